@@ -1,0 +1,45 @@
+import { execFile } from "node:child_process";
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+
+const run = promisify(execFile);
+const GENERATED = "src/storage/generated";
+
+/** The files of the committed client that differ from what the schema gives now, missing and superfluous ones too. */
+export async function listStaleFiles(root: string): Promise<readonly string[]> {
+  const copy = await mkdtemp(join(tmpdir(), "errand-client-"));
+  try {
+    await generateIn(copy, root);
+    const expected = await readFiles(join(copy, GENERATED));
+    const committed = await readFiles(join(root, GENERATED));
+    const names = new Set([...expected.keys(), ...committed.keys()]);
+    return [...names].filter((name) => expected.get(name) !== committed.get(name)).sort();
+  } finally {
+    await rm(copy, { recursive: true });
+  }
+}
+
+/** The client contains the schema with its paths, so the copy has the folders of the original. */
+async function generateIn(copy: string, root: string): Promise<void> {
+  await mkdir(join(copy, "prisma"));
+  await cp(join(root, "prisma/schema.prisma"), join(copy, "prisma/schema.prisma"));
+  await symlink(join(root, "node_modules"), join(copy, "node_modules"));
+  const environment = { ...process.env, PRISMA_SCHEMA_ENGINE_BINARY: "/bin/false", CHECKPOINT_DISABLE: "1" };
+  const program = join(root, "node_modules/prisma/build/index.js");
+  const parameters = [program, "generate", "--schema", "prisma/schema.prisma"];
+  await run(process.execPath, parameters, { cwd: copy, env: environment });
+}
+
+async function readFiles(folder: string): Promise<ReadonlyMap<string, string>> {
+  const files = new Map<string, string>();
+  const entries = await readdir(folder, { recursive: true }).catch(() => []);
+  for (const name of entries) {
+    const content = await readFile(join(folder, name), "utf8").catch(() => undefined);
+    if (content !== undefined) {
+      files.set(name, content);
+    }
+  }
+  return files;
+}

@@ -1,0 +1,84 @@
+import { z } from "zod";
+import { AppError } from "../../core/errors.ts";
+import type { Authorization, InboundMessage } from "../../core/ports/thread-adapter.ts";
+import type { GithubClient } from "./client.ts";
+import { findRepository } from "./repository.ts";
+
+const provenanceSchema = z.object({
+  repository: z.object({ id: z.number(), full_name: z.string() }),
+  actor: z.object({ id: z.number(), login: z.string() }),
+});
+
+const permissionAnswer = z.object({
+  permission: z.string(),
+  role_name: z.string().optional(),
+  user: z
+    .object({
+      id: z.number(),
+      name: z.string().nullish(),
+      login: z.string(),
+      permissions: z.object({ push: z.boolean().optional() }).optional(),
+    })
+    .nullable(),
+});
+type Permission = z.infer<typeof permissionAnswer>;
+
+/** Base permissions that include pushing; custom roles are told by `user.permissions.push`. */
+const WRITERS: ReadonlySet<string> = new Set(["admin", "maintain", "write"]);
+/** What no later try will find otherwise. */
+const FOR_GOOD = /suspended|archived/i;
+
+/**
+ * Whether the author may write to the repository now. Not by `author_association`, which says nothing about
+ * permissions, and not by login, which can change hands: the answer must be about the same numeric id.
+ */
+export async function authorize(client: GithubClient, message: InboundMessage): Promise<Authorization> {
+  const { repository, actor } = provenanceSchema.parse(message.provenance);
+  const found = await findPermission(client, message.installation, {
+    repositoryId: repository.id,
+    login: actor.login,
+  });
+  if (!found || found.user?.id !== actor.id || !mayWrite(found)) {
+    return { allowed: false, reason: refusalOf(repository.full_name) };
+  }
+  const displayName = found.user.name ?? found.user.login;
+  const author = { subject: `github:${actor.id}`, displayName };
+  return { allowed: true, permission: found.role_name || found.permission, author };
+}
+
+async function findPermission(
+  client: GithubClient,
+  installation: string,
+  { repositoryId, login }: { readonly repositoryId: number; readonly login: string },
+): Promise<Permission | undefined> {
+  const repository = await findRepository(client, installation, repositoryId).catch(failClosed);
+  const call = {
+    route: "GET /repos/{owner}/{repo}/collaborators/{username}/permission",
+    parameters: { ...repository, username: login },
+    answer: permissionAnswer,
+  };
+  try {
+    return await client.call(installation, call);
+  } catch (error) {
+    if (error instanceof AppError && error.code === "resource_not_found") return undefined;
+    return failClosed(error);
+  }
+}
+
+function mayWrite({ permission, user }: Permission): boolean {
+  return WRITERS.has(permission) || user?.permissions?.push === true;
+}
+
+/** A 403 here may be a hiccup of GitHub's; without its word nobody is let in, so it is asked again. */
+function failClosed(error: unknown): never {
+  if (!(error instanceof AppError) || error.code !== "not_authorized" || FOR_GOOD.test(error.message))
+    throw error;
+  throw new AppError(error.code, error.message, { ...error.options, cause: error, retryable: true });
+}
+
+function refusalOf(repository: string): string {
+  return (
+    `Sorry, I take errands here only from people who can write to ${repository}. ` +
+    "Ask a maintainer for write access, or have one of them ask me."
+  );
+}

@@ -1,0 +1,91 @@
+import { App } from "@octokit/app";
+import { Octokit } from "@octokit/core";
+import type { Logger } from "pino";
+import type { z } from "zod";
+import { AppError } from "../../core/errors.ts";
+import type { GithubConfig } from "./config.ts";
+import { movedError, toAppError } from "./errors.ts";
+
+const REQUEST_TIMEOUT_MS = 10_000;
+
+export interface GithubClientDeps {
+  readonly log: Logger;
+  readonly fetch?: typeof globalThis.fetch;
+}
+
+type Parameters = Readonly<Record<string, unknown>>;
+
+interface Call<Value> {
+  /** As in GitHub's documentation: `GET /repositories/{id}`. */
+  readonly route: string;
+  readonly parameters?: Parameters;
+  readonly answer: z.ZodType<Value>;
+}
+
+interface Answer<Value> {
+  readonly value: Value;
+  /** The `Link` header of a list. */
+  readonly link: string;
+}
+
+/**
+ * GitHub's REST API as the App. Each call is tried once: posting a comment is not idempotent, so only the outbox
+ * repeats it, after it looked whether the first try was shown.
+ */
+export class GithubClient {
+  readonly #app: App;
+
+  constructor(config: GithubConfig, deps: GithubClientDeps) {
+    const { appId, privateKey, apiUrl } = config;
+    const log = quietLog(deps.log);
+    const request = { fetch: boundedFetch(deps.fetch ?? globalThis.fetch), log, redirect: "manual" as const };
+    const Bound = Octokit.defaults({ baseUrl: apiUrl, userAgent: "errand", log, request });
+    this.#app = new App({ appId, privateKey, Octokit: Bound, log });
+  }
+
+  /** As the App itself; only for `/app` routes. */
+  async asApp<Value>(call: Call<Value>): Promise<Value> {
+    return (await this.#send(() => Promise.resolve(this.#app.octokit), call)).value;
+  }
+
+  async call<Value>(installation: string, call: Call<Value>): Promise<Value> {
+    return (await this.list(installation, call)).value;
+  }
+
+  async list<Value>(installation: string, call: Call<Value>): Promise<Answer<Value>> {
+    return this.#send(() => this.#app.getInstallationOctokit(Number(installation)), call);
+  }
+
+  async #send<Value>(octokit: () => Promise<Octokit>, call: Call<Value>): Promise<Answer<Value>> {
+    const { route, parameters = {}, answer } = call;
+    try {
+      const response = await (await octokit()).request(route, parameters);
+      if (response.status >= 300) throw movedError(response.status, route);
+      const read = answer.safeParse(response.data);
+      if (!read.success) throw unreadable(route, read.error);
+      return { value: read.data, link: response.headers.link ?? "" };
+    } catch (error) {
+      throw toAppError(error, route);
+    }
+  }
+}
+
+/** A body that broke off arrives from Octokit as an empty success; so every answer is checked. */
+function unreadable(route: string, cause: unknown): AppError {
+  return new AppError("resource_unavailable", `GitHub's answer to ${route} could not be read.`, { cause });
+}
+
+/** Octokit has no time-out; a link that went silent would hold the delivery for ever. */
+function boundedFetch(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
+  return (input, init) => fetch(input, { ...init, signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS) });
+}
+
+/** Octokit writes to the console unless told otherwise. */
+function quietLog(log: Logger) {
+  return {
+    debug: () => {},
+    info: () => {},
+    warn: (detail: unknown) => log.warn({ detail: String(detail) }, "github.client.warning"),
+    error: (detail: unknown) => log.warn({ detail: String(detail) }, "github.client.error"),
+  };
+}

@@ -1,0 +1,115 @@
+import { z } from "zod";
+import type { GithubClient } from "./client.ts";
+import type { BotIdentity } from "./identity.ts";
+import type { Shown } from "./receipt.ts";
+import type { Repository } from "./repository.ts";
+
+const PAGE_SIZE = 100;
+/** A card that was shown without our knowing is among the newest; older pages are not looked at. */
+const MAX_PAGES = 5;
+
+const idAnswer = z.object({ id: z.number() });
+const commentAnswer = z.object({
+  id: z.number(),
+  body: z.string().nullish(),
+  user: idAnswer.nullish(),
+  performed_via_github_app: z.object({ id: z.number().nullish() }).nullish(),
+});
+const commentsAnswer = z.array(commentAnswer);
+type Comment = z.infer<typeof commentAnswer>;
+
+/** A conversation on GitHub with the name that its repository has now. */
+export interface Place extends Repository {
+  readonly installation: string;
+  readonly number: number;
+  /** Set in a review thread: the comment that opened it. */
+  readonly reviewCommentId?: number;
+}
+
+interface Routes {
+  readonly kind: "issue_comment" | "review_comment";
+  readonly create: string;
+  readonly list: string;
+}
+
+const CONVERSATION: Routes = {
+  kind: "issue_comment",
+  create: "POST /repos/{owner}/{repo}/issues/{number}/comments",
+  list: "GET /repos/{owner}/{repo}/issues/{number}/comments",
+};
+const REVIEW_THREAD: Routes = {
+  kind: "review_comment",
+  create: "POST /repos/{owner}/{repo}/pulls/{number}/comments/{reviewCommentId}/replies",
+  list: "GET /repos/{owner}/{repo}/pulls/{number}/comments",
+};
+const UPDATE = {
+  issue_comment: "PATCH /repos/{owner}/{repo}/issues/comments/{id}",
+  review_comment: "PATCH /repos/{owner}/{repo}/pulls/comments/{id}",
+};
+
+/** Our own comments: what is posted, edited and found again. */
+export class Comments {
+  readonly #client: GithubClient;
+  readonly #identity: BotIdentity;
+
+  constructor(client: GithubClient, identity: BotIdentity) {
+    this.#client = client;
+    this.#identity = identity;
+  }
+
+  async create(place: Place, body: string): Promise<Shown> {
+    const { kind, create: route } = routesOf(place);
+    const { installation, ...parameters } = place;
+    const { id } = await this.#client.call(installation, {
+      route,
+      parameters: { ...parameters, body },
+      answer: idAnswer,
+    });
+    return { kind, id };
+  }
+
+  async update(place: Place, shown: Shown & Pick<Routes, "kind">, body: string): Promise<Shown> {
+    const { installation, owner, repo } = place;
+    const call = {
+      route: UPDATE[shown.kind],
+      parameters: { owner, repo, id: shown.id, body },
+      answer: idAnswer,
+    };
+    await this.#client.call(installation, call);
+    return shown;
+  }
+
+  /** The newest comment of ours that begins with `marker`. Anybody can copy the marker, so only ours are looked at. */
+  async find(place: Place, marker: string): Promise<(Shown & Pick<Routes, "kind">) | undefined> {
+    for await (const comments of this.#newestPages(place)) {
+      for (const comment of comments.toReversed()) {
+        if (!comment.body?.startsWith(marker)) continue;
+        if (await this.#identity.isOurs(place.installation, comment)) {
+          return { kind: routesOf(place).kind, id: comment.id };
+        }
+      }
+    }
+    return undefined;
+  }
+
+  /** GitHub lists the oldest first and tells by the `Link` header where the newest are. */
+  async *#newestPages(place: Place): AsyncGenerator<readonly Comment[]> {
+    const first = await this.#page(place, 1);
+    const oldest = Math.max(2, first.lastPage - MAX_PAGES + 1);
+    for (let page = first.lastPage; page >= oldest; page -= 1) yield (await this.#page(place, page)).comments;
+    if (first.lastPage <= MAX_PAGES) yield first.comments;
+  }
+
+  async #page(place: Place, page: number): Promise<{ comments: readonly Comment[]; lastPage: number }> {
+    const { installation, owner, repo, number } = place;
+    const parameters = { owner, repo, number, per_page: PAGE_SIZE, page };
+    const call = { route: routesOf(place).list, parameters, answer: commentsAnswer };
+    const { value, link } = await this.#client.list(installation, call);
+    const last = /[?&]page=(\d+)[^>]*>;\s*rel="last"/.exec(link)?.[1];
+    return { comments: value, lastPage: last === undefined ? page : Number(last) };
+  }
+}
+
+function routesOf({ reviewCommentId }: Place): Routes {
+  return reviewCommentId === undefined ? CONVERSATION : REVIEW_THREAD;
+}

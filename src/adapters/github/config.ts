@@ -1,0 +1,87 @@
+import { createPrivateKey } from "node:crypto";
+import { z } from "zod";
+
+const DEFAULT_API_URL = "https://api.github.com";
+const REQUIRED = ["GITHUB_APP_ID", "GITHUB_APP_PRIVATE_KEY", "GITHUB_WEBHOOK_SECRET"] as const;
+const OPTIONAL = ["GITHUB_API_URL", "GITHUB_BOT_NAME"] as const;
+
+const appId = z.string().regex(/^\d+$/, "must be the App's numeric id").transform(Number);
+
+/** A PEM; where a file cannot hold line breaks they may be written as `\n`. */
+const privateKey = z
+  .string()
+  .transform((pem) => pem.replaceAll("\\n", "\n").trim())
+  .refine(isPrivateKey, "is no private key in PEM form");
+
+const secrets = z
+  .string()
+  .transform((list) => list.split(",").map((secret) => secret.trim()))
+  .refine((list) => list.every((secret) => secret !== ""), "has an empty secret in its list");
+
+const apiUrl = z.url({ protocol: /^https?$/, error: "is no http or https address" });
+
+/** What people write after the `@`: letters, digits and hyphens, as in every GitHub login. */
+const botName = z
+  .string()
+  .transform((name) => name.replace(/^@/, ""))
+  .refine((name) => /^[A-Za-z\d][A-Za-z\d-]*$/.test(name), "is no GitHub name");
+
+const githubVariables = z.object({
+  GITHUB_APP_ID: appId,
+  GITHUB_APP_PRIVATE_KEY: privateKey,
+  /** Several, comma-separated, while the secret is being rotated: each of them is accepted. */
+  GITHUB_WEBHOOK_SECRET: secrets,
+  /** Of an Enterprise Server: `https://HOST/api/v3`. */
+  GITHUB_API_URL: apiUrl.default(DEFAULT_API_URL),
+  /** Default: the App's slug, asked of GitHub. */
+  GITHUB_BOT_NAME: botName.optional(),
+});
+
+export interface GithubConfig {
+  readonly appId: number;
+  readonly privateKey: string;
+  readonly webhookSecrets: readonly string[];
+  readonly apiUrl: string;
+  readonly botName?: string;
+}
+
+/** Nothing set is off: no config and no problem. Messages never hold a value, only names. */
+export function readGithubConfig(env: Readonly<Record<string, string | undefined>>): {
+  config?: GithubConfig;
+  problems: string[];
+} {
+  const given = Object.fromEntries(
+    [...REQUIRED, ...OPTIONAL].map((name) => [name, env[name]?.trim() || undefined]),
+  );
+  if (Object.values(given).every((value) => value === undefined)) return { problems: [] };
+  const missing = REQUIRED.filter((name) => given[name] === undefined);
+  if (missing.length > 0)
+    return { problems: [`GitHub is configured by half: ${missing.join(", ")} missing.`] };
+  const read = githubVariables.safeParse(given);
+  if (!read.success) return { problems: read.error.issues.map(problemOf) };
+  return { config: configOf(read.data), problems: [] };
+}
+
+function configOf(variables: z.infer<typeof githubVariables>): GithubConfig {
+  const { GITHUB_BOT_NAME: name } = variables;
+  return {
+    appId: variables.GITHUB_APP_ID,
+    privateKey: variables.GITHUB_APP_PRIVATE_KEY,
+    webhookSecrets: variables.GITHUB_WEBHOOK_SECRET,
+    apiUrl: variables.GITHUB_API_URL.replace(/\/+$/, ""),
+    ...(name === undefined ? {} : { botName: name }),
+  };
+}
+
+function problemOf({ path, message }: { readonly path: PropertyKey[]; readonly message: string }): string {
+  return `${path.map(String).join(".")} ${message}.`;
+}
+
+function isPrivateKey(pem: string): boolean {
+  try {
+    createPrivateKey(pem);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,121 @@
+import { type MarkdownPart, splitCode } from "./markdown-parts.ts";
+import { visibleText, withoutHalfCharacter } from "./plain-text.ts";
+
+/** An invisible character after the `@`, written so that it survives copying of the source. */
+const BREAK = "&#8203;";
+const IMAGE_REMOVED = "_(image removed)_";
+/** Blocks that GitHub draws, or turns into a button that changes the code. As plain code they say the same. */
+const DRAWN = new Set(["mermaid", "math", "geojson", "topojson", "stl", "suggestion"]);
+/** In an inline code span of these alone there is nothing that could mean something outside of it. */
+const HARMLESS_SPAN = /^[\w .,;:(){}=+*?%/'"~^-]*$/;
+const LONGEST_TICKS = 16;
+
+export interface Defused {
+  readonly markdown: string;
+  readonly isCut: boolean;
+}
+
+/**
+ * Markdown of anybody's, made safe for a comment of ours, at most `limit` characters of it. What GitHub takes for
+ * code and what we take for code may differ, so nothing rests on that: fenced code is fenced anew where a fence
+ * cannot be mistaken, inline code is escaped, and everything else loses its HTML, images and mentions.
+ */
+export function defuse(text: string, limit: number): Defused {
+  // What lies far beyond the limit is never shown, and one line can be a megabyte.
+  const start = withoutHalfCharacter(text.slice(0, 2 * limit));
+  const parts = splitCode(withoutMarkers(visibleText(start).trim()));
+  let markdown = "";
+  for (const part of parts) {
+    const addition = additionOf(part, markdown);
+    const room = limit - markdown.length;
+    if (addition.length > room)
+      return { markdown: (markdown + cut(part, markdown, room)).trimEnd(), isCut: true };
+    markdown += addition;
+  }
+  return { markdown: markdown.trimEnd(), isCut: start.length < text.length };
+}
+
+/** Untrusted text on one line, as nothing but text. */
+export function defuseLine(line: string): string {
+  const escaped = line.replace(/[\\`*_[\]()#!|~$]/g, "\\$&");
+  return withoutMentions(withoutHtml(escaped));
+}
+
+/** Comments are found again by these words. Parted, not removed: what is removed can leave the words behind. */
+function withoutMarkers(text: string): string {
+  return text.replace(/errand:(?=slot|delivery)/gi, "errand: ");
+}
+
+function additionOf(part: MarkdownPart, before: string): string {
+  if (part.kind === "fence") return blankLineAfter(before) + fenced(part.content, part.language);
+  if (part.kind === "span") return codeSpan(part.content);
+  return defusedText(before.endsWith("\n\n") ? part.source.replace(/^(?:[ \t]*\n)+/, "") : part.source);
+}
+
+/** As much of a piece as there is room for, whole in itself. */
+function cut(part: MarkdownPart, before: string, room: number): string {
+  if (part.kind === "span") return "";
+  if (part.kind === "text") return cutText(defusedText(part.source), room);
+  const frame = additionOf({ ...part, content: "" }, before).length + 2 * LONGEST_TICKS;
+  const code = cutText(shortTicks(part.content), room - frame);
+  return code === "" ? "" : additionOf({ ...part, content: code }, before);
+}
+
+/** At the end of a line where one is near; never within an entity or a character. */
+function cutText(text: string, room: number): string {
+  if (room <= 0) return "";
+  const head = text.slice(0, room);
+  const line = head.lastIndexOf("\n");
+  if (line > room * 0.9) return head.slice(0, line);
+  return withoutHalfCharacter(head.replace(/&[#\w]{0,8}$/, ""));
+}
+
+function fenced(content: string, language: string): string {
+  const code = shortTicks(content).replace(/\n$/, "");
+  const longest = Math.max(2, ...Array.from(code.matchAll(/`+/g), ([ticks]) => ticks.length));
+  const marks = "`".repeat(longest + 1);
+  return `${marks}${safeLanguage(language)}\n${code}\n${marks}\n\n`;
+}
+
+function safeLanguage(language: string): string {
+  const name = /^[\w+#.-]{1,30}/.exec(language)?.[0] ?? "";
+  return DRAWN.has(name.toLowerCase()) ? "" : name;
+}
+
+function shortTicks(code: string): string {
+  return code.replace(/`{17,}/g, "`".repeat(LONGEST_TICKS));
+}
+
+/** As HTML every character can be named by its number, and then is markup to nobody. */
+function codeSpan(content: string): string {
+  if (HARMLESS_SPAN.test(content)) return `\`${content}\``;
+  return `<code>${content.replace(/[^A-Za-z0-9 .,;]/gu, (character) => `&#${character.codePointAt(0)};`)}</code>`;
+}
+
+function defusedText(text: string): string {
+  return withoutMentions(withoutImages(withoutHtml(text)));
+}
+
+function withoutHtml(text: string): string {
+  return text
+    .replace(/<(https?:\/\/[^\s<>]+)>/gi, "$1")
+    .replace(/&(?=#?\w+;)/g, "&amp;")
+    .replaceAll("<", "&lt;");
+}
+
+/** An image is fetched when the comment is looked at: what its address says is told to whoever owns it. */
+function withoutImages(text: string): string {
+  // Bounded, or a line of a thousand beginnings is looked through a thousand times; the rest loses its `!`.
+  return text.replace(/!\[[^\]\n]{0,300}\]\([^()\n]{0,2000}\)/g, IMAGE_REMOVED).replace(/!+(?=\[)/g, "");
+}
+
+function withoutMentions(text: string): string {
+  return text
+    .replace(/https?:\/\/\S+/gi, (url) => url.replaceAll("@", "%40"))
+    .replace(/@(?=[\p{L}\p{N}_])/gu, `@${BREAK}`);
+}
+
+function blankLineAfter(before: string): string {
+  if (before === "" || before.endsWith("\n\n")) return "";
+  return before.endsWith("\n") ? "\n" : "\n\n";
+}

@@ -1,0 +1,60 @@
+import { z } from "zod";
+import type { GithubClient } from "./client.ts";
+import type { GithubConfig } from "./config.ts";
+
+/** Said in help texts of a process that has not asked GitHub yet. */
+const NAME_BEFORE_KNOWN = "errand";
+
+const appAnswer = z.object({ slug: z.string().regex(/^[A-Za-z\d-]+$/) });
+const userAnswer = z.object({ id: z.number() });
+
+export interface CommentOrigin {
+  readonly user?: { readonly id: number } | null | undefined;
+  readonly performed_via_github_app?: { readonly id?: number | null } | null | undefined;
+}
+
+/** Who we are on GitHub, learned from GitHub when first needed and then kept for the life of the process. */
+export class BotIdentity {
+  readonly #config: GithubConfig;
+  readonly #client: GithubClient;
+  #slug: string | undefined;
+  #userId: number | undefined;
+
+  constructor(config: GithubConfig, client: GithubClient) {
+    this.#config = config;
+    this.#client = client;
+  }
+
+  get appId(): number {
+    return this.#config.appId;
+  }
+
+  get trigger(): string {
+    return `@${this.#config.botName ?? this.#slug ?? NAME_BEFORE_KNOWN}`;
+  }
+
+  /** The name people call us by, without the `@`. */
+  async name(): Promise<string> {
+    return this.#config.botName ?? (await this.#appSlug());
+  }
+
+  /** By numeric ids alone: a name can be taken by somebody else. */
+  async isOurs(installation: string, comment: CommentOrigin): Promise<boolean> {
+    if (comment.performed_via_github_app?.id === this.appId) return true;
+    return comment.user?.id === (await this.#botUserId(installation));
+  }
+
+  async #appSlug(): Promise<string> {
+    this.#slug ??= (await this.#client.asApp({ route: "GET /app", answer: appAnswer })).slug;
+    return this.#slug;
+  }
+
+  async #botUserId(installation: string): Promise<number> {
+    if (this.#userId !== undefined) return this.#userId;
+    const username = `${await this.#appSlug()}[bot]`;
+    const call = { route: "GET /users/{username}", parameters: { username }, answer: userAnswer };
+    const { id } = await this.#client.call(installation, call);
+    this.#userId = id;
+    return id;
+  }
+}

@@ -1,0 +1,52 @@
+import type { FastifyPluginAsync } from "fastify";
+import type { Logger } from "pino";
+import type { InboxEvent, ThreadAdapter } from "../../core/ports/thread-adapter.ts";
+import { authorize } from "./authorize.ts";
+import { GithubClient } from "./client.ts";
+import { Comments } from "./comments.ts";
+import type { GithubConfig } from "./config.ts";
+import { deliver } from "./deliver.ts";
+import { BotIdentity } from "./identity.ts";
+import { webhookRoutes } from "./routes.ts";
+import { translate } from "./translate.ts";
+
+export { type GithubConfig, readGithubConfig } from "./config.ts";
+
+export interface GithubDeps {
+  /** Stores an event in the inbox; false when this delivery is already there. */
+  accept(event: Omit<InboxEvent, "id" | "receivedAt">): Promise<boolean>;
+  readonly log: Logger;
+  /** For every call to GitHub, instead of the global one. */
+  readonly fetch?: typeof globalThis.fetch;
+}
+
+export interface GithubAdapter {
+  readonly adapter: ThreadAdapter;
+  /** Serves `POST /webhooks/github`. */
+  readonly routes: FastifyPluginAsync;
+}
+
+export function createGithubAdapter(config: GithubConfig, deps: GithubDeps): GithubAdapter {
+  const client = new GithubClient(config, deps);
+  const identity = new BotIdentity(config, client);
+  const comments = new Comments(client, identity);
+  const adapter: ThreadAdapter = {
+    name: "github",
+    traits: {
+      source: "GITHUB_WEBHOOK",
+      closingWords: "card",
+      // The App's slug is asked of GitHub by the first event; until then this is our own name.
+      get trigger() {
+        return identity.trigger;
+      },
+    },
+    translate: async (event) => translate(event, { name: await identity.name(), appId: identity.appId }),
+    authorize: (message) => authorize(client, message),
+    deliver: async (delivery) => {
+      const name = await identity.name();
+      return deliver(delivery, { client, comments, trigger: `@${name}` });
+    },
+  };
+  const { accept, log } = deps;
+  return { adapter, routes: webhookRoutes({ secrets: config.webhookSecrets, log, accept }) };
+}

@@ -1,0 +1,66 @@
+import { splitMarkdown } from "./markdown-parts.ts";
+import { visibleText } from "./plain-text.ts";
+
+const QUOTED = /^ {0,3}>/;
+const INDENTED = /^(?: {4}|\t)/;
+const LIST_ITEM = /^\s*(?:[-*+]|\d{1,9}[.)])\s/;
+
+/** A text as people see it on the page: without HTML comments and invisible characters. */
+export function visibleMarkdown(markdown: string): string {
+  const parts = splitMarkdown(visibleText(markdown));
+  return parts.map((part) => (part.kind === "comment" ? "" : part.source)).join("");
+}
+
+/**
+ * Whether `@name` stands in the text as a word of its own, outside code, quotes and HTML comments. `name` is a
+ * GitHub login, so it holds nothing that a regular expression would read.
+ */
+export function hasMention(markdown: string, name: string): boolean {
+  return mentionsIn(visibleMarkdown(markdown), name).length > 0;
+}
+
+/** The visible text without its mentions of `name`. */
+export function withoutMention(markdown: string, name: string): string {
+  const visible = visibleMarkdown(markdown);
+  let text = "";
+  let end = 0;
+  for (const mention of mentionsIn(visible, name)) {
+    text += visible.slice(end, mention.index);
+    end = mention.index + mention[0].length;
+  }
+  return (text + visible.slice(end)).trim();
+}
+
+function mentionsIn(visible: string, name: string): RegExpExecArray[] {
+  const pattern = new RegExp(
+    `(?<![\\p{L}\\p{N}_@/.-])@${name}(?:\\[bot\\])?(?![\\p{L}\\p{N}_/-]|\\.\\w)[,:]?[ \\t]*`,
+    "giu",
+  );
+  return [...masked(visible).matchAll(pattern)];
+}
+
+/** The text with code and quotes blanked, every character at its place. */
+function masked(visible: string): string {
+  const outsideCode = splitMarkdown(visible).map((part) =>
+    part.kind === "text" ? part.source : blank(part.source),
+  );
+  return maskedLines(outsideCode.join("").split("\n")).join("\n");
+}
+
+/** Blanks quoted lines and indented code. What is indented in a list is a paragraph of it, not code. */
+function maskedLines(lines: readonly string[]): string[] {
+  let isInList = false;
+  let mayBeCode = true;
+  return lines.map((line) => {
+    const isBlank = line.trim() === "";
+    if (LIST_ITEM.test(line) && !INDENTED.test(line)) isInList = true;
+    else if (!isBlank && /^\S/.test(line)) isInList = false;
+    const isCode = !isBlank && !isInList && mayBeCode && INDENTED.test(line);
+    mayBeCode = isBlank || isCode;
+    return isCode || QUOTED.test(line) ? blank(line) : line;
+  });
+}
+
+function blank(text: string): string {
+  return text.replace(/[^\n]/g, " ");
+}

@@ -1,0 +1,22 @@
+import { z } from "zod";
+import { AppError } from "../../core/errors.ts";
+import type { Receipt } from "../../core/ports/thread-adapter.ts";
+
+const receiptSchema = z.object({
+  kind: z.enum(["issue_comment", "review_comment", "reaction"]),
+  id: z.number(),
+});
+/** Where a notice is shown. */
+export type Shown = z.infer<typeof receiptSchema>;
+
+export function receiptOf(shown: Shown): Receipt {
+  return JSON.stringify(shown);
+}
+
+export function parseReceipt(receipt: Receipt): Shown {
+  try {
+    return receiptSchema.parse(JSON.parse(receipt));
+  } catch (cause) {
+    throw new AppError("invalid_request", "This is no receipt of GitHub's.", { cause });
+  }
+}

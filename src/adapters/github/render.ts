@@ -1,0 +1,98 @@
+import type { Delivery } from "../../core/ports/thread-adapter.ts";
+import { isEnded, type RunState } from "../../core/runs/states.ts";
+import { type Notice, type RunCard, slotOf } from "../../core/threads/notice.ts";
+import { defuse, defuseLine } from "./defuse.ts";
+import { oneLine } from "./plain-text.ts";
+
+/** GitHub refuses bodies of more than 65,536 characters. */
+const MAX_BODY = 65_000;
+const MAX_TITLE = 150;
+const MAX_MESSAGE = 4_000;
+
+const STATE_WORDS: Readonly<Record<RunState, string>> = {
+  QUEUED: "Queued",
+  PENDING: "Starting",
+  CLAIMED: "Preparing the workspace",
+  INPROGRESS: "Working",
+  BLOCKED: "Waiting for an answer",
+  SUCCEEDED: "Done",
+  FAILED: "Failed",
+  ERROR: "Stopped by an error",
+  CANCELLED: "Cancelled",
+};
+
+type Told = Exclude<Notice, { kind: "seen" }>;
+
+/** The first line of every comment of ours, invisible on the page: by it the comment is found again. */
+export function markerOf({ id, notice }: Pick<Delivery, "id" | "notice">): string {
+  const name = notice.kind === "card" ? `slot=${slotOf(notice, id)}` : `delivery=${id}`;
+  return `<!-- errand:${name} -->`;
+}
+
+/** The whole body of the comment that shows a notice. */
+export function render(delivery: Pick<Delivery, "id" | "notice">, trigger: string): string {
+  const { notice } = delivery;
+  if (notice.kind === "seen") return markerOf(delivery);
+  const marker = `${markerOf(delivery)}\n`;
+  return marker + bodyOf(notice, { trigger, room: MAX_BODY - marker.length });
+}
+
+function bodyOf(notice: Told, frame: { readonly trigger: string; readonly room: number }): string {
+  if (notice.kind === "card") return cardBody(notice.card, frame);
+  const { text, sessionLink } = notice;
+  const link = sessionLink === undefined ? "" : `[Session](${sessionLink})`;
+  const room = frame.room - link.length - 2;
+  return paragraphs([within(text, { limit: room, sessionLink }), link]);
+}
+
+function cardBody(
+  card: RunCard,
+  { trigger, room }: { readonly trigger: string; readonly room: number },
+): string {
+  const { message, question, sessionLink } = card;
+  const head = paragraphs([
+    headline(card),
+    message === undefined ? "" : within(message, { limit: MAX_MESSAGE, sessionLink }),
+    question === undefined ? "" : `It asks: **${safeLine(question.title)}**`,
+  ]);
+  const foot = hint(card.state, trigger);
+  const limit = room - head.length - foot.length - ANSWER_FRAME.length;
+  const answer = card.answer?.trim() ? within(card.answer, { limit, sessionLink }) : "";
+  return paragraphs([head, answer && `${ANSWER_HEADING}${answer}\n\n---`, foot]);
+}
+
+/** Said above the agent's words, so that nothing in them passes for ours. */
+const ANSWER_HEADING = "**The agent's answer:**\n\n---\n\n";
+const ANSWER_FRAME = `${ANSWER_HEADING}\n\n---\n\n\n\n`;
+
+function headline({ state, title, turn, sessionLink }: RunCard): string {
+  const parts = [`**${STATE_WORDS[state]}**`, safeLine(title), ...(turn > 1 ? [`turn ${turn}`] : [])];
+  return [...parts, `[session](${sessionLink})`].filter((part) => part !== "").join(" · ");
+}
+
+/** In code the trigger calls nobody. */
+function hint(state: RunState, trigger: string): string {
+  if (state === "BLOCKED") {
+    return `Answer with \`${trigger} allow\` or \`${trigger} reject\`; \`${trigger} stop\` ends it.`;
+  }
+  if (isEnded(state)) return `Write \`${trigger}\` and what else there is to do, and it goes on from here.`;
+  return `\`${trigger} stop\` stops it; \`${trigger}\` and anything else is told to the agent.`;
+}
+
+function within(
+  text: string,
+  { limit, sessionLink }: { readonly limit: number; readonly sessionLink: string | undefined },
+): string {
+  const rest =
+    sessionLink === undefined ? "_Cut here._" : `_Cut here._ [The rest is in the session](${sessionLink}).`;
+  const { markdown, isCut } = defuse(text, limit - rest.length - 2);
+  return isCut ? paragraphs([markdown, rest]) : markdown;
+}
+
+function safeLine(text: string): string {
+  return defuseLine(oneLine(text, MAX_TITLE));
+}
+
+function paragraphs(pieces: readonly string[]): string {
+  return pieces.filter((piece) => piece !== "").join("\n\n");
+}

@@ -1,0 +1,30 @@
+import { AppError } from "../../core/errors.ts";
+import type { ThreadKey } from "../../core/ids.ts";
+
+/** An issue, a pull request (issues both, with numbers from one row), or one review thread of a pull request. */
+export interface GithubThread {
+  readonly repositoryId: number;
+  readonly number: number;
+  /** The comment that opened the review thread. */
+  readonly reviewCommentId?: number;
+}
+
+const KEY = /^(\d+)\/issues\/(\d+)(?:\/review\/(\d+))?$/;
+
+/** No names in it: repositories are renamed, and the conversation stays the same. */
+export function threadKeyOf({ repositoryId, number, reviewCommentId }: GithubThread): ThreadKey {
+  const review = reviewCommentId === undefined ? "" : `/review/${reviewCommentId}`;
+  return `${repositoryId}/issues/${number}${review}` as ThreadKey;
+}
+
+export function parseThreadKey(key: ThreadKey): GithubThread {
+  const [, repositoryId, number, review] = KEY.exec(key) ?? [];
+  if (repositoryId === undefined || number === undefined) {
+    throw new AppError("invalid_request", "This is no thread of GitHub.");
+  }
+  return {
+    repositoryId: Number(repositoryId),
+    number: Number(number),
+    ...(review === undefined ? {} : { reviewCommentId: Number(review) }),
+  };
+}

@@ -1,0 +1,40 @@
+import type { WebClient } from "@slack/web-api";
+import { AppError } from "../../core/errors.ts";
+import { callSlack } from "./slack-error.ts";
+
+/** Who the app is in its workspace. */
+export interface Bot {
+  readonly teamId: string;
+  readonly userId: string;
+  readonly botId: string | undefined;
+  /** The workspace's address, `https://acme.slack.com/`. */
+  readonly workspaceUrl: string | undefined;
+}
+
+/**
+ * Learns who the bot is when that is first needed: not at start, so that Errand starts while Slack is away. A failure
+ * is not remembered.
+ */
+export class BotIdentity {
+  readonly #client: WebClient;
+  #known: Promise<Bot> | undefined;
+
+  constructor(client: WebClient) {
+    this.#client = client;
+  }
+
+  get(): Promise<Bot> {
+    this.#known ??= this.#ask().catch((error: unknown) => {
+      this.#known = undefined;
+      throw error;
+    });
+    return this.#known;
+  }
+
+  async #ask(): Promise<Bot> {
+    const answer = await callSlack("auth.test", this.#client.auth.test());
+    const { team_id: teamId, user_id: userId, bot_id: botId, url: workspaceUrl } = answer;
+    if (teamId && userId) return { teamId, userId, botId, workspaceUrl };
+    throw new AppError("resource_unavailable", "Slack did not say who the bot is.", { retryable: true });
+  }
+}

@@ -1,0 +1,58 @@
+import type { Button } from "@slack/types";
+import { parseRunId, type RunId } from "../../core/ids.ts";
+import type { PermissionOption, PermissionRequest } from "../../core/ports/agent-runner.ts";
+import type { ButtonPress } from "../../core/ports/thread-adapter.ts";
+import { plainWithin } from "./defuse.ts";
+
+const CANCEL = "errand_cancel";
+const PERMISSION = "errand_permission";
+
+const MAX_LABEL = 75;
+const MAX_VALUE = 2_000;
+
+export function cancelButton(runId: RunId): Button {
+  return { type: "button", action_id: CANCEL, text: label("Cancel"), value: runId, style: "danger" };
+}
+
+/** One button an option. An option whose ids are too long for a button is left to the session page. */
+export function optionButtons(runId: RunId, { permissionId, options }: PermissionRequest): Button[] {
+  const buttons = options.map((option, index) =>
+    optionButton([runId, permissionId, option.optionId], option, index),
+  );
+  return buttons.filter(({ value }) => (value ?? "").length <= MAX_VALUE);
+}
+
+function optionButton(ids: readonly string[], { name, kind }: PermissionOption, index: number): Button {
+  return {
+    type: "button",
+    // Slack refuses two elements of one block with the same action id.
+    action_id: `${PERMISSION}:${index}`,
+    text: label(name),
+    value: ids.map(encode).join("|"),
+    ...(kind.startsWith("allow") ? { style: "primary" } : {}),
+  };
+}
+
+/** What pressing a button means; undefined for a button that is not one of ours. */
+export function readButton(actionId: string, value: string): ButtonPress | undefined {
+  const [run = "", permissionId, optionId] = value.split("|").map(decode);
+  const runId = parseRunId(run);
+  if (runId === undefined) return undefined;
+  if (actionId === CANCEL) return { kind: "cancel", runId };
+  const isPermission = actionId === PERMISSION || actionId.startsWith(`${PERMISSION}:`);
+  if (!isPermission || !permissionId || !optionId) return undefined;
+  return { kind: "answer", runId, permissionId, optionId };
+}
+
+/** `|` parts the ids of a value, so it must not be in one. */
+function encode(id: string): string {
+  return id.replaceAll("%", "%25").replaceAll("|", "%7C");
+}
+
+function decode(part: string): string {
+  return part.replaceAll("%7C", "|").replaceAll("%25", "%");
+}
+
+function label(text: string): Button["text"] {
+  return { type: "plain_text", text: plainWithin(text, MAX_LABEL), emoji: false };
+}

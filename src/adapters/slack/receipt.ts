@@ -1,0 +1,18 @@
+import { z } from "zod";
+import type { Receipt } from "../../core/ports/thread-adapter.ts";
+
+/** Where a message of ours stands. */
+export interface Shown {
+  readonly channel: string;
+  readonly ts: string;
+}
+
+const shownSchema = z.object({ channel: z.string(), ts: z.string() });
+
+export function writeReceipt({ channel, ts }: Shown): Receipt {
+  return JSON.stringify({ channel, ts });
+}
+
+export function readReceipt(receipt: Receipt): Shown {
+  return shownSchema.parse(JSON.parse(receipt));
+}

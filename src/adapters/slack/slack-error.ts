@@ -1,0 +1,82 @@
+import { WebAPIHTTPError, WebAPIPlatformError, WebAPIRateLimitedError } from "@slack/web-api";
+import { AppError, type ErrorCode } from "../../core/errors.ts";
+
+const MS_PER_SECOND = 1_000;
+
+// Slack's own trouble: https://docs.slack.dev/reference/methods/chat.postMessage#errors. Any other `ok: false` says
+// that the call itself must change, so repeating it is no use.
+const TRANSIENT = new Set(
+  "fatal_error internal_error ratelimited rate_limited request_timeout service_unavailable team_added_to_org".split(
+    " ",
+  ),
+);
+
+const TOKEN_TROUBLE = "account_inactive invalid_auth not_authed token_expired token_revoked".split(" ");
+const NOT_ALLOWED = "ekm_access_denied missing_scope no_permission not_in_channel restricted_action".split(
+  " ",
+);
+const NOT_FOUND = "channel_not_found message_not_found thread_not_found user_not_found".split(" ");
+
+const CODES: ReadonlyMap<string, ErrorCode> = new Map<string, ErrorCode>([
+  ...TOKEN_TROUBLE.map((name) => [name, "external_authentication_required"] as const),
+  ...NOT_ALLOWED.map((name) => [name, "not_authorized"] as const),
+  ...NOT_FOUND.map((name) => [name, "resource_not_found"] as const),
+  ["is_archived", "operation_not_supported"],
+]);
+
+const REMEDIES: Readonly<Record<string, string>> = {
+  not_in_channel: "Invite the app to the channel.",
+  channel_not_found: "Invite the app to the channel.",
+  missing_scope: "Reinstall the app with the scopes of the adapter's manifest.",
+  invalid_auth: "Set SLACK_BOT_TOKEN to the token of an installed app.",
+  token_revoked: "Reinstall the app and set its new SLACK_BOT_TOKEN.",
+  account_inactive: "Reinstall the app and set its new SLACK_BOT_TOKEN.",
+};
+
+/** Awaits a call of the Web API. What goes wrong becomes an AppError that says whether a later try may succeed. */
+export async function callSlack<T>(method: string, call: Promise<T>): Promise<T> {
+  try {
+    return await call;
+  } catch (error) {
+    throw slackFailure(method, error);
+  }
+}
+
+/** The code that Slack itself gave a failed call, such as `message_not_found`. */
+export function slackCodeOf(error: unknown): string | undefined {
+  if (!(error instanceof AppError) || !(error.cause instanceof WebAPIPlatformError)) return undefined;
+  return error.cause.data.error;
+}
+
+function slackFailure(method: string, error: unknown): AppError {
+  if (error instanceof WebAPIPlatformError) return refusal(method, error);
+  if (error instanceof WebAPIRateLimitedError) {
+    const retryAfterMs = error.retryAfter * MS_PER_SECOND;
+    return failure(`Slack asks to wait before another ${method}.`, {
+      cause: error,
+      retryable: true,
+      retryAfterMs,
+    });
+  }
+  if (error instanceof WebAPIHTTPError) {
+    const message = `Slack answered ${method} with HTTP ${error.statusCode}.`;
+    return failure(message, { cause: error, retryable: error.statusCode >= 500 });
+  }
+  return failure(`Slack gave no answer to ${method}.`, { cause: error, retryable: true });
+}
+
+function refusal(method: string, cause: WebAPIPlatformError): AppError {
+  const name = cause.data.error;
+  const remedy = REMEDIES[name];
+  const retryable = TRANSIENT.has(name);
+  const code = retryable ? "resource_unavailable" : (CODES.get(name) ?? "invalid_request");
+  return new AppError(code, `Slack refused ${method}: ${name}.`, {
+    cause,
+    retryable,
+    ...(remedy === undefined ? {} : { remedy }),
+  });
+}
+
+function failure(message: string, options: ConstructorParameters<typeof AppError>[2]): AppError {
+  return new AppError("resource_unavailable", message, options);
+}

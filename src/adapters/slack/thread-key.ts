@@ -1,0 +1,39 @@
+import type { ThreadKey } from "../../core/ids.ts";
+
+/** Where a message stands. */
+export interface Location {
+  readonly teamId: string;
+  readonly channel: string;
+  readonly ts: string;
+  /** Only on replies in a thread. */
+  readonly threadTs: string | undefined;
+}
+
+export function threadKeyOf({ teamId, channel, ts, threadTs }: Location): ThreadKey {
+  return `${teamId}/${channel}/${threadTs ?? ts}` as ThreadKey;
+}
+
+export function placeOf(key: ThreadKey): { readonly channel: string; readonly threadTs: string } {
+  const [, channel = "", threadTs = ""] = key.split("/");
+  return { channel, threadTs };
+}
+
+export function authorSubject(teamId: string, userId: string): string {
+  return `slack:${teamId}:${userId}`;
+}
+
+export function userIdOf(subject: string): string {
+  return subject.split(":")[2] ?? "";
+}
+
+/** The address that chat.getPermalink gives, without asking for every message. */
+export function permalinkOf(
+  { channel, ts, threadTs }: Location,
+  workspaceUrl: string | undefined,
+): string | undefined {
+  if (workspaceUrl === undefined || !URL.canParse(workspaceUrl)) return undefined;
+  const link = new URL(`archives/${channel}/p${ts.replace(".", "")}`, workspaceUrl);
+  if (threadTs !== undefined)
+    link.search = new URLSearchParams({ thread_ts: threadTs, cid: channel }).toString();
+  return link.href;
+}

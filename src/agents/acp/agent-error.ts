@@ -1,0 +1,83 @@
+import type { RequestError } from "@agentclientprotocol/sdk/unstable";
+import { z } from "zod";
+import { AppError, type ErrorCode } from "../../core/errors.ts";
+
+/** An agent may put a whole upstream page into its message; a run's status holds no more than this. */
+const MAX_MESSAGE_CHARS = 2_000;
+
+/** ACP's own code for "log in first"; agents use it for a model that refuses the key. */
+const AUTHENTICATION_REQUIRED = -32_000;
+
+const KEY_REMEDY = "Check the agent's key and that it may use this model.";
+
+const details = z.looseObject({
+  errorKind: z.string().optional().catch(undefined),
+  status: z.coerce.number().optional().catch(undefined),
+  statusCode: z.coerce.number().optional().catch(undefined),
+  code: z.union([z.number(), z.string()]).optional().catch(undefined),
+  message: z.string().optional().catch(undefined),
+  details: z.string().optional().catch(undefined),
+});
+type Details = z.infer<typeof details>;
+
+/**
+ * The contract's error for an agent's JSON-RPC error. Agents report the model's HTTP status in four ways: as the
+ * error's code (gemini), in its data, by a name in its data (claude), or only in the message.
+ */
+export function toAppError(error: RequestError): AppError {
+  const data = details.safeParse(error.data).data ?? {};
+  const message = messageOf(error, data);
+  const code = codeOf(error.code, data, message);
+  const remedy = code === "external_authentication_required" ? { remedy: KEY_REMEDY } : {};
+  return new AppError(code, message, { cause: error, ...remedy });
+}
+
+function messageOf(error: RequestError, data: Details): string {
+  const detail = data.details ?? data.message;
+  const message = detail && !error.message.includes(detail) ? `${error.message}: ${detail}` : error.message;
+  return bounded(message.trim() || "The agent reported an error without a message.");
+}
+
+export function bounded(message: string): string {
+  return message.length <= MAX_MESSAGE_CHARS ? message : `${message.slice(0, MAX_MESSAGE_CHARS - 1)}…`;
+}
+
+function codeOf(rpcCode: number, data: Details, message: string): ErrorCode {
+  if (rpcCode === AUTHENTICATION_REQUIRED) {
+    return "external_authentication_required";
+  }
+  const kind = `${data.errorKind ?? ""} ${data.code ?? ""} ${message}`;
+  if (/insufficient_quota|billing|credit balance/i.test(kind)) {
+    return "insufficient_credits";
+  }
+  return codeOfStatus(statusOf(rpcCode, data, message));
+}
+
+function statusOf(rpcCode: number, data: Details, message: string): number | undefined {
+  const told = [rpcCode, data.status, data.statusCode, Number(data.code)].find(isHttpError);
+  if (told !== undefined) {
+    return told;
+  }
+  if (/rate_limit|overloaded/i.test(data.errorKind ?? "")) {
+    return 429;
+  }
+  const inMessage = /\b(?:http|status)(?: code)?[ :=]*([45]\d\d)\b/i.exec(message)?.[1];
+  return inMessage === undefined ? undefined : Number(inMessage);
+}
+
+function isHttpError(status: number | undefined): status is number {
+  return status !== undefined && status >= 400 && status < 600;
+}
+
+function codeOfStatus(status: number | undefined): ErrorCode {
+  if (status === 401 || status === 403) {
+    return "external_authentication_required";
+  }
+  if (status === 402) {
+    return "insufficient_credits";
+  }
+  if (status === 429 || (status !== undefined && status >= 500)) {
+    return "resource_unavailable";
+  }
+  return "agent_process_failed";
+}

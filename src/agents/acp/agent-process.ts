@@ -1,0 +1,91 @@
+import { AppError } from "../../core/errors.ts";
+import type { SandboxExit, SandboxProcess } from "../../sandboxes/sandbox.ts";
+import { bounded } from "./agent-error.ts";
+
+/** How much of the end of stderr is kept; enough for a stack, too little for a log. */
+const STDERR_TAIL_CHARS = 1_200;
+
+/** After the process has ended, what it said last may still be in the pipe; a child of it may hold that open for ever. */
+const DRAIN_MS = 500;
+
+/** A program may close its output and live on; then it is no agent any more. */
+const EXIT_MS = 1_000;
+
+/** The agent's process, and what can be told of its end. */
+export class AgentProcess {
+  readonly process: SandboxProcess;
+  #stderrTail = "";
+  #closed: Promise<void> | undefined;
+
+  constructor(process: SandboxProcess) {
+    this.process = process;
+    process.stderr.setEncoding("utf8");
+    process.stderr.on("data", (text: string) => {
+      this.#stderrTail = (this.#stderrTail + text).slice(-STDERR_TAIL_CHARS);
+    });
+    // A broken pipe means that the agent ended, or was given up; both are told by other ways.
+    for (const stream of [process.stdin, process.stdout, process.stderr]) {
+      stream.on("error", () => {});
+    }
+  }
+
+  /** Resolves when the process has ended and its output is read, as far as it ends. */
+  async ended(): Promise<void> {
+    const { stdout, exited } = this.process;
+    const drained = new Promise<void>((resolve) => {
+      stdout.once("close", resolve);
+    });
+    await exited;
+    if (!stdout.closed) {
+      await atMost(DRAIN_MS, drained);
+    }
+  }
+
+  /** Why nobody answers any more; ends what is left of the process. */
+  async failure(cause: unknown): Promise<AppError> {
+    const exit = await atMost(EXIT_MS, this.process.exited);
+    const reason = exit === undefined ? reasonOf(cause) : describeExit(exit);
+    await this.close();
+    const tail = this.#stderrTail.trim();
+    const message = tail === "" ? reason : `${reason} Its last words: ${tail}`;
+    return new AppError("agent_process_failed", bounded(message), { cause });
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    this.process.stdin.end();
+    await this.process.kill();
+    await this.process.exited;
+  }
+}
+
+function describeExit({ code, signal, reason }: SandboxExit): string {
+  if (reason !== undefined) {
+    return `The agent could not be started: ${reason}`;
+  }
+  return signal === null
+    ? `The agent's process ended with exit code ${code ?? "unknown"}.`
+    : `The agent's process was ended by ${signal}.`;
+}
+
+function reasonOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : "The agent stopped speaking.";
+}
+
+/** The promise's value, or undefined when it takes longer. */
+export async function atMost<Value>(
+  milliseconds: number,
+  promise: Promise<Value>,
+): Promise<Value | undefined> {
+  const { promise: late, resolve } = Promise.withResolvers<undefined>();
+  const timer = setTimeout(resolve, milliseconds, undefined);
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

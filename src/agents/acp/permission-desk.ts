@@ -1,0 +1,45 @@
+import type { RequestPermissionRequest, RequestPermissionResponse } from "@agentclientprotocol/sdk/unstable";
+import type { AgentObserver, AgentStart, PermissionOption } from "../../core/ports/agent-runner.ts";
+
+const CANCELLED: RequestPermissionResponse = { outcome: { outcome: "cancelled" } };
+
+/** Answers the agent's permission requests by the run's policy. */
+export class PermissionDesk {
+  readonly #policy: AgentStart["permissionPolicy"];
+  readonly #observer: AgentObserver;
+  #cancelled = Promise.withResolvers<undefined>();
+
+  constructor(policy: AgentStart["permissionPolicy"], observer: AgentObserver) {
+    this.#policy = policy;
+    this.#observer = observer;
+  }
+
+  async answer(request: RequestPermissionRequest): Promise<RequestPermissionResponse> {
+    const title = request.toolCall.title ?? request.toolCall.kind ?? "Use a tool";
+    const options = request.options.map(({ optionId, name, kind }) => ({ optionId, name, kind }));
+    const optionId = this.#policy === "allow" ? this.#grant(title, options) : await this.#ask(title, options);
+    return optionId === undefined ? CANCELLED : { outcome: { outcome: "selected", optionId } };
+  }
+
+  /** ACP demands that every pending request is answered `cancelled` when the turn is. */
+  cancelPending(): void {
+    this.#cancelled.resolve(undefined);
+    this.#cancelled = Promise.withResolvers<undefined>();
+  }
+
+  /** Once before always: what was granted for one run's step should not bind the agent's later ones. */
+  #grant(title: string, options: readonly PermissionOption[]): string | undefined {
+    const option =
+      options.find(({ kind }) => kind === "allow_once") ??
+      options.find(({ kind }) => kind === "allow_always");
+    if (option !== undefined) {
+      this.#observer.update({ kind: "agent.permission_granted", title, optionId: option.optionId });
+    }
+    return option?.optionId;
+  }
+
+  async #ask(title: string, options: readonly PermissionOption[]): Promise<string | undefined> {
+    const request = { permissionId: crypto.randomUUID(), title, options };
+    return await Promise.race([this.#observer.permission(request), this.#cancelled.promise]);
+  }
+}

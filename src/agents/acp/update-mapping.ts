@@ -1,0 +1,180 @@
+import { z } from "zod";
+import type { AgentUpdate, ToolCallUpdate, ToolContent } from "../../core/ports/agent-runner.ts";
+import { TOOL_STATUSES } from "../../core/ports/agent-runner.ts";
+
+const text = z.string().nullish();
+const envelope = z.looseObject({ sessionUpdate: z.string() });
+const chunk = z.object({ content: z.object({ type: z.literal("text"), text: z.string() }), messageId: text });
+const plan = z.object({
+  entries: z.array(z.object({ content: z.string(), status: z.string(), priority: text })),
+});
+const usage = z.object({
+  used: z.number(),
+  size: z.number(),
+  cost: z.object({ amount: z.number(), currency: z.string() }).nullish(),
+});
+const info = z.object({ title: text });
+const notice = z.object({ severity: z.string(), title: z.string(), description: text });
+const terminalMeta = z.object({
+  terminal_output_delta: z.object({ data: z.string(), terminal_id: z.string() }).optional().catch(undefined),
+  terminal_exit: z.object({ exit_code: z.number().nullish(), signal: text }).optional().catch(undefined),
+});
+const toolCall = z.object({
+  toolCallId: z.string(),
+  title: text,
+  kind: text,
+  status: z.enum(TOOL_STATUSES).nullish().catch(undefined),
+  content: z.array(z.unknown()).nullish(),
+  locations: z.array(z.object({ path: z.string(), line: z.number().nullish() })).nullish(),
+  rawInput: z.unknown().optional(),
+  rawOutput: z.unknown().optional(),
+  _meta: terminalMeta.nullish().catch(undefined),
+});
+type ToolCallWire = z.infer<typeof toolCall>;
+
+const toolContent = z.union([
+  z.object({ type: z.literal("content"), content: z.object({ type: z.literal("text"), text: z.string() }) }),
+  z.object({ type: z.literal("diff"), path: z.string(), oldText: text, newText: z.string() }),
+  z.object({ type: z.literal("terminal"), terminalId: z.string() }),
+]);
+
+/**
+ * What one `session/update` of ACP says in our words; undefined where it says nothing that is kept.
+ * An update that is unknown, or not of the shape its name promises, becomes `agent.other`: agents run ahead of the
+ * protocol, and what they tell must not be lost.
+ */
+export function mapUpdate(update: unknown): AgentUpdate | undefined {
+  const parsed = envelope.safeParse(update);
+  if (!parsed.success) {
+    return { kind: "agent.other", name: "unknown", data: update };
+  }
+  const name = parsed.data.sessionUpdate;
+  if (DROPPED.has(name)) {
+    return undefined;
+  }
+  const mapped = MAPPINGS.get(name)?.(parsed.data);
+  return mapped === undefined ? other(parsed.data) : (mapped ?? undefined);
+}
+
+/**
+ * `available_commands_update`: qwen's is half a megabyte, and nobody reads it.
+ * `user_message_chunk`: an echo of what we sent, and our own log holds that.
+ */
+const DROPPED: ReadonlySet<string> = new Set(["available_commands_update", "user_message_chunk"]);
+
+/** Null: understood, and nothing to keep. Undefined: not of the expected shape. */
+type Mapping = (update: unknown) => AgentUpdate | null | undefined;
+
+const MAPPINGS: ReadonlyMap<string, Mapping> = new Map<string, Mapping>([
+  ["agent_message_chunk", (update) => mapChunk("agent.message", update)],
+  ["agent_thought_chunk", (update) => mapChunk("agent.thought", update)],
+  ["tool_call", mapToolCall],
+  ["tool_call_update", mapToolCall],
+  ["plan", mapPlan],
+  ["usage_update", mapUsage],
+  ["session_info_update", mapInfo],
+  ["notice", mapNotice],
+]);
+
+function mapChunk(kind: "agent.message" | "agent.thought", update: unknown): AgentUpdate | null | undefined {
+  const { data } = chunk.safeParse(update);
+  if (data === undefined) {
+    return undefined;
+  }
+  // qwen sends empty chunks that only carry counters in `_meta`.
+  if (data.content.text === "") {
+    return null;
+  }
+  return { kind, ...named("messageId", data.messageId), text: data.content.text };
+}
+
+function mapPlan(update: unknown): AgentUpdate | undefined {
+  const { data } = plan.safeParse(update);
+  return (
+    data && {
+      kind: "agent.plan",
+      entries: data.entries.map(({ content, status, priority }) => ({
+        content,
+        status,
+        ...named("priority", priority),
+      })),
+    }
+  );
+}
+
+function mapUsage(update: unknown): AgentUpdate | undefined {
+  const { data } = usage.safeParse(update);
+  const costUsd = data?.cost?.currency === "USD" ? data.cost.amount : undefined;
+  return data && { kind: "agent.usage", used: data.used, size: data.size, ...named("costUsd", costUsd) };
+}
+
+function mapInfo(update: unknown): AgentUpdate | null | undefined {
+  const { data } = info.safeParse(update);
+  // Without a title it is an agent's private state in `_meta`, such as codex's "active" and "idle".
+  return data && (data.title ? { kind: "agent.title", title: data.title } : null);
+}
+
+function mapNotice(update: unknown): AgentUpdate | undefined {
+  const { data } = notice.safeParse(update);
+  return (
+    data && {
+      kind: "agent.notice",
+      severity: data.severity,
+      text: [data.title, data.description].filter(Boolean).join("\n"),
+    }
+  );
+}
+
+function mapToolCall(update: unknown): ToolCallUpdate | undefined {
+  const { data } = toolCall.safeParse(update);
+  return (
+    data && {
+      kind: "agent.tool_call",
+      toolCallId: data.toolCallId,
+      ...named("title", data.title),
+      ...named("toolKind", data.kind),
+      ...named("status", data.status),
+      ...named("content", contentOf(data)),
+      ...named(
+        "locations",
+        data.locations?.map(({ path, line }) => ({ path, ...named("line", line) })),
+      ),
+      ...named("rawInput", data.rawInput),
+      ...named("rawOutput", data.rawOutput ?? data._meta?.terminal_exit),
+    }
+  );
+}
+
+/** Codex tells a terminal's output beside the content, in pieces: each arrives as the terminal's `output`. */
+function contentOf(call: ToolCallWire): readonly ToolContent[] | undefined {
+  const delta = call._meta?.terminal_output_delta;
+  if (delta !== undefined) {
+    return [{ type: "terminal", terminalId: delta.terminal_id, output: delta.data }];
+  }
+  return call.content?.map(mapContent);
+}
+
+function mapContent(content: unknown): ToolContent {
+  const { data } = toolContent.safeParse(content);
+  switch (data?.type) {
+    case "content":
+      return { type: "text", text: data.content.text };
+    case "diff":
+      return { type: "diff", path: data.path, oldText: data.oldText ?? null, newText: data.newText };
+    case "terminal":
+      return { type: "terminal", terminalId: data.terminalId };
+    case undefined:
+      return { type: "other", data: content };
+    default:
+      return data satisfies never;
+  }
+}
+
+function other({ sessionUpdate: name, ...data }: z.infer<typeof envelope>): AgentUpdate {
+  return { kind: "agent.other", name, data };
+}
+
+/** `{ [name]: value }`, or nothing: an absent member means unchanged, and null from an agent means absent. */
+function named<Name extends string, Value>(name: Name, value: Value | null | undefined) {
+  return (value === undefined || value === null ? {} : { [name]: value }) as { [key in Name]?: Value };
+}

@@ -1,0 +1,147 @@
+import {
+  type AgentApp,
+  type AgentContext,
+  agent,
+  type LoadSessionRequest,
+  type NewSessionRequest,
+  PROTOCOL_VERSION,
+  type PromptRequest,
+  type PromptResponse,
+  RequestError,
+  type StopReason,
+} from "@agentclientprotocol/sdk/unstable";
+import { parseScript } from "./script.ts";
+import { SessionStore, type StoredSession } from "./session-store.ts";
+import { doSteps } from "./steps.ts";
+import { Turn } from "./turn.ts";
+
+const CONTEXT_SIZE = 200_000;
+const CHARS_PER_TOKEN = 4;
+
+const INTRODUCTION =
+  "I am Errand's built-in demo agent. I have no model: I look at the files and write a report. For a real agent set " +
+  "ANTHROPIC_API_KEY, OPENAI_API_KEY, OPENAI_BASE_URL or GEMINI_API_KEY, or name one with ERRAND_AGENT.";
+
+/** An agent of the Agent Client Protocol that needs no model, keeping its sessions below `home`. */
+export function createDemoAgent(home: string): AgentApp {
+  const sessions = new DemoSessions(new SessionStore(home));
+  return agent({ name: "errand-demo" })
+    .onRequest("initialize", () => ({
+      protocolVersion: PROTOCOL_VERSION,
+      agentInfo: { name: "demo", title: "Demo agent", version: "1" },
+      agentCapabilities: { loadSession: true, sessionCapabilities: { systemPrompt: {} } },
+    }))
+    .onRequest("session/new", ({ params }) => sessions.create(params))
+    .onRequest("session/load", ({ params, client }) => sessions.load(params, client))
+    .onRequest("session/prompt", ({ params, client }) => sessions.prompt(params, client))
+    .onNotification("session/cancel", ({ params }) => sessions.cancel(params.sessionId));
+}
+
+class DemoSessions {
+  readonly #store: SessionStore;
+  readonly #open = new Map<string, StoredSession>();
+  readonly #running = new Map<string, AbortController>();
+
+  constructor(store: SessionStore) {
+    this.#store = store;
+  }
+
+  async create({ cwd, systemPrompt }: NewSessionRequest): Promise<{ sessionId: string }> {
+    const session = await this.#store.create(cwd, basePromptOf(systemPrompt));
+    this.#open.set(session.sessionId, session);
+    return { sessionId: session.sessionId };
+  }
+
+  async load({ sessionId, cwd }: LoadSessionRequest, client: AgentContext): Promise<object> {
+    const session = await this.#store.find(sessionId);
+    if (session === undefined) {
+      throw RequestError.sessionNotFound(sessionId);
+    }
+    this.#open.set(sessionId, { ...session, cwd });
+    await replay(session, client);
+    return {};
+  }
+
+  async prompt({ sessionId, prompt }: PromptRequest, client: AgentContext): Promise<PromptResponse> {
+    const session = this.#open.get(sessionId);
+    if (session === undefined) {
+      throw RequestError.sessionNotFound(sessionId);
+    }
+    if (this.#running.has(sessionId)) {
+      throw RequestError.invalidRequest(undefined, "a turn is running");
+    }
+    const controller = new AbortController();
+    this.#running.set(sessionId, controller);
+    const text = prompt.map((block) => (block.type === "text" ? block.text : "")).join("\n");
+    try {
+      return await this.#turn(new Turn(session, client, controller.signal), text);
+    } finally {
+      this.#running.delete(sessionId);
+    }
+  }
+
+  cancel(sessionId: string): void {
+    this.#running.get(sessionId)?.abort();
+  }
+
+  async #turn(turn: Turn, prompt: string): Promise<PromptResponse> {
+    try {
+      if (turn.number === 1) {
+        await turn.say(INTRODUCTION);
+      }
+      const stopReason = await stepsOrCancelled(turn, prompt);
+      return { stopReason, usage: await tellUsage(turn, prompt) };
+    } finally {
+      await this.#remember(turn, prompt);
+    }
+  }
+
+  async #remember({ session, answer }: Turn, prompt: string): Promise<void> {
+    const turns = [...session.turns, { prompt, answer }];
+    this.#open.set(session.sessionId, { ...session, turns });
+    await this.#store.save({ ...session, turns });
+  }
+}
+
+async function stepsOrCancelled(turn: Turn, prompt: string): Promise<StopReason> {
+  try {
+    return await doSteps(turn, parseScript(prompt));
+  } catch (error) {
+    if (turn.signal.aborted) {
+      return "cancelled";
+    }
+    throw error;
+  }
+}
+
+/** Counted roughly, so that everything that shows usage has something to show. */
+async function tellUsage(turn: Turn, prompt: string) {
+  const inputTokens = tokens(prompt);
+  const outputTokens = tokens(turn.answer);
+  const earlier = turn.session.turns.map((past) => past.prompt + past.answer).join("");
+  const used = tokens(earlier) + inputTokens + outputTokens;
+  await turn.tell({ sessionUpdate: "usage_update", used, size: CONTEXT_SIZE });
+  return { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens };
+}
+
+function tokens(text: string): number {
+  return Math.ceil(text.length / CHARS_PER_TOKEN);
+}
+
+/** As real agents do: a session that is loaded is told from its beginning. */
+async function replay({ sessionId, turns }: StoredSession, client: AgentContext): Promise<void> {
+  for (const { prompt, answer } of turns) {
+    await client.notify("session/update", {
+      sessionId,
+      update: { sessionUpdate: "user_message_chunk", content: { type: "text", text: prompt } },
+    });
+    await client.notify("session/update", {
+      sessionId,
+      update: { sessionUpdate: "agent_message_chunk", content: { type: "text", text: answer } },
+    });
+  }
+}
+
+function basePromptOf(systemPrompt: NewSessionRequest["systemPrompt"]): string | undefined {
+  return systemPrompt?.content.map((block) => (block.type === "text" ? block.text : "")).join("\n");
+}

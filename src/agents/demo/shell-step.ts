@@ -1,0 +1,79 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { setTimeout } from "node:timers/promises";
+import { type ToolCall, type Turn, textContent } from "./turn.ts";
+
+const MAX_OUTPUT_CHARS = 16_384;
+const PROGRESS_EVERY_MS = 200;
+/** A command left in the background holds the output open; what the shell itself said is read by then. */
+const DRAIN_MS = 100;
+
+/** Runs the command in the workspace, telling its output while it works. A cancelled turn kills what it started. */
+export async function runShell(turn: Turn, command: string): Promise<void> {
+  const tool = await turn.startTool(command, "execute", { command });
+  const child = spawn("/bin/sh", ["-c", command], {
+    cwd: turn.session.cwd,
+    detached: true,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const output = collectOutput(child);
+  const progress = setInterval(() => void tellProgress(tool, output), PROGRESS_EVERY_MS);
+  const stop = () => killGroup(child);
+  turn.signal.addEventListener("abort", stop, { once: true });
+  try {
+    const ended = await waitForEnd(child);
+    await tool.end(
+      ended === "exit code 0" ? "completed" : "failed",
+      textContent(output.text || "(no output)"),
+    );
+    turn.signal.throwIfAborted();
+    await turn.say(`The command ended with ${ended}.`);
+  } finally {
+    clearInterval(progress);
+    turn.signal.removeEventListener("abort", stop);
+  }
+}
+
+interface Output {
+  text: string;
+  told: string;
+}
+
+function collectOutput(child: ChildProcess): Output {
+  const output = { text: "", told: "" };
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding("utf8").on("data", (text: string) => {
+      output.text = (output.text + text).slice(-MAX_OUTPUT_CHARS);
+    });
+  }
+  return output;
+}
+
+async function tellProgress(tool: ToolCall, output: Output): Promise<void> {
+  if (output.text !== output.told) {
+    output.told = output.text;
+    await tool.progress(textContent(output.text));
+  }
+}
+
+async function waitForEnd(child: ChildProcess): Promise<string> {
+  const closed = once(child, "close");
+  const [code, signal] = await once(child, "exit");
+  await Promise.race([closed, setTimeout(DRAIN_MS)]);
+  return signal === null ? `exit code ${code}` : `signal ${signal}`;
+}
+
+/** The command has a process group of its own. */
+function killGroup({ pid }: ChildProcess): void {
+  if (pid === undefined) {
+    return;
+  }
+  try {
+    process.kill(-pid, "SIGKILL");
+  } catch (error) {
+    // It ended by itself just now.
+    if (!(error instanceof Error && "code" in error && error.code === "ESRCH")) {
+      throw error;
+    }
+  }
+}

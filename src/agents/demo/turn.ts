@@ -1,0 +1,94 @@
+import type {
+  AgentContext,
+  PlanEntryStatus,
+  SessionUpdate,
+  ToolCallContent,
+  ToolKind,
+} from "@agentclientprotocol/sdk/unstable";
+import type { StoredSession } from "./session-store.ts";
+
+/** One turn of a session as its steps see it: what they may tell, and whether to stop. */
+export class Turn {
+  readonly session: StoredSession;
+  readonly client: AgentContext;
+  readonly signal: AbortSignal;
+  /** Counted from 1 over the whole life of the session, restarts of the agent included. */
+  readonly number: number;
+  /** All that was said in this turn. */
+  answer = "";
+  #messages = 0;
+  #toolCalls = 0;
+
+  constructor(session: StoredSession, client: AgentContext, signal: AbortSignal) {
+    this.session = session;
+    this.client = client;
+    this.signal = signal;
+    this.number = session.turns.length + 1;
+  }
+
+  /** Says something as a message of its own. */
+  async say(text: string): Promise<void> {
+    this.#messages += 1;
+    await this.stream(text);
+    this.answer += "\n";
+  }
+
+  /** Says some more in the message that was begun last. */
+  async stream(text: string): Promise<void> {
+    this.answer += text;
+    const messageId = `${this.number}-${this.#messages}`;
+    await this.tell({ sessionUpdate: "agent_message_chunk", messageId, content: { type: "text", text } });
+  }
+
+  async plan(entries: readonly (readonly [content: string, status: PlanEntryStatus])[]): Promise<void> {
+    const told = entries.map(([content, status]) => ({ content, status, priority: "medium" as const }));
+    await this.tell({ sessionUpdate: "plan", entries: told });
+  }
+
+  async startTool(title: string, kind: ToolKind, rawInput: unknown, path?: string): Promise<ToolCall> {
+    this.#toolCalls += 1;
+    const toolCallId = `turn-${this.number}-call-${this.#toolCalls}`;
+    const locations = path === undefined ? [] : [{ path }];
+    await this.tell({
+      sessionUpdate: "tool_call",
+      toolCallId,
+      title,
+      kind,
+      status: "in_progress",
+      rawInput,
+      locations,
+    });
+    return new ToolCall(this, toolCallId);
+  }
+
+  async tell(update: SessionUpdate): Promise<void> {
+    await this.client.notify("session/update", { sessionId: this.session.sessionId, update });
+  }
+}
+
+export class ToolCall {
+  readonly id: string;
+  readonly #turn: Turn;
+
+  constructor(turn: Turn, id: string) {
+    this.#turn = turn;
+    this.id = id;
+  }
+
+  async progress(content: ToolCallContent): Promise<void> {
+    await this.#turn.tell({ sessionUpdate: "tool_call_update", toolCallId: this.id, content: [content] });
+  }
+
+  async end(status: "completed" | "failed", content: ToolCallContent): Promise<void> {
+    await this.#turn.tell({
+      sessionUpdate: "tool_call_update",
+      toolCallId: this.id,
+      status,
+      content: [content],
+    });
+  }
+}
+
+export function textContent(text: string): ToolCallContent {
+  return { type: "content", content: { type: "text", text } };
+}

@@ -1,0 +1,70 @@
+import type { FastifyPluginAsync } from "fastify";
+import type { Logger } from "pino";
+import type { Clock } from "../core/ports/clock.ts";
+import type { News } from "../core/ports/news.ts";
+import type { AnswerStore, PeopleStore } from "../core/ports/storage.ts";
+import type { RunService } from "../core/runs/run-service.ts";
+
+/** All that the HTTP side stands on; put together by the composition alone. */
+export interface ApiParts {
+  readonly runs: RunService;
+  readonly people: PeopleStore;
+  readonly answers: AnswerStore;
+  readonly news: News;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** The form in which API keys are stored. */
+  readonly hashKey: (key: string) => string;
+  /** Signs the pages' cookies and the cursors; the same in all processes. */
+  readonly sessionSecret: string;
+  readonly publicUrl: string;
+  /** undefined: ready for work; else the reason why not. */
+  readonly ready: () => Promise<string | undefined>;
+  /** Each adapter's own web routes. They parse their bodies themselves: signatures hold on raw bytes. */
+  readonly adapterRoutes: readonly FastifyPluginAsync[];
+  readonly limits?: Partial<ApiLimits>;
+}
+
+export interface ApiLimits {
+  readonly bodyBytes: number;
+  readonly promptBytes: number;
+  /** A caller has this long to send its headers, and its whole request. */
+  readonly headersTimeoutMs: number;
+  readonly requestTimeoutMs: number;
+  /** How often those two are looked at. */
+  readonly timeoutCheckMs: number;
+  /** A connection on which nothing moves is closed after this long. Longer than the streams' heartbeat. */
+  readonly connectionTimeoutMs: number;
+  readonly keepAliveMs: number;
+  readonly streamsPerPrincipal: number;
+  readonly heartbeatMs: number;
+  /** How often a stream looks into the log by itself, in case news was lost. */
+  readonly pollMs: number;
+  /** What a stream holds for a reader that does not read, and how long it waits for that to move. */
+  readonly streamBufferBytes: number;
+  readonly streamStallMs: number;
+  /** Failed sign-ins a minute and address. */
+  readonly failedSignIns: number;
+}
+
+const MEBIBYTE = 2 ** 20;
+
+export const DEFAULT_LIMITS: ApiLimits = {
+  bodyBytes: 30 * MEBIBYTE,
+  promptBytes: 256 * 1024,
+  headersTimeoutMs: 10_000,
+  requestTimeoutMs: 60_000,
+  timeoutCheckMs: 5_000,
+  connectionTimeoutMs: 120_000,
+  keepAliveMs: 72_000,
+  streamsPerPrincipal: 20,
+  heartbeatMs: 15_000,
+  pollMs: 1_000,
+  streamBufferBytes: MEBIBYTE,
+  streamStallMs: 30_000,
+  failedSignIns: 10,
+};
+
+export function limitsOf({ limits }: Pick<ApiParts, "limits">): ApiLimits {
+  return { ...DEFAULT_LIMITS, ...limits };
+}

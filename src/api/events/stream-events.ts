@@ -1,0 +1,83 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { AppError } from "../../core/errors.ts";
+import type { Run } from "../../core/runs/run.ts";
+import type { ApiLimits, ApiParts } from "../api-parts.ts";
+import { principalOf } from "../auth.ts";
+import { eventText } from "./event-text.ts";
+import { followLog } from "./follow-log.ts";
+import type { OpenStreams } from "./open-streams.ts";
+import { StreamWriter } from "./stream-writer.ts";
+
+export interface StreamRequest {
+  readonly limits: ApiLimits;
+  readonly streams: OpenStreams;
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly run: Run;
+  readonly after: number;
+  readonly follow: boolean;
+}
+
+const HEADERS = {
+  "content-type": "text/event-stream; charset=utf-8",
+  "cache-control": "no-cache, no-transform",
+  // Asks buffering proxies to let events through at once.
+  "x-accel-buffering": "no",
+  // A closing server need not wait for an idle connection that carried a stream.
+  connection: "close",
+};
+
+/** Answers with the stream, until it ends, the reader goes away or is cut off, or the server closes. */
+export async function streamEvents(parts: ApiParts, wanted: StreamRequest): Promise<void> {
+  const { streams, request, reply } = wanted;
+  const { id } = principalOf(request);
+  const stream = streams.open(id);
+  reply.hijack();
+  reply.raw.once("close", () => stream.abort());
+  if (reply.raw.destroyed) stream.abort();
+  try {
+    await pump(parts, wanted, stream);
+  } finally {
+    streams.done(id, stream);
+  }
+}
+
+async function pump(parts: ApiParts, wanted: StreamRequest, stream: AbortController): Promise<void> {
+  const { limits, request, reply, run } = wanted;
+  reply.raw.writeHead(200, { ...reply.getHeaders(), ...HEADERS });
+  const writer = new StreamWriter(reply.raw, limits, () => endIfUnknown(request, stream));
+  try {
+    const isReading = await writeAll(parts, wanted, writer, stream.signal);
+    if (isReading || stream.signal.aborted) return writer.end();
+    request.log.warn({ runId: run.id }, "stream.reader.stalled");
+    writer.cut();
+  } catch (error) {
+    // The answer has begun, so its status cannot tell; the reader reconnects where it was.
+    const facts = { err: error, runId: run.id };
+    if (error instanceof AppError) request.log.debug(facts, "stream.ended.early");
+    else request.log.error(facts, "stream.failed");
+    writer.cut();
+  }
+}
+
+/** Whether the reader took everything. */
+async function writeAll(
+  parts: ApiParts,
+  { request, run, after, follow, limits: { pollMs } }: StreamRequest,
+  writer: StreamWriter,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const following = { runId: run.id, viewer: principalOf(request), after, follow, pollMs, signal };
+  for await (const event of followLog(parts, following)) {
+    if (!(await writer.write(eventText(event), signal))) return false;
+  }
+  return true;
+}
+
+/** A key that was revoked ends its streams. Where that cannot be found out just now, the next heartbeat asks again. */
+function endIfUnknown({ caller, log }: FastifyRequest, stream: AbortController): void {
+  caller?.isStillKnown().then(
+    (isKnown) => isKnown || stream.abort(),
+    (error: unknown) => log.debug({ err: error }, "stream.caller.unchecked"),
+  );
+}

@@ -1,0 +1,17 @@
+import { isUtf8 } from "node:buffer";
+import type { FastifyInstance } from "fastify";
+import { invalid } from "./request-validation.ts";
+
+/**
+ * Bodies of the API are JSON and nothing else. An empty one is no body: public clients send
+ * `Content-Type: application/json` with nothing behind it. Text that is not UTF-8 is refused, not mended.
+ */
+export function readJsonBodies(app: FastifyInstance): void {
+  const parse = app.getDefaultJsonParser("error", "error");
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser("application/json", { parseAs: "buffer" }, (request, body: Buffer, done) => {
+    if (body.length === 0) return done(null, undefined);
+    if (!isUtf8(body)) return done(invalid([{ path: "", message: "must be UTF-8" }]));
+    return parse(request, body.toString(), done);
+  });
+}

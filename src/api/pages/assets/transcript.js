@@ -1,0 +1,92 @@
+/**
+ * What the log of a run looks like to a reader: entries in order, each with a key. An event adds an entry or
+ * changes an earlier one; entries that changed are returned, so that only they are drawn again.
+ */
+export class Transcript {
+  #entries = [];
+  #byKey = new Map();
+  #seen = 0;
+
+  get entries() {
+    return this.#entries;
+  }
+
+  /** The sequence number of the newest event. */
+  get seen() {
+    return this.#seen;
+  }
+
+  /** Takes an event in; the entry it made or changed, if any. An event that was already seen changes nothing. */
+  add(event) {
+    if (event.seq <= this.#seen) return undefined;
+    this.#seen = event.seq;
+    const take = TAKE[event.kind];
+    return take === undefined ? undefined : take(this, event);
+  }
+
+  /** Goes on with the last entry where it is of the same kind and message: agents send words in pieces. */
+  speak(kind, { seq, turn, text, messageId }) {
+    const last = this.#entries.at(-1);
+    if (last?.kind === kind && last.turn === turn && last.messageId === messageId) {
+      last.text += text;
+      return last;
+    }
+    return this.put(`${kind}:${seq}`, { kind, turn, messageId, text });
+  }
+
+  /** Makes the entry of this key, or changes the members that are given. */
+  put(key, members) {
+    const known = this.#byKey.get(key);
+    if (known !== undefined) return Object.assign(known, members);
+    const entry = { key, ...members };
+    this.#byKey.set(key, entry);
+    this.#entries.push(entry);
+    return entry;
+  }
+
+  find(key) {
+    return this.#byKey.get(key);
+  }
+}
+
+const TAKE = {
+  "run.state": (log, { seq, from, to, reason, status }) =>
+    log.put(`state:${seq}`, {
+      kind: "state",
+      from,
+      to,
+      reason: reason ?? status?.message,
+      code: status?.errorCode,
+    }),
+  "turn.started": (log, { seq, turn }) => log.put(`turn:${seq}`, { kind: "line", text: `Turn ${turn}` }),
+  "turn.ended": (log, { seq, stopReason }) =>
+    stopReason === "end_turn"
+      ? undefined
+      : log.put(`end:${seq}`, { kind: "line", text: `The turn ended: ${stopReason}` }),
+  "attempt.ended": (log, { seq, reason }) =>
+    log.put(`attempt:${seq}`, { kind: "line", text: `Attempt ended: ${reason}` }),
+  "agent.started": (log, { seq, agent, version }) =>
+    log.put(`agent:${seq}`, { kind: "line", text: `Agent: ${[agent, version].filter(Boolean).join(" ")}` }),
+  "followup.received": (log, { followUpId, message }) =>
+    log.put(`followup:${followUpId}`, { kind: "followup", text: message }),
+  "permission.requested": (log, { request: { permissionId, title, options } }) =>
+    log.put(`permission:${permissionId}`, { kind: "question", title, options, answer: undefined }),
+  "permission.answered": (log, { permissionId, optionId }) => {
+    const options = log.find(`permission:${permissionId}`)?.options ?? [];
+    const answer = options.find((option) => option.optionId === optionId)?.name ?? optionId;
+    return log.put(`permission:${permissionId}`, { kind: "question", answer });
+  },
+  "agent.message": (log, event) => log.speak("message", event),
+  "agent.thought": (log, event) => log.speak("thought", event),
+  "agent.plan": (log, { turn, entries }) => log.put(`plan:${turn}`, { kind: "plan", entries }),
+  "agent.usage": (log, { used, size, costUsd }) => log.put("usage", { kind: "usage", used, size, costUsd }),
+  "agent.notice": (log, { seq, severity, text }) =>
+    log.put(`notice:${seq}`, { kind: "line", text: `${severity}: ${text}` }),
+  "agent.permission_granted": (log, { seq, title }) =>
+    log.put(`granted:${seq}`, { kind: "line", text: `Allowed: ${title}` }),
+  "agent.tool_call": (log, { turn, toolCallId, seq, at, kind, ...members }) =>
+    log.put(`tool:${turn}:${toolCallId}`, { kind: "tool", ...members }),
+};
+
+/** The kinds of events that mean something here. */
+export const KINDS = Object.keys(TAKE);

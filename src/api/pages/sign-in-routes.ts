@@ -1,0 +1,77 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { AppError } from "../../core/errors.ts";
+import type { Principal } from "../../core/people/principal.ts";
+import { type ApiParts, limitsOf } from "../api-parts.ts";
+import { findByKey } from "../auth.ts";
+import { readJsonBodies } from "../json-body.ts";
+import type { SessionCookies } from "../session-cookie.ts";
+import { fill, readPageFiles } from "./page-files.ts";
+import { returnPath } from "./return-path.ts";
+import { SignInLimiter } from "./sign-in-limiter.ts";
+
+const FORM = "application/x-www-form-urlencoded";
+const BODY_BYTES = 4_096;
+const REFUSED = "This key was not accepted.";
+
+/** Signing in to the pages with an API key. The key is looked at once and not kept. */
+export function signInRoutes(
+  parts: ApiParts,
+  cookies: SessionCookies,
+): (app: FastifyInstance) => Promise<void> {
+  const limiter = new SignInLimiter(parts.clock, limitsOf(parts).failedSignIns);
+  const schema = { hide: true };
+  return async (app) => {
+    const { signIn } = await readPageFiles();
+    readBodies(app);
+    app.get("/signin", { schema }, async (request, reply) => {
+      const { next } = Object(request.query);
+      return page(reply).send(fill(signIn, { next: returnPath(next), message: "" }));
+    });
+    app.post("/signin", { schema, bodyLimit: BODY_BYTES }, async (request, reply) => {
+      const next = returnPath(Object(request.body).next);
+      const principal = await verify(parts, limiter, request);
+      if (principal === undefined) return refuse(request, reply, fill(signIn, { next, message: REFUSED }));
+      reply.header("set-cookie", cookies.issue(principal.id)).header("cache-control", "no-store");
+      return isForm(request) ? reply.redirect(next, 303) : reply.send({ next });
+    });
+  };
+}
+
+async function verify(
+  parts: ApiParts,
+  limiter: SignInLimiter,
+  request: FastifyRequest,
+): Promise<Principal | undefined> {
+  requireSameSite(request);
+  limiter.requireFree(request.ip);
+  const { key } = Object(request.body);
+  const principal = typeof key === "string" && key !== "" ? await findByKey(parts, key.trim()) : undefined;
+  if (principal === undefined) limiter.failed(request.ip);
+  return principal;
+}
+
+function refuse(request: FastifyRequest, reply: FastifyReply, form: string): FastifyReply {
+  if (!isForm(request)) throw new AppError("authentication_required", REFUSED);
+  return page(reply).code(401).send(form);
+}
+
+/** Another site must not sign a visitor in as somebody else. */
+function requireSameSite({ headers }: FastifyRequest): void {
+  if (headers["sec-fetch-site"] !== "cross-site") return;
+  throw new AppError("not_authorized", "Signing in is possible from our own page alone.");
+}
+
+function page(reply: FastifyReply): FastifyReply {
+  return reply.header("cache-control", "no-store").type("text/html; charset=utf-8");
+}
+
+function isForm({ headers }: FastifyRequest): boolean {
+  return headers["content-type"]?.startsWith(FORM) ?? false;
+}
+
+function readBodies(app: FastifyInstance): void {
+  readJsonBodies(app);
+  app.addContentTypeParser(FORM, { parseAs: "string" }, (_request, body, done) => {
+    done(null, Object.fromEntries(new URLSearchParams(body.toString())));
+  });
+}

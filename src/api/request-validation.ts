@@ -1,0 +1,81 @@
+import { z } from "zod";
+import { AppError } from "../core/errors.ts";
+
+type Issue = { readonly path: string; readonly message: string };
+type Validation = { readonly value: unknown } | { readonly error: AppError };
+
+/** Turns a route's zod schema into the check Fastify calls; bad input is an `invalid_request` that names the fields. */
+export function compileValidator({ schema }: { readonly schema: z.ZodType }): (input: unknown) => Validation {
+  return (input) => {
+    const bad = badTextIn(input, "", 0);
+    if (bad !== undefined) return { error: invalid([bad]) };
+    const result = schema.safeParse(withoutEmpty(schema, input));
+    return result.success ? { value: result.data } : { error: invalid(result.error.issues.map(issueOf)) };
+  };
+}
+
+export function invalid(issues: readonly Issue[]): AppError {
+  const [first, ...others] = issues;
+  const place = first?.path ? `${first.path}: ` : "";
+  const more = others.length === 0 ? "" : ` (and ${others.length} more)`;
+  return new AppError("invalid_request", `${place}${first?.message ?? "not valid"}${more}`, { issues });
+}
+
+export function requireBytes(path: string, text: string | undefined, max: number): void {
+  if (text !== undefined && Buffer.byteLength(text) > max) {
+    throw invalid([{ path, message: `must have at most ${max} bytes` }]);
+  }
+}
+
+function issueOf({ path, message }: z.core.$ZodIssue): Issue {
+  return { path: path.map(String).join("."), message };
+}
+
+const MAX_DEPTH = 64;
+
+/** PostgreSQL cannot store NUL or half a character pair, and what is nested without end exhausts the stack. */
+function badTextIn(value: unknown, path: string, depth: number): Issue | undefined {
+  if (typeof value === "string")
+    return isText(value) ? undefined : { path, message: "must be text without NUL" };
+  if (typeof value !== "object" || value === null) return undefined;
+  if (depth === MAX_DEPTH) return { path: "", message: `must not be nested deeper than ${MAX_DEPTH}` };
+  for (const [name, member] of Object.entries(value)) {
+    if (!isText(name)) return { path, message: "has a member whose name is no text" };
+    const bad = badTextIn(member, path === "" ? name : `${path}.${name}`, depth + 1);
+    if (bad !== undefined) return bad;
+  }
+  return undefined;
+}
+
+function isText(text: string): boolean {
+  return text.isWellFormed() && !text.includes("\0");
+}
+
+/** A `null` or empty optional means absent (contract §2). Members that the schema does not name are left alone. */
+function withoutEmpty(schema: z.core.$ZodType, value: unknown): unknown {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  const inner = unwrapped(schema);
+  if (inner instanceof z.ZodObject) return cleanObject(inner, value);
+  if (!(inner instanceof z.ZodRecord)) return value;
+  return mapMembers(value, (member) => withoutEmpty(inner.valueType, member));
+}
+
+function cleanObject({ shape }: z.ZodObject, value: object): unknown {
+  const members: [string, unknown][] = [];
+  for (const [name, member] of Object.entries(value)) {
+    const known = Object.hasOwn(shape, name) ? shape[name] : undefined;
+    if (known === undefined) members.push([name, member]);
+    else if (member !== null && member !== "") members.push([name, withoutEmpty(known, member)]);
+  }
+  return Object.fromEntries(members);
+}
+
+function mapMembers(value: object, change: (member: unknown) => unknown): unknown {
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, change(member)]));
+}
+
+function unwrapped(schema: z.core.$ZodType): z.core.$ZodType {
+  return schema instanceof z.ZodOptional || schema instanceof z.ZodDefault
+    ? unwrapped(schema.unwrap())
+    : schema;
+}

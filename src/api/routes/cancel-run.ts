@@ -1,0 +1,46 @@
+import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
+import { z } from "zod";
+import type { ApiParts } from "../api-parts.ts";
+import { principalOf } from "../auth.ts";
+import type { Idempotency } from "../idempotency.ts";
+import { problems } from "../schemas/problem.ts";
+import { RunParams, requireRunId } from "./run-ids.ts";
+
+const ADDRESSES = [
+  { path: "/agent/runs/:runId/cancel", operationId: "cancelRun", deprecated: false },
+  { path: "/agent/tasks/:runId/cancel", operationId: "cancelTask", deprecated: true },
+] as const;
+
+const RESPONSE = { 200: z.string().describe("The run's id."), ...problems(400, 401, 404, 422, 503) };
+
+export function cancelRunRoutes(parts: ApiParts, idempotency: Idempotency): FastifyPluginAsyncZod {
+  const config = { describedHeaders: ["Idempotency-Key"] };
+  return async (app) => {
+    for (const { path, operationId, deprecated } of ADDRESSES) {
+      const summary = "Cancel a run";
+      const schema = {
+        operationId,
+        deprecated,
+        summary,
+        tags: ["runs"],
+        params: RunParams,
+        response: RESPONSE,
+      };
+      app.post(path, { schema, config }, async (request, reply) => {
+        const id = requireRunId(request.params.runId);
+        const viewer = principalOf(request);
+        const answer = await idempotency.answerOnce(request, reply, {
+          operation: "runs.cancel",
+          target: id,
+          perform: async (alongside) => ({
+            run: await parts.runs.cancel(id, viewer, alongside),
+            followUpId: undefined,
+          }),
+          answer: ({ run }): string => run.id,
+        });
+        // Fastify sends a string as it is, and the contract wants a JSON string.
+        return reply.type("application/json; charset=utf-8").send(JSON.stringify(answer));
+      });
+    }
+  };
+}

@@ -1,0 +1,48 @@
+import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
+import type { PrincipalId } from "../../core/ids.ts";
+import type { FollowUpInput } from "../../core/runs/decide-follow-up.ts";
+import { type ApiParts, limitsOf } from "../api-parts.ts";
+import { principalOf } from "../auth.ts";
+import type { Idempotency } from "../idempotency.ts";
+import { requireBytes } from "../request-validation.ts";
+import { problems } from "../schemas/problem.ts";
+import { RunFollowupRequest, RunFollowupResponse } from "../schemas/run-requests.ts";
+import { RunParams, requireRunId } from "./run-ids.ts";
+
+const SCHEMA = {
+  operationId: "submitRunFollowup",
+  summary: "Send a follow-up to a run, whatever its state",
+  description: "Accepted in any state. A run that has ended is taken up again.",
+  tags: ["runs"],
+  params: RunParams,
+  body: RunFollowupRequest,
+  response: { 200: RunFollowupResponse, ...problems(400, 401, 404, 413, 422, 503) },
+};
+
+export function followUpRoutes(parts: ApiParts, idempotency: Idempotency): FastifyPluginAsyncZod {
+  const { promptBytes } = limitsOf(parts);
+  const config = { describedHeaders: ["Idempotency-Key"] };
+  return async (app) => {
+    app.post("/agent/runs/:runId/followups", { schema: SCHEMA, config }, async (request, reply) => {
+      requireBytes("message", request.body.message, promptBytes);
+      const id = requireRunId(request.params.runId);
+      const viewer = principalOf(request);
+      return idempotency.answerOnce(request, reply, {
+        operation: "runs.follow-up",
+        target: id,
+        perform: (alongside) => parts.runs.followUp(id, viewer, inputOf(request.body, viewer.id), alongside),
+        answer: ({ run: { state }, followUpId }) =>
+          followUpId === undefined ? { state } : { followup_id: followUpId, state },
+      });
+    });
+  };
+}
+
+function inputOf({ message, mode, delivery }: RunFollowupRequest, authorId: PrincipalId): FollowUpInput {
+  return {
+    message,
+    authorId,
+    ...(mode === undefined ? {} : { mode }),
+    ...(delivery === undefined ? {} : { delivery }),
+  };
+}

@@ -1,0 +1,80 @@
+import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
+import type { Principal } from "../../core/people/principal.ts";
+import type { RunPage, RunQuery } from "../../core/runs/run-query.ts";
+import type { ApiParts } from "../api-parts.ts";
+import { principalOf } from "../auth.ts";
+import { Cursors } from "../cursor.ts";
+import { filtersOf, ListRunsQuery, nestMetadata } from "../schemas/list-runs.ts";
+import { problems } from "../schemas/problem.ts";
+import { ListRunsResponse, RunItem } from "../schemas/run-item.ts";
+import { RunParams, requireRunId } from "./run-ids.ts";
+import { runItem, runItemsOf } from "./run-items.ts";
+
+/** The second name of each is the old one, kept for clients that still use it. */
+const ADDRESSES = [
+  { root: "/agent/runs", list: "listRuns", get: "getRun", deprecated: false },
+  { root: "/agent/tasks", list: "listTasks", get: "getTask", deprecated: true },
+] as const;
+
+const config = { acceptsCookie: true };
+
+export function readRunRoutes(parts: ApiParts): FastifyPluginAsyncZod {
+  const cursors = new Cursors(parts.sessionSecret);
+  return async (app) => {
+    for (const { root, list, get, deprecated } of ADDRESSES) {
+      const common = { tags: ["runs"], deprecated };
+      const listSchema = {
+        ...common,
+        operationId: list,
+        summary: "List runs",
+        querystring: ListRunsQuery,
+        response: { 200: ListRunsResponse, ...problems(400, 401, 503) },
+      };
+      app.get(root, { schema: listSchema, config, preValidation: readMetadata }, async (request) =>
+        listRuns(parts, cursors, request.query, principalOf(request)),
+      );
+      const getSchema = {
+        ...common,
+        operationId: get,
+        summary: "Get a run",
+        params: RunParams,
+        response: { 200: RunItem, ...problems(401, 404, 503) },
+      };
+      app.get(`${root}/:runId`, { schema: getSchema, config }, async (request) =>
+        getRun(parts, request.params.runId, principalOf(request)),
+      );
+    }
+  };
+}
+
+async function readMetadata(request: { query: unknown }): Promise<void> {
+  request.query = nestMetadata(Object(request.query));
+}
+
+async function listRuns(
+  parts: ApiParts,
+  cursors: Cursors,
+  query: ListRunsQuery,
+  viewer: Principal,
+): Promise<ListRunsResponse> {
+  const filters = filtersOf(query);
+  const walk = { viewer, filters: filters ?? {}, sort: query.sort_by, order: query.sort_order };
+  const after = query.cursor === undefined ? {} : { after: cursors.decode(query.cursor, walk) };
+  if (filters === undefined) return { runs: [], page_info: { has_next_page: false } };
+  const page = await parts.runs.list({ ...walk, ...after, limit: query.limit });
+  return { runs: await runItemsOf(parts, page.runs), page_info: pageInfoOf(page, walk, cursors) };
+}
+
+function pageInfoOf(
+  { next }: RunPage,
+  walk: Omit<RunQuery, "limit">,
+  cursors: Cursors,
+): ListRunsResponse["page_info"] {
+  if (next === undefined) return { has_next_page: false };
+  return { has_next_page: true, next_cursor: cursors.encode(next, walk) };
+}
+
+async function getRun(parts: ApiParts, id: string, viewer: Principal): Promise<RunItem> {
+  const run = await parts.runs.get({ id: requireRunId(id) }, viewer);
+  return runItem(parts, run);
+}

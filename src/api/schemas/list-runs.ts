@@ -1,0 +1,99 @@
+import { z } from "zod";
+import { type PrincipalId, parseRunId } from "../../core/ids.ts";
+import { RUN_SORTS, type RunFilters } from "../../core/runs/run-query.ts";
+import { RunSourceType } from "./run-item.ts";
+import { RunState } from "./run-requests.ts";
+import { GivenTime } from "./text.ts";
+
+const LIMIT_MAX = 500;
+const LIMIT_DEFAULT = 20;
+const METADATA_FILTERS = 5;
+const NO_ENVIRONMENT = "empty-environment";
+
+/** `?limit=20`: digits and nothing else, so that neither `1e2` nor a repeated parameter passes for a number. */
+export function numberInQuery(min: number, max: number): z.ZodType<number> {
+  return z.preprocess(
+    (text) => (typeof text === "string" && /^\d{1,15}$/.test(text) ? Number(text) : text),
+    z.int().min(min).max(max),
+  );
+}
+
+const States = z.preprocess((given) => (typeof given === "string" ? [given] : given), z.array(RunState));
+const MetadataFilter = z
+  .record(z.string(), z.string())
+  .refine(
+    (pairs) => Object.keys(pairs).length <= METADATA_FILTERS,
+    `must have at most ${METADATA_FILTERS} pairs`,
+  );
+
+export const ListRunsQuery = z.object({
+  limit: numberInQuery(1, LIMIT_MAX).default(LIMIT_DEFAULT),
+  cursor: z
+    .string()
+    .optional()
+    .describe("Where the previous page ended; only with the same sort and filters."),
+  sort_by: z.enum(RUN_SORTS).default("updated_at"),
+  sort_order: z.enum(["desc", "asc"]).default("desc"),
+  state: States.optional().describe("Repeatable: any of these."),
+  name: z.string().optional().describe("The configuration's name."),
+  config_name: z.string().optional().describe("Another name of `name`."),
+  model_id: z.string().optional(),
+  creator: z.string().optional().describe("A principal's uid."),
+  source: RunSourceType.optional(),
+  created_after: GivenTime.optional(),
+  created_before: GivenTime.optional(),
+  updated_after: GivenTime.optional(),
+  environment_id: z.string().optional().describe(`\`${NO_ENVIRONMENT}\`: runs with none.`),
+  skill: z.string().optional(),
+  skill_spec: z.string().optional().describe("Another name of `skill`."),
+  schedule_id: z.string().optional(),
+  ancestor_run_id: z.string().optional(),
+  artifact_type: z.string().optional(),
+  execution_location: z.enum(["LOCAL", "REMOTE"]).optional(),
+  metadata: MetadataFilter.optional().describe("`metadata[key]=value`: all of these."),
+  q: z.string().optional().describe("Words in title, prompt or skill."),
+});
+export type ListRunsQuery = z.output<typeof ListRunsQuery>;
+
+/** `metadata[key]=value` as one member of pairs, the way the schema reads it. */
+export function nestMetadata(query: object): unknown {
+  const members: [string, unknown][] = [];
+  const pairs: [string, unknown][] = [];
+  for (const [name, value] of Object.entries(query)) {
+    const key = /^metadata\[(.*)\]$/s.exec(name)?.[1];
+    if (key === undefined) members.push([name, value]);
+    else pairs.push([key, value]);
+  }
+  if (pairs.length > 0) members.push(["metadata", Object.fromEntries(pairs)]);
+  return Object.fromEntries(members);
+}
+
+/** undefined: a filter names an id that nothing can have, so there is nothing to look for. */
+export function filtersOf(query: ListRunsQuery): RunFilters | undefined {
+  const { creator, schedule_id, ancestor_run_id } = query;
+  const ids = [creator, schedule_id, ancestor_run_id].filter((id) => id !== undefined);
+  if (ids.some((id) => parseRunId(id) === undefined)) return undefined;
+  return withoutUndefined({
+    states: query.state?.toSorted(),
+    name: query.name ?? query.config_name,
+    modelId: query.model_id,
+    creatorId: creator?.toLowerCase() as PrincipalId | undefined,
+    source: query.source,
+    createdAfter: query.created_after,
+    createdBefore: query.created_before,
+    updatedAfter: query.updated_after,
+    environmentId: query.environment_id === NO_ENVIRONMENT ? null : query.environment_id,
+    skill: query.skill ?? query.skill_spec,
+    scheduleId: schedule_id?.toLowerCase(),
+    ancestorId: ancestor_run_id === undefined ? undefined : parseRunId(ancestor_run_id),
+    artifactType: query.artifact_type,
+    executionLocation: query.execution_location,
+    metadata: query.metadata,
+    text: query.q,
+  });
+}
+
+function withoutUndefined<T extends object>(members: T): { [Key in keyof T]?: Exclude<T[Key], undefined> } {
+  const given = Object.entries(members).filter(([, member]) => member !== undefined);
+  return Object.fromEntries(given) as { [Key in keyof T]?: Exclude<T[Key], undefined> };
+}

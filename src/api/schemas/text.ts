@@ -1,0 +1,27 @@
+import { z } from "zod";
+
+/** Text of at most so many bytes of UTF-8. */
+export function textOfBytes(maxBytes: number): z.ZodString {
+  const fits = (text: string): boolean => Buffer.byteLength(text) <= maxBytes;
+  return z.string().refine(fits, `must have at most ${maxBytes} bytes`);
+}
+
+/** Text of at most so many characters, as people count them rather than UTF-16. */
+export function textOfCharacters(max: number): z.ZodString {
+  const fits = (text: string): boolean => text.length <= max || Array.from(text).length <= max;
+  return z.string().refine(fits, `must have at most ${max} characters`).meta({ maxLength: max });
+}
+
+/** RFC 3339. */
+export const Timestamp = z.iso.datetime({ offset: true });
+
+/** A point in time given by a caller: with an offset or `Z`, and one that there is. */
+export const GivenTime = Timestamp.refine(isWithinRange, "must be within the years 1 to 9999").transform(
+  (text) => new Date(text),
+);
+
+/** PostgreSQL knows no year 0, and an offset may lead there. */
+function isWithinRange(text: string): boolean {
+  const year = new Date(text).getUTCFullYear();
+  return year >= 1 && year <= 9_999;
+}

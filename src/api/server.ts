@@ -1,0 +1,80 @@
+import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } from "fastify";
+import { type ApiParts, limitsOf } from "./api-parts.ts";
+import { authenticator } from "./auth.ts";
+import { addErrorAnswers, answerBrokenRequest, answerErrors } from "./error-answers.ts";
+import { eventRoutes } from "./events/event-routes.ts";
+import { Idempotency } from "./idempotency.ts";
+import { readJsonBodies } from "./json-body.ts";
+import { addOpenapi } from "./openapi.ts";
+import { pageRoutes } from "./pages/page-routes.ts";
+import { signInRoutes } from "./pages/sign-in-routes.ts";
+import { requestIdOf } from "./request-id.ts";
+import { addRequestLog } from "./request-log.ts";
+import { compileValidator } from "./request-validation.ts";
+import { cancelRunRoutes } from "./routes/cancel-run.ts";
+import { createRunRoutes } from "./routes/create-run.ts";
+import { followUpRoutes } from "./routes/follow-ups.ts";
+import { healthRoutes } from "./routes/health.ts";
+import { readRunRoutes } from "./routes/read-runs.ts";
+import { addSecurityHeaders } from "./security-headers.ts";
+import { SessionCookies } from "./session-cookie.ts";
+
+export type { ApiLimits, ApiParts } from "./api-parts.ts";
+
+/** The whole HTTP side, ready to listen. Closing it ends all streams at once. */
+export async function createServer(parts: ApiParts): Promise<FastifyInstance> {
+  const server = bareServer(parts);
+  const cookies = new SessionCookies(parts);
+  server.decorateRequest("caller", undefined);
+  addErrorAnswers(server, answerErrors(parts.publicUrl));
+  addRequestLog(server);
+  await addSecurityHeaders(server, parts.publicUrl);
+  await addOpenapi(server, parts.publicUrl);
+  await server.register(healthRoutes(parts));
+  await server.register(apiRoutes(parts, cookies), { prefix: "/api/v1" });
+  await server.register(signInRoutes(parts, cookies));
+  await server.register(pageRoutes(parts, cookies));
+  for (const routes of parts.adapterRoutes) await server.register(routes);
+  await server.ready();
+  return server;
+}
+
+function bareServer(parts: ApiParts): FastifyInstance {
+  const limits = limitsOf(parts);
+  const answer = answerErrors(parts.publicUrl);
+  const loggerInstance: FastifyBaseLogger = parts.log;
+  const server = fastify({
+    loggerInstance,
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: "requestId" }),
+    genReqId: requestIdOf,
+    bodyLimit: limits.bodyBytes,
+    connectionTimeout: limits.connectionTimeoutMs,
+    requestTimeout: limits.requestTimeoutMs,
+    keepAliveTimeout: limits.keepAliveMs,
+    http: { headersTimeout: limits.headersTimeoutMs, connectionsCheckingInterval: limits.timeoutCheckMs },
+    // While closing, what is already here is still answered, in the shape of all other answers.
+    return503OnClosing: false,
+    frameworkErrors: (error, request, reply) => answer(error, request, reply),
+    clientErrorHandler: answerBrokenRequest(parts.publicUrl),
+  });
+  server.setValidatorCompiler(compileValidator);
+  // Answers are typed by the same schemas; checking each one again would turn an odd stored value into a 500.
+  server.setSerializerCompiler(() => (body) => JSON.stringify(body));
+  return server;
+}
+
+function apiRoutes(parts: ApiParts, cookies: SessionCookies): (app: FastifyInstance) => Promise<void> {
+  const idempotency = new Idempotency(parts.answers);
+  return async (app) => {
+    readJsonBodies(app);
+    app.addHook("onRequest", authenticator(parts, cookies));
+    app.addHook("onRequest", async (_request, reply) => {
+      reply.header("cache-control", "no-store");
+    });
+    await app.register(createRunRoutes(parts, idempotency));
+    await app.register(readRunRoutes(parts));
+    await app.register(followUpRoutes(parts, idempotency));
+    await app.register(cancelRunRoutes(parts, idempotency));
+    await app.register(eventRoutes(parts));
+  };
+}

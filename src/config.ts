@@ -1,0 +1,134 @@
+import { resolve } from "node:path";
+import { z } from "zod";
+import { type AdapterReading, readAdapters } from "./adapters/registry.ts";
+import { SANDBOX_SETTINGS } from "./sandboxes/choose-sandbox.ts";
+import { StartError } from "./start-error.ts";
+
+const flag = z.enum(["0", "1", "true", "false"]).transform((value) => value === "1" || value === "true");
+const count = (min: number, max: number) => z.coerce.number().int().min(min).max(max);
+
+/** All variables of ours. What is empty counts as not set. The defaults are those of the README's table. */
+const variables = z.object({
+  ERRAND_HOST: z.string().default("127.0.0.1"),
+  ERRAND_PORT: count(0, 65_535).default(8787),
+  ERRAND_PUBLIC_URL: z.url({ protocol: /^https?$/ }).optional(),
+  ERRAND_DATA_DIR: z.string().default(".errand"),
+  DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }).optional(),
+  ERRAND_ROLE: z.enum(["all", "api", "worker"]).default("all"),
+  ERRAND_API_KEY: z.string().min(16, "must have at least 16 characters").optional(),
+  ERRAND_SECRET_KEY: z.string().min(32, "must have at least 32 characters").optional(),
+  ERRAND_AGENT: z.enum(["auto", "demo"]).default("auto"),
+  ERRAND_SANDBOX: z.enum(SANDBOX_SETTINGS).default("auto"),
+  ERRAND_CONCURRENCY: count(1, 100).default(4),
+  ERRAND_DATABASE_CONNECTIONS: count(2, 100).default(10),
+  ERRAND_TRUST_PROXY: flag.default(false),
+  ERRAND_TLS_CERT: z.string().optional(),
+  ERRAND_TLS_KEY: z.string().optional(),
+  ERRAND_ALLOW_HTTP: flag.default(false),
+  ERRAND_LOG_LEVEL: z.enum(["debug", "info", "warn", "error", "silent"]).default("info"),
+});
+type Variables = z.infer<typeof variables>;
+
+export interface Config {
+  readonly role: Variables["ERRAND_ROLE"];
+  readonly host: string;
+  readonly port: number;
+  /** Undefined: where the server turns out to listen. */
+  readonly publicUrl: string | undefined;
+  readonly dataDir: string;
+  /** Undefined: the embedded database. */
+  readonly databaseUrl: string | undefined;
+  readonly databaseConnections: number;
+  readonly apiKey: string | undefined;
+  readonly secretKey: string | undefined;
+  readonly sandbox: Variables["ERRAND_SANDBOX"];
+  readonly concurrency: number;
+  readonly trustProxy: boolean;
+  readonly tls: { readonly certFile: string; readonly keyFile: string } | undefined;
+  readonly logLevel: string;
+  /** The adapters that are switched on. */
+  readonly adapters: readonly NonNullable<AdapterReading["create"]>[];
+  /** Values that must never be shown, from whatever variable they came. */
+  readonly secrets: readonly string[];
+}
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** The only reader of the environment. All problems are told at once, in one `StartError`. */
+export function readConfig(environment: Env): Config {
+  const env = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ""));
+  const parsed = variables.safeParse(env);
+  const adapters = readAdapters(env);
+  const problems = [
+    ...(parsed.success ? problemsOf(parsed.data) : parsed.error.issues.map(tell)),
+    ...adapters.flatMap(({ problems }) => problems),
+  ];
+  if (!parsed.success || problems.length > 0) throw new StartError(problems.join("\n"));
+  const switchedOn = adapters.flatMap(({ create }) => create ?? []);
+  return Object.freeze({ ...configOf(parsed.data), adapters: switchedOn, secrets: secretsIn(env) });
+}
+
+function configOf(given: Variables): Omit<Config, "adapters" | "secrets"> {
+  const { ERRAND_TLS_CERT: certFile, ERRAND_TLS_KEY: keyFile } = given;
+  return {
+    role: given.ERRAND_ROLE,
+    host: given.ERRAND_HOST,
+    port: given.ERRAND_PORT,
+    publicUrl: given.ERRAND_PUBLIC_URL?.replace(/\/+$/, ""),
+    dataDir: resolve(given.ERRAND_DATA_DIR),
+    databaseUrl: given.DATABASE_URL,
+    databaseConnections: given.ERRAND_DATABASE_CONNECTIONS,
+    apiKey: given.ERRAND_API_KEY,
+    secretKey: given.ERRAND_SECRET_KEY,
+    sandbox: given.ERRAND_SANDBOX,
+    concurrency: given.ERRAND_CONCURRENCY,
+    trustProxy: given.ERRAND_TRUST_PROXY,
+    tls: certFile === undefined || keyFile === undefined ? undefined : { certFile, keyFile },
+    logLevel: given.ERRAND_LOG_LEVEL,
+  };
+}
+
+/** What each variable alone may be, but not together with the others. */
+function problemsOf(given: Variables): string[] {
+  const problems: string[] = [];
+  if (given.DATABASE_URL !== undefined && given.ERRAND_SECRET_KEY === undefined) {
+    problems.push("ERRAND_SECRET_KEY is missing: with DATABASE_URL all processes must share one (32 characters or more).");
+  }
+  if (given.DATABASE_URL === undefined && given.ERRAND_ROLE !== "all") {
+    problems.push(`ERRAND_ROLE=${given.ERRAND_ROLE} needs DATABASE_URL: the embedded database serves one process.`);
+  }
+  if ((given.ERRAND_TLS_CERT === undefined) !== (given.ERRAND_TLS_KEY === undefined)) {
+    problems.push("ERRAND_TLS_CERT and ERRAND_TLS_KEY go together: set both or neither.");
+  }
+  if (!isProtected(given)) {
+    problems.push(
+      `ERRAND_HOST=${given.ERRAND_HOST} would serve keys in the clear: set ERRAND_TLS_CERT and ERRAND_TLS_KEY, or ` +
+        "ERRAND_TRUST_PROXY=1 behind a proxy that speaks HTTPS, or ERRAND_ALLOW_HTTP=1 if you know what you do.",
+    );
+  }
+  return problems;
+}
+
+const LOOPBACK = /^(localhost|127(\.\d+){3}|::1)$/;
+
+function isProtected(given: Variables): boolean {
+  const byTls = given.ERRAND_TLS_CERT !== undefined || given.ERRAND_TRUST_PROXY || given.ERRAND_ALLOW_HTTP;
+  return byTls || given.ERRAND_ROLE === "worker" || LOOPBACK.test(given.ERRAND_HOST);
+}
+
+function tell({ path, message }: z.core.$ZodIssue): string {
+  return `${path.join(".")}: ${message}`;
+}
+
+/** By the variable's name, so that a key of a program we know nothing of is not shown either. */
+const SECRET_NAME = /(KEY|SECRET|TOKEN|PASSWORD)$/;
+
+function secretsIn(env: Env): string[] {
+  const values = Object.entries(env).flatMap(([name, value]) => (SECRET_NAME.test(name) && value ? [value] : []));
+  const password = env.DATABASE_URL === undefined ? "" : passwordIn(env.DATABASE_URL);
+  return [...values, ...(password === "" ? [] : [password])];
+}
+
+function passwordIn(url: string): string {
+  return URL.canParse(url) ? decodeURIComponent(new URL(url).password) : "";
+}

@@ -1,0 +1,232 @@
+import { AppError } from "../errors.ts";
+import type { LeaseToken } from "../ids.ts";
+import type { AgentRunner, AgentSession, AgentUpdate, PermissionRequest, TurnEnd } from "../ports/agent-runner.ts";
+import { type Clock, sleep } from "../ports/clock.ts";
+import type { Log } from "../ports/log.ts";
+import type { News } from "../ports/news.ts";
+import type { Storage } from "../ports/storage.ts";
+import type { WorkspaceKeeper } from "../ports/workspace.ts";
+import type { Run } from "../runs/run.ts";
+import type { NoticeWriter } from "../threads/notice-writer.ts";
+import { AnswerKeeper } from "./answer-keeper.ts";
+import { decideFailure, decideHandBack, decideReady, decideTurnEnd, decideTurnStart } from "./decide-attempt.ts";
+import { EventRecorder } from "./event-recorder.ts";
+import { LeaseLost, LeaseWriter } from "./lease-writer.ts";
+import { PermissionDesk } from "./permission-desk.ts";
+import { digestOf, turnText } from "./turn-input.ts";
+import { RunWatch } from "./run-watch.ts";
+
+export interface AttemptParts {
+  readonly storage: Storage;
+  readonly agents: AgentRunner;
+  readonly workspaces: WorkspaceKeeper;
+  readonly news: News;
+  readonly clock: Clock;
+  readonly writer: NoticeWriter;
+  readonly log: Log;
+  /** Takes secrets out of text that is going to be stored or shown. */
+  readonly redact: (text: string) => string;
+  readonly leaseMs: number;
+  readonly run: Run;
+  readonly token: LeaseToken;
+  readonly stop: AbortSignal;
+}
+
+/** How long an agent may take to end its turn when asked to; then its processes are killed. */
+const CANCEL_GRACE_MS = 5_000;
+const STOP_GRACE_MS = 2_000;
+const DIGEST_EVENTS_MAX = 5_000;
+
+/** Why the work ends before the run does. */
+type Break = "lost" | "cancelled" | "stopping" | "unanswered";
+
+/**
+ * One claim of a run by this worker: workspace, agent, turn after turn, and everything put away again.
+ * The lease is kept until the agent's processes are gone and the workspace is stored.
+ */
+export class Attempt {
+  readonly #parts: AttemptParts;
+  readonly #lease: LeaseWriter;
+  readonly #recorder: EventRecorder;
+  readonly #answer = new AnswerKeeper();
+  readonly #desk: PermissionDesk;
+  readonly #watch: RunWatch;
+  readonly #broken: Promise<Break>;
+  #break: (reason: Break) => void = () => undefined;
+  #reason: Break | undefined;
+  #session: AgentSession | undefined;
+
+  constructor(parts: AttemptParts) {
+    this.#parts = parts;
+    const { storage, clock, writer, run, token, redact } = parts;
+    this.#lease = new LeaseWriter({ runs: storage.runs, runId: run.id, token, clock, writer });
+    this.#recorder = new EventRecorder(clock, redact, (updates) => this.#store(updates));
+    this.#desk = new PermissionDesk(this.#lease, clock, idleMs(run), () => this.#end("unanswered"));
+    this.#broken = new Promise((resolve) => {
+      this.#break = resolve;
+    });
+    this.#watch = new RunWatch(parts, {
+      lost: () => this.#end("lost"),
+      cancelled: () => this.#end("cancelled"),
+      interrupted: () => this.#interrupt(),
+      answered: (answer) => this.#desk.answered(answer),
+    });
+  }
+
+  async perform(): Promise<void> {
+    const stopping = () => this.#end("stopping");
+    this.#parts.stop.addEventListener("abort", stopping, { once: true });
+    this.#watch.start();
+    try {
+      await this.#work();
+    } catch (error) {
+      await this.#fail(error);
+    } finally {
+      await this.#putAway();
+      this.#watch.stop();
+      this.#parts.stop.removeEventListener("abort", stopping);
+    }
+  }
+
+  async #work(): Promise<void> {
+    const { agents, run, workspaces } = this.#parts;
+    const workspace = await workspaces.prepare(run.id, run.checkpoint);
+    const ready = await this.#write((edit) => decideReady(edit, run.checkpoint !== undefined));
+    if (!ready.value || this.#reason !== undefined) return;
+    this.#session = await agents.start(startOf(run, workspace), this.#observer());
+    await this.#sayStarted(this.#session);
+    let knows = this.#session.resumed || run.turn === 0;
+    while (this.#reason === undefined && (await this.#turn(this.#session, knows))) knows = true;
+  }
+
+  /** One turn; true when another is to follow. */
+  async #turn(session: AgentSession, knowsEarlier: boolean): Promise<boolean> {
+    const { run, value } = await this.#write(decideTurnStart);
+    if (value === undefined) return false;
+    const earlier = knowsEarlier ? undefined : await this.#digest(run);
+    this.#answer.clear();
+    const text = turnText({ run, ...value, ...(earlier === undefined ? {} : { earlier }) });
+    const end = await this.#prompt(session, text);
+    if (end === undefined) return false;
+    await this.#recorder.flush();
+    const checkpoint = await this.#parts.workspaces.checkpoint(run.id);
+    const answer = this.#parts.redact(this.#answer.text);
+    const { value: goesOn } = await this.#write((edit) => {
+      edit.set({ checkpoint });
+      edit.record({ kind: "workspace.stored", checkpoint });
+      return decideTurnEnd(edit, end, answer);
+    });
+    return goesOn;
+  }
+
+  /** The turn's end, or undefined when the work was broken off and the agent was given its time to stop. */
+  async #prompt(session: AgentSession, text: string): Promise<TurnEnd | undefined> {
+    const prompted = session.prompt(text);
+    const first = await Promise.race([prompted, this.#broken]);
+    if (typeof first !== "string") return first;
+    if (first === "lost") return undefined;
+    this.#desk.abandon();
+    const graceMs = first === "stopping" ? STOP_GRACE_MS : CANCEL_GRACE_MS;
+    const ended = prompted.then(
+      () => undefined,
+      () => undefined,
+    );
+    await session.cancel().catch(() => undefined);
+    await Promise.race([ended, sleep(this.#parts.clock, graceMs)]);
+    return undefined;
+  }
+
+  async #fail(error: unknown): Promise<void> {
+    if (error instanceof LeaseLost) return this.#end("lost");
+    if (this.#reason !== undefined) return;
+    const known = error instanceof AppError ? error : undefined;
+    const { id: runId, attempt } = this.#parts.run;
+    if (known === undefined) this.#parts.log.error("attempt.broke", { runId, attempt, error });
+    const message = this.#parts.redact(known?.message ?? "The platform failed while it worked on this run.");
+    const errorCode = known?.code ?? "internal_error";
+    const retryable = known?.retryable ?? true;
+    // What cannot be stored of the log must not keep the end from being stored.
+    await this.#recorder.flush().catch((lost) => this.#parts.log.warn("run.log.lost", { runId, error: String(lost) }));
+    await this.#write((edit) => decideFailure(edit, { message, errorCode, retryable }));
+  }
+
+  /** The agent's processes first, then the files, then the lease: whoever comes next finds all of it done. */
+  async #putAway(): Promise<void> {
+    await this.#session?.close();
+    if (this.#reason === "lost") return;
+    try {
+      await this.#recorder.flush();
+      const checkpoint = await this.#parts.workspaces.checkpoint(this.#parts.run.id);
+      await this.#write((edit) => {
+        edit.set({ checkpoint });
+        decideHandBack(edit, this.#reason === "stopping" ? "Its worker stops." : "The attempt is over.");
+      });
+    } catch (error) {
+      if (error instanceof LeaseLost) return;
+      this.#parts.log.error("attempt.put_away.failed", { runId: this.#parts.run.id, error });
+    }
+  }
+
+  #end(reason: Break): void {
+    this.#reason ??= reason;
+    this.#break(this.#reason);
+    if (this.#reason === "lost") void this.#session?.close();
+  }
+
+  #interrupt(): void {
+    void this.#session?.cancel().catch(() => undefined);
+  }
+
+  #observer() {
+    return {
+      update: (update: AgentUpdate) => {
+        this.#answer.hear(update);
+        this.#recorder.add(update);
+      },
+      permission: async (request: PermissionRequest) => {
+        await this.#recorder.flush();
+        return this.#desk.ask(request);
+      },
+    };
+  }
+
+  async #store(updates: readonly AgentUpdate[]): Promise<void> {
+    await this.#write((edit) => {
+      for (const update of updates) edit.record(update);
+    });
+  }
+
+  async #sayStarted({ agent, sessionId, resumed }: AgentSession): Promise<void> {
+    const version = agent.version === undefined ? {} : { version: agent.version };
+    await this.#write((edit) => {
+      edit.set({ agentSession: sessionId });
+      edit.record({ kind: "agent.started", agent: agent.name, ...version, session: sessionId, resumed });
+    });
+  }
+
+  async #digest(run: Run): Promise<string | undefined> {
+    return digestOf(run, await this.#parts.storage.runs.readEvents(run.id, 0, DIGEST_EVENTS_MAX));
+  }
+
+  #write: LeaseWriter["write"] = (decide) => this.#lease.write(decide);
+}
+
+const DEFAULT_IDLE_MINUTES = 10;
+
+function idleMs({ config }: Run): number {
+  return (config.idle_timeout_minutes ?? DEFAULT_IDLE_MINUTES) * 60_000;
+}
+
+function startOf(run: Run, workspace: Parameters<AgentRunner["start"]>[0]["workspace"]) {
+  const { agent, agentSession, config, id: runId } = run;
+  const modelId = config.harness?.model_id ?? config.model_id;
+  return {
+    runId,
+    agent,
+    workspace,
+    permissionPolicy: config.permission_policy ?? "ask",
+    ...(modelId === undefined ? {} : { modelId }),
+    ...(config.base_prompt === undefined ? {} : { basePrompt: config.base_prompt }),
+    ...(agentSession === undefined ? {} : { previousSession: agentSession }),
+  } as const;
+}

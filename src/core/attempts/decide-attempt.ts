@@ -1,0 +1,113 @@
+import type { ErrorCode } from "../errors.ts";
+import { endStateOf } from "../errors.ts";
+import type { TurnEnd } from "../ports/agent-runner.ts";
+import type { FollowUp, StatusMessage } from "../runs/run.ts";
+import type { LeaseGrant } from "../runs/run-change.ts";
+import type { RunEdit } from "../runs/run-edit.ts";
+import { isMoving, isWorkedOn } from "../runs/states.ts";
+
+/** Claims in a row that got no turn to its end; then the run is given up instead of taking workers down with it. */
+export const LOST_ATTEMPTS_MAX = 3;
+
+/** Takes a free, queued run; false when there is nothing to take. A lease that is over is cleared away first. */
+export function decideClaim(edit: RunEdit, grant: LeaseGrant): boolean {
+  if (edit.subject.leaseOver) decideRecovery(edit);
+  if (edit.run.state !== "QUEUED" || edit.run.lease !== undefined) return false;
+  const attempt = edit.run.attempt + 1;
+  edit.grantLease(grant);
+  edit.set({ attempt, lostAttempts: edit.run.lostAttempts + 1 });
+  edit.moveTo("PENDING");
+  edit.record({ kind: "attempt.started", attempt, worker: grant.worker });
+  return true;
+}
+
+/** What becomes of a run whose worker was lost: taken up again, or ended when that has failed too often. */
+export function decideRecovery(edit: RunEdit): void {
+  if (!edit.subject.leaseOver) return;
+  edit.record({ kind: "attempt.ended", attempt: edit.run.attempt, reason: "The worker was lost." });
+  edit.dropLease();
+  if (!isMoving(edit.run.state)) return;
+  if (edit.run.lostAttempts < LOST_ATTEMPTS_MAX) {
+    edit.moveTo("QUEUED", { reason: "Its worker was lost." });
+    return;
+  }
+  const message = `The run was given up: its worker was lost ${edit.run.lostAttempts} times in a row.`;
+  decideFailure(edit, { message, errorCode: "internal_error", retryable: true });
+}
+
+/** The workspace is ready; false when the run was taken from the attempt meanwhile. */
+export function decideReady(edit: RunEdit, restored: boolean): boolean {
+  if (!isWorkedOn(edit.run.state)) return false;
+  edit.moveTo("CLAIMED");
+  edit.record({ kind: "workspace.ready", restored });
+  return true;
+}
+
+export interface TurnStart {
+  readonly followUps: readonly FollowUp[];
+  /** The turn was begun before by an attempt that was lost. */
+  readonly again: boolean;
+}
+
+/** The next turn, or the open one again, with all follow-ups that wait. Undefined when the run was taken away. */
+export function decideTurnStart(edit: RunEdit): TurnStart | undefined {
+  if (!isWorkedOn(edit.run.state)) return undefined;
+  const again = edit.run.turnOpen;
+  const followUps = edit.takeWaiting();
+  if (edit.run.state !== "INPROGRESS") edit.moveTo("INPROGRESS");
+  edit.record({ kind: "turn.started", followUpIds: followUps.map(({ id }) => id), again });
+  return { followUps, again };
+}
+
+/**
+ * The end of a turn. Follow-ups that wait start the next one; with none the run ends. True: another turn.
+ * `end_turn` alone is a success; a turn cut off for a follow-up goes on with that.
+ */
+export function decideTurnEnd(edit: RunEdit, end: TurnEnd, answer: string): boolean {
+  const { stopReason, usage } = end;
+  edit.record({ kind: "turn.ended", stopReason, answer, ...(usage === undefined ? {} : { usage }) });
+  if (!isWorkedOn(edit.run.state)) return false;
+  edit.set({ turnOpen: false, lostAttempts: 0, answer, permission: undefined });
+  if (edit.subject.waiting.length > 0) {
+    edit.sayAnswer(undefined);
+    return true;
+  }
+  const failure = failureOf(stopReason);
+  if (failure === undefined) edit.moveTo("SUCCEEDED");
+  else decideFailure(edit, failure);
+  return false;
+}
+
+/** The end of a run by a failure. Follow-ups that wait are not lost with it: they take the run up again. */
+export function decideFailure(edit: RunEdit, status: StatusMessage & { readonly errorCode: ErrorCode }): void {
+  if (!isWorkedOn(edit.run.state)) return;
+  edit.set({ turnOpen: false, lostAttempts: 0, answer: undefined });
+  edit.moveTo(endStateOf(status.errorCode), { status });
+  if (edit.subject.waiting.length > 0) edit.moveTo("QUEUED", { reason: "A follow-up was waiting." });
+}
+
+/** A worker that stops gives its run back; the open turn is taken up again by the next one. */
+export function decideHandBack(edit: RunEdit, reason: string): void {
+  edit.record({ kind: "attempt.ended", attempt: edit.run.attempt, reason });
+  edit.dropLease();
+  edit.set({ lostAttempts: Math.max(0, edit.run.lostAttempts - 1) });
+  if (isMoving(edit.run.state)) edit.moveTo("QUEUED", { reason });
+}
+
+function failureOf(stopReason: TurnEnd["stopReason"]): (StatusMessage & { errorCode: ErrorCode }) | undefined {
+  switch (stopReason) {
+    case "end_turn":
+      return undefined;
+    case "max_tokens":
+      return { message: "The agent stopped: the model's token limit was reached.", errorCode: "invalid_request" };
+    case "max_turn_requests":
+      return { message: "The agent stopped: its limit of requests a turn was reached.", errorCode: "invalid_request" };
+    case "refusal":
+      return { message: "The agent refused to go on.", errorCode: "invalid_request" };
+    case "cancelled":
+      return { message: "The agent ended its turn as cancelled.", errorCode: "agent_process_failed" };
+    default:
+      return stopReason satisfies never;
+  }
+}
+

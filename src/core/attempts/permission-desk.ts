@@ -1,0 +1,58 @@
+import type { PermissionRequest } from "../ports/agent-runner.ts";
+import type { Clock, Stop } from "../ports/clock.ts";
+import type { LeaseWriter } from "./lease-writer.ts";
+
+/** Asks people what the agent asks us. One question at a time; the run is BLOCKED while it waits. */
+export class PermissionDesk {
+  readonly #lease: LeaseWriter;
+  readonly #clock: Clock;
+  readonly #idleMs: number;
+  readonly #unanswered: () => void;
+  #waiting: ((optionId: string | undefined) => void) | undefined;
+  #asked: Promise<unknown> = Promise.resolve();
+
+  constructor(lease: LeaseWriter, clock: Clock, idleMs: number, unanswered: () => void) {
+    this.#lease = lease;
+    this.#clock = clock;
+    this.#idleMs = idleMs;
+    this.#unanswered = unanswered;
+  }
+
+  ask(request: PermissionRequest): Promise<string | undefined> {
+    const asked = this.#asked.then(() => this.#askOne(request));
+    this.#asked = asked.catch(() => undefined);
+    return asked;
+  }
+
+  answered(optionId: string): void {
+    this.#waiting?.(optionId);
+  }
+
+  /** Nobody will answer any more: the turn is being cancelled. */
+  abandon(): void {
+    this.#waiting?.(undefined);
+  }
+
+  async #askOne(request: PermissionRequest): Promise<string | undefined> {
+    const answer = new Promise<string | undefined>((resolve) => {
+      this.#waiting = resolve;
+    });
+    await this.#lease.write((edit) => {
+      if (edit.run.state !== "INPROGRESS") return this.abandon();
+      edit.set({ permission: request });
+      edit.record({ kind: "permission.requested", request });
+      edit.moveTo("BLOCKED");
+      edit.say({ kind: "message", purpose: "question", text: questionText(request) });
+    });
+    const stopTimer: Stop = this.#clock.after(this.#idleMs, this.#unanswered);
+    const optionId = await answer;
+    stopTimer();
+    this.#waiting = undefined;
+    if (optionId !== undefined) await this.#lease.write((edit) => edit.set({ permission: undefined }));
+    return optionId;
+  }
+}
+
+function questionText({ title, options }: PermissionRequest): string {
+  return `${title}\nAnswer with one of: ${options.map(({ name }) => name).join(", ")}.`;
+}

@@ -1,0 +1,92 @@
+import type { Stop } from "../ports/clock.ts";
+import type { Unsubscribe } from "../ports/news.ts";
+import type { RunSubject } from "../ports/storage.ts";
+import { isWorkedOn } from "../runs/states.ts";
+import type { AttemptParts } from "./attempt.ts";
+
+/** What can happen to a run from outside while an attempt works on it. */
+export interface WatchedChanges {
+  lost(): void;
+  /** Cancelled, and perhaps queued anew since. Also told of a run that this attempt has ended itself. */
+  cancelled(): void;
+  /** A follow-up asks to stop the current turn and take it instead. */
+  interrupted(): void;
+  answered(optionId: string): void;
+}
+
+/** Three renewals fit into a lease: one may fail without its loss. */
+const RENEWALS_PER_LEASE = 3;
+
+/** Keeps the lease alive and looks at the run: on news at once, else with every renewal. */
+export class RunWatch {
+  readonly #parts: AttemptParts;
+  readonly #changes: WatchedChanges;
+  readonly #interrupts = new Set<string>();
+  #stops: (Stop | Unsubscribe)[] = [];
+  #looking: Promise<void> | undefined;
+  #again = false;
+
+  constructor(parts: AttemptParts, changes: WatchedChanges) {
+    this.#parts = parts;
+    this.#changes = changes;
+  }
+
+  start(): void {
+    const { clock, leaseMs, news, run } = this.#parts;
+    this.#stops = [
+      clock.every(leaseMs / RENEWALS_PER_LEASE, () => void this.#renew()),
+      news.on(`run:${run.id}`, () => this.#look()),
+    ];
+  }
+
+  stop(): void {
+    for (const stop of this.#stops) stop();
+  }
+
+  /** While the database is away nothing can be learned: the lease stays ours until we are told otherwise. */
+  async #renew(): Promise<void> {
+    const { leaseMs, log, run, storage, token } = this.#parts;
+    try {
+      const state = await storage.leases.renew(run.id, token, leaseMs);
+      if (state === undefined) return this.#changes.lost();
+      this.#look();
+    } catch (error) {
+      log.warn("lease.renewal.failed", { runId: run.id, error: String(error) });
+    }
+  }
+
+  #look(): void {
+    if (this.#looking !== undefined) {
+      this.#again = true;
+      return;
+    }
+    this.#looking = this.#lookOnce().finally(() => {
+      this.#looking = undefined;
+      if (!this.#again) return;
+      this.#again = false;
+      this.#look();
+    });
+  }
+
+  async #lookOnce(): Promise<void> {
+    const { log, run, storage } = this.#parts;
+    try {
+      await storage.runs.change(run.id, (subject) => {
+        this.#see(subject);
+        return undefined;
+      });
+    } catch (error) {
+      log.warn("run.look.failed", { runId: run.id, error: String(error) });
+    }
+  }
+
+  #see({ run, waiting }: RunSubject): void {
+    if (run.lease?.token !== this.#parts.token) return this.#changes.lost();
+    if (!isWorkedOn(run.state)) return this.#changes.cancelled();
+    if (run.permission?.answer !== undefined) this.#changes.answered(run.permission.answer);
+    const interrupt = waiting.find(({ delivery, id }) => delivery === "interrupt" && !this.#interrupts.has(id));
+    if (interrupt === undefined) return;
+    this.#interrupts.add(interrupt.id);
+    this.#changes.interrupted();
+  }
+}

@@ -1,0 +1,53 @@
+import { type LeaseToken, newId, type RunId } from "../ids.ts";
+import { Attempt, type AttemptParts } from "./attempt.ts";
+import { decideClaim, decideRecovery } from "./decide-attempt.ts";
+import { RunEdit } from "../runs/run-edit.ts";
+import type { Run } from "../runs/run.ts";
+
+export interface RunWorkerParts extends Omit<AttemptParts, "run" | "token" | "stop"> {
+  /** The name of this worker, for people. */
+  readonly worker: string;
+}
+
+/** Does what a `run` job asks for: claims the run if there is work for it, and works on it to its end. */
+export class RunWorker {
+  readonly #parts: RunWorkerParts;
+
+  constructor(parts: RunWorkerParts) {
+    this.#parts = parts;
+  }
+
+  /** Repeatable: whoever comes second finds nothing to do. `stop` asks to give the run back soon. */
+  async work(runId: RunId, stop: AbortSignal): Promise<void> {
+    if (stop.aborted) return;
+    const token = newId<LeaseToken>(this.#parts.clock.now());
+    const run = await this.#claim(runId, token);
+    if (run === undefined) return;
+    this.#parts.log.info("run.claimed", { runId, attempt: run.attempt });
+    await new Attempt({ ...this.#parts, run, token, stop }).perform();
+  }
+
+  /** Takes runs from workers that were lost, so that other workers find them. */
+  async recover(runId: RunId): Promise<void> {
+    await this.#parts.storage.runs.change(runId, (subject) => {
+      if (!subject.leaseOver) return undefined;
+      const edit = this.#edit(subject);
+      decideRecovery(edit);
+      return edit.done();
+    });
+    this.#parts.log.warn("run.recovered", { runId });
+  }
+
+  async #claim(runId: RunId, token: LeaseToken): Promise<Run | undefined> {
+    const { leaseMs, worker } = this.#parts;
+    const run = await this.#parts.storage.runs.change(runId, (subject) => {
+      const edit = this.#edit(subject);
+      return decideClaim(edit, { token, worker, ttlMs: leaseMs }) || subject.leaseOver ? edit.done() : undefined;
+    });
+    return run.lease?.token === token ? run : undefined;
+  }
+
+  #edit(subject: ConstructorParameters<typeof RunEdit>[0]): RunEdit {
+    return new RunEdit(subject, { now: this.#parts.clock.now(), writer: this.#parts.writer });
+  }
+}

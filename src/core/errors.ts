@@ -1,0 +1,62 @@
+/** The codes of the API contract §10; clients branch on these, never on the text. */
+export const ERROR_CODES = [
+  "invalid_request",
+  "authentication_required",
+  "external_authentication_required",
+  "not_authorized",
+  "insufficient_credits",
+  "budget_exceeded",
+  "feature_not_available",
+  "integration_disabled",
+  "content_policy_violation",
+  "integration_not_configured",
+  "resource_not_found",
+  "conflict",
+  "operation_not_supported",
+  "resource_unavailable",
+  "internal_error",
+  "environment_setup_failed",
+  "agent_process_failed",
+  "infrastructure_timeout",
+] as const;
+export type ErrorCode = (typeof ERROR_CODES)[number];
+
+export interface ErrorOptions {
+  readonly cause?: unknown;
+  /** Whether the same call may succeed later. Default: what the contract says of the code. */
+  readonly retryable?: boolean;
+  readonly retryAfterMs?: number;
+  /** What the caller can do about it, in one sentence. */
+  readonly remedy?: string;
+  readonly issues?: readonly { readonly path: string; readonly message: string }[];
+}
+
+const RETRYABLE: ReadonlySet<ErrorCode> = new Set(["conflict", "resource_unavailable", "internal_error"]);
+
+/** An expected failure. Anything else that is thrown is a bug. */
+export class AppError extends Error {
+  override readonly name = "AppError";
+  readonly code: ErrorCode;
+  readonly retryable: boolean;
+  readonly options: ErrorOptions;
+
+  constructor(code: ErrorCode, message: string, options: ErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.retryable = options.retryable ?? RETRYABLE.has(code);
+    this.options = options;
+  }
+}
+
+const ENDS_AS_ERROR: ReadonlySet<ErrorCode> = new Set([
+  "authentication_required",
+  "resource_unavailable",
+  "internal_error",
+  "agent_process_failed",
+  "infrastructure_timeout",
+]);
+
+/** How a run ends that met this code: by the platform's side (ERROR) or the user's (FAILED). Contract §10. */
+export function endStateOf(code: ErrorCode): "FAILED" | "ERROR" {
+  return ENDS_AS_ERROR.has(code) ? "ERROR" : "FAILED";
+}

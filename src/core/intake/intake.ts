@@ -1,0 +1,147 @@
+import { AppError } from "../errors.ts";
+import { newId } from "../ids.ts";
+import type { Principal } from "../people/principal.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Log } from "../ports/log.ts";
+import { type Settlement, type Storage, Taken } from "../ports/storage.ts";
+import type { InboundMessage, InboxEvent, ThreadAdapter } from "../ports/thread-adapter.ts";
+import type { RunService } from "../runs/run-service.ts";
+import type { Thread } from "../threads/thread.ts";
+import { decideMessage } from "./decide-message.ts";
+
+export interface IntakeParts {
+  readonly storage: Storage;
+  readonly runs: RunService;
+  readonly adapters: ReadonlyMap<string, ThreadAdapter>;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** A message with all that is known of it when it is decided upon. */
+export interface Arrival {
+  readonly message: InboundMessage;
+  readonly trigger: string;
+  readonly adapter: ThreadAdapter;
+  readonly author: Principal;
+  readonly permission: string;
+  /** Its row may not exist yet; then `id` is what it will be called. */
+  readonly thread: Thread;
+  readonly settles: Omit<Settlement, "disposition" | "runId">;
+}
+
+const FAILURES_MAX = 10;
+/** A thread can be bound by somebody else between looking and binding; twice in a row is already strange. */
+const TAKEN_MAX = 5;
+
+/** Gives every stored event its one end: a run, a follow-up, an answer, or a reason why nothing came of it. */
+export class Intake {
+  readonly #parts: IntakeParts;
+
+  constructor(parts: IntakeParts) {
+    this.#parts = parts;
+  }
+
+  /** Does what an `inbox` job asks for: the lane's open events, one after the other. */
+  async work(lane: string, stop: AbortSignal): Promise<void> {
+    while (!stop.aborted) {
+      const event = await this.#parts.storage.inbox.next(lane);
+      if (event === undefined) return;
+      await this.#settle(event);
+    }
+  }
+
+  async #settle(event: InboxEvent): Promise<void> {
+    const { log } = this.#parts;
+    try {
+      const disposition = await this.#process(event);
+      log.info("inbox.settled", { inboxId: event.id, adapter: event.adapter, disposition });
+    } catch (error) {
+      await this.#failed(event, error);
+    }
+  }
+
+  /** Held back and tried again while that can help; then ended with its reason, which its author is told. */
+  async #failed(event: InboxEvent, error: unknown): Promise<void> {
+    const { inbox } = this.#parts.storage;
+    const facts = { inboxId: event.id, adapter: event.adapter, error };
+    const isFinal = error instanceof AppError && !error.retryable;
+    const failures = isFinal ? FAILURES_MAX : await inbox.countFailure(event.id, String(error));
+    if (failures < FAILURES_MAX) {
+      this.#parts.log.warn("inbox.retried", { ...facts, failures });
+      throw error;
+    }
+    this.#parts.log.error("inbox.failed", facts);
+    const reason = error instanceof AppError ? error.message : "Something broke while this was handled.";
+    await inbox.settle({ inboxId: event.id, disposition: "failed", reason }, await this.#apology(event, reason));
+  }
+
+  async #apology(event: InboxEvent, reason: string) {
+    const translated = await this.#adapterOf(event).translate(event).catch(() => undefined);
+    if (translated?.kind !== "message" || translated.message.addressed === "reply") return undefined;
+    const thread = await this.#threadOf(translated.message);
+    const text = `I could not take this up: ${reason}`;
+    return { thread, notices: [{ kind: "message", purpose: "reply", text }] } as const;
+  }
+
+  async #process(event: InboxEvent): Promise<string> {
+    const adapter = this.#adapterOf(event);
+    const translated = await adapter.translate(event);
+    if (translated.kind === "ignored") return this.#end(event, "ignored", translated.reason);
+    const { message } = translated;
+    if (message.addressed === "reply" && (await this.#threadOf(message)).runId === undefined) {
+      return this.#end(event, "ignored", "Not addressed to the bot, in a thread without a run.");
+    }
+    return this.#take(event, adapter, message);
+  }
+
+  async #take(event: InboxEvent, adapter: ThreadAdapter, message: InboundMessage): Promise<string> {
+    const settles = { inboxId: event.id, meaning: message.meaning };
+    const allowed = await adapter.authorize(message);
+    try {
+      if (!allowed.allowed) return await this.#refuse(settles, message, allowed.reason);
+      const { displayName, subject } = allowed.author;
+      const author = await this.#parts.storage.people.ensure(subject, displayName);
+      const { permission } = allowed;
+      const { trigger } = adapter.traits;
+      return await this.#decide({ message, adapter, author, permission, settles, trigger });
+    } catch (error) {
+      if (!(error instanceof Taken) || error.what !== "meaning") throw error;
+      return this.#end(event, "duplicate", "The same thing came in another delivery.");
+    }
+  }
+
+  async #decide(arrival: Omit<Arrival, "thread">): Promise<string> {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        const thread = await this.#threadOf(arrival.message);
+        return await decideMessage({ ...arrival, thread }, this.#parts);
+      } catch (error) {
+        if (!(error instanceof Taken) || error.what !== "thread" || tries === TAKEN_MAX) throw error;
+      }
+    }
+  }
+
+  async #refuse(settles: Arrival["settles"], message: InboundMessage, reason: string): Promise<string> {
+    const thread = await this.#threadOf(message);
+    const notices = [{ kind: "message", purpose: "reply", text: reason }] as const;
+    await this.#parts.storage.inbox.settle({ ...settles, disposition: "refused", reason }, { thread, notices });
+    return "refused";
+  }
+
+  /** For events without a meaning of their own: they may be told any number of times. */
+  async #end(event: InboxEvent, disposition: "ignored" | "duplicate", reason: string): Promise<string> {
+    await this.#parts.storage.inbox.settle({ inboxId: event.id, disposition, reason });
+    return disposition;
+  }
+
+  async #threadOf({ adapter, installation, key }: InboundMessage): Promise<Thread> {
+    const known = await this.#parts.storage.threads.find({ adapter, installation, key });
+    return known ?? { id: newId(this.#parts.clock.now()), adapter, installation, key };
+  }
+
+  #adapterOf(event: InboxEvent): ThreadAdapter {
+    const adapter = this.#parts.adapters.get(event.adapter);
+    if (adapter !== undefined) return adapter;
+    throw new AppError("integration_not_configured", `The adapter ${event.adapter} is not switched on here.`);
+  }
+}

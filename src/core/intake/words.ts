@@ -1,0 +1,29 @@
+/** What a message asks for, read from its words. Whatever is no control word is work. */
+export type Wish =
+  | { readonly kind: "stop" }
+  | { readonly kind: "status" }
+  | { readonly kind: "help" }
+  | { readonly kind: "new"; readonly prompt: string }
+  | { readonly kind: "work" };
+
+const STOP = /^(stop|cancel|abort|halt)\s*[.!]*$/i;
+const STATUS = /^status\s*[?.!]*$/i;
+const HELP = /^(help)?\s*[?.!]*$/i;
+const NEW = /^new(?:\s+run)?\s*[:,]?\s+(\S[\s\S]*)$/i;
+
+export function wishOf(text: string): Wish {
+  const words = text.trim();
+  if (STOP.test(words)) return { kind: "stop" };
+  if (STATUS.test(words)) return { kind: "status" };
+  if (HELP.test(words)) return { kind: "help" };
+  const prompt = NEW.exec(words)?.[1];
+  return prompt === undefined ? { kind: "work" } : { kind: "new", prompt };
+}
+
+export function helpText(trigger: string): string {
+  return [
+    `I run a coding agent for you. Tell me what to do: \`${trigger} add a test for the parser\`.`,
+    `What you say next in this conversation goes to the same run. Also: \`${trigger} status\`, \`${trigger} stop\`,`,
+    `and \`${trigger} new …\` to begin another run here.`,
+  ].join("\n");
+}

@@ -1,0 +1,6 @@
+/** One line of the log: a dotted constant and its facts. */
+export interface Log {
+  info(message: string, facts?: Record<string, unknown>): void;
+  warn(message: string, facts?: Record<string, unknown>): void;
+  error(message: string, facts?: Record<string, unknown>): void;
+}

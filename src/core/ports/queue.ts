@@ -1,0 +1,26 @@
+/**
+ * A job says "there is work for `key`", never what the work is: order and state live in the tables. Jobs are
+ * stored in the transaction that makes the work. At most one job of a kind and key is handled at a time; a job
+ * whose worker dies is handed out again. Handlers can be repeated safely.
+ */
+export interface Job {
+  readonly kind: JobKind;
+  /** A run's id, a lane of the inbox, a thread's id. */
+  readonly key: string;
+  readonly afterMs?: number;
+}
+
+export const JOB_KINDS = ["run", "inbox", "deliver"] as const;
+export type JobKind = (typeof JOB_KINDS)[number];
+
+/** A handler that throws has its job handed out again, later each time. `signal` fires when the worker stops. */
+export type JobHandler = (key: string, signal: AbortSignal) => Promise<void>;
+
+export interface Queue {
+  /** Begins to hand jobs of a kind to `handler`, at most `concurrency` at a time in this process. */
+  work(kind: JobKind, concurrency: number, handler: JobHandler): Promise<void>;
+  /** Stores a job outside of any other change, unless one of its kind and key is waiting already. */
+  ensure(job: Job): Promise<void>;
+  /** Takes no more jobs, fires the handlers' signals, waits for them up to `graceMs`. */
+  stop(graceMs: number): Promise<void>;
+}

@@ -1,0 +1,162 @@
+import type { LeaseToken, PrincipalId, RunId } from "../ids.ts";
+import type { Principal } from "../people/principal.ts";
+import type { RunChange } from "../runs/run-change.ts";
+import type { RunEvent } from "../runs/events.ts";
+import type { FollowUp, Run, RunOrigin } from "../runs/run.ts";
+import type { RunPage, RunQuery } from "../runs/run-query.ts";
+import type { RunState } from "../runs/states.ts";
+import type { Notice } from "../threads/notice.ts";
+import type { Thread, ThreadAddress, ThreadBinding } from "../threads/thread.ts";
+import type { Delivery, InboxEvent, Receipt } from "./thread-adapter.ts";
+
+/** Everything that must outlive a process. Each method is one transaction: all of it is stored, or nothing. */
+export interface Storage {
+  readonly runs: RunStore;
+  readonly leases: LeaseStore;
+  readonly threads: ThreadStore;
+  readonly inbox: InboxStore;
+  readonly outbox: OutboxStore;
+  readonly people: PeopleStore;
+  readonly answers: AnswerStore;
+}
+
+/** Somebody else was there first; the database's unique index says so. Look again and decide anew. */
+export class Taken extends Error {
+  override readonly name = "Taken";
+  readonly what: "meaning" | "thread" | "answer";
+
+  constructor(what: Taken["what"]) {
+    super(`This ${what} is taken.`);
+    this.what = what;
+  }
+}
+
+export interface RunStore {
+  /** Stores a new run with what it causes. Throws `Taken`. */
+  create(origin: RunOrigin, change: RunChange): Promise<Run>;
+  /**
+   * The only way in which a run changes: locks the run, lets `decide` look at it, stores what it decided.
+   * `decide` may throw (nothing is stored) or return undefined (nothing changes). It may be called again.
+   * Throws `resource_not_found` or `Taken`.
+   */
+  change(id: RunId, decide: (subject: RunSubject) => RunChange | undefined): Promise<Run>;
+  find(key: RunKey): Promise<Run | undefined>;
+  list(query: RunQuery): Promise<RunPage>;
+  /** Events of a run with a sequence number above `after`, in order, at most `limit`. */
+  readEvents(id: RunId, after: number, limit: number): Promise<readonly RunEvent[]>;
+}
+
+/** A run by its id, or by the id of its session. */
+export type RunKey = { readonly id: RunId } | { readonly sessionId: string };
+
+/** A run as it stands, locked, with what a decision about it needs. */
+export interface RunSubject {
+  readonly run: Run;
+  /** Follow-ups that no turn has taken, in their order. */
+  readonly waiting: readonly FollowUp[];
+  /** Follow-ups of the current turn, for an attempt that takes it up again. */
+  readonly taken: readonly FollowUp[];
+  /** Threads whose current run this is. */
+  readonly threads: readonly Thread[];
+  /** Whether there is a lease and its time is over, by the database's clock. */
+  readonly leaseOver: boolean;
+}
+
+export interface LeaseStore {
+  /** Prolongs a lease by `ttlMs` of database time; the run's state, or undefined when the lease is another's. */
+  renew(id: RunId, token: LeaseToken, ttlMs: number): Promise<RunState | undefined>;
+  /** Runs whose lease is over, by the database's clock. */
+  listLost(limit: number): Promise<readonly RunId[]>;
+  /** Runs that have been QUEUED, free and untouched for a while. */
+  listIdle(limit: number): Promise<readonly RunId[]>;
+}
+
+export interface ThreadStore {
+  find(address: ThreadAddress): Promise<Thread | undefined>;
+  listOf(runId: RunId): Promise<readonly Thread[]>;
+}
+
+export interface InboxStore {
+  /** Stores an event before it is acknowledged; false when this delivery is already stored. */
+  put(event: InboxEvent): Promise<boolean>;
+  /** The oldest event of the lane that has no end yet. */
+  next(lane: string): Promise<InboxEvent | undefined>;
+  /** Gives an event that changes no run its end, and says `says.notices` in the thread. Throws `Taken`. */
+  settle(settlement: Settlement, says?: Saying): Promise<void>;
+  /** Counts a failed try; how many there were. */
+  countFailure(id: string, error: string): Promise<number>;
+  /** Lanes in which an event has had no end for a while. */
+  listOpenLanes(limit: number): Promise<readonly string[]>;
+}
+
+export const DISPOSITIONS = [
+  "run_created",
+  "follow_up",
+  "cancelled",
+  "answered",
+  "replied",
+  "refused",
+  "ignored",
+  "duplicate",
+  "failed",
+] as const;
+export type Disposition = (typeof DISPOSITIONS)[number];
+
+/** The one end of an inbox event. `meaning` is unique: a second event of the same meaning is a duplicate. */
+export interface Settlement {
+  readonly inboxId: string;
+  readonly disposition: Disposition;
+  readonly reason?: string;
+  readonly meaning?: string;
+  readonly runId?: RunId;
+}
+
+export interface Saying {
+  readonly thread: ThreadAddress & { readonly id: string };
+  readonly notices: readonly Notice[];
+}
+
+export interface OutboxStore {
+  /**
+   * The first delivery of the thread that is due, marked as being tried. Cards with a newer card behind them in
+   * the same slot are dropped on the way. Undefined when nothing is due now.
+   */
+  take(threadId: string): Promise<TakenDelivery | undefined>;
+  sent(deliveryId: string, receipt: Receipt): Promise<void>;
+  /** Tries again after `retryAfterMs`, holding the thread's later deliveries back; without it, gives it up. */
+  failed(deliveryId: string, error: string, retryAfterMs?: number): Promise<void>;
+  /** Threads in which something has been due for a while. */
+  listDue(limit: number): Promise<readonly string[]>;
+}
+
+export interface TakenDelivery extends Delivery {
+  readonly adapter: string;
+  /** Earlier tries. */
+  readonly tries: number;
+}
+
+export interface PeopleStore {
+  /** The principal of a platform account, made on its first message. */
+  ensure(subject: string, displayName: string | undefined): Promise<Principal>;
+  /** Those of `ids` that exist. */
+  getMany(ids: readonly PrincipalId[]): Promise<readonly Principal[]>;
+  findByKeyHash(hash: string): Promise<Principal | undefined>;
+  /** Makes this the one key of the installation's administrator; an older one dies at once. */
+  setAdministratorKey(keyHash: string): Promise<void>;
+  hasAdministratorKey(): Promise<boolean>;
+}
+
+/** Answers to writes that carried an idempotency key. */
+export interface AnswerStore {
+  find(principalId: PrincipalId, key: string): Promise<RememberedAnswer | undefined>;
+}
+
+export interface RememberedAnswer {
+  readonly principalId: PrincipalId;
+  readonly key: string;
+  /** Hash of method, route and body: the same key with another request is refused. */
+  readonly requestHash: string;
+  readonly body: unknown;
+}
+
+export type { ThreadBinding };

@@ -1,0 +1,17 @@
+import { AppError } from "../errors.ts";
+import type { RunEdit } from "./run-edit.ts";
+import { isEnded } from "./states.ts";
+
+/**
+ * The state changes at once; a live attempt keeps its lease until its processes are gone.
+ * Cancelling twice is no error, cancelling what ended otherwise is (contract §2). Returns whether it did anything.
+ */
+export function decideCancel(edit: RunEdit, by: string | undefined): boolean {
+  const { state } = edit.run;
+  if (state === "CANCELLED") return false;
+  if (isEnded(state)) throw new AppError("invalid_request", `The run is over: it is ${state}.`);
+  const message = by === undefined ? "Cancelled." : `Cancelled by ${by}.`;
+  edit.set({ turnOpen: false, answer: undefined });
+  edit.moveTo("CANCELLED", { status: { message } });
+  return true;
+}

@@ -1,0 +1,71 @@
+import type { PrincipalId } from "../ids.ts";
+import type { PermissionOption } from "../ports/agent-runner.ts";
+import type { FollowUpDelivery, PendingPermission, RunMode } from "./run.ts";
+import type { RunEdit } from "./run-edit.ts";
+import { isEnded } from "./states.ts";
+
+export interface FollowUpInput {
+  readonly message: string;
+  readonly mode?: RunMode;
+  readonly delivery?: FollowUpDelivery;
+  readonly authorId: PrincipalId;
+}
+
+/**
+ * What a follow-up does, by the state of its run (contract §2):
+ * waiting or moving: it waits for the next turn; blocked: it answers; ended: the run is taken up again.
+ * Returns the follow-up's id, or undefined when the words were an answer and nothing else.
+ */
+export function decideFollowUp(edit: RunEdit, input: FollowUpInput): string | undefined {
+  const { permission, state } = edit.run;
+  if (state === "BLOCKED" && permission !== undefined) return answerInWords(edit, permission, input);
+  const id = hold(edit, input);
+  if (isEnded(state)) edit.moveTo("QUEUED", { reason: "A follow-up came." });
+  return id;
+}
+
+/** A chosen option. While the agent lives it goes on at once, else the run is queued again with the answer. */
+export function decidePermission(edit: RunEdit, option: PermissionOption, authorId: PrincipalId): void {
+  const { permission, lease } = edit.run;
+  if (permission === undefined) return;
+  const { permissionId } = permission;
+  edit.record({ kind: "permission.answered", permissionId, optionId: option.optionId });
+  if (lease !== undefined) {
+    edit.set({ permission: { ...permission, answer: option.optionId } });
+    edit.moveTo("INPROGRESS", { reason: `Answered: ${option.name}` });
+    return;
+  }
+  edit.set({ permission: undefined });
+  hold(edit, { message: `You asked: ${permission.title}. The answer: ${option.name}.`, authorId });
+  edit.moveTo("QUEUED", { reason: `Answered: ${option.name}` });
+}
+
+const YES = /^\s*(y|yes|yep|ok|okay|sure|allow|approved?|go|go ahead|do it|lgtm)\s*[.!]*\s*$/i;
+const NO = /^\s*(n|no|nope|deny|denied|reject|rejected|don't|do not)\s*[.!]*\s*$/i;
+
+/** The option meant by `words`, or undefined when they name none. */
+export function optionMeant(permission: PendingPermission, words: string): PermissionOption | undefined {
+  const said = words.trim().toLowerCase();
+  const named = permission.options.find(({ name, optionId }) => said === name.toLowerCase() || said === optionId);
+  if (named !== undefined) return named;
+  if (YES.test(words)) return optionOf(permission, "allow");
+  return NO.test(words) ? optionOf(permission, "reject") : undefined;
+}
+
+/** Words that are neither yes nor no must not grant anything: they refuse, and reach the agent as a follow-up. */
+function answerInWords(edit: RunEdit, permission: PendingPermission, input: FollowUpInput): string | undefined {
+  const meant = optionMeant(permission, input.message);
+  const id = meant === undefined ? hold(edit, input) : undefined;
+  const option = meant ?? optionOf(permission, "reject");
+  if (option !== undefined) decidePermission(edit, option, input.authorId);
+  return id;
+}
+
+function optionOf(permission: PendingPermission, side: "allow" | "reject"): PermissionOption | undefined {
+  const once = permission.options.find(({ kind }) => kind === `${side}_once`);
+  return once ?? permission.options.find(({ kind }) => kind === `${side}_always`);
+}
+
+function hold(edit: RunEdit, { message, mode, authorId, delivery = "queue" }: FollowUpInput): string {
+  return edit.addFollowUp({ message, delivery, authorId, ...(mode === undefined ? {} : { mode }) });
+}

@@ -1,0 +1,50 @@
+import type { RunId } from "../ids.ts";
+import type { AgentUpdate, PermissionRequest } from "../ports/agent-runner.ts";
+import type { StatusMessage } from "./run.ts";
+import type { RunState } from "./states.ts";
+
+/** Everything that can stand in a run's log. The log is the truth: replaying `run.state` gives the run's state. */
+export type RunEventBody =
+  | { readonly kind: "run.created"; readonly state: RunState }
+  | {
+      readonly kind: "run.state";
+      readonly from: RunState;
+      readonly to: RunState;
+      readonly reason?: string;
+      readonly status?: StatusMessage;
+    }
+  | { readonly kind: "attempt.started"; readonly attempt: number; readonly worker: string }
+  | { readonly kind: "attempt.ended"; readonly attempt: number; readonly reason: string }
+  | { readonly kind: "workspace.ready"; readonly restored: boolean }
+  | { readonly kind: "workspace.stored"; readonly checkpoint: string }
+  | {
+      readonly kind: "agent.started";
+      readonly agent: string;
+      readonly version?: string;
+      readonly session: string;
+      readonly resumed: boolean;
+    }
+  | { readonly kind: "turn.started"; readonly followUpIds: readonly string[]; readonly again: boolean }
+  | { readonly kind: "turn.ended"; readonly stopReason: string; readonly answer: string; readonly usage?: unknown }
+  | {
+      readonly kind: "followup.received";
+      readonly followUpId: string;
+      readonly message: string;
+      readonly authorId: string;
+      readonly delivery: string;
+    }
+  | { readonly kind: "permission.requested"; readonly request: PermissionRequest }
+  | { readonly kind: "permission.answered"; readonly permissionId: string; readonly optionId: string }
+  | { readonly kind: "thread.bound"; readonly adapter: string; readonly threadId: string }
+  | AgentUpdate;
+
+export type RunEventKind = RunEventBody["kind"];
+
+export interface RunEvent {
+  readonly runId: RunId;
+  /** 1, 2, 3 … without holes, in the order of commit. */
+  readonly seq: number;
+  readonly turn: number;
+  readonly at: Date;
+  readonly body: RunEventBody;
+}

@@ -1,0 +1,77 @@
+import { AppError } from "../errors.ts";
+import { newId, type PrincipalId, type RunId } from "../ids.ts";
+import type { RunSubject } from "../ports/storage.ts";
+import type { Run, RunConfig, RunMode, RunOrigin } from "./run.ts";
+import type { RunSource } from "./sources.ts";
+
+export interface NewRun {
+  readonly prompt: string;
+  readonly title?: string;
+  readonly context?: string;
+  readonly mode?: RunMode;
+  readonly config?: RunConfig;
+  readonly teamOwned?: boolean;
+  readonly metadata?: Readonly<Record<string, string>>;
+  readonly parent?: Run;
+  readonly source: RunSource;
+  readonly creatorId: PrincipalId;
+  readonly triggerUrl?: string;
+  readonly provenance?: Readonly<Record<string, unknown>>;
+}
+
+/** Which agents there are, as far as creating a run must know. */
+export interface AgentChoice {
+  readonly names: ReadonlySet<string>;
+  readonly defaultName: string;
+}
+
+export const TITLE_LENGTH = 300;
+const TITLE_FROM_PROMPT_LENGTH = 80;
+
+export function originOf(request: NewRun, agents: AgentChoice, now: Date): RunOrigin {
+  const config = request.config ?? {};
+  return {
+    id: newId<RunId>(now),
+    title: request.title ?? titleFrom(request.prompt),
+    prompt: request.prompt,
+    source: request.source,
+    creatorId: request.creatorId,
+    teamOwned: request.teamOwned ?? true,
+    config,
+    agent: chooseAgent(config, agents),
+    metadata: request.metadata ?? {},
+    ancestorIds: request.parent === undefined ? [] : [request.parent.id, ...request.parent.ancestorIds],
+    conversationId: newId(now),
+    sessionId: newId(now),
+    provenance: request.provenance ?? {},
+    createdAt: now,
+    ...(request.context === undefined ? {} : { context: request.context }),
+    ...(request.mode === undefined ? {} : { mode: request.mode }),
+    ...(request.triggerUrl === undefined ? {} : { triggerUrl: request.triggerUrl }),
+  };
+}
+
+/** A run that nobody has worked on yet. */
+export function freshSubject(origin: RunOrigin): RunSubject {
+  const progress = { state: "QUEUED", turn: 0, turnOpen: false, attempt: 0, lostAttempts: 0 } as const;
+  const run: Run = { ...origin, ...progress, updatedAt: origin.createdAt, lastSeq: 0 };
+  return { run, waiting: [], taken: [], threads: [], leaseOver: false };
+}
+
+/** `oz` is what public clients call the server's default agent. */
+function chooseAgent(config: RunConfig, agents: AgentChoice): string {
+  const asked = config.harness?.type;
+  if (asked === undefined || asked === "oz") return agents.defaultName;
+  if (agents.names.has(asked)) return asked;
+  const names = Array.from(agents.names).join(", ");
+  throw new AppError("invalid_request", `There is no agent named "${asked}" here.`, {
+    remedy: `Use one of: ${names}.`,
+    issues: [{ path: "config.harness.type", message: `must be one of: ${names}` }],
+  });
+}
+
+function titleFrom(prompt: string): string {
+  const line = prompt.trim().split("\n", 1)[0] ?? "";
+  if (line.length <= TITLE_FROM_PROMPT_LENGTH) return line;
+  return `${Array.from(line).slice(0, TITLE_FROM_PROMPT_LENGTH).join("")}…`;
+}

@@ -1,0 +1,173 @@
+import { newId } from "../ids.ts";
+import type { Job } from "../ports/queue.ts";
+import type { RememberedAnswer, RunSubject, Settlement } from "../ports/storage.ts";
+import type { NoticeWriter } from "../threads/notice-writer.ts";
+import type { Notice } from "../threads/notice.ts";
+import type { Thread, ThreadBinding } from "../threads/thread.ts";
+import type { RunEventBody } from "./events.ts";
+import type { FollowUp, Run, RunProgress, StatusMessage } from "./run.ts";
+import type { LeaseGrant, RunChange } from "./run-change.ts";
+import { isEnded, requireTransition, type RunState } from "./states.ts";
+
+export interface EditTools {
+  readonly now: Date;
+  readonly writer: NoticeWriter;
+}
+
+/**
+ * One decision about one run, in the making. The only code that moves a run from state to state: it checks the
+ * transition table and adds what every move causes (the event, the cards in the run's threads, the jobs), so
+ * that no caller can forget one of them.
+ */
+export class RunEdit {
+  readonly subject: RunSubject;
+  readonly #tools: EditTools;
+  readonly #events: { turn: number; body: RunEventBody }[] = [];
+  readonly #followUps: Omit<FollowUp, "seq">[] = [];
+  readonly #notices: { threadId: string; notice: Notice }[] = [];
+  readonly #jobs: Job[] = [];
+  readonly #threads: Thread[];
+  #progress: RunProgress;
+  #lease: LeaseGrant | null | undefined;
+  #takes: RunChange["takes"];
+  #binding: ThreadBinding | undefined;
+  #settlement: Settlement | undefined;
+  #answer: RememberedAnswer | undefined;
+  #showCard = false;
+
+  constructor(subject: RunSubject, tools: EditTools) {
+    this.subject = subject;
+    this.#tools = tools;
+    this.#progress = subject.run;
+    this.#threads = [...subject.threads];
+  }
+
+  /** The run as it will be. */
+  get run(): Run {
+    const run = { ...this.subject.run, ...this.#progress };
+    return this.#lease === null ? { ...run, lease: undefined } : run;
+  }
+
+  moveTo(to: RunState, why: { reason?: string; status?: StatusMessage } = {}): void {
+    const from = this.#progress.state;
+    requireTransition(from, to);
+    this.record({ kind: "run.state", from, to, ...why });
+    this.set({ state: to, statusMessage: why.status, ...this.#stamps(to) });
+    this.#showCard = true;
+    if (isEnded(to)) this.sayAnswer(why.status?.message);
+  }
+
+  /** The closing words of a turn, to every thread that shows them apart from the card. */
+  sayAnswer(fallback: string | undefined): void {
+    const text = this.#progress.answer ?? fallback;
+    if (text === undefined || text === "") return;
+    this.say({ kind: "message", purpose: "answer", text, sessionLink: this.#tools.writer.sessionLink(this.run) });
+  }
+
+  /** The first event of a new run, instead of a move. */
+  begin(): void {
+    this.record({ kind: "run.created", state: this.#progress.state });
+    this.#showCard = true;
+  }
+
+  record(body: RunEventBody): void {
+    this.#events.push({ turn: this.#progress.turn, body });
+  }
+
+  set(members: Partial<RunProgress>): void {
+    this.#progress = { ...this.#progress, ...members };
+  }
+
+  grantLease(lease: LeaseGrant): void {
+    this.#lease = lease;
+  }
+
+  dropLease(): void {
+    this.#lease = null;
+  }
+
+  addFollowUp(followUp: Omit<FollowUp, "seq" | "id" | "runId" | "createdAt">): string {
+    const id = newId(this.#tools.now);
+    this.#followUps.push({ ...followUp, id, runId: this.subject.run.id, createdAt: this.#tools.now });
+    const { message, authorId, delivery } = followUp;
+    this.record({ kind: "followup.received", followUpId: id, message, authorId, delivery });
+    return id;
+  }
+
+  /** Begins the next turn, or goes on with the open one, with everything that waits. Returns all the turn takes. */
+  takeWaiting(): readonly FollowUp[] {
+    const { taken, waiting } = this.subject;
+    const isOpen = this.#progress.turnOpen;
+    const turn = isOpen ? this.#progress.turn : this.#progress.turn + 1;
+    this.#takes = { turn, ids: waiting.map(({ id }) => id) };
+    this.set({ turn, turnOpen: true, answer: undefined });
+    return isOpen ? [...taken, ...waiting] : waiting;
+  }
+
+  bind(binding: ThreadBinding): void {
+    this.#binding = binding;
+    this.#threads.push({ ...binding.thread, runId: this.subject.run.id });
+    const { id: threadId, adapter } = binding.thread;
+    this.record({ kind: "thread.bound", adapter, threadId });
+    this.#showCard = true;
+  }
+
+  /** Says `notice` in every thread of the run, or only in `threadId`. */
+  say(notice: Notice, threadId?: string): void {
+    for (const thread of this.#threads) {
+      if (threadId !== undefined && thread.id !== threadId) continue;
+      if (this.#tools.writer.isShownInCard(notice, thread.adapter)) continue;
+      this.#notices.push({ threadId: thread.id, notice });
+    }
+  }
+
+  settle(settlement: Settlement): void {
+    this.#settlement = settlement;
+  }
+
+  remember(answer: RememberedAnswer | undefined): void {
+    this.#answer = answer;
+  }
+
+  done(): RunChange {
+    if (this.#showCard) this.#sayCard();
+    return {
+      progress: this.#progress,
+      lease: this.#lease,
+      events: this.#events,
+      followUps: this.#followUps,
+      takes: this.#takes,
+      notices: this.#notices,
+      jobs: [...this.#jobs, ...this.#runJobs(), ...this.#deliverJobs()],
+      binding: this.#binding,
+      settlement: this.#settlement,
+      answer: this.#answer,
+    };
+  }
+
+  #stamps(to: RunState): Partial<RunProgress> {
+    if (isEnded(to)) return { endedAt: this.#tools.now, permission: undefined };
+    if (to === "INPROGRESS" && this.#progress.startedAt === undefined) return { startedAt: this.#tools.now };
+    return { endedAt: undefined };
+  }
+
+  #sayCard(): void {
+    const card = this.#tools.writer.card(this.run);
+    for (const thread of this.#threads) {
+      this.#notices.push({ threadId: thread.id, notice: { kind: "card", card } });
+    }
+  }
+
+  /** A run that is queued and free has a job, whoever queued or freed it. */
+  #runJobs(): Job[] {
+    const { state } = this.#progress;
+    const changed = this.#events.some(({ body }) => body.kind === "run.state" || body.kind === "run.created");
+    if (state !== "QUEUED" || !(changed || this.#lease === null)) return [];
+    return [{ kind: "run", key: this.subject.run.id }];
+  }
+
+  #deliverJobs(): Job[] {
+    const threadIds = new Set(this.#notices.map(({ threadId }) => threadId));
+    return Array.from(threadIds, (key) => ({ kind: "deliver", key }) as const);
+  }
+}

@@ -1,0 +1,50 @@
+import type { PrincipalId, RunId } from "../ids.ts";
+import type { Run } from "./run.ts";
+import type { RunSource } from "./sources.ts";
+import type { RunState } from "./states.ts";
+
+export const RUN_SORTS = ["updated_at", "created_at", "title", "agent"] as const;
+export type RunSort = (typeof RUN_SORTS)[number];
+
+/** Which runs, in which order. All filters must hold; within `states` any. */
+export interface RunQuery {
+  readonly viewer: { readonly id: PrincipalId; readonly administrator: boolean };
+  readonly filters: RunFilters;
+  readonly sort: RunSort;
+  readonly order: "asc" | "desc";
+  readonly limit: number;
+  /** Where the previous page ended: the sort value and the id of its last run. */
+  readonly after?: RunPosition;
+}
+
+export interface RunFilters {
+  readonly states?: readonly RunState[];
+  readonly name?: string;
+  readonly modelId?: string;
+  readonly creatorId?: string;
+  readonly source?: RunSource;
+  readonly createdAfter?: Date;
+  readonly createdBefore?: Date;
+  readonly updatedAfter?: Date;
+  /** null: runs without an environment. */
+  readonly environmentId?: string | null;
+  readonly skill?: string;
+  readonly scheduleId?: string;
+  readonly ancestorId?: RunId;
+  readonly artifactType?: string;
+  readonly executionLocation?: "LOCAL" | "REMOTE";
+  readonly metadata?: Readonly<Record<string, string>>;
+  /** Words to be found in title, prompt or skill. */
+  readonly text?: string;
+}
+
+export interface RunPosition {
+  /** ISO time for the times, else the text. */
+  readonly value: string;
+  readonly id: RunId;
+}
+
+export interface RunPage {
+  readonly runs: readonly Run[];
+  readonly next?: RunPosition;
+}

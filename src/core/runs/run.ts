@@ -1,0 +1,112 @@
+import type { ErrorCode } from "../errors.ts";
+import type { LeaseToken, PrincipalId, RunId } from "../ids.ts";
+import type { PermissionRequest } from "../ports/agent-runner.ts";
+import type { RunSource } from "./sources.ts";
+import type { RunState } from "./states.ts";
+
+export const RUN_MODES = ["normal", "plan", "orchestrate"] as const;
+export type RunMode = (typeof RUN_MODES)[number];
+
+/**
+ * The caller's configuration. Members the core acts on are named; all others are kept and given back.
+ * The names are the contract's (§6), since the value crosses the core unchanged.
+ */
+export interface RunConfig {
+  readonly name?: string;
+  readonly model_id?: string;
+  readonly base_prompt?: string;
+  readonly environment_id?: string;
+  readonly skill_spec?: string;
+  readonly worker_host?: string;
+  readonly idle_timeout_minutes?: number;
+  readonly harness?: { readonly type?: string; readonly model_id?: string };
+  readonly permission_policy?: "allow" | "ask";
+  readonly [member: string]: unknown;
+}
+
+export interface StatusMessage {
+  readonly message: string;
+  readonly errorCode?: ErrorCode;
+  readonly retryable?: boolean;
+}
+
+/** One attempt's right to write to the run. It holds until it is given up or taken away, even past its time. */
+export interface Lease {
+  readonly token: LeaseToken;
+  readonly worker: string;
+}
+
+/** What a run was started with; never changed afterwards. */
+export interface RunOrigin {
+  readonly id: RunId;
+  readonly title: string;
+  readonly prompt: string;
+  /** Text around the request, written by anybody: given to the agent fenced, as data. */
+  readonly context?: string;
+  readonly mode?: RunMode;
+  readonly source: RunSource;
+  readonly creatorId: PrincipalId;
+  readonly teamOwned: boolean;
+  readonly config: RunConfig;
+  readonly agent: string;
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly skill?: string;
+  readonly triggerUrl?: string;
+  /** Nearest first. */
+  readonly ancestorIds: readonly RunId[];
+  readonly conversationId: string;
+  readonly sessionId: string;
+  readonly provenance: Readonly<Record<string, unknown>>;
+  readonly createdAt: Date;
+}
+
+/** What changes while a run lives; only `RunEdit` makes new values of it. */
+export interface RunProgress {
+  readonly state: RunState;
+  readonly statusMessage?: StatusMessage;
+  readonly startedAt?: Date;
+  readonly endedAt?: Date;
+  /** The number of the current or last turn; 0 before the first. */
+  readonly turn: number;
+  /** Whether that turn was begun and has not ended: a lost attempt leaves it so. */
+  readonly turnOpen: boolean;
+  /** Claims so far. */
+  readonly attempt: number;
+  /** Claims since the last turn that ended; too many in a row end the run. */
+  readonly lostAttempts: number;
+  readonly agentSession?: string;
+  readonly checkpoint?: string;
+  readonly permission?: PendingPermission;
+  /** The last write of an attempt: one whose answer was lost on the way is recognised and not done again. */
+  readonly lastWrite?: string;
+  /** The agent's closing words of the last turn that ended. */
+  readonly answer?: string;
+}
+
+export interface PendingPermission extends PermissionRequest {
+  /** The chosen option once somebody has answered. */
+  readonly answer?: string;
+}
+
+export interface Run extends RunOrigin, RunProgress {
+  readonly lease?: Lease;
+  readonly updatedAt: Date;
+  /** Sequence number of the newest event. */
+  readonly lastSeq: number;
+}
+
+export interface FollowUp {
+  readonly id: string;
+  readonly runId: RunId;
+  readonly seq: number;
+  readonly message: string;
+  readonly mode?: RunMode;
+  readonly delivery: FollowUpDelivery;
+  readonly authorId: PrincipalId;
+  readonly createdAt: Date;
+  /** The turn that takes it; undefined while it waits. */
+  readonly turn?: number;
+}
+
+export const FOLLOW_UP_DELIVERIES = ["queue", "interrupt", "steer"] as const;
+export type FollowUpDelivery = (typeof FOLLOW_UP_DELIVERIES)[number];

@@ -1,0 +1,16 @@
+/** Where a run came from: the closed list of the contract §5, and the one place where platforms are named. */
+export const RUN_SOURCES = [
+  "API",
+  "SLACK",
+  "LINEAR",
+  "LOCAL",
+  "SCHEDULED_AGENT",
+  "WEB_APP",
+  "GITHUB_ACTION",
+  "CLOUD_MODE",
+  "CLI",
+  "JIRA",
+  "GITHUB_WEBHOOK",
+  "GITLAB_WEBHOOK",
+] as const;
+export type RunSource = (typeof RUN_SOURCES)[number];

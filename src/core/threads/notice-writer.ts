@@ -1,0 +1,42 @@
+import type { AdapterTraits } from "../ports/thread-adapter.ts";
+import type { Run } from "../runs/run.ts";
+import { isEnded } from "../runs/states.ts";
+import type { Notice, RunCard } from "./notice.ts";
+
+/** Turns runs into what threads are told of them. Plain data: rendering is the adapter's. */
+export class NoticeWriter {
+  readonly #publicUrl: () => string;
+  readonly #traits: ReadonlyMap<string, AdapterTraits>;
+
+  /** `publicUrl` is asked each time: a server on a free port learns its own address late. */
+  constructor(publicUrl: () => string, traits: ReadonlyMap<string, AdapterTraits>) {
+    this.#publicUrl = publicUrl;
+    this.#traits = traits;
+  }
+
+  sessionLink(run: Pick<Run, "sessionId">): string {
+    return `${this.#publicUrl()}/sessions/${run.sessionId}`;
+  }
+
+  card(run: Run): RunCard {
+    const message = run.statusMessage?.message;
+    const question = run.state === "BLOCKED" ? run.permission : undefined;
+    const answer = isEnded(run.state) ? run.answer : undefined;
+    return {
+      runId: run.id,
+      title: run.title,
+      state: run.state,
+      turn: run.turn,
+      sessionLink: this.sessionLink(run),
+      ...(message === undefined ? {} : { message }),
+      ...(question === undefined ? {} : { question }),
+      ...(answer === undefined ? {} : { answer }),
+    };
+  }
+
+  /** Closing words and questions are part of the card where the adapter has it so. */
+  isShownInCard(notice: Notice, adapter: string): boolean {
+    if (notice.kind !== "message" || notice.purpose === "reply") return false;
+    return this.#traits.get(adapter)?.closingWords === "card";
+  }
+}

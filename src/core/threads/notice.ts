@@ -1,0 +1,35 @@
+import type { RunId } from "../ids.ts";
+import type { PermissionRequest } from "../ports/agent-runner.ts";
+import type { RunState } from "../runs/states.ts";
+
+/** What is to be said in a thread. Adapters render it; all text in it is untrusted and must be defused. */
+export type Notice =
+  /** A sign on the message that asked: it was seen. */
+  | { readonly kind: "seen"; readonly messageRef: string }
+  /** The run's one card in this thread, edited in place; a newer one replaces an unsent older one. */
+  | { readonly kind: "card"; readonly card: RunCard }
+  /** A message of its own. `answer` and `question` are not sent where the adapter shows them in the card. */
+  | {
+      readonly kind: "message";
+      readonly purpose: "answer" | "question" | "reply";
+      readonly text: string;
+      readonly sessionLink?: string;
+    };
+
+export interface RunCard {
+  readonly runId: RunId;
+  readonly title: string;
+  readonly state: RunState;
+  readonly turn: number;
+  readonly sessionLink: string;
+  /** Why the run ended as it did, or what it waits for. */
+  readonly message?: string;
+  /** The closing words, on a card of a run that has ended. */
+  readonly answer?: string;
+  readonly question?: PermissionRequest;
+}
+
+/** Where a notice is shown: notices of one slot edit the same message. */
+export function slotOf(notice: Notice, deliveryId: string): string {
+  return notice.kind === "card" ? `card:${notice.card.runId}` : `${notice.kind}:${deliveryId}`;
+}

@@ -1,0 +1,114 @@
+import pg from "pg";
+import type { News, Unsubscribe } from "../core/ports/news.ts";
+import { Listeners } from "./listeners.ts";
+
+export interface PostgresNewsOptions {
+  readonly url: string;
+  readonly log: (message: string, facts: Record<string, unknown>) => void;
+}
+
+const CHANNEL = "errand_news";
+/** A commit that notifies takes one lock of the whole server, so this is sent beside the transactions, coalesced. */
+const COALESCE_MS = 3;
+/** PostgreSQL refuses payloads of 8000 bytes. */
+const PAYLOAD_TOPICS = 100;
+const CONNECT_TIMEOUT_MS = 2_000;
+const QUERY_TIMEOUT_MS = 3_000;
+const RECONNECT_MIN_MS = 100;
+const RECONNECT_MAX_MS = 2_000;
+/** A silent link is only noticed by asking. */
+const CHECK_MS = 5_000;
+
+/** News over LISTEN and NOTIFY, on one connection of its own that is made anew whenever it breaks. */
+export class PostgresNews implements News {
+  readonly #options: PostgresNewsOptions;
+  readonly #listeners = new Listeners();
+  readonly #waiting = new Set<string>();
+  #client: pg.Client | undefined;
+  #flushTimer: NodeJS.Timeout | undefined;
+  #reconnectTimer: NodeJS.Timeout | undefined;
+  #checkTimer: NodeJS.Timeout | undefined;
+  #failures = 0;
+  #stopped = false;
+
+  constructor(options: PostgresNewsOptions) {
+    this.#options = options;
+  }
+
+  async start(): Promise<void> {
+    this.#checkTimer = setInterval(() => void this.#check(), CHECK_MS);
+    await this.#connect();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    clearTimeout(this.#flushTimer);
+    clearTimeout(this.#reconnectTimer);
+    clearInterval(this.#checkTimer);
+    await this.#client?.end().catch(() => undefined);
+  }
+
+  tell(topics: readonly string[]): void {
+    for (const topic of topics) this.#waiting.add(topic);
+    if (this.#stopped || this.#flushTimer !== undefined) return;
+    this.#flushTimer = setTimeout(() => this.#flush(), COALESCE_MS);
+  }
+
+  on(topic: string, listener: () => void): Unsubscribe {
+    return this.#listeners.add(topic, listener);
+  }
+
+  /** Listeners of this process are told at once, the others through the database. */
+  #flush(): void {
+    this.#flushTimer = undefined;
+    const topics = [...this.#waiting];
+    this.#waiting.clear();
+    this.#listeners.call(topics);
+    for (let start = 0; start < topics.length; start += PAYLOAD_TOPICS) {
+      const payload = JSON.stringify(topics.slice(start, start + PAYLOAD_TOPICS));
+      this.#client?.query("SELECT pg_notify($1, $2)", [CHANNEL, payload]).catch((error) => this.#lost(error));
+    }
+  }
+
+  async #connect(): Promise<void> {
+    const client = new pg.Client({
+      connectionString: this.#options.url,
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      query_timeout: QUERY_TIMEOUT_MS,
+      keepAlive: true,
+      application_name: "errand news",
+    });
+    client.on("error", (error) => this.#lost(error));
+    client.on("end", () => this.#lost(new Error("connection ended")));
+    client.on("notification", ({ payload }) => this.#listeners.call(topicsIn(payload)));
+    this.#client = client;
+    try {
+      await client.connect();
+      await client.query(`LISTEN ${CHANNEL}`);
+      this.#failures = 0;
+      this.#listeners.callAll();
+    } catch (error) {
+      this.#lost(error);
+    }
+  }
+
+  async #check(): Promise<void> {
+    await this.#client?.query("SELECT 1").catch((error) => this.#lost(error));
+  }
+
+  #lost(error: unknown): void {
+    if (this.#stopped || this.#client === undefined) return;
+    this.#options.log("news.connection.lost", { error: String(error) });
+    // end() waits for a server that may be silent; the socket is cut by the time-outs.
+    void this.#client.end().catch(() => undefined);
+    this.#client = undefined;
+    const delay = Math.min(RECONNECT_MAX_MS, RECONNECT_MIN_MS * 2 ** this.#failures) * (0.5 + Math.random() / 2);
+    this.#failures += 1;
+    this.#reconnectTimer = setTimeout(() => void this.#connect(), delay);
+  }
+}
+
+function topicsIn(payload: string | undefined): readonly string[] {
+  const topics: unknown = JSON.parse(payload ?? "[]");
+  return Array.isArray(topics) ? topics.filter((topic) => typeof topic === "string") : [];
+}

@@ -1,0 +1,92 @@
+import { existsSync, readFileSync } from "node:fs";
+import { readdir, readFile } from "node:fs/promises";
+
+/** A process by more than its number, which the kernel gives out again. */
+export interface ProcessIdentity {
+  readonly pid: number;
+  /** In the kernel's ticks since boot. */
+  readonly startTime: string;
+}
+
+/** Undefined when there is no such process, or no /proc. A zombie counts as gone: it runs nothing any more. */
+export async function findProcess(pid: number): Promise<ProcessIdentity | undefined> {
+  const stat = await readProc(`/proc/${pid}/stat`);
+  const { state, startTime }: ProcessStat = stat === undefined ? {} : parseStat(stat);
+  return startTime === undefined || state === "Z" || state === "X" ? undefined : { pid, startTime };
+}
+
+/** This process's own; without a /proc nothing is ever compared with it. */
+export function ownStartTime(): string {
+  return existsSync("/proc/self/stat")
+    ? (parseStat(readFileSync("/proc/self/stat", "utf8")).startTime ?? "")
+    : "";
+}
+
+export async function isAlive({ pid, startTime }: ProcessIdentity): Promise<boolean> {
+  return (await findProcess(pid))?.startTime === startTime;
+}
+
+/** The value that a variable had in each running process's environment when it was started, where it had one. */
+export async function listByVariable(name: string): Promise<readonly { pid: number; value: string }[]> {
+  const pids = (await listProc()).filter((entry) => /^\d+$/.test(entry)).map(Number);
+  const values = await Promise.all(pids.map((pid) => variableOf(pid, name)));
+  return pids.flatMap((pid, index) => {
+    const value = values[index];
+    return value === undefined || pid === process.pid ? [] : [{ pid, value }];
+  });
+}
+
+/** SIGKILL; a process that is already gone is what was wanted. A negative pid means its group. */
+export function killNow(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch (error) {
+    if (!hasCode(error, "ESRCH")) {
+      throw error;
+    }
+  }
+}
+
+interface ProcessStat {
+  readonly state?: string;
+  readonly startTime?: string;
+}
+
+function parseStat(stat: string): ProcessStat {
+  // The name in brackets may hold anything; the fields are counted from behind it.
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return { state: fields[0], startTime: fields[19] };
+}
+
+async function variableOf(pid: number, name: string): Promise<string | undefined> {
+  const environment = await readProc(`/proc/${pid}/environ`);
+  const entry = environment?.split("\0").find((variable) => variable.startsWith(`${name}=`));
+  return entry?.slice(name.length + 1);
+}
+
+async function listProc(): Promise<readonly string[]> {
+  try {
+    return await readdir("/proc");
+  } catch (error) {
+    if (hasCode(error, "ENOENT")) {
+      return [];
+    }
+    throw error;
+  }
+}
+
+/** Processes come and go while they are looked at, and other users' are none of ours. */
+async function readProc(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    if (hasCode(error, "ENOENT", "ESRCH", "EACCES", "EPERM")) {
+      return undefined;
+    }
+    throw error;
+  }
+}
+
+function hasCode(error: unknown, ...codes: readonly string[]): boolean {
+  return error instanceof Error && "code" in error && codes.some((code) => code === error.code);
+}

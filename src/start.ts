@@ -1,0 +1,151 @@
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { FastifyInstance } from "fastify";
+import { newApiKey } from "./api/api-keys.ts";
+import { createServer } from "./api/server.ts";
+import { apiParts, compose, composeWorker, type Grounds, type Parts } from "./compose.ts";
+import type { Config } from "./config.ts";
+import { AppError } from "./core/errors.ts";
+import type { RunId } from "./core/ids.ts";
+import { createLogger, plainLog } from "./log.ts";
+import { sweepOrphans } from "./sandboxes/local/marked-processes.ts";
+import { createRedactor, keepSecret, randomSecret } from "./secrets.ts";
+import { StartError } from "./start-error.ts";
+import { startEmbeddedPostgres } from "./storage/embedded/embedded-postgres.ts";
+import { applyMigrations } from "./storage/migrations.ts";
+
+/** A running service. */
+export interface App {
+  readonly url: string;
+  readonly agentName: string;
+  readonly sandboxName: string | undefined;
+  /** Where the administrator's key is kept, if this process keeps it. */
+  readonly keyFile: string | undefined;
+  /** Stops taking work, ends or gives back what runs, and puts everything away. Repeatable. */
+  stop(): Promise<void>;
+}
+
+const JANITOR_MS = 5_000;
+const GRACE_MS = 7_000;
+/** Short work, waiting mostly for other people's servers. */
+const CONVERSATION_CONCURRENCY = 4;
+
+/** Starts what the role asks for, in the order in which one thing needs another; undone from the end on. */
+export async function startApp(config: Config): Promise<App> {
+  const undo = new AsyncDisposableStack();
+  try {
+    return await start(config, undo);
+  } catch (error) {
+    await undo.disposeAsync();
+    throw error instanceof AppError ? new StartError(tell(error)) : error;
+  }
+}
+
+async function start(config: Config, undo: AsyncDisposableStack): Promise<App> {
+  const grounds = await prepare(config, undo);
+  const parts = await compose(grounds);
+  undo.defer(() => parts.database.close());
+  undo.defer(() => parts.news.stop());
+  await parts.news.start();
+  // The server stops before the queue, so that nothing new comes in while work is given back.
+  undo.defer(() => parts.queue.stop(GRACE_MS));
+  await parts.queue.start();
+  const keyFile = await keepAdministratorKey(config, parts);
+  const server = await listen(grounds, parts, undo);
+  const sandboxName = config.role === "api" ? undefined : await startWorker(grounds, parts, undo);
+  plainLog(grounds.logger).info("app.started", { role: config.role, address: server.listeningOrigin, sandboxName });
+  const stop = () => undo.disposeAsync();
+  return { url: grounds.publicUrl(), agentName: parts.agentName, sandboxName, keyFile, stop };
+}
+
+async function prepare(config: Config, undo: AsyncDisposableStack): Promise<Grounds & { address: { url: string } }> {
+  await makeDataDir(config.dataDir);
+  const secretKey = config.secretKey ?? (await keepSecret(config.dataDir, "secret-key", randomSecret));
+  const redact = createRedactor([...config.secrets, secretKey]);
+  const logger = createLogger(config.logLevel, redact);
+  const log = plainLog(logger);
+  const databaseUrl = config.databaseUrl ?? (await startDatabase(config.dataDir, log.info, undo));
+  await applyMigrations(databaseUrl, (message, facts) => log.info(message, { ...facts }));
+  const address = { url: config.publicUrl ?? `${schemeOf(config)}://${config.host}:${config.port}` };
+  return { config, databaseUrl, secretKey, redact, logger, publicUrl: () => address.url, address };
+}
+
+async function startDatabase(
+  dataDir: string,
+  log: (message: string, facts: Record<string, unknown>) => void,
+  undo: AsyncDisposableStack,
+): Promise<string> {
+  const embedded = await startEmbeddedPostgres({ dataDir, log: (message, facts) => log(message, { ...facts }) });
+  undo.defer(() => embedded.stop());
+  return embedded.url;
+}
+
+/** The operator's key, or one of ours in a file. With a shared database the first process makes it, once. */
+async function keepAdministratorKey(config: Config, { hashKey, storage }: Parts): Promise<string | undefined> {
+  if (config.apiKey !== undefined) {
+    await storage.people.setAdministratorKey(hashKey(config.apiKey));
+    return undefined;
+  }
+  const isShared = config.databaseUrl !== undefined;
+  if (isShared && (await storage.people.hasAdministratorKey())) return undefined;
+  const key = await keepSecret(config.dataDir, "api-key", newApiKey);
+  await storage.people.setAdministratorKey(hashKey(key));
+  return join(config.dataDir, "api-key");
+}
+
+async function listen(
+  grounds: Grounds & { readonly address: { url: string } },
+  parts: Parts,
+  undo: AsyncDisposableStack,
+): Promise<FastifyInstance> {
+  const { config, address } = grounds;
+  const server = await createServer(apiParts(grounds, parts));
+  undo.defer(() => server.close());
+  try {
+    await server.listen({ host: config.host, port: config.port });
+  } catch (error) {
+    throw new StartError(`Cannot listen on ${config.host}:${config.port}: ${reasonOf(error)}`);
+  }
+  if (config.publicUrl === undefined) address.url = server.listeningOrigin;
+  return server;
+}
+
+async function startWorker(grounds: Grounds, parts: Parts, undo: AsyncDisposableStack): Promise<string> {
+  const { config, logger } = grounds;
+  const { janitor, runWorker, sandbox } = await composeWorker(grounds, parts);
+  const swept = await sweepOrphans(config.dataDir);
+  if (swept > 0) plainLog(logger).warn("sandbox.orphans.killed", { count: swept });
+  await parts.queue.work("run", config.concurrency, (key, stop) => runWorker.work(key as RunId, stop));
+  await parts.queue.work("inbox", CONVERSATION_CONCURRENCY, (key, stop) => parts.intake.work(key, stop));
+  await parts.queue.work("deliver", CONVERSATION_CONCURRENCY, (key, stop) => parts.postman.work(key, stop));
+  const timer = setInterval(() => void janitor.round(), JANITOR_MS);
+  undo.defer(() => clearInterval(timer));
+  return sandbox.name;
+}
+
+async function makeDataDir(path: string): Promise<void> {
+  try {
+    await mkdir(path, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw new StartError(`ERRAND_DATA_DIR=${path} cannot be made: ${reasonOf(error)}`);
+  }
+}
+
+function schemeOf({ tls }: Config): "http" | "https" {
+  return tls === undefined ? "http" : "https";
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  EADDRINUSE: "the port is taken. Set ERRAND_PORT to another one.",
+  EACCES: "this user may not do that.",
+  EADDRNOTAVAIL: "this machine has no such address. Check ERRAND_HOST.",
+};
+
+function reasonOf(error: unknown): string {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  return REASONS[code] ?? String(error);
+}
+
+function tell({ message, options }: AppError): string {
+  return options.remedy === undefined ? message : `${message} ${options.remedy}`;
+}

@@ -1,0 +1,64 @@
+import { newId, type RunId } from "../core/ids.ts";
+import { type RememberedAnswer, type Settlement, Taken } from "../core/ports/storage.ts";
+import type { RunChange } from "../core/runs/run-change.ts";
+import { slotOf } from "../core/threads/notice.ts";
+import type { Thread, ThreadBinding } from "../core/threads/thread.ts";
+import type { Tx } from "./database.ts";
+import { json } from "./run-rows.ts";
+
+/**
+ * Rows that a change writes beside the run. Each that can meet a twin is written by `ON CONFLICT DO NOTHING`:
+ * the twin's transaction is waited for, and losing to it is told by `Taken`, not by a broken transaction.
+ */
+export async function bindThread(tx: Tx, runId: RunId, { thread, expected }: ThreadBinding): Promise<void> {
+  if (expected === undefined) await makeThread(tx, { ...thread });
+  const { count } = await tx.thread.updateMany({
+    where: { id: thread.id, runId: expected ?? null },
+    data: { runId },
+  });
+  if (count !== 1) throw new Taken("thread");
+  await tx.threadRun.createMany({ data: [{ threadId: thread.id, runId }], skipDuplicates: true });
+}
+
+/** Makes the thread unless this very row is there already; another row with its key means it is taken. */
+export async function makeThread(tx: Tx, { id, adapter, installation, key }: Thread): Promise<void> {
+  const made = await tx.thread.createMany({
+    data: [{ id, adapter, installation, key }],
+    skipDuplicates: true,
+  });
+  if (made.count === 1) return;
+  if ((await tx.thread.count({ where: { id } })) === 0) throw new Taken("thread");
+}
+
+export async function addNotices(tx: Tx, notices: RunChange["notices"]): Promise<void> {
+  if (notices.length === 0) return;
+  await tx.outboxDelivery.createMany({
+    data: notices.map(({ threadId, notice }) => {
+      const uid = newId(new Date());
+      return { uid, threadId, slot: slotOf(notice, uid), notice: json(notice) };
+    }),
+  });
+}
+
+export async function settleEvent(tx: Tx, settlement: Settlement): Promise<void> {
+  const { inboxId, disposition, reason, meaning, runId } = settlement;
+  if (meaning !== undefined) {
+    const { count } = await tx.inboundMeaning.createMany({
+      data: [{ meaning, inboxId }],
+      skipDuplicates: true,
+    });
+    if (count === 0) throw new Taken("meaning");
+  }
+  const settled = await tx.inboxEvent.updateMany({
+    where: { id: inboxId, disposition: null },
+    data: { disposition, reason: reason ?? null, runId: runId ?? null, settledAt: new Date() },
+  });
+  if (settled.count === 0) throw new Taken("meaning");
+}
+
+export async function rememberAnswer(tx: Tx, answer: RememberedAnswer): Promise<void> {
+  const { principalId, key, requestHash, body } = answer;
+  const row = { principalId, key, requestHash, body: json(body) };
+  const { count } = await tx.rememberedAnswer.createMany({ data: [row], skipDuplicates: true });
+  if (count === 0) throw new Taken("answer");
+}

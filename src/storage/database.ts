@@ -1,0 +1,114 @@
+import { createHash } from "node:crypto";
+import { PrismaPg } from "@prisma/adapter-pg";
+import pg from "pg";
+import { AppError } from "../core/errors.ts";
+import { Prisma, PrismaClient } from "./generated/client.ts";
+
+/** A Prisma transaction: what the rows of one change are written through. */
+export type Tx = Prisma.TransactionClient;
+
+export interface DatabaseOptions {
+  readonly url: string;
+  readonly maxConnections: number;
+  readonly log: (message: string, facts: Record<string, unknown>) => void;
+}
+
+/** Without these three a silent link hangs a query for ever, and goes on hanging after the link has healed. */
+const CONNECT_TIMEOUT_MS = 2_000;
+const QUERY_TIMEOUT_MS = 4_000;
+const STATEMENT_TIMEOUT_MS = 4_000;
+const TRANSACTION_WAIT_MS = 2_000;
+const TRANSACTION_TIMEOUT_MS = 8_000;
+const CONFLICT_TRIES = 3;
+
+/** The pool and the Prisma client on it; every query goes through `read` or `transaction`. */
+export class Database {
+  readonly #pool: pg.Pool;
+  readonly #client: PrismaClient;
+
+  constructor({ url, maxConnections, log }: DatabaseOptions) {
+    this.#pool = new pg.Pool({
+      connectionString: url,
+      max: maxConnections,
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      query_timeout: QUERY_TIMEOUT_MS,
+      statement_timeout: STATEMENT_TIMEOUT_MS,
+      keepAlive: true,
+      application_name: "errand",
+    });
+    // An idle connection that breaks is reported here, and would take the process down without a listener.
+    this.#pool.on("error", (error) => log("database.connection.lost", { error: error.message }));
+    const adapter = new PrismaPg(this.#pool, { statementNameGenerator: ({ sql }) => statementName(sql) });
+    this.#client = new PrismaClient({ adapter });
+  }
+
+  async read<T>(query: (client: PrismaClient) => Promise<T>): Promise<T> {
+    try {
+      return await query(this.#client);
+    } catch (error) {
+      throw translated(error);
+    }
+  }
+
+  /** All of `work` or nothing. Repeated when the database could not serialise it, so it must be repeatable. */
+  async transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    const limits = { maxWait: TRANSACTION_WAIT_MS, timeout: TRANSACTION_TIMEOUT_MS };
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await this.#client.$transaction(work, limits);
+      } catch (error) {
+        if (!isWriteConflict(error) || tries === CONFLICT_TRIES) throw translated(error);
+      }
+    }
+  }
+
+  /** Undefined when the database answers, else why it does not. */
+  async unreachable(): Promise<string | undefined> {
+    try {
+      await this.#client.$queryRaw`SELECT 1`;
+      return undefined;
+    } catch {
+      return "The database cannot be reached.";
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#client.$disconnect();
+    await this.#pool.end();
+  }
+}
+
+function statementName(sql: string): string {
+  return createHash("sha1").update(sql).digest("base64url");
+}
+
+function isWriteConflict(error: unknown): boolean {
+  return error instanceof Prisma.PrismaClientKnownRequestError && error.code === "P2034";
+}
+
+/** Codes of Prisma for a database that cannot be reached, is starting or does not answer in time. */
+const UNREACHABLE = new Set([
+  "P1000",
+  "P1001",
+  "P1002",
+  "P1008",
+  "P1011",
+  "P1017",
+  "P2024",
+  "P2028",
+  "P2034",
+]);
+const LOST_LINK =
+  /ECONNREFUSED|ECONNRESET|EPIPE|ENOENT.*\.s\.PGSQL|timeout|Connection terminated|not queryable|server closed|DatabaseNotReachable|ConnectionClosed|SocketTimeout|57P0\d|canceling statement|starting up|shutting down|too many clients/i;
+
+/** A database that is away is an expected failure that passes; all else that Prisma throws is a bug. */
+function translated(error: unknown): unknown {
+  if (!(error instanceof Error) || error instanceof AppError) return error;
+  const code = "code" in error ? String(error.code) : "";
+  if (!UNREACHABLE.has(code) && !LOST_LINK.test(`${code} ${error.message} ${String(error.cause ?? "")}`))
+    return error;
+  return new AppError("resource_unavailable", "The database cannot be reached.", {
+    cause: error,
+    retryAfterMs: 1_000,
+  });
+}

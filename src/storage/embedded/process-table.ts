@@ -1,0 +1,20 @@
+import { execFile } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { promisify } from "node:util";
+
+const run = promisify(execFile);
+
+/**
+ * The arguments of a living process, joined by spaces; empty for a process that is gone, or that is dead and only
+ * waits for its parent (in a container nobody may ever collect it, and signal 0 would still find it).
+ */
+export async function commandLineOf(pid: number): Promise<string> {
+  if (process.platform === "linux") {
+    const words = await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "");
+    return words.replaceAll("\0", " ").trim();
+  }
+  const { stdout } = await run("ps", ["-ww", "-p", String(pid), "-o", "command="]).catch(() => ({
+    stdout: "",
+  }));
+  return stdout.trim();
+}

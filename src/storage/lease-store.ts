@@ -1,0 +1,45 @@
+import type { LeaseToken, RunId } from "../core/ids.ts";
+import type { LeaseStore } from "../core/ports/storage.ts";
+import type { RunState } from "../core/runs/states.ts";
+import type { Database } from "./database.ts";
+
+/** How long a queued run, an event or a delivery may lie before somebody looks whether its job was lost. */
+export const IDLE_SECONDS = 15;
+
+/** All times are the database's: the workers' clocks may differ. */
+export class PrismaLeaseStore implements LeaseStore {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  async renew(id: RunId, token: LeaseToken, ttlMs: number): Promise<RunState | undefined> {
+    const rows = await this.#database.read(
+      (client) => client.$queryRaw<{ state: RunState }[]>`
+        UPDATE runs SET lease_expires_at = clock_timestamp() + ${ttlMs}::int * interval '1 millisecond'
+        WHERE id = ${id}::uuid AND lease_token = ${token}::uuid RETURNING state`,
+    );
+    return rows[0]?.state;
+  }
+
+  async listLost(limit: number): Promise<readonly RunId[]> {
+    const rows = await this.#database.read(
+      (client) => client.$queryRaw<{ id: RunId }[]>`
+        SELECT id::text FROM runs WHERE lease_expires_at < clock_timestamp()
+        ORDER BY lease_expires_at LIMIT ${limit}`,
+    );
+    return rows.map(({ id }) => id);
+  }
+
+  async listIdle(limit: number): Promise<readonly RunId[]> {
+    const rows = await this.#database.read(
+      (client) => client.$queryRaw<{ id: RunId }[]>`
+        SELECT id::text FROM runs
+        WHERE state = 'QUEUED' AND lease_token IS NULL
+          AND updated_at < clock_timestamp() - ${IDLE_SECONDS}::int * interval '1 second'
+        ORDER BY updated_at LIMIT ${limit}`,
+    );
+    return rows.map(({ id }) => id);
+  }
+}

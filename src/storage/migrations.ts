@@ -1,0 +1,150 @@
+import { createHash } from "node:crypto";
+import { readdir, readFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import type { Client } from "pg";
+import { StartError } from "../start-error.ts";
+import {
+  type Migration,
+  readHistory,
+  recordApplied,
+  recordFailed,
+  recordStarted,
+} from "./migration-history.ts";
+import { withSession } from "./session.ts";
+
+type Log = (message: string, facts?: object) => void;
+
+const MIGRATIONS_FOLDER = resolve(import.meta.dirname, "../../prisma/migrations");
+/** Prisma's own number, so that its tools and we keep out of each other's way. */
+const LOCK_ID = 72707369;
+const LOCK_POLL_MS = 50;
+/** A migration may rewrite a large table. */
+const QUERY_LIMIT_MS = 3_600_000;
+const COMMENTS = /--.*$|\/\*[\s\S]*?\*\//gm;
+/** What PostgreSQL refuses inside a transaction. It must be the only statement of its file. */
+const CONCURRENTLY = /\b(?:INDEX|REINDEX\s+\w+)\s+CONCURRENTLY\b/i;
+
+/**
+ * Brings the database to the schema of this version and returns the names of what it applied. Any number of processes
+ * may start at once: one applies, the others wait and find nothing to do. Prisma's table and rules are kept, so its
+ * tools agree with the result; only its engine is not needed.
+ *
+ * A file runs in one transaction with its record, so a process killed in the middle leaves no trace and the next start
+ * tries again. A file that fails is recorded and stops every later start, because what it left open needs a person.
+ *
+ * Throws `StartError` for what a person must repair. Needs a session of its own: not through a transaction pooler.
+ */
+export async function applyMigrations(
+  url: string,
+  log: Log,
+  folder: string = MIGRATIONS_FOLDER,
+): Promise<readonly string[]> {
+  const migrations = await readMigrations(folder);
+  const options = { applicationName: "errand migrations", queryLimitMs: QUERY_LIMIT_MS };
+  return withSession(url, options, async (client) => {
+    await lockMigrations(client);
+    const pending = await findPending(client, migrations, log);
+    for (const migration of pending) {
+      await apply(client, migration);
+      log("storage.migration.applied", { migration: migration.name });
+    }
+    return pending.map((migration) => migration.name);
+  });
+}
+
+async function readMigrations(folder: string): Promise<readonly Migration[]> {
+  const entries = await readdir(folder, { withFileTypes: true });
+  const names = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
+  return Promise.all(names.sort().map((name) => readMigration(folder, name)));
+}
+
+async function readMigration(folder: string, name: string): Promise<Migration> {
+  const bytes = await readFile(join(folder, name, "migration.sql"));
+  return { name, sql: bytes.toString(), checksum: createHash("sha256").update(bytes).digest("hex") };
+}
+
+/**
+ * The lock ends with the session. Waiting for it in one blocking statement would be simpler, and was tried: CREATE INDEX
+ * CONCURRENTLY waits for every statement that began before it, also for those that wait for this lock, and PostgreSQL
+ * ends the deadlock by failing one of them.
+ */
+async function lockMigrations(client: Client): Promise<void> {
+  for (;;) {
+    const { rows } = await client.query("SELECT pg_try_advisory_lock($1) AS locked", [LOCK_ID]);
+    if (rows[0]?.locked === true) {
+      return;
+    }
+    await delay(LOCK_POLL_MS);
+  }
+}
+
+async function findPending(
+  client: Client,
+  migrations: readonly Migration[],
+  log: Log,
+): Promise<readonly Migration[]> {
+  const appliedChecksums = await readHistory(client);
+  for (const { name, checksum } of migrations) {
+    if ((appliedChecksums.get(name) ?? checksum) !== checksum) {
+      throw new StartError(
+        `The file of migration ${name} was changed after this database had applied it: restore the file, and put the change into a new migration`,
+      );
+    }
+  }
+  warnOfNewer(appliedChecksums, migrations, log);
+  return migrations.filter(({ name }) => !appliedChecksums.has(name));
+}
+
+/** After a step back to an older version; its migrations must keep to what both versions can work with. */
+function warnOfNewer(applied: ReadonlyMap<string, string>, migrations: readonly Migration[], log: Log): void {
+  const known = new Set(migrations.map(({ name }) => name));
+  const unknown = [...applied.keys()].filter((name) => !known.has(name));
+  if (unknown.length > 0) {
+    log("storage.migration.database_is_newer", { migrations: unknown });
+  }
+}
+
+async function apply(client: Client, migration: Migration): Promise<void> {
+  const isOutsideTransaction = CONCURRENTLY.test(migration.sql.replace(COMMENTS, " "));
+  try {
+    await (isOutsideTransaction ? applyBare(client, migration) : applyInTransaction(client, migration));
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new StartError(`Migration ${migration.name} failed: ${reason}`, { cause });
+  }
+}
+
+async function applyInTransaction(client: Client, migration: Migration): Promise<void> {
+  await client.query("BEGIN");
+  try {
+    await client.query(migration.sql);
+    await recordApplied(client, await recordStarted(client, migration));
+    await client.query("COMMIT");
+  } catch (error) {
+    await recordRolledBack(client, migration, error).catch(ignoreLostConnection);
+    throw error;
+  }
+}
+
+async function recordRolledBack(client: Client, migration: Migration, error: unknown): Promise<void> {
+  await client.query("ROLLBACK");
+  await recordFailed(client, await recordStarted(client, migration), error);
+}
+
+/** When the connection is gone, so is the transaction: nothing was done, and the next start may try again. */
+function ignoreLostConnection(): void {
+  return;
+}
+
+/** The record comes first here: a process that is killed may leave an invalid index, which a person must drop. */
+async function applyBare(client: Client, migration: Migration): Promise<void> {
+  const id = await recordStarted(client, migration);
+  try {
+    await client.query(migration.sql);
+  } catch (error) {
+    await recordFailed(client, id, error);
+    throw error;
+  }
+  await recordApplied(client, id);
+}

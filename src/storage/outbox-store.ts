@@ -1,0 +1,100 @@
+import type { ThreadKey } from "../core/ids.ts";
+import type { OutboxStore, TakenDelivery } from "../core/ports/storage.ts";
+import type { Receipt } from "../core/ports/thread-adapter.ts";
+import type { Notice } from "../core/threads/notice.ts";
+import type { Tx } from "./database.ts";
+import type { OutboxDelivery, Thread } from "./generated/client.ts";
+import { IDLE_SECONDS } from "./lease-store.ts";
+import type { StoreParts } from "./store-parts.ts";
+
+export class PrismaOutboxStore implements OutboxStore {
+  readonly #parts: StoreParts;
+
+  constructor(parts: StoreParts) {
+    this.#parts = parts;
+  }
+
+  async take(threadId: string): Promise<TakenDelivery | undefined> {
+    return this.#parts.database.transaction(async (tx) => {
+      // One writer a thread: a second one, of a worker taken for dead, waits here and then sees what was taken.
+      await tx.$queryRaw`SELECT 1 FROM threads WHERE id = ${threadId}::uuid FOR UPDATE`;
+      await replaceOldCards(tx, threadId);
+      const first = await tx.outboxDelivery.findFirst({
+        where: { threadId, state: "waiting" },
+        orderBy: { id: "asc" },
+        include: { thread: true },
+      });
+      if (first === null || !(await isDue(tx, first.id))) return undefined;
+      await tx.outboxDelivery.update({ where: { id: first.id }, data: { tries: { increment: 1 } } });
+      const where = { threadId_slot: { threadId, slot: first.slot } };
+      const receipt = await tx.receipt.findUnique({ where });
+      return deliveryOf(first, receipt?.receipt);
+    });
+  }
+
+  async sent(deliveryId: string, receipt: Receipt): Promise<void> {
+    await this.#parts.database.transaction(async (tx) => {
+      const { threadId, slot } = await tx.outboxDelivery.update({
+        where: { uid: deliveryId },
+        data: { state: "sent", error: null },
+      });
+      const row = { threadId, slot, receipt };
+      await tx.receipt.upsert({
+        where: { threadId_slot: { threadId, slot } },
+        create: row,
+        update: { receipt },
+      });
+    });
+  }
+
+  async failed(deliveryId: string, error: string, retryAfterMs?: number): Promise<void> {
+    await this.#parts.database.transaction(async (tx) => {
+      const state = retryAfterMs === undefined ? "dead" : "waiting";
+      const row = await tx.outboxDelivery.update({ where: { uid: deliveryId }, data: { state, error } });
+      if (retryAfterMs === undefined) return;
+      await tx.$executeRaw`
+        UPDATE outbox_deliveries SET due_at = clock_timestamp() + ${retryAfterMs}::int * interval '1 millisecond'
+        WHERE id = ${row.id}`;
+      await this.#parts.sendJobs(tx, [{ kind: "deliver", key: row.threadId, afterMs: retryAfterMs }]);
+    });
+  }
+
+  async listDue(limit: number): Promise<readonly string[]> {
+    const rows = await this.#parts.database.read(
+      (client) => client.$queryRaw<{ id: string }[]>`
+        SELECT DISTINCT thread_id::text AS id FROM outbox_deliveries
+        WHERE state = 'waiting' AND due_at < now() - ${IDLE_SECONDS}::int * interval '1 second' LIMIT ${limit}`,
+    );
+    return rows.map(({ id }) => id);
+  }
+}
+
+/** Only the newest card of a run is shown. One that was tried stays: it may be the message that must be edited. */
+async function replaceOldCards(tx: Tx, threadId: string): Promise<void> {
+  await tx.$executeRaw`
+    UPDATE outbox_deliveries older SET state = 'replaced'
+    WHERE older.thread_id = ${threadId}::uuid AND older.state = 'waiting' AND older.tries = 0
+      AND older.slot LIKE 'card:%'
+      AND EXISTS (SELECT 1 FROM outbox_deliveries newer
+        WHERE newer.thread_id = older.thread_id AND newer.slot = older.slot
+          AND newer.state = 'waiting' AND newer.id > older.id)`;
+}
+
+async function isDue(tx: Tx, id: bigint): Promise<boolean> {
+  const rows = await tx.$queryRaw<{ due: boolean }[]>`
+    SELECT due_at <= clock_timestamp() AS due FROM outbox_deliveries WHERE id = ${id}`;
+  return rows[0]?.due ?? false;
+}
+
+function deliveryOf(row: OutboxDelivery & { thread: Thread }, receipt: string | undefined): TakenDelivery {
+  const { id, installation, key, adapter } = row.thread;
+  return {
+    id: row.uid,
+    adapter,
+    thread: { id, installation, key: key as ThreadKey },
+    notice: row.notice as unknown as Notice,
+    maybeShown: row.tries > 0,
+    tries: row.tries,
+    ...(receipt === undefined ? {} : { shownAt: receipt }),
+  };
+}

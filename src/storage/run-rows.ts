@@ -1,0 +1,159 @@
+import type { LeaseToken, PrincipalId, RunId, ThreadKey } from "../core/ids.ts";
+import type { RunEvent, RunEventBody } from "../core/runs/events.ts";
+import type {
+  FollowUp,
+  FollowUpDelivery,
+  PendingPermission,
+  Run,
+  RunConfig,
+  RunMode,
+  RunOrigin,
+  RunProgress,
+  StatusMessage,
+} from "../core/runs/run.ts";
+import type { RunSource } from "../core/runs/sources.ts";
+import type { RunState } from "../core/runs/states.ts";
+import type { Thread } from "../core/threads/thread.ts";
+import type {
+  FollowUp as FollowUpRow,
+  RunEvent as RunEventRow,
+  Run as RunRow,
+  Thread as ThreadRow,
+} from "./generated/client.ts";
+import { Prisma } from "./generated/client.ts";
+
+/** Rows to domain and back. The database's nulls are our absent members. */
+export function runOf(row: RunRow): Run {
+  return present<Run>({
+    id: row.id as RunId,
+    title: row.title,
+    prompt: row.prompt,
+    context: row.context,
+    mode: row.mode as RunMode | null,
+    source: row.source as RunSource,
+    creatorId: row.creatorId as PrincipalId,
+    teamOwned: row.teamOwned,
+    config: row.config as RunConfig,
+    agent: row.agent,
+    metadata: row.metadata as Record<string, string>,
+    skill: row.skill,
+    triggerUrl: row.triggerUrl,
+    ancestorIds: row.ancestorIds as RunId[],
+    conversationId: row.conversationId,
+    sessionId: row.sessionId,
+    provenance: row.provenance as Record<string, unknown>,
+    createdAt: row.createdAt,
+    updatedAt: row.updatedAt,
+    lastSeq: row.lastSeq,
+    lease:
+      row.leaseToken === null ? null : { token: row.leaseToken as LeaseToken, worker: row.leaseWorker ?? "" },
+    ...progressOf(row),
+  });
+}
+
+function progressOf(row: RunRow): Nullable<RunProgress> {
+  return {
+    state: row.state as RunState,
+    statusMessage: row.statusMessage as StatusMessage | null,
+    startedAt: row.startedAt,
+    endedAt: row.endedAt,
+    turn: row.turn,
+    turnOpen: row.turnOpen,
+    attempt: row.attempt,
+    lostAttempts: row.lostAttempts,
+    agentSession: row.agentSession,
+    checkpoint: row.checkpoint,
+    permission: row.permission as PendingPermission | null,
+    answer: row.answer,
+    lastWrite: row.lastWrite,
+  };
+}
+
+export function originColumns(origin: RunOrigin) {
+  const { config } = origin;
+  return {
+    id: origin.id,
+    title: origin.title,
+    prompt: origin.prompt,
+    context: origin.context ?? null,
+    mode: origin.mode ?? null,
+    source: origin.source,
+    creatorId: origin.creatorId,
+    teamOwned: origin.teamOwned,
+    config: json(config),
+    agent: origin.agent,
+    metadata: json(origin.metadata),
+    metadataPairs: Object.entries(origin.metadata).map(([key, value]) => `${key}=${value}`),
+    configName: config.name ?? null,
+    modelId: config.model_id ?? config.harness?.model_id ?? null,
+    environmentId: config.environment_id ?? null,
+    skill: origin.skill ?? null,
+    triggerUrl: origin.triggerUrl ?? null,
+    ancestorIds: [...origin.ancestorIds],
+    conversationId: origin.conversationId,
+    sessionId: origin.sessionId,
+    provenance: json(origin.provenance),
+    createdAt: origin.createdAt,
+  };
+}
+
+export function progressColumns(progress: RunProgress) {
+  return {
+    state: progress.state,
+    statusMessage: progress.statusMessage === undefined ? Prisma.DbNull : json(progress.statusMessage),
+    startedAt: progress.startedAt ?? null,
+    endedAt: progress.endedAt ?? null,
+    turn: progress.turn,
+    turnOpen: progress.turnOpen,
+    attempt: progress.attempt,
+    lostAttempts: progress.lostAttempts,
+    agentSession: progress.agentSession ?? null,
+    checkpoint: progress.checkpoint ?? null,
+    permission: progress.permission === undefined ? Prisma.DbNull : json(progress.permission),
+    answer: progress.answer ?? null,
+    lastWrite: progress.lastWrite ?? null,
+  };
+}
+
+export function eventOf(row: RunEventRow): RunEvent {
+  const { runId, seq, turn, at } = row;
+  return { runId: runId as RunId, seq, turn, at, body: row.body as RunEventBody };
+}
+
+export function followUpOf(row: FollowUpRow): FollowUp {
+  return present<FollowUp>({
+    id: row.id,
+    runId: row.runId as RunId,
+    seq: row.seq,
+    message: row.message,
+    mode: row.mode as RunMode | null,
+    delivery: row.delivery as FollowUpDelivery,
+    authorId: row.authorId as PrincipalId,
+    createdAt: row.createdAt,
+    turn: row.turn,
+  });
+}
+
+export function threadOf(row: ThreadRow): Thread {
+  const { id, adapter, installation } = row;
+  return present<Thread>({
+    id,
+    adapter,
+    installation,
+    key: row.key as ThreadKey,
+    runId: row.runId as RunId | null,
+  });
+}
+
+/** Values for a JSON column; the types of Prisma know no readonly. */
+export function json(value: unknown): Prisma.InputJsonValue {
+  return value as Prisma.InputJsonValue;
+}
+
+type Nullable<T> = {
+  [Key in keyof T]: Exclude<T[Key], undefined> | (undefined extends T[Key] ? null : never);
+};
+
+function present<T>(row: Nullable<T>): T {
+  return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null)) as T;
+}

@@ -1,0 +1,154 @@
+import { AppError } from "../core/errors.ts";
+import type { RunId } from "../core/ids.ts";
+import type { RunKey, RunStore, RunSubject } from "../core/ports/storage.ts";
+import type { RunEvent } from "../core/runs/events.ts";
+import type { Run, RunOrigin } from "../core/runs/run.ts";
+import type { RunChange } from "../core/runs/run-change.ts";
+import type { RunPage, RunQuery } from "../core/runs/run-query.ts";
+import { addNotices, bindThread, rememberAnswer, settleEvent } from "./change-rows.ts";
+import type { Tx } from "./database.ts";
+import { orderBy, pageOf, whereOf } from "./run-list.ts";
+import { eventOf, followUpOf, json, originColumns, progressColumns, runOf, threadOf } from "./run-rows.ts";
+import type { StoreParts } from "./store-parts.ts";
+
+export class PrismaRunStore implements RunStore {
+  readonly #parts: StoreParts;
+
+  constructor(parts: StoreParts) {
+    this.#parts = parts;
+  }
+
+  async create(origin: RunOrigin, change: RunChange): Promise<Run> {
+    const run = await this.#parts.database.transaction(async (tx) => {
+      const columns = { ...originColumns(origin), ...progressColumns(change.progress) };
+      await tx.run.create({
+        data: { ...columns, updatedAt: origin.createdAt, lastSeq: change.events.length },
+      });
+      await this.#storeCaused(tx, origin.id, 0, change);
+      return runOf(await tx.run.findUniqueOrThrow({ where: { id: origin.id } }));
+    });
+    this.#tell(origin.id, change);
+    return run;
+  }
+
+  async change(id: RunId, decide: (subject: RunSubject) => RunChange | undefined): Promise<Run> {
+    const { run, change } = await this.#parts.database.transaction(async (tx) => {
+      const subject = await lock(tx, id);
+      const change = decide(subject);
+      if (change === undefined) return { run: subject.run, change };
+      await this.#update(tx, subject.run, change);
+      await this.#storeCaused(tx, id, subject.run.lastSeq, change);
+      return { run: runOf(await tx.run.findUniqueOrThrow({ where: { id } })), change };
+    });
+    if (change !== undefined) this.#tell(id, change);
+    return run;
+  }
+
+  async find(key: RunKey): Promise<Run | undefined> {
+    const row = await this.#parts.database.read((client) => client.run.findUnique({ where: key }));
+    return row === null ? undefined : runOf(row);
+  }
+
+  async list(query: RunQuery): Promise<RunPage> {
+    const rows = await this.#parts.database.read((client) =>
+      client.run.findMany({ where: whereOf(query), orderBy: orderBy(query), take: query.limit + 1 }),
+    );
+    return pageOf(rows.map(runOf), query);
+  }
+
+  async readEvents(id: RunId, after: number, limit: number): Promise<readonly RunEvent[]> {
+    const where = { runId: id, seq: { gt: after } };
+    const rows = await this.#parts.database.read((client) =>
+      client.runEvent.findMany({ where, orderBy: { seq: "asc" }, take: limit }),
+    );
+    return rows.map(eventOf);
+  }
+
+  async #update(tx: Tx, run: Run, change: RunChange): Promise<void> {
+    // The row is locked; that the state is still the one decided upon is checked once more, since everything
+    // hangs on it.
+    const { count } = await tx.run.updateMany({
+      where: { id: run.id, state: run.state },
+      data: {
+        ...progressColumns(change.progress),
+        updatedAt: this.#parts.clock.now(),
+        lastSeq: { increment: change.events.length },
+      },
+    });
+    if (count !== 1) throw new AppError("conflict", "The run has changed meanwhile.");
+    await setLease(tx, run.id, change.lease);
+  }
+
+  async #storeCaused(tx: Tx, runId: RunId, lastSeq: number, change: RunChange): Promise<void> {
+    await addEvents(tx, runId, lastSeq, change.events);
+    await addFollowUps(tx, runId, change);
+    if (change.binding !== undefined) await bindThread(tx, runId, change.binding);
+    await addNotices(tx, change.notices);
+    if (change.settlement !== undefined) await settleEvent(tx, change.settlement);
+    if (change.answer !== undefined) await rememberAnswer(tx, change.answer);
+    await this.#parts.sendJobs(tx, change.jobs);
+  }
+
+  #tell(id: RunId, change: RunChange): void {
+    this.#parts.news.tell([`run:${id}`, ...change.jobs.map(({ kind }) => `jobs:${kind}`)]);
+  }
+}
+
+async function lock(tx: Tx, id: RunId): Promise<RunSubject> {
+  const locked = await tx.$queryRaw<{ over: boolean }[]>`
+    SELECT coalesce(lease_expires_at < clock_timestamp(), false) AS over
+    FROM runs WHERE id = ${id}::uuid FOR UPDATE`;
+  const leaseOver = locked[0]?.over;
+  if (leaseOver === undefined) throw new AppError("resource_not_found", "There is no such run.");
+  const row = await tx.run.findUniqueOrThrow({ where: { id }, include: { threads: true } });
+  const open = { OR: [{ turn: null }, { turn: row.turn }], runId: id };
+  const followUps = (await tx.followUp.findMany({ where: open, orderBy: { seq: "asc" } })).map(followUpOf);
+  return {
+    run: runOf(row),
+    waiting: followUps.filter(({ turn }) => turn === undefined),
+    taken: followUps.filter(({ turn }) => turn !== undefined),
+    threads: row.threads.map(threadOf),
+    leaseOver,
+  };
+}
+
+/** A lease runs by the database's clock, which all workers share. */
+async function setLease(tx: Tx, id: RunId, lease: RunChange["lease"]): Promise<void> {
+  if (lease === undefined) return;
+  if (lease === null) {
+    await tx.run.update({
+      where: { id },
+      data: { leaseToken: null, leaseWorker: null, leaseExpiresAt: null },
+    });
+    return;
+  }
+  await tx.$executeRaw`
+    UPDATE runs SET lease_token = ${lease.token}::uuid, lease_worker = ${lease.worker},
+      lease_expires_at = clock_timestamp() + ${lease.ttlMs}::int * interval '1 millisecond'
+    WHERE id = ${id}::uuid`;
+}
+
+async function addEvents(tx: Tx, runId: RunId, lastSeq: number, events: RunChange["events"]): Promise<void> {
+  if (events.length === 0) return;
+  await tx.runEvent.createMany({
+    data: events.map(({ turn, body }, index) => ({
+      runId,
+      seq: lastSeq + index + 1,
+      turn,
+      kind: body.kind,
+      body: json(body),
+    })),
+  });
+}
+
+async function addFollowUps(tx: Tx, runId: RunId, { followUps, takes }: RunChange): Promise<void> {
+  if (followUps.length > 0) {
+    const { _max } = await tx.followUp.aggregate({ where: { runId }, _max: { seq: true } });
+    const lastSeq = _max.seq ?? 0;
+    await tx.followUp.createMany({
+      data: followUps.map((row, index) => ({ ...row, seq: lastSeq + index + 1 })),
+    });
+  }
+  if (takes === undefined) return;
+  await tx.followUp.updateMany({ where: { id: { in: [...takes.ids] } }, data: { turn: takes.turn } });
+}

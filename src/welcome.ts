@@ -1,0 +1,22 @@
+import type { Config } from "./config.ts";
+import type { App } from "./start.ts";
+
+/** What a person is told at the start: where it is, how to get in, one line to try, and what is missing. */
+export function welcome({ agentName, keyFile, sandboxName, url }: App, config: Config): string {
+  const lines = [`Errand is ready at ${url}`, ""];
+  if (keyFile !== undefined) lines.push(`Your API key is in ${keyFile}. Try:`, "", tryIt(url, keyFile), "");
+  if (keyFile !== undefined) lines.push(`To watch runs, open ${url} and sign in with the key.`);
+  if (agentName === "demo") lines.push(DEMO);
+  if (sandboxName === "local") lines.push(LOCAL);
+  if (config.databaseUrl === undefined) lines.push(`Everything is kept in ${config.dataDir}. Stop with Ctrl-C.`);
+  return `${lines.join("\n")}\n`;
+}
+
+function tryIt(url: string, keyFile: string): string {
+  const header = `-H "Authorization: Bearer $(cat '${keyFile}')" -H 'Content-Type: application/json'`;
+  return `curl -s ${url}/api/v1/agent/runs ${header} -d '{"prompt": "Look around and write a report"}'`;
+}
+
+const DEMO =
+  "Runs are done by the built-in demo agent, which needs no model. Real agents are not in this version yet.";
+const LOCAL = "Agents run without a sandbox here: install bubblewrap to have one.";

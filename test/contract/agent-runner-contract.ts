@@ -1,0 +1,220 @@
+import { access, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { AgentUpdate } from "../../src/core/ports/agent-runner.ts";
+import { AgentBench, type MakeRunner } from "../support/agent-bench.ts";
+import { waitFor } from "../support/wait-for.ts";
+import { processesWith, uniqueSeconds } from "./sandbox-contract.ts";
+
+/** What every agent runner promises, shown with an agent that knows the demo agent's script words. */
+export function describeAgentRunner(name: string, makeRunner: MakeRunner): void {
+  describe(`the ${name} agent runner`, () => {
+    let bench: AgentBench;
+    beforeEach(async () => {
+      bench = await AgentBench.open(makeRunner);
+    });
+    afterEach(() => bench.close());
+
+    it("starts an agent that works in the workspace", async () => {
+      const { session, updates } = await bench.start();
+
+      const end = await session.prompt("Look around");
+
+      expect(session).toMatchObject({ resumed: false, agent: { name: "demo" } });
+      expect(end).toMatchObject({ stopReason: "end_turn", usage: { totalTokens: expect.any(Number) } });
+      expect(await readFile(join(bench.workspace.directory, "ERRAND-REPORT.md"), "utf8")).toContain(
+        "> Look around",
+      );
+      expect(kindsOf(updates)).toEqual(
+        new Set(["agent.message", "agent.plan", "agent.tool_call", "agent.usage"]),
+      );
+    });
+
+    it("has told everything of a turn, in order, when the turn ends", async () => {
+      const { session, updates } = await bench.start();
+
+      await session.prompt("flood 500");
+
+      const chunks = updates.flatMap((update) =>
+        update.kind === "agent.message" ? update.text.split("\n") : [],
+      );
+      const told = chunks
+        .filter((text) => text.startsWith("chunk"))
+        .map((text) => Number(text.split(" ")[1]));
+      expect(told).toEqual(Array.from({ length: 500 }, (_, index) => index + 1));
+    });
+
+    it("takes follow-ups in the same session", async () => {
+      const { session, said } = await bench.start();
+      await session.prompt("first things first");
+
+      await session.prompt("and now the second");
+
+      expect(said()).toContain("This is turn 2; before it you asked: first things first");
+    });
+
+    it("takes a session up again, without telling its history again", async () => {
+      const before = await bench.start();
+      await before.session.prompt("say remember the milk");
+      await before.session.close();
+
+      const { session, said } = await bench.start({ previousSession: before.session.sessionId });
+      const heard = said();
+      await session.prompt("go on");
+
+      expect(session).toMatchObject({ resumed: true, sessionId: before.session.sessionId });
+      expect(heard).toBe("");
+      expect(said()).toContain("This is turn 2; before it you asked: say remember the milk");
+      expect(said()).not.toContain("remember the milk\n");
+    });
+
+    it("starts a new session where the old one is gone", async () => {
+      const { session, said } = await bench.start({
+        previousSession: "demo-00000000-0000-0000-0000-000000000000",
+      });
+
+      await session.prompt("say hello");
+
+      expect(session.resumed).toBe(false);
+      expect(said()).toContain("hello");
+    });
+
+    it("cancels a turn, and takes another one after it", async () => {
+      const { session, said } = await bench.start();
+      const turn = session.prompt("sleep 1000");
+      await waitFor(() => said().includes("I sleep"), { what: "the agent to sleep" });
+
+      await session.cancel();
+
+      expect(await turn).toMatchObject({ stopReason: "cancelled" });
+      await session.cancel();
+      expect(await session.prompt("say still here")).toMatchObject({ stopReason: "end_turn" });
+    });
+
+    it("cancels a command that the agent runs, and what it started", async () => {
+      const seconds = uniqueSeconds();
+      const { session } = await bench.start();
+      const turn = session.prompt(`shell sleep ${seconds} & sleep ${seconds}`);
+      await waitFor(async () => (await processesWith(seconds)).length === 2, { what: "both sleepers" });
+
+      await session.cancel();
+
+      expect(await turn).toMatchObject({ stopReason: "cancelled" });
+      await waitFor(async () => (await processesWith(seconds)).length === 0, { what: "their end" });
+    });
+
+    it("grants what is asked for, and says so, when that is the policy", async () => {
+      const { session, updates, said } = await bench.start({ permissionPolicy: "allow" });
+
+      await session.prompt("ask then say went on");
+
+      expect(said()).toContain("went on");
+      expect(updates).toContainEqual({
+        kind: "agent.permission_granted",
+        title: "Go on with the next step",
+        optionId: "allow",
+      });
+    });
+
+    it.each([
+      ["allow", "went on"],
+      ["reject", "I stop here"],
+    ])("asks the observer when that is the policy: %s", async (answer, expected) => {
+      const { session, said } = await bench.start({ permissionPolicy: "ask" }, async () => answer);
+
+      await session.prompt("ask then say went on");
+
+      expect(said()).toContain(`You chose: ${answer}.`);
+      expect(said()).toContain(expected);
+    });
+
+    it("a turn that is cancelled while it waits for a permission ends", async () => {
+      let asked = false;
+      const { session } = await bench.start({ permissionPolicy: "ask" }, () => {
+        asked = true;
+        return new Promise(() => {});
+      });
+      const turn = session.prompt("ask then say went on");
+      await waitFor(() => asked, { what: "the question" });
+
+      await session.cancel();
+
+      expect(await turn).toMatchObject({ stopReason: "cancelled" });
+    });
+
+    it("tells a refusal", async () => {
+      const { session } = await bench.start();
+
+      expect(await session.prompt("refuse")).toMatchObject({ stopReason: "refusal" });
+    });
+
+    it.each([
+      ["fail", "agent_process_failed", false],
+      ["fail 401", "external_authentication_required", false],
+      ["fail 429", "resource_unavailable", true],
+    ])("%s is an error with a code, and the agent lives on", async (prompt, code, retryable) => {
+      const { session } = await bench.start();
+
+      await expect(session.prompt(prompt)).rejects.toMatchObject({
+        name: "AppError",
+        code,
+        retryable,
+        message: "The demo agent was told to fail.",
+      });
+      expect(await session.prompt("say still here")).toMatchObject({ stopReason: "end_turn" });
+    });
+
+    it("an agent that crashes fails the turn with its exit code and its last words", async () => {
+      const { session } = await bench.start();
+
+      await expect(session.prompt("crash")).rejects.toMatchObject({
+        code: "agent_process_failed",
+        message: expect.stringMatching(/exit code 1\..*told to crash/),
+      });
+      await expect(session.prompt("say anything")).rejects.toMatchObject({ code: "agent_process_failed" });
+    });
+
+    it("an agent that is killed fails the turn", async () => {
+      const { session } = await bench.start();
+
+      await expect(session.prompt("die")).rejects.toMatchObject({
+        code: "agent_process_failed",
+        message: expect.stringMatching(/SIGKILL|137/),
+      });
+    });
+
+    it("close ends an agent that hangs, and all it started, and can be repeated", async () => {
+      const seconds = uniqueSeconds();
+      const { session } = await bench.start();
+      const turn = session.prompt(`shell setsid nohup sleep ${seconds} >/dev/null 2>&1 &\nhang`);
+      await waitFor(async () => (await processesWith(seconds)).length > 0, { what: "the sleeper" });
+      await session.cancel();
+
+      const closed = Promise.all([session.close(), session.close()]);
+
+      await expect(turn).rejects.toMatchObject({ code: "agent_process_failed" });
+      await closed;
+      await session.close();
+      expect(await processesWith(seconds)).toEqual([]);
+    });
+
+    it("refuses an agent that is not in the catalogue", async () => {
+      await expect(bench.start({ agent: "nobody" })).rejects.toMatchObject({ code: "resource_not_found" });
+    });
+
+    it("the agent writes nothing outside its workspace when asked to", async () => {
+      const { session, said } = await bench.start();
+
+      await session.prompt(
+        "write ../escaped.txt x\nshell ln -s .. up\nwrite up/escaped.txt x\nread ../home/secret.txt",
+      );
+
+      expect(said().match(/is outside the workspace/g)).toHaveLength(3);
+      await expect(access(join(bench.workspace.directory, "../escaped.txt"))).rejects.toThrow("ENOENT");
+    });
+  });
+}
+
+function kindsOf(updates: readonly AgentUpdate[]): ReadonlySet<string> {
+  return new Set(updates.map(({ kind }) => kind));
+}

@@ -1,0 +1,292 @@
+import { createHmac } from "node:crypto";
+import { inspect } from "node:util";
+import Fastify, { type FastifyInstance, type InjectOptions } from "fastify";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { createSlackAdapter } from "../../../../src/adapters/slack/index.ts";
+import type { InboxEvent } from "../../../../src/core/ports/thread-adapter.ts";
+
+type Stored = Omit<InboxEvent, "id" | "receivedAt">;
+
+const SECRET = "8f742231b10e8888abcd99yyyzzz85a5";
+const TOKEN = "xoxb-1-2-CANARY";
+const config = { signingSecret: SECRET, botToken: TOKEN, apiUrl: "http://127.0.0.1:1/api/" };
+
+let server: FastifyInstance;
+let inbox: Map<string, Stored>;
+let lines: string[];
+let accept: (event: Stored) => Promise<boolean>;
+
+async function put(event: Stored): Promise<boolean> {
+  if (inbox.has(event.deliveryId)) return false;
+  inbox.set(event.deliveryId, event);
+  return true;
+}
+
+beforeEach(async () => {
+  inbox = new Map();
+  lines = [];
+  accept = put;
+  const write = (...line: unknown[]) => lines.push(inspect(line, { depth: 20 }));
+  const log = { info: write, warn: write, error: write };
+  server = Fastify();
+  server.register(createSlackAdapter(config, { accept: (event) => accept(event), log }).routes);
+  server.post("/elsewhere", async (request) => ({ parsed: request.body }));
+  await server.ready();
+});
+
+afterEach(async () => {
+  await server.close();
+});
+
+function nowSeconds(): number {
+  return Math.floor(Date.now() / 1_000);
+}
+
+function signature(body: string | Buffer, timestamp: number | string, secret = SECRET): string {
+  return `v0=${createHmac("sha256", secret).update(`v0:${timestamp}:`).update(body).digest("hex")}`;
+}
+
+function send(body: string | Buffer, headers: Record<string, string> = {}) {
+  const timestamp = String(headers["x-slack-request-timestamp"] ?? nowSeconds());
+  const request: InjectOptions = {
+    method: "POST",
+    url: "/webhooks/slack",
+    body,
+    headers: {
+      "content-type": "application/json",
+      "x-slack-request-timestamp": timestamp,
+      "x-slack-signature": signature(body, timestamp),
+      ...headers,
+    },
+  };
+  return server.inject(request);
+}
+
+function sendForm(fields: Record<string, string>, headers: Record<string, string> = {}) {
+  const type = "application/x-www-form-urlencoded; charset=utf-8";
+  return send(new URLSearchParams(fields).toString(), { "content-type": type, ...headers });
+}
+
+function anEvent(eventId = "Ev1", changes: object = {}): string {
+  const event = { type: "app_mention", channel: "C1", ts: "1.0", user: "U1", text: "<@U0> hällo 😀" };
+  return JSON.stringify({ type: "event_callback", team_id: "T1", event_id: eventId, event, ...changes });
+}
+
+describe("a signed event", () => {
+  test("is stored as it came and acknowledged", async () => {
+    const response = await send(anEvent());
+
+    expect(response.statusCode).toBe(200);
+    expect([...inbox.values()]).toEqual([
+      { adapter: "slack", lane: "slack:C1/1.0", deliveryId: "Ev1", name: "app_mention", body: anEvent() },
+    ]);
+  });
+
+  test("is stored before the acknowledgement, not after", async () => {
+    let storedAt = 0;
+    accept = async (event) => {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      storedAt = performance.now();
+      return put(event);
+    };
+
+    await send(anEvent());
+
+    expect(storedAt).toBeGreaterThan(0);
+    expect(storedAt).toBeLessThan(performance.now());
+  });
+
+  test("delivered four times, some at once and with Slack's retry header, is stored once (40)", async () => {
+    const retry = (num: string) => ({ "x-slack-retry-num": num, "x-slack-retry-reason": "http_timeout" });
+    const first = await Promise.all([send(anEvent()), send(anEvent(), retry("1"))]);
+    const later = [await send(anEvent(), retry("2")), await send(anEvent(), retry("3"))];
+
+    expect([...first, ...later].map((response) => response.statusCode)).toEqual([200, 200, 200, 200]);
+    expect(inbox.size).toBe(1);
+  });
+
+  test("whose first try never came is stored from its retry (41)", async () => {
+    const response = await send(anEvent(), {
+      "x-slack-retry-num": "1",
+      "x-slack-retry-reason": "http_error",
+    });
+
+    expect(response.statusCode).toBe(200);
+    expect(inbox.has("Ev1")).toBe(true);
+  });
+
+  test("without an id of its own gets a stable one", async () => {
+    const limited = JSON.stringify({ type: "app_rate_limited", team_id: "T1", minute_rate_limited: 1 });
+
+    await send(limited);
+    await send(limited);
+
+    expect([...inbox.values()]).toEqual([expect.objectContaining({ name: "app_rate_limited" })]);
+  });
+
+  test("of two megabytes is taken, one above the limit is not", async () => {
+    const large = anEvent("Ev2", { padding: "x".repeat(2_000_000) });
+    const tooLarge = anEvent("Ev3", { padding: "x".repeat(5_000_000) });
+
+    expect((await send(large)).statusCode).toBe(200);
+    expect((await send(tooLarge)).statusCode).toBe(413);
+    expect([...inbox.keys()]).toEqual(["Ev2"]);
+  });
+});
+
+describe("a request that Slack did not sign (39)", () => {
+  const now = nowSeconds();
+  test.each([
+    [
+      "with another secret",
+      { "x-slack-signature": signature(anEvent(), now, "other"), "x-slack-request-timestamp": `${now}` },
+    ],
+    [
+      "for another body",
+      { "x-slack-signature": signature("{}", now), "x-slack-request-timestamp": `${now}` },
+    ],
+    [
+      "of an unknown version",
+      {
+        "x-slack-signature": signature(anEvent(), now).replace("v0", "v1"),
+        "x-slack-request-timestamp": `${now}`,
+      },
+    ],
+    ["with an empty signature", { "x-slack-signature": "" }],
+    ["301 s old", { "x-slack-request-timestamp": `${now - 301}` }],
+    ["further than 300 s in the future", { "x-slack-request-timestamp": `${now + 400}` }],
+    ["of an endless future", { "x-slack-request-timestamp": "Infinity" }],
+    ["without a time that is a number", { "x-slack-request-timestamp": "soon" }],
+  ])("%s is refused and not stored", async (_name, headers) => {
+    const response = await send(anEvent(), headers);
+
+    expect(response.statusCode).toBe(401);
+    expect(response.headers["content-type"]).toContain("application/problem+json");
+    expect(inbox.size).toBe(0);
+  });
+
+  test("without any header is refused", async () => {
+    const response = await server.inject({ method: "POST", url: "/webhooks/slack", body: anEvent() });
+
+    expect(response.statusCode).toBe(401);
+    expect(inbox.size).toBe(0);
+  });
+
+  test("is refused before it is parsed", async () => {
+    const response = await send("[".repeat(100_000), { "x-slack-signature": "v0=no" });
+
+    expect(response.statusCode).toBe(401);
+  });
+
+  test("within five minutes of our clock it is taken", async () => {
+    const ahead = await send(anEvent("Ev1"), { "x-slack-request-timestamp": `${nowSeconds() + 250}` });
+    const behind = await send(anEvent("Ev2"), { "x-slack-request-timestamp": `${nowSeconds() - 250}` });
+
+    expect([ahead.statusCode, behind.statusCode]).toEqual([200, 200]);
+  });
+});
+
+describe("Slack's checks", () => {
+  const challenge = JSON.stringify({ type: "url_verification", challenge: "3eZbrw1aB", token: "t" });
+
+  test("the signed challenge is answered, the unsigned one refused, neither is stored (44)", async () => {
+    const signed = await send(challenge);
+    const unsigned = await send(challenge, { "x-slack-signature": "v0=0" });
+
+    expect(signed.json()).toEqual({ challenge: "3eZbrw1aB" });
+    expect(unsigned.statusCode).toBe(401);
+    expect(unsigned.body).not.toContain("3eZbrw1aB");
+    expect(inbox.size).toBe(0);
+  });
+
+  test("the check of the certificate comes unsigned and stores nothing, whatever is smuggled in", async () => {
+    const fields = { ssl_check: "1", token: "t", payload: anEvent() };
+
+    const response = await sendForm(fields, { "x-slack-signature": "" });
+
+    expect(response.statusCode).toBe(200);
+    expect(inbox.size).toBe(0);
+  });
+});
+
+describe("when the event cannot be stored (42)", () => {
+  test("a failing store is told as 503 at once, so that Slack delivers again", async () => {
+    accept = async () => Promise.reject(new Error("connection refused"));
+
+    const response = await send(anEvent());
+
+    expect(response.statusCode).toBe(503);
+    expect(response.headers["x-slack-no-retry"]).toBeUndefined();
+    expect(response.body).not.toContain("connection refused");
+  });
+
+  test("a silent store is told as 503 within 3 s, and its late end harms nothing", async () => {
+    let fail: (error: Error) => void = () => undefined;
+    accept = () =>
+      new Promise((_resolve, reject) => {
+        fail = reject;
+      });
+    const start = performance.now();
+
+    const response = await send(anEvent());
+    fail(new Error("too late"));
+
+    expect(response.statusCode).toBe(503);
+    expect(performance.now() - start).toBeLessThan(3_000);
+  });
+
+  test("the next try is stored", async () => {
+    accept = async () => Promise.reject(new Error("down"));
+    await send(anEvent());
+    accept = put;
+
+    const response = await send(anEvent(), { "x-slack-retry-num": "1" });
+
+    expect(response.statusCode).toBe(200);
+    expect(inbox.size).toBe(1);
+  });
+});
+
+describe("forms", () => {
+  const payload = JSON.stringify({ type: "block_actions", trigger_id: "1.2.abc", actions: [] });
+
+  test("a pressed button is stored once as its payload, whatever the charset", async () => {
+    await sendForm({ payload });
+    const response = await sendForm({ payload });
+
+    expect(response.statusCode).toBe(200);
+    expect([...inbox.values()]).toEqual([expect.objectContaining({ name: "block_actions", body: payload })]);
+  });
+
+  test("a slash command is told at once how to mention the bot, to its author alone, and stored nowhere", async () => {
+    const response = await sendForm({ command: "/errand", text: "fix it", trigger_id: "1" });
+
+    expect(response.json()).toEqual({ response_type: "ephemeral", text: expect.stringContaining("@errand") });
+    expect(inbox.size).toBe(0);
+  });
+
+  test("what is signed but not understood is 400", async () => {
+    expect((await sendForm({ nothing: "known" })).statusCode).toBe(400);
+    expect((await sendForm({ payload: "{" })).statusCode).toBe(400);
+    expect((await send("{")).statusCode).toBe(400);
+    expect((await send("")).statusCode).toBe(400);
+    expect((await send("null")).statusCode).toBe(400);
+    expect(inbox.size).toBe(0);
+  });
+});
+
+test("other routes of the server keep their body parsers", async () => {
+  const response = await server.inject({ method: "POST", url: "/elsewhere", payload: { a: 1 } });
+
+  expect(response.json()).toEqual({ parsed: { a: 1 } });
+});
+
+test("neither secret nor token is in a log line", async () => {
+  accept = async () => Promise.reject(new Error("down"));
+  await send(anEvent());
+  await send(anEvent(), { "x-slack-signature": "v0=0" });
+
+  expect(lines.length).toBeGreaterThan(1);
+  expect(lines.join()).not.toContain("CANARY");
+  expect(lines.join()).not.toContain(SECRET);
+});

@@ -1,0 +1,111 @@
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createAcpRunner } from "../../../src/agents/acp/acp-runner.ts";
+import { createCatalogue } from "../../../src/agents/catalogue.ts";
+import type { ToolCallUpdate } from "../../../src/core/ports/agent-runner.ts";
+import { createBubblewrapSandbox } from "../../../src/sandboxes/bubblewrap/bubblewrap-sandbox.ts";
+import { createLocalSandbox } from "../../../src/sandboxes/local/local-sandbox.ts";
+import type { Sandbox } from "../../../src/sandboxes/sandbox.ts";
+import { describeAgentRunner } from "../../contract/agent-runner-contract.ts";
+import { AgentBench } from "../../support/agent-bench.ts";
+import { reasonToSkipBubblewrap } from "../../support/bubblewrap.ts";
+
+const skipped = await reasonToSkipBubblewrap();
+
+describeAgentRunner("ACP (demo agent, local)", (dataDir) => runnerIn(createLocalSandbox(dataDir)));
+
+describe.skipIf(skipped !== undefined)(
+  `bubblewrap${skipped === undefined ? "" : ` (skipped: ${skipped})`}`,
+  () => {
+    describeAgentRunner("ACP (demo agent, bubblewrap)", () => runnerIn(createBubblewrapSandbox()));
+  },
+);
+
+describe("the demo agent", () => {
+  let bench: AgentBench;
+  beforeEach(async () => {
+    bench = await AgentBench.open((dataDir) => runnerIn(createLocalSandbox(dataDir)));
+  });
+  afterEach(() => bench.close());
+
+  it("says once a session that it has no model, and what gives a real agent", async () => {
+    const { session, said } = await bench.start();
+    await session.prompt("hello");
+    await session.prompt("hello again");
+
+    for (const name of [
+      "ANTHROPIC_API_KEY",
+      "OPENAI_API_KEY",
+      "OPENAI_BASE_URL",
+      "GEMINI_API_KEY",
+      "ERRAND_AGENT",
+    ]) {
+      expect(said().split(name)).toHaveLength(2);
+    }
+  });
+
+  it("tells its plan through every state", async () => {
+    const { session, updates } = await bench.start();
+    await session.prompt("hello");
+
+    const plans = updates.flatMap((update) =>
+      update.kind === "agent.plan" ? [update.entries.map(({ status }) => status)] : [],
+    );
+
+    expect(plans[0]).toEqual(["in_progress", "pending", "pending"]);
+    expect(plans.at(-1)).toEqual(["completed", "completed", "completed"]);
+  });
+
+  it("shows what it read and wrote", async () => {
+    const { session, updates } = await bench.start();
+    await session.prompt("write notes.txt remember");
+    await session.prompt("hello");
+
+    const ended = updates.filter(
+      (update): update is ToolCallUpdate =>
+        update.kind === "agent.tool_call" && update.status === "completed",
+    );
+    const contents = ended.flatMap(({ content }) => content ?? []);
+
+    expect(contents[0]).toMatchObject({ type: "diff", oldText: null, newText: "remember\n" });
+    expect(contents[1]).toEqual({ type: "text", text: "notes.txt" });
+    expect(contents[2]).toMatchObject({
+      type: "diff",
+      oldText: null,
+      newText: expect.stringContaining("- notes.txt"),
+    });
+  });
+
+  it("appends each turn to its report", async () => {
+    const { session } = await bench.start({ basePrompt: "Be brief." });
+    await session.prompt("one");
+    await session.prompt("two");
+
+    const report = await readFile(join(bench.workspace.directory, "ERRAND-REPORT.md"), "utf8");
+
+    expect(report).toMatch(/## Turn 1.*> one.*Instructions: Be brief\..*## Turn 2.*> two/s);
+  });
+
+  it("shows a command's output, exit code and failure", async () => {
+    const { session, updates, said } = await bench.start();
+
+    await session.prompt("shell echo out; echo err >&2; exit 4");
+
+    const last = updates.findLast((update) => update.kind === "agent.tool_call");
+    expect(last).toMatchObject({ status: "failed", content: [{ type: "text", text: "out\nerr\n" }] });
+    expect(said()).toContain("exit code 4");
+  });
+
+  it("keeps its sessions in its own home alone", async () => {
+    const { session } = await bench.start();
+    await session.prompt("say hello");
+
+    expect(await readdir(bench.workspace.home)).toEqual([".errand-demo"]);
+    expect(await readdir(bench.workspace.directory)).toEqual([]);
+  });
+});
+
+function runnerIn(sandbox: Sandbox) {
+  return createAcpRunner({ catalogue: createCatalogue(), sandbox, log: { debug: () => {}, warn: () => {} } });
+}

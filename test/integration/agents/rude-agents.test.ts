@@ -1,0 +1,215 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createAcpRunner } from "../../../src/agents/acp/acp-runner.ts";
+import type { AgentCatalogue } from "../../../src/agents/catalogue.ts";
+import { createLocalSandbox } from "../../../src/sandboxes/local/local-sandbox.ts";
+import { processesWith, uniqueSeconds } from "../../contract/sandbox-contract.ts";
+import { AgentBench } from "../../support/agent-bench.ts";
+import { waitFor } from "../../support/wait-for.ts";
+
+const RUDE_AGENT = join(import.meta.dirname, "../../fixtures/agents/rude-agent.mjs");
+
+let bench: AgentBench | undefined;
+let noise: unknown[];
+beforeEach(() => {
+  noise = [];
+});
+afterEach(() => bench?.close());
+
+describe("what an agent may do without harm", () => {
+  it("print what is no message, and tell updates that nobody knows", async () => {
+    const { session, updates } = await start("noisy");
+
+    await session.prompt("go");
+
+    expect(updates).toEqual([
+      { kind: "agent.other", name: "telepathy", data: { of: "the user" } },
+      { kind: "agent.message", text: "said last" },
+    ]);
+    expect(noise).toContainEqual(
+      expect.objectContaining({ line: "(node:1) Warning: something is deprecated" }),
+    );
+  });
+
+  it("fail to load a session after telling half of it", async () => {
+    const { session, said } = await start("cannot-load", { previousSession: "old" });
+
+    expect(session).toMatchObject({ resumed: false, sessionId: "s" });
+    expect(said()).toBe("");
+  });
+
+  it("die over loading a session", async () => {
+    const { session } = await start("dies-on-load", { previousSession: "old" });
+
+    expect(session.resumed).toBe(false);
+  });
+
+  it("answer a cancelled turn with an error", async () => {
+    const { session } = await start("error-on-cancel");
+    const turn = session.prompt("go");
+
+    await session.cancel();
+
+    expect(await turn).toEqual({ stopReason: "cancelled" });
+  });
+
+  it("ask for files, which it does not get from us", async () => {
+    const { session, said } = await start("asks-for-files");
+
+    await session.prompt("go");
+
+    expect(said()).toBe("refused with -32601");
+  });
+});
+
+describe("what fails a start", () => {
+  it.each([
+    ["version-2", "agent_process_failed", "version 2"],
+    ["needs-login", "external_authentication_required", "Authentication required"],
+    ["silent", "agent_process_failed", "not ready"],
+  ])("%s", async (way, code, message) => {
+    const seconds = uniqueSeconds();
+
+    await expect(start(way, {}, { file: seconds, startTimeoutMs: 2_000 })).rejects.toMatchObject({
+      code,
+      message: expect.stringContaining(message),
+    });
+
+    expect(await processesWith(seconds)).toEqual([]);
+  });
+
+  it("a program that is not there", async () => {
+    const catalogue = catalogueOf(["/usr/bin/no-such-agent"]);
+
+    await expect(startWith(catalogue)).rejects.toMatchObject({
+      code: "agent_process_failed",
+      message: expect.stringContaining("ENOENT"),
+    });
+  });
+});
+
+describe("what fails a turn", () => {
+  it("a message without end, and the agent is ended", async () => {
+    const seconds = uniqueSeconds();
+    const { session } = await start("endless", {}, { file: seconds });
+
+    await expect(session.prompt("go")).rejects.toMatchObject({
+      code: "agent_process_failed",
+      message: expect.stringContaining("more than 16777216 bytes"),
+    });
+
+    expect(await processesWith(seconds)).toEqual([]);
+  });
+
+  it("dying while a child holds its output open", async () => {
+    const seconds = uniqueSeconds();
+    const { session } = await start("leaves-a-child", {}, { file: seconds });
+
+    await expect(session.prompt("go")).rejects.toMatchObject({
+      code: "agent_process_failed",
+      message: expect.stringMatching(/exit code 139.*Segmentation fault/),
+    });
+
+    await waitFor(async () => (await processesWith(seconds)).length === 0, { what: "the child's end" });
+  });
+
+  it("closing its output and living on", async () => {
+    const seconds = uniqueSeconds();
+    const { session } = await start("closes-stdout", {}, { file: seconds });
+
+    await expect(session.prompt("go")).rejects.toMatchObject({ code: "agent_process_failed" });
+
+    expect(await processesWith(seconds)).toEqual([]);
+  });
+
+  it("ending for a reason that is not in the protocol", async () => {
+    const { session } = await start("strange-stop");
+
+    await expect(session.prompt("go")).rejects.toMatchObject({
+      code: "agent_process_failed",
+      message: expect.stringContaining("bored"),
+    });
+  });
+});
+
+describe("an agent without a channel for the base prompt", () => {
+  it("is told it ahead of the first prompt, marked as what it is", async () => {
+    const { session, said } = await start("echo", { basePrompt: "Be brief." });
+
+    await session.prompt("first");
+    const first = said();
+    await session.prompt("second");
+
+    expect(first).toMatch(/^<instructions>\nBe brief\.\n<\/instructions>\n.*first$/s);
+    expect(said()).toBe(`${first}second`);
+  });
+
+  it("is not told again when its session is taken up again", async () => {
+    const { session, said } = await start("echo", { basePrompt: "Be brief.", previousSession: "s" });
+
+    await session.prompt("first");
+
+    expect(session.resumed).toBe(true);
+    expect(said()).toBe("first");
+  });
+});
+
+describe("a model", () => {
+  it("is chosen where the agent offers it", async () => {
+    await start("offers-models", { modelId: "model-b" });
+
+    expect(await readFile(chosenModel(), "utf8")).toBe("model=model-b");
+  });
+
+  it("is told as not offered otherwise", async () => {
+    const { updates } = await start("offers-models", { modelId: "model-c" });
+
+    expect(updates).toContainEqual({
+      kind: "agent.notice",
+      severity: "warning",
+      text: "rude does not offer the model model-c and works with its own choice.",
+    });
+  });
+});
+
+interface Ways {
+  /** The rude agent's second argument. */
+  readonly file?: string;
+  readonly startTimeoutMs?: number;
+}
+
+function start(way: string, changes: Parameters<AgentBench["start"]>[0] = {}, ways: Ways = {}) {
+  return startWith(
+    catalogueOf([process.execPath, RUDE_AGENT, way, ways.file ?? "chosen-model"]),
+    changes,
+    ways,
+  );
+}
+
+async function startWith(
+  catalogue: AgentCatalogue,
+  changes: Parameters<AgentBench["start"]>[0] = {},
+  ways: Ways = {},
+) {
+  const log = { debug: (facts: object) => void noise.push(facts), warn: () => {} };
+  bench = await AgentBench.open((dataDir) =>
+    createAcpRunner({
+      catalogue,
+      sandbox: createLocalSandbox(dataDir),
+      log,
+      startTimeoutMs: ways.startTimeoutMs ?? 20_000,
+    }),
+  );
+  return await bench.start({ agent: "rude", ...changes });
+}
+
+function chosenModel(): string {
+  return join(bench?.workspace.directory ?? "", "chosen-model");
+}
+
+function catalogueOf(argv: readonly [string, ...string[]]): AgentCatalogue {
+  return new Map([
+    ["rude", { name: "rude", displayName: "Rude", argv, env: {}, readable: [], isDemo: false }],
+  ]);
+}

@@ -1,0 +1,145 @@
+import { existsSync, readFileSync } from "node:fs";
+import { mkdir, symlink, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createBubblewrapSandbox } from "../../../src/sandboxes/bubblewrap/bubblewrap-sandbox.ts";
+import {
+  describeSandbox,
+  processesWith,
+  SandboxBench,
+  uniqueSeconds,
+} from "../../contract/sandbox-contract.ts";
+import { reasonToSkipBubblewrap } from "../../support/bubblewrap.ts";
+import { waitFor } from "../../support/wait-for.ts";
+
+const skipped = await reasonToSkipBubblewrap();
+
+describe.skipIf(skipped !== undefined)(
+  `bubblewrap${skipped === undefined ? "" : ` (skipped: ${skipped})`}`,
+  () => {
+    describeSandbox("bubblewrap", () => createBubblewrapSandbox());
+
+    describe("keeps an agent from the host", () => {
+      let bench: SandboxBench;
+      beforeEach(async () => {
+        bench = await SandboxBench.open(() => createBubblewrapSandbox());
+      });
+      afterEach(() => bench.close());
+
+      it("cannot see another run's files, nor reach them by a link", async () => {
+        const other = join(bench.root, "other-run");
+        await mkdir(other);
+        await writeFile(join(other, "secret.txt"), "secret");
+        await symlink(join(other, "secret.txt"), join(bench.workspace, "link"));
+
+        const { out } = await bench.run(
+          `cat ${other}/secret.txt link /etc/shadow; ls ${bench.root} /root /home /etc/ssl/private`,
+        );
+
+        expect(out.trim()).toBe(`${bench.root}:\nworkspace`);
+      });
+
+      it("cannot write where it may only read, nor make directories outside its own", async () => {
+        const runtime = join(bench.root, "runtime");
+        await writeFile(runtime, "program");
+
+        const { out } = await bench.run(
+          `touch ${bench.root}/x; for each in ${runtime} /usr/x /x /dev/x; do (echo y > $each) 2>/dev/null && echo $each; done; true`,
+          { readable: [runtime] },
+        );
+
+        expect(out).toBe("");
+        expect(readFileSync(runtime, "utf8")).toBe("program");
+        expect(existsSync(join(bench.root, "x"))).toBe(false);
+      });
+
+      it("has a /tmp of its own", async () => {
+        const { out } = await bench.run("touch /tmp/mine && ls /tmp");
+
+        // What is bound below the host's /tmp shows as a directory with nothing else in it.
+        expect(out.split("\n").filter((name) => name !== "" && !name.startsWith("errand-sandbox-"))).toEqual([
+          "mine",
+        ]);
+      });
+
+      it("reaches no port of the host's 127.0.0.1, nor any other network", async () => {
+        const server = createServer((socket) => socket.end("reached")).listen(0, "127.0.0.1");
+        await new Promise((resolve) => server.once("listening", resolve));
+        const address = server.address();
+        const port = typeof address === "object" ? address?.port : undefined;
+
+        const { out } = await bench.run(`
+        bash -c 'cat < /dev/tcp/127.0.0.1/${port}' 2>/dev/null || echo refused
+        tail -n +3 /proc/net/dev | grep -v '^ *lo:' | wc -l`);
+        await new Promise((resolve) => server.close(resolve));
+
+        expect(out).toBe("refused\n0\n");
+      });
+
+      it("sees no process of the host", async () => {
+        const { out } = await bench.run(
+          "grep -l . /proc/[0-9]*/cmdline | wc -l; cat /proc/*/environ | grep -c VITEST",
+        );
+
+        const [processes, environments] = out.split("\n");
+        expect(Number(processes)).toBeLessThan(6);
+        expect(environments).toBe("0");
+      });
+
+      it("has no capability and can get none", async () => {
+        const { out } = await bench.run(`
+        grep -h -E '^Cap|^NoNewPrivs' /proc/self/status
+        unshare --user --map-root-user true 2>/dev/null && echo namespace
+        id -u`);
+
+        expect(out.match(/^Cap\w+:\t0+$/gm)).toHaveLength(5);
+        expect(out).toContain("NoNewPrivs:\t1");
+        expect(out).not.toContain("namespace");
+        expect(out).toMatch(/^1000$/m);
+      });
+
+      // The kernel asks for the user there, not for capabilities: for an agent of a root worker it would be open.
+      it("cannot write the kernel's settings", async () => {
+        const files = [
+          "/proc/sys/kernel/core_pattern",
+          "/proc/sys/vm/drop_caches",
+          "/proc/sysrq-trigger",
+          "/proc/irq/default_smp_affinity",
+        ];
+
+        const { out } = await bench.run(
+          `for each in ${files.join(" ")}; do (: >> $each) 2>/dev/null && echo $each; done; true`,
+        );
+
+        expect(out).toBe("");
+      });
+
+      it("keeps its environment out of every argument on the host", async () => {
+        const seconds = uniqueSeconds();
+        const secret = `canary-${seconds}`;
+        bench.shell(`sleep ${seconds}`, { env: { PATH: "/usr/bin:/bin", SECRET: secret } });
+        await waitFor(async () => (await processesWith(seconds)).length > 0, { what: "the sleeper" });
+
+        expect(await processesWith(secret)).toEqual([]);
+        expect(await processesWith("--setenv")).toEqual([]);
+      });
+
+      it("runs nothing of the agent's environment outside", async () => {
+        const { err, code } = await bench.run("unset LD_PRELOAD; true", {
+          env: { PATH: "/usr/bin:/bin", LD_PRELOAD: "/no/such/library.so" },
+        });
+
+        // Only the shell inside complains; bubblewrap and its helper would have done so as well.
+        expect(err.match(/no\/such\/library/g)).toHaveLength(1);
+        expect(code).toBe(0);
+      });
+    });
+  },
+);
+
+it("a bubblewrap that is not there is told with what would help", async () => {
+  const problem = await createBubblewrapSandbox("/usr/bin/no-such-bwrap").unavailable();
+
+  expect(problem).toMatch(/ENOENT.*Install bubblewrap/);
+});

@@ -1,0 +1,163 @@
+import { chmod, chown, mkdir, readdir, readlink, realpath, rm, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { SHARED_DIR } from "../../../src/storage/embedded/cluster-place.ts";
+import { chooseServerAccount } from "../../../src/storage/embedded/server-account.ts";
+import { withSession } from "../../../src/storage/session.ts";
+import { makeDataDirPath, makeTemporaryFolder } from "../../support/data-dir.ts";
+import { EmbeddedProcess, type EmbeddedProcessOptions } from "../../support/embedded-process.ts";
+import { addPackageWithoutLinks, copyProgram } from "../../support/program-copy.ts";
+
+const SESSION = { applicationName: "test", queryLimitMs: 10_000 } as const;
+const NAMELESS_UID = 54_321;
+const asRoot = test.runIf(process.getuid?.() === 0);
+
+function spawnEmbedded(options: EmbeddedProcessOptions): EmbeddedProcess {
+  const embedded = new EmbeddedProcess(options);
+  onTestFinished(() => embedded.end());
+  return embedded;
+}
+
+async function query(url: string, sql: string): Promise<unknown[]> {
+  return withSession(url, SESSION, async (client) => (await client.query(sql)).rows);
+}
+
+/** What a test as root leaves in the folder shared by all data directories goes with it. */
+async function keepSharedDirAsItIs(): Promise<void> {
+  const before = new Set(await readdir(SHARED_DIR).catch(() => []));
+  onTestFinished(async () => {
+    for (const name of await readdir(SHARED_DIR).catch(() => [])) {
+      if (!before.has(name)) {
+        await rm(join(SHARED_DIR, name), { recursive: true });
+      }
+    }
+  });
+}
+
+async function listFiles(folder: string): Promise<readonly string[]> {
+  return (await readdir(folder, { recursive: true })).sort();
+}
+
+test("with npm's install scripts skipped it runs and writes nothing into node_modules", async () => {
+  const root = await makeTemporaryFolder();
+  await copyProgram(root);
+  const installed = await addPackageWithoutLinks(root);
+  const before = await listFiles(installed);
+
+  const embedded = spawnEmbedded({ root, dataDir: join(root, "data") });
+
+  expect(await query(await embedded.url(), "SELECT 1 AS one")).toEqual([{ one: 1 }]);
+  expect(await listFiles(installed)).toEqual(before);
+  await embedded.end("SIGINT");
+});
+
+test("on a platform without a package the error is one line that names DATABASE_URL", async () => {
+  const root = await makeTemporaryFolder();
+  await copyProgram(root);
+
+  const { error } = await spawnEmbedded({ root, dataDir: join(root, "data") }).answer();
+
+  expect(error).toMatch(/^StartError: There is no embedded PostgreSQL for .*DATABASE_URL.*$/);
+});
+
+test("binaries that this system cannot run give one line that names DATABASE_URL", async () => {
+  const root = await makeTemporaryFolder();
+  await copyProgram(root);
+  const installed = await addPackageWithoutLinks(root);
+  await rm(join(installed, "native/lib/libcrypto.so.1.1"), { force: true });
+  await rm(join(installed, "native/lib"), { recursive: true });
+
+  const { error } = await spawnEmbedded({ root, dataDir: join(root, "data") }).answer();
+
+  expect(error).toMatch(/^StartError: The embedded PostgreSQL cannot make its database \(.*DATABASE_URL.*$/);
+});
+
+asRoot("as root it runs under another account in a data directory that only that one may enter", async () => {
+  const dataDir = await makeDataDirPath();
+  await mkdir(dataDir, { mode: 0o700 });
+  const account = await chooseServerAccount(undefined);
+
+  const embedded = spawnEmbedded({ dataDir });
+
+  expect(await query(await embedded.url(), "SELECT 1 AS one")).toEqual([{ one: 1 }]);
+  expect(await stat(join(dataDir, "postgres"))).toMatchObject({ uid: account.uid, gid: account.gid });
+  const { uid, gid, mode } = await stat(dataDir);
+  expect({ uid, gid, mode: mode & 0o777 }).toEqual({ uid: 0, gid: account.gid, mode: 0o710 });
+  await embedded.end("SIGINT");
+});
+
+asRoot("as root, with program and data where no other account can enter, it keeps its data", async () => {
+  await keepSharedDirAsItIs();
+  const home = await makeTemporaryFolder();
+  await chmod(home, 0o700);
+  await copyProgram(home);
+  await addPackageWithoutLinks(home);
+  const dataDir = join(home, "data");
+  const first = spawnEmbedded({ root: home, dataDir });
+  await query(await first.url(), "CREATE TABLE kept AS SELECT 42 AS answer");
+  await first.end("SIGINT");
+
+  const second = spawnEmbedded({ root: home, dataDir });
+
+  expect(await query(await second.url(), "SELECT answer FROM kept")).toEqual([{ answer: 42 }]);
+  expect(dirname(dirname(await readlink(join(dataDir, "postgres"))))).toBe(SHARED_DIR);
+  await second.end("SIGINT");
+});
+
+asRoot("a data directory that was deleted and made anew does not find the old database", async () => {
+  await keepSharedDirAsItIs();
+  const home = await makeTemporaryFolder();
+  await chmod(home, 0o700);
+  const dataDir = join(home, "data");
+  const first = spawnEmbedded({ dataDir });
+  await query(await first.url(), "CREATE TABLE kept AS SELECT 42 AS answer");
+  await first.end("SIGINT");
+  await rm(dataDir, { recursive: true });
+
+  const second = spawnEmbedded({ dataDir });
+
+  await expect(query(await second.url(), "SELECT answer FROM kept")).rejects.toThrow("does not exist");
+  const place = dirname(await realpath(join(dataDir, "postgres")));
+  expect((await readdir(place)).filter((name) => name.startsWith("postgres.2"))).toHaveLength(1);
+  await second.end("SIGINT");
+});
+
+asRoot("a data directory whose database is gone is refused rather than begun anew", async () => {
+  await keepSharedDirAsItIs();
+  const home = await makeTemporaryFolder();
+  await chmod(home, 0o700);
+  const dataDir = join(home, "data");
+  const first = spawnEmbedded({ dataDir });
+  await first.url();
+  await first.end("SIGINT");
+  await rm(await readlink(join(dataDir, "postgres")), { recursive: true });
+
+  const { error } = await spawnEmbedded({ dataDir }).answer();
+
+  expect(error).toMatch(/^StartError: The embedded database of this data directory is not readable or gone/);
+});
+
+asRoot("what an ordinary user began, root goes on with under that user's account", async () => {
+  const dataDir = await makeDataDirPath();
+  const { uid, gid } = await chooseServerAccount(undefined);
+  await mkdir(dataDir);
+  await chown(dataDir, uid, gid);
+  const asUser = spawnEmbedded({ dataDir, uid, gid });
+  await query(await asUser.url(), "CREATE TABLE kept AS SELECT 42 AS answer");
+  await asUser.end("SIGINT");
+
+  const asRootAgain = spawnEmbedded({ dataDir });
+
+  expect(await query(await asRootAgain.url(), "SELECT answer FROM kept")).toEqual([{ answer: 42 }]);
+  await asRootAgain.end("SIGINT");
+});
+
+asRoot("a user without a name gets one line that names DATABASE_URL", async () => {
+  const dataDir = await makeDataDirPath();
+  await mkdir(dataDir);
+  await chown(dataDir, NAMELESS_UID, NAMELESS_UID);
+
+  const { error } = await spawnEmbedded({ dataDir, uid: NAMELESS_UID, gid: NAMELESS_UID }).answer();
+
+  expect(error).toMatch(/^StartError: .* user 54321, which has no entry in \/etc\/passwd: .*DATABASE_URL$/);
+});

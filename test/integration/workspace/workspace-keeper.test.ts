@@ -1,0 +1,366 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import {
+  chmod,
+  link,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  readlink,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { create } from "tar";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { AppError } from "../../../src/core/errors.ts";
+import type { RunId } from "../../../src/core/ids.ts";
+import type { BlobStore } from "../../../src/workspace/blob-store.ts";
+import { createWorkspaceKeeper } from "../../../src/workspace/workspace-keeper.ts";
+import { waitFor } from "../../support/wait-for.ts";
+
+const RUN = "0197f3a2-0000-7000-8000-000000000001" as RunId;
+const OTHER_RUN = "0197f3a2-0000-7000-8000-000000000002" as RunId;
+
+let root: string;
+let blobs: BlobStore & { readonly stored: Map<string, Uint8Array> };
+
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), "errand-workspace-"));
+  blobs = memoryBlobs();
+});
+afterEach(async () => {
+  await chmod(join(root, "a/runs", RUN, "workspace/locked"), 0o700).catch(() => {});
+  await rm(root, { recursive: true, force: true });
+});
+
+describe("a run's first workspace", () => {
+  it("is empty, with a home beside it, and nobody else's to read", async () => {
+    const workspace = await keeper("a").prepare(RUN, undefined);
+
+    expect(workspace).toEqual({
+      directory: join(root, "a/runs", RUN, "workspace"),
+      home: join(root, "a/runs", RUN, "home"),
+    });
+    for (const directory of [workspace.directory, workspace.home, join(root, "a/runs", RUN)]) {
+      expect((await stat(directory)).mode & 0o777).toBe(0o700);
+    }
+    expect(await readdir(workspace.directory)).toEqual([]);
+  });
+
+  it("is apart from another run's", async () => {
+    const { directory } = await keeper("a").prepare(RUN, undefined);
+    await writeFile(join(directory, "mine.txt"), "x");
+
+    const other = await keeper("a").prepare(OTHER_RUN, undefined);
+
+    expect(await readdir(other.directory)).toEqual([]);
+  });
+});
+
+describe("a checkpoint", () => {
+  it("is restored by another worker with files, home, links and modes", async () => {
+    const before = await keeper("a").prepare(RUN, undefined);
+    await mkdir(join(before.directory, "src/deep"), { recursive: true });
+    await writeFile(join(before.directory, "src/deep/größe.ts"), "code");
+    await writeFile(join(before.directory, "run.sh"), "#!/bin/sh", { mode: 0o750 });
+    await writeFile(join(before.directory, "readonly.txt"), "fixed", { mode: 0o444 });
+    await link(join(before.directory, "run.sh"), join(before.directory, "hard.sh"));
+    await symlink("src/deep", join(before.directory, "relative"));
+    await symlink("/usr/bin/python3", join(before.directory, "absolute"));
+    await symlink("../../../elsewhere", join(before.directory, "outside"));
+    await mkdir(join(before.directory, "locked"));
+    await writeFile(join(before.directory, "locked/inside.txt"), "x");
+    await chmod(join(before.directory, "locked"), 0o555);
+    await writeFile(join(before.home, ".agent-session"), "session");
+
+    const id = await keeper("a").checkpoint(RUN);
+    const { directory, home } = await keeper("b").prepare(RUN, id);
+
+    expect(directory).toContain(join(root, "b"));
+    expect(await readFile(join(directory, "src/deep/größe.ts"), "utf8")).toBe("code");
+    expect(await modeOf(directory, "run.sh")).toBe(0o750);
+    expect(await modeOf(directory, "readonly.txt")).toBe(0o444);
+    expect(await modeOf(directory, "locked")).toBe(0o555);
+    expect(await readFile(join(directory, "hard.sh"), "utf8")).toBe("#!/bin/sh");
+    expect(await readFile(join(directory, "locked/inside.txt"), "utf8")).toBe("x");
+    expect(await readlink(join(directory, "relative"))).toBe("src/deep");
+    expect(await readlink(join(directory, "absolute"))).toBe("/usr/bin/python3");
+    expect(await readlink(join(directory, "outside"))).toBe("../../../elsewhere");
+    expect(await readFile(join(home, ".agent-session"), "utf8")).toBe("session");
+  });
+
+  it("holds a link, and nothing of what it leads to", async () => {
+    const outside = join(root, "secret.txt");
+    await writeFile(outside, "top secret");
+    const { directory } = await keeper("a").prepare(RUN, undefined);
+    await symlink(outside, join(directory, "link"));
+    await symlink(root, join(directory, "dirlink"));
+
+    const id = await keeper("a").checkpoint(RUN);
+    await rm(outside);
+    const restored = await keeper("b").prepare(RUN, id);
+
+    expect((await readdir(restored.directory)).sort()).toEqual(["dirlink", "link"]);
+    await expect(readFile(join(restored.directory, "link"))).rejects.toThrow("ENOENT");
+  });
+
+  it("leaves sockets and pipes out", async () => {
+    const { directory } = await keeper("a").prepare(RUN, undefined);
+    await writeFile(join(directory, "file.txt"), "x");
+    const server = createServer().listen(join(directory, "socket"));
+    await once(server, "listening");
+    await once(spawn("mkfifo", [join(directory, "pipe")]), "exit");
+
+    const id = await keeper("a").checkpoint(RUN);
+    server.close();
+    const restored = await keeper("b").prepare(RUN, id);
+
+    expect(await readdir(restored.directory)).toEqual(["file.txt"]);
+  });
+
+  it.each([
+    ["compressed", crypto.getRandomValues(new Uint8Array(60_000))],
+    ["unpacked", new Uint8Array(40 * 50_000)],
+  ])(
+    "that is too large %s fails loudly, and the run's files and its last checkpoint stay good",
+    async (_what, bytes) => {
+      const small = keeper("a", 50_000);
+      const { directory } = await small.prepare(RUN, undefined);
+      const id = await small.checkpoint(RUN);
+      await writeFile(join(directory, "big.bin"), bytes);
+
+      await expect(small.checkpoint(RUN)).rejects.toMatchObject({
+        code: "operation_not_supported",
+        retryable: false,
+        options: { remedy: expect.stringContaining("Remove files") },
+      });
+
+      const again = await small.prepare(RUN, id);
+      expect((await stat(join(again.directory, "big.bin"))).size).toBe(bytes.length);
+    },
+  );
+
+  it("that is not there any more fails the preparation", async () => {
+    await expect(keeper("a").prepare(RUN, "gone")).rejects.toMatchObject({
+      code: "environment_setup_failed",
+    });
+  });
+
+  it("whose store is away for a moment may be tried again", async () => {
+    const away = { ...blobs, get: () => Promise.reject(new AppError("resource_unavailable", "away")) };
+
+    const preparing = createWorkspaceKeeper({ dataDir: join(root, "a"), blobs: away }).prepare(RUN, "1");
+
+    await expect(preparing).rejects.toMatchObject({ code: "resource_unavailable", retryable: true });
+  });
+
+  it("that is damaged fails the preparation, and leaves nothing that is taken for a workspace", async () => {
+    await keeper("a").prepare(RUN, undefined);
+    await writeFile(join(root, "a/runs", RUN, "workspace/file.txt"), "x".repeat(10_000));
+    const id = await keeper("a").checkpoint(RUN);
+    blobs.stored.set("cut", (blobs.stored.get(id) ?? new Uint8Array()).subarray(0, 60));
+
+    await expect(keeper("b").prepare(RUN, "cut")).rejects.toMatchObject({ code: "environment_setup_failed" });
+
+    expect(await readdir(join(root, "b/runs"))).not.toContain(RUN);
+  });
+});
+
+describe("the copy that a worker holds", () => {
+  it("goes on with the work of an attempt that was lost", async () => {
+    const { directory } = await keeper("a").prepare(RUN, undefined);
+    await writeFile(join(directory, "first.txt"), "x");
+    const id = await keeper("a").checkpoint(RUN);
+    await writeFile(join(directory, "lost.txt"), "not stored");
+
+    const again = await keeper("a").prepare(RUN, id);
+
+    expect((await readdir(again.directory)).sort()).toEqual(["first.txt", "lost.txt"]);
+  });
+
+  it("goes on before there was a checkpoint", async () => {
+    const { directory } = await keeper("a").prepare(RUN, undefined);
+    await writeFile(join(directory, "lost.txt"), "not stored");
+
+    expect(await readdir((await keeper("a").prepare(RUN, undefined)).directory)).toEqual(["lost.txt"]);
+  });
+
+  it.each([[undefined], ["an earlier one"]])(
+    "goes on when the worker was lost before the run's row named its checkpoint (before: %s)",
+    async (earlier) => {
+      const { directory } = await keeper("a").prepare(RUN, undefined);
+      const named = earlier === undefined ? undefined : await keeper("a").checkpoint(RUN);
+      await writeFile(join(directory, "work.txt"), "x");
+      await keeper("a").checkpoint(RUN);
+
+      const again = await keeper("a").prepare(RUN, named);
+
+      expect(await readdir(again.directory)).toEqual(["work.txt"]);
+    },
+  );
+
+  it("is replaced when another worker had the run since", async () => {
+    const mine = await keeper("a").prepare(RUN, undefined);
+    await writeFile(join(mine.directory, "common.txt"), "x");
+    const first = await keeper("a").checkpoint(RUN);
+    await writeFile(join(mine.directory, "stale.txt"), "x");
+    await mkdir(join(mine.directory, "cache"));
+    await writeFile(join(mine.directory, "cache/module.txt"), "x");
+    await chmod(join(mine.directory, "cache"), 0o555);
+    const theirs = await keeper("b").prepare(RUN, first);
+    await writeFile(join(theirs.directory, "newer.txt"), "x");
+    const second = await keeper("b").checkpoint(RUN);
+
+    const again = await keeper("a").prepare(RUN, second);
+
+    expect((await readdir(again.directory)).sort()).toEqual(["common.txt", "newer.txt"]);
+    expect(await readdir(join(root, "a/runs"))).toEqual([RUN]);
+  });
+
+  it("a worker killed while it restores leaves no half workspace", async () => {
+    const { directory } = await keeper("a").prepare(RUN, undefined);
+    const names = Array.from({ length: 800 }, (_, index) => `${index}.txt`);
+    await Promise.all(names.map((name) => writeFile(join(directory, name), "x")));
+    const id = await keeper("a").checkpoint(RUN);
+    const archive = join(root, "archive.tgz");
+    await writeFile(archive, blobs.stored.get(id) ?? "");
+
+    await killWhileRestoring(archive, id);
+    const left = await readdir(join(root, "b/runs"));
+    const restored = await keeper("b").prepare(RUN, id);
+
+    expect(left).toEqual([`.new-${RUN}`]);
+    expect(await readdir(restored.directory)).toHaveLength(800);
+    expect(await readdir(join(root, "b/runs"))).toEqual([RUN]);
+  });
+});
+
+describe("an archive that was made to write outside", () => {
+  it.each(["../escaped.txt", "workspace/../../escaped.txt", "ABSOLUTE/escaped.txt"])(
+    "%s is refused",
+    async (path) => {
+      const target = path.replace("ABSOLUTE", root);
+      await store("evil", [{ path: target, content: "x" }]);
+
+      await expect(keeper("b").prepare(RUN, "evil")).rejects.toMatchObject({
+        code: "environment_setup_failed",
+      });
+
+      expect(await readdir(root)).not.toContain("escaped.txt");
+    },
+  );
+
+  it("by a link and a file or a link behind it is refused", async () => {
+    const outside = join(root, "outside");
+    await mkdir(outside);
+    await store("file", [
+      { path: "workspace/up", linkTo: outside },
+      { path: "workspace/up/file.txt", content: "x" },
+    ]);
+    await store("link", [
+      { path: "workspace/file.txt", content: "x" },
+      { path: "workspace/up", linkTo: outside },
+      { path: "workspace/up/link", linkTo: "/etc" },
+    ]);
+    await store("hard", [{ path: "workspace/hard", hardLinkTo: "../../../../../etc/passwd" }]);
+
+    for (const [id, reason] of [
+      ["file", "EEXIST"],
+      ["link", "a link below another link: workspace/up/link"],
+      ["hard", "a path that leads outside: workspace/hard"],
+    ] as const) {
+      await expect(keeper("b").prepare(RUN, id)).rejects.toMatchObject({
+        code: "environment_setup_failed",
+        cause: { message: expect.stringContaining(reason) },
+      });
+    }
+
+    expect(await readdir(outside)).toEqual([]);
+  });
+});
+
+function keeper(worker: string, maxBytes?: number) {
+  return createWorkspaceKeeper({
+    dataDir: join(root, worker),
+    blobs,
+    ...(maxBytes === undefined ? {} : { maxBytes }),
+  });
+}
+
+async function modeOf(directory: string, file: string): Promise<number> {
+  return (await stat(join(directory, file))).mode & 0o7777;
+}
+
+function memoryBlobs(): BlobStore & { readonly stored: Map<string, Uint8Array> } {
+  const stored = new Map<string, Uint8Array>();
+  return {
+    stored,
+    put: async (blob) => {
+      const id = `blob-${stored.size + 1}`;
+      stored.set(id, blob);
+      return id;
+    },
+    get: async (id) => {
+      const blob = stored.get(id);
+      if (blob === undefined) {
+        throw new Error(`no blob ${id}`);
+      }
+      return blob;
+    },
+    remove: async (id) => void stored.delete(id),
+  };
+}
+
+type EvilEntry =
+  | { readonly path: string; readonly content: string }
+  | { readonly path: string; readonly linkTo: string }
+  | { readonly path: string; readonly hardLinkTo: string };
+
+/** An archive of entries that no packing would make: packed under harmless names, which are changed on the way. */
+async function store(id: string, entries: readonly EvilEntry[]): Promise<void> {
+  const source = await mkdtemp(join(root, "evil-"));
+  for (const [index, entry] of entries.entries()) {
+    await ("linkTo" in entry
+      ? symlink(entry.linkTo, join(source, `${index}`))
+      : writeFile(join(source, `${index}`), "content" in entry ? entry.content : ""));
+  }
+  const onWriteEntry = (written: { path: string; type?: string; linkpath?: string }) => {
+    const entry = entries[Number(written.path)];
+    written.path = entry?.path ?? written.path;
+    if (entry !== undefined && "hardLinkTo" in entry) {
+      written.type = "Link";
+      written.linkpath = entry.hardLinkTo;
+    }
+  };
+  const names = entries.map((_, index) => `${index}`);
+  const chunks: Buffer[] = [];
+  for await (const chunk of create({ cwd: source, gzip: true, preservePaths: true, onWriteEntry }, names)) {
+    chunks.push(chunk);
+  }
+  blobs.stored.set(id, Buffer.concat(chunks));
+  await rm(source, { recursive: true });
+}
+
+/** Restores in a process of its own, which is killed as soon as some files are there. */
+async function killWhileRestoring(archive: string, id: string): Promise<void> {
+  const keeperModule = join(import.meta.dirname, "../../../src/workspace/workspace-keeper.ts");
+  const dataDir = join(root, "b");
+  const script = `
+    import { readFile } from "node:fs/promises";
+    import { createWorkspaceKeeper } from ${JSON.stringify(keeperModule)};
+    const blobs = { get: () => readFile(${JSON.stringify(archive)}) };
+    await createWorkspaceKeeper({ dataDir: ${JSON.stringify(dataDir)}, blobs }).prepare(${JSON.stringify(RUN)}, ${JSON.stringify(id)});
+  `;
+  const worker = spawn(process.execPath, ["--input-type=module", "--eval", script], { stdio: "inherit" });
+  const ended = once(worker, "exit");
+  const half = join(dataDir, "runs", `.new-${RUN}`, "workspace");
+  await waitFor(async () => (await readdir(half)).length > 10, { what: "some files", everyMs: 1 });
+  worker.kill("SIGKILL");
+  await ended;
+}

@@ -1,0 +1,68 @@
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { RunId } from "../../src/core/ids.ts";
+import type {
+  AgentObserver,
+  AgentRunner,
+  AgentSession,
+  AgentStart,
+  AgentUpdate,
+} from "../../src/core/ports/agent-runner.ts";
+import type { Workspace } from "../../src/core/ports/workspace.ts";
+
+export type MakeRunner = (dataDir: string) => AgentRunner;
+
+export interface StartedAgent {
+  readonly session: AgentSession;
+  readonly updates: readonly AgentUpdate[];
+  /** All messages of the agent so far. */
+  said(): string;
+}
+
+const RUN_ID = "0197f3a2-0000-7000-8000-000000000001" as RunId;
+
+/** A workspace with a runner for it; closes what a test leaves open. */
+export class AgentBench {
+  readonly workspace: Workspace;
+  readonly #root: string;
+  readonly #runner: AgentRunner;
+  readonly #sessions: AgentSession[] = [];
+
+  private constructor(root: string, runner: AgentRunner) {
+    this.#root = root;
+    this.#runner = runner;
+    this.workspace = { directory: join(root, "run", "workspace"), home: join(root, "run", "home") };
+  }
+
+  static async open(makeRunner: MakeRunner): Promise<AgentBench> {
+    const root = await mkdtemp(join(tmpdir(), "errand-agent-"));
+    const bench = new AgentBench(root, makeRunner(root));
+    await mkdir(bench.workspace.directory, { recursive: true });
+    await mkdir(bench.workspace.home);
+    return bench;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#sessions.map((session) => session.close()));
+    await rm(this.#root, { recursive: true, force: true });
+  }
+
+  async start(
+    changes: Partial<AgentStart> = {},
+    permission: AgentObserver["permission"] = async () => undefined,
+  ): Promise<StartedAgent> {
+    const updates: AgentUpdate[] = [];
+    const observer = { update: (update: AgentUpdate) => void updates.push(update), permission };
+    const request = {
+      runId: RUN_ID,
+      agent: "demo",
+      workspace: this.workspace,
+      permissionPolicy: "allow" as const,
+    };
+    const session = await this.#runner.start({ ...request, ...changes }, observer);
+    this.#sessions.push(session);
+    const said = () => updates.map((update) => (update.kind === "agent.message" ? update.text : "")).join("");
+    return { session, updates, said };
+  }
+}

@@ -1,0 +1,125 @@
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type NetConnectOpts, type Socket } from "node:net";
+
+export type ChaosTarget =
+  | number
+  | { readonly host: string; readonly port: number }
+  | { readonly path: string };
+
+export interface ChaosProxy {
+  readonly port: number;
+  /** From now on nothing passes, in either direction, and nothing is closed: the peer seems to have vanished. */
+  blackHole(): void;
+  /** What was held back is delivered and traffic flows again. */
+  heal(): void;
+  resetAll(): void;
+  /** Every chunk is held for this long. */
+  delay(ms: number): void;
+  /** The next PostgreSQL COMMIT reaches the server; its client is cut off before any reply. Resolves when committed. */
+  cutAfterCommit(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+// The end of a NUL-terminated statement, in a simple Query message as in a Parse; a length byte comes before it.
+const COMMIT = /(?:^|[;\p{Cc}])\s*commit\s*;?\s*$/iu;
+
+export async function startChaosProxy(target: ChaosTarget): Promise<ChaosProxy> {
+  const proxy = new ChaoticLinks(typeof target === "number" ? { host: "127.0.0.1", port: target } : target);
+  const server = createServer((client) => proxy.link(client)).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    port: (server.address() as AddressInfo).port,
+    blackHole: () => proxy.hold(),
+    heal: () => proxy.release(),
+    resetAll: () => proxy.resetAll(),
+    delay: (ms) => proxy.setDelay(ms),
+    cutAfterCommit: () => proxy.cutAfterCommit(),
+    async stop() {
+      const closed = once(server.close(), "close");
+      proxy.resetAll();
+      await closed;
+    },
+  };
+}
+
+class ChaoticLinks {
+  readonly #target: NetConnectOpts;
+  readonly #sockets = new Set<Socket>();
+  #held: (() => void)[] | undefined;
+  #delayMs = 0;
+  #onCommit: (() => void) | undefined;
+
+  constructor(target: NetConnectOpts) {
+    this.#target = target;
+  }
+
+  link(client: Socket): void {
+    const server = connect(this.#target);
+    this.#pump(client, server, (chunk) => this.#isCommitToCut(chunk));
+    this.#pump(server, client, () => false);
+  }
+
+  hold(): void {
+    this.#held ??= [];
+  }
+
+  release(): void {
+    const held = this.#held ?? [];
+    this.#held = undefined;
+    for (const deliver of held) deliver();
+  }
+
+  setDelay(ms: number): void {
+    this.#delayMs = ms;
+  }
+
+  resetAll(): void {
+    for (const socket of this.#sockets) socket.resetAndDestroy();
+  }
+
+  cutAfterCommit(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#onCommit = resolve;
+    });
+  }
+
+  #pump(from: Socket, to: Socket, isCut: (chunk: Buffer) => boolean): void {
+    this.#sockets.add(from);
+    from.on("data", (chunk) => {
+      if (isCut(chunk)) this.#cut(from, to, chunk);
+      else this.#deliver(() => to.writable && to.write(chunk));
+    });
+    from.on("end", () => this.#deliver(() => to.end()));
+    from.on("error", () => to.destroy());
+    from.on("close", () => {
+      this.#sockets.delete(from);
+      this.#deliver(() => to.destroySoon());
+    });
+  }
+
+  #isCommitToCut(chunk: Buffer): boolean {
+    if (!this.#onCommit) return false;
+    const strings = chunk.toString("latin1").split("\0");
+    return strings.slice(0, -1).some((text) => COMMIT.test(text));
+  }
+
+  /** The server's end stays open until it has answered: only then has the commit surely taken place. */
+  #cut(client: Socket, server: Socket, chunk: Buffer): void {
+    const done = this.#onCommit;
+    this.#onCommit = undefined;
+    client.removeAllListeners("close");
+    this.#sockets.delete(client);
+    client.destroy();
+    server.once("data", () => {
+      server.destroy();
+      done?.();
+    });
+    server.write(chunk);
+  }
+
+  #deliver(act: () => void): void {
+    if (this.#held) this.#held.push(act);
+    else if (this.#delayMs > 0) setTimeout(act, this.#delayMs);
+    else act();
+  }
+}

@@ -1,0 +1,61 @@
+import { execFile } from "node:child_process";
+import { chmod, mkdtemp, realpath, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { onTestFinished } from "vitest";
+import { startEmbeddedPostgres } from "../../src/storage/embedded/embedded-postgres.ts";
+import { stopLeftoverPostmaster } from "../../src/storage/embedded/leftover-postmaster.ts";
+
+const run = promisify(execFile);
+const ENTERABLE = 0o711;
+
+/** A folder that other accounts can enter, so that a test run by root keeps its database in it. */
+export async function makeTemporaryFolder(): Promise<string> {
+  const folder = await makeFolder();
+  onTestFinished(() => removeFolder(folder));
+  return folder;
+}
+
+/** The path of a data directory that does not exist yet; a server that a failing test left in it is stopped. */
+export async function makeDataDirPath(name = "data"): Promise<string> {
+  const dataDir = join(await makeTemporaryFolder(), name);
+  onTestFinished(() => stopLeftoverPostmaster(join(dataDir, "postgres"), () => undefined));
+  return dataDir;
+}
+
+/** A data directory with a stopped, empty database. Copying it takes a tenth of the time of making it. */
+export class SeedDataDir {
+  readonly #folder: string;
+
+  static async make(): Promise<SeedDataDir> {
+    const folder = await makeFolder();
+    const server = await startEmbeddedPostgres({ dataDir: join(folder, "data"), log: () => undefined });
+    await server.stop();
+    return new SeedDataDir(folder);
+  }
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  async copy(): Promise<string> {
+    const dataDir = await makeDataDirPath();
+    await run("cp", ["-a", join(this.#folder, "data"), dataDir]);
+    return dataDir;
+  }
+
+  remove(): Promise<void> {
+    return removeFolder(this.#folder);
+  }
+}
+
+async function makeFolder(): Promise<string> {
+  const folder = await realpath(await mkdtemp(join(tmpdir(), "errand-test-")));
+  await chmod(folder, ENTERABLE);
+  return folder;
+}
+
+function removeFolder(folder: string): Promise<void> {
+  return rm(folder, { recursive: true, force: true, maxRetries: 10 });
+}

@@ -1,0 +1,32 @@
+import { pathToFileURL } from "node:url";
+import type { startEmbeddedPostgres } from "../../src/storage/embedded/embedded-postgres.ts";
+import type { withSession } from "../../src/storage/session.ts";
+
+/**
+ * A process that does nothing but run an embedded PostgreSQL, from the program below `root`, so that tests can kill it
+ * in every way. It answers its parent by messages.
+ */
+const [root = "", dataDir = ""] = process.argv.slice(2);
+const embedded: { startEmbeddedPostgres: typeof startEmbeddedPostgres } = await load(
+  "embedded/embedded-postgres.ts",
+);
+const session: { withSession: typeof withSession } = await load("session.ts");
+
+try {
+  const server = await embedded.startEmbeddedPostgres({ dataDir, log: () => undefined });
+  process.on("SIGINT", async () => {
+    const options = { applicationName: "last words", queryLimitMs: 5_000 };
+    await session.withSession(server.url, options, (client) => client.query("SELECT 1"));
+    await server.stop();
+    process.send?.({ lastWords: "served" }, () => process.exit());
+  });
+  process.on("message", () => process.exit());
+  process.send?.({ url: server.url });
+} catch (error) {
+  const described = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  process.send?.({ error: described }, () => process.exit(1));
+}
+
+function load(path: string) {
+  return import(pathToFileURL(`${root}/src/storage/${path}`).href);
+}

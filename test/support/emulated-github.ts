@@ -1,0 +1,226 @@
+import { type FrontServer, jsonOf, startFrontServer } from "./front-server.ts";
+import { GithubApi, type GithubCall } from "./github/github-api.ts";
+import { pointedAt, recordedPayload } from "./github/github-payloads.ts";
+import { type GithubDelivery, sendGithubWebhook } from "./github/github-sender.ts";
+import {
+  GITHUB_APP,
+  type GithubRepo,
+  type GithubUser,
+  GithubWorld,
+  type RepoPermission,
+} from "./github/github-world.ts";
+import { asRecord, type JsonRecord } from "./json.ts";
+
+export interface GithubComment {
+  readonly id: number;
+  readonly kind: "issue" | "review";
+  readonly author: string;
+  readonly body: string;
+  readonly reactions: readonly { readonly content: string; readonly user: string }[];
+  readonly edits: number;
+}
+
+/** Something a person wrote on the emulated GitHub, with the webhook that GitHub would send for it. */
+export interface Written {
+  readonly id: number;
+  /** Of the issue or pull request. */
+  readonly number: number;
+  readonly event: "issues" | "issue_comment" | "pull_request" | "pull_request_review_comment";
+  readonly payload: JsonRecord;
+}
+
+export interface EmulatedGithubOptions {
+  readonly private?: boolean;
+}
+
+/** Starts GitHub: the organisation `acme` with the App installed on its repository `acme/widgets`. */
+export async function startEmulatedGithub(options: EmulatedGithubOptions = {}): Promise<EmulatedGithub> {
+  let api: GithubApi | undefined;
+  const front = await startFrontServer((request) => {
+    if (!api) throw new Error("GitHub is still starting");
+    return api.answer(request);
+  });
+  const world = await GithubWorld.start(front.url, { private: options.private ?? false });
+  api = new GithubApi(world);
+  return new EmulatedGithub(front, world, api);
+}
+
+export class EmulatedGithub {
+  /** For `baseUrl`. */
+  readonly apiUrl: string;
+  readonly app: {
+    readonly id: number;
+    readonly slug: string;
+    readonly installationId: number;
+    readonly botUserId: number;
+    readonly botLogin: string;
+    readonly privateKey: string;
+    readonly webhookSecret: string;
+  };
+  readonly repo: GithubRepo;
+  /** Of the organisation, with `admin`. */
+  readonly owner: GithubUser;
+  readonly writer: GithubUser;
+  readonly reader: GithubUser;
+  /** Was given nothing: reads the repository when it is public. */
+  readonly stranger: GithubUser;
+  /** The bot of another App. */
+  readonly otherBot: GithubUser;
+  readonly #front: FrontServer;
+  readonly #world: GithubWorld;
+  readonly #api: GithubApi;
+
+  constructor(front: FrontServer, world: GithubWorld, api: GithubApi) {
+    const { privateKey, webhookSecret } = world;
+    this.#front = front;
+    this.#world = world;
+    this.#api = api;
+    this.apiUrl = front.url;
+    this.app = { ...GITHUB_APP, botLogin: `${GITHUB_APP.slug}[bot]`, privateKey, webhookSecret };
+    this.repo = world.repo;
+    this.owner = world.user("olivia");
+    this.writer = world.user("wendy");
+    this.reader = world.user("rob");
+    this.stranger = world.user("sam");
+    this.otherBot = world.user("helper[bot]");
+  }
+
+  async stop(): Promise<void> {
+    await this.#front.stop();
+    await this.#world.service.stop();
+  }
+
+  get faults(): GithubApi["faults"] {
+    return this.#api.faults;
+  }
+
+  /** The journal of the REST API, oldest first. */
+  calls(method?: string, path?: RegExp): GithubCall[] {
+    return this.#api.calls(method, path);
+  }
+
+  setPermission(login: string, level: RepoPermission): void {
+    this.#world.setPermission(login, level);
+  }
+
+  /** The comments of an issue or pull request, review comments among them, oldest first. */
+  comments(repo: string, number: number): GithubComment[] {
+    return this.#world.comments(repo, number).map((row) => {
+      const kind = row.issue_number === null ? "review" : "issue";
+      const subject = `/repos/${repo}/${kind === "issue" ? "issues" : "pulls"}/comments/${row.id}`;
+      const author = this.#world.loginById(row.user_id);
+      const reactions = this.#reactionsOn(subject);
+      return { id: row.id, kind, author, body: row.body, reactions, edits: this.#api.edits(row.id) };
+    });
+  }
+
+  issueReactions(repo: string, number: number): GithubComment["reactions"] {
+    return this.#reactionsOn(`/repos/${repo}/issues/${number}`);
+  }
+
+  async openIssue(
+    login: string,
+    content: { readonly title: string; readonly body: string },
+  ): Promise<Written> {
+    const issue = await this.#callAs(login, "POST", "issues", content);
+    return this.#written("issues", "opened", issue, { issue, number: issue.number });
+  }
+
+  async openPullRequest(
+    login: string,
+    { title, body, branch }: { readonly title: string; readonly body: string; readonly branch: string },
+  ): Promise<Written> {
+    const pull = await this.#callAs(login, "POST", "pulls", { title, body, head: branch, base: "main" });
+    return this.#written("pull_request", "opened", pull, { pull_request: pull, number: pull.number });
+  }
+
+  /** On an issue or in the conversation of a pull request; the payload's `issue` then has `pull_request`. */
+  async commentAs(login: string, number: number, body: string): Promise<Written> {
+    const comment = await this.#callAs(login, "POST", `issues/${number}/comments`, { body });
+    return this.recordedComment({ comment, number });
+  }
+
+  async reviewCommentAs(
+    login: string,
+    number: number,
+    body: string,
+    { path = "README.md", line = 1, inReplyTo }: { path?: string; line?: number; inReplyTo?: number } = {},
+  ): Promise<Written> {
+    const content = { body, path, line, ...(inReplyTo === undefined ? {} : { in_reply_to: inReplyTo }) };
+    const comment = await this.#callAs(login, "POST", `pulls/${number}/comments`, content);
+    const pull = await this.#callAs(login, "GET", `pulls/${number}`);
+    return this.#written("pull_request_review_comment", "created", comment, {
+      pull_request: pull,
+      comment,
+      number,
+    });
+  }
+
+  /** Edits an issue comment; the payload's `changes` tell the body before. */
+  async editAs(login: string, written: Written, body: string): Promise<Written> {
+    const before = asRecord(written.payload.comment).body;
+    const comment = await this.#callAs(login, "PATCH", `issues/comments/${written.id}`, { body });
+    return this.recordedComment(
+      { comment, number: written.number, action: "edited", sender: login },
+      {
+        changes: { body: { from: before } },
+      },
+    );
+  }
+
+  /** A recorded `issue_comment` payload pointed at emulated objects, with `overrides` laid over it. */
+  async recordedComment(
+    {
+      comment,
+      number,
+      action = "created",
+      sender,
+    }: {
+      readonly comment: JsonRecord;
+      readonly number: number;
+      readonly action?: "created" | "edited" | "deleted";
+      readonly sender?: string;
+    },
+    overrides: JsonRecord = {},
+  ): Promise<Written> {
+    const issue = await this.#callAs(this.owner.login, "GET", `issues/${number}`);
+    const by = sender === undefined ? {} : { sender: this.#world.publicUser(sender) };
+    return this.#written("issue_comment", action, comment, { issue, comment, number, ...by, ...overrides });
+  }
+
+  /** Signs and sends as the App's webhook; nothing is sent but by this. */
+  sendWebhook(url: string, delivery: GithubDelivery): Promise<Response> {
+    return sendGithubWebhook(url, this.app.webhookSecret, delivery);
+  }
+
+  async #written(
+    event: Written["event"],
+    action: string,
+    subject: JsonRecord,
+    { number, ...objects }: JsonRecord,
+  ): Promise<Written> {
+    const repository = await this.#callAs(this.owner.login, "GET", "");
+    const installation = { id: GITHUB_APP.installationId, node_id: "MDIzOkludGVncmF0aW9uSW5zdGFsbGF0aW9u" };
+    const organization = asRecord(repository.owner);
+    const around = { repository, organization, installation, sender: subject.user };
+    const isPullRequest = event === "pull_request" ? { number } : {};
+    const payload = pointedAt(recordedPayload(event, action), { ...isPullRequest, ...around, ...objects });
+    return { id: Number(subject.id), number: Number(number), event, payload };
+  }
+
+  /** A call of a person in the browser: no faults, no journal. */
+  async #callAs(login: string, method: string, path: string, content?: object): Promise<JsonRecord> {
+    const { token } = this.#world.user(login);
+    const headers = new Headers({ authorization: `token ${token}`, "content-type": "application/json" });
+    const body = Buffer.from(content ? JSON.stringify(content) : "");
+    const fullPath = `/repos/${this.repo.fullName}${path && `/${path}`}`;
+    const answer = await this.#api.respond({ method, path: fullPath, search: "", headers, body });
+    if (answer.status >= 300)
+      throw new Error(`${method} ${fullPath} was answered ${answer.status}: ${answer.body}`);
+    return asRecord(jsonOf(answer));
+  }
+
+  #reactionsOn(subject: string): GithubComment["reactions"] {
+    return this.#api.reactions.on(subject).map(({ content, user }) => ({ content, user: user.login }));
+  }
+}

@@ -1,0 +1,276 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import { type FrontOutcome, type FrontRequest, type FrontServer, startFrontServer } from "./front-server.ts";
+import { asRecord, type JsonRecord } from "./json.ts";
+import { SlackApi, type SlackCall } from "./slack/slack-api.ts";
+import * as events from "./slack/slack-events.ts";
+import { type SlackDelivery, sendSlackForm, sendSlackJson } from "./slack/slack-sender.ts";
+import {
+  type SlackApp,
+  type SlackChannel,
+  type SlackUser,
+  SlackWorkspace,
+  type StoredMessage,
+} from "./slack/slack-workspace.ts";
+
+export interface SlackMessage {
+  readonly ts: string;
+  readonly userId: string;
+  readonly botId: string | undefined;
+  readonly text: string;
+  readonly blocks: readonly JsonRecord[];
+  readonly metadata: JsonRecord | undefined;
+  readonly reactions: readonly { readonly name: string; readonly users: readonly string[] }[];
+  readonly edited: boolean;
+  readonly threadTs: string | undefined;
+}
+
+export interface PostOptions {
+  /** Name or id. */
+  readonly channel: string;
+  readonly text: string;
+  readonly threadTs?: string | undefined;
+}
+
+export interface SendOptions extends Partial<SlackDelivery>, events.EnvelopeOptions {
+  /** For events that name no team; the main one by default. */
+  readonly workspace?: SlackWorkspace;
+}
+
+export interface EmulatedSlackOptions {
+  readonly signingSecret?: string;
+}
+
+/** Starts Slack: two workspaces with the app installed, the Web API, and what Slack would send to the app. */
+export async function startEmulatedSlack(options: EmulatedSlackOptions = {}): Promise<EmulatedSlack> {
+  const app: SlackApp = {
+    appId: "A0ERRAND",
+    clientId: "1000.2000",
+    clientSecret: randomBytes(16).toString("hex"),
+    signingSecret: options.signingSecret ?? randomBytes(16).toString("hex"),
+  };
+  let slack: EmulatedSlack | undefined;
+  const front = await startFrontServer((request) => {
+    if (!slack) throw new Error("Slack is still starting");
+    return slack.answer(request);
+  });
+  const main = { teamId: "T0MAIN001", domain: "main", userNames: ["alice", "bob"], baseUrl: front.url };
+  const other = { teamId: "T0OTHER01", domain: "other", userNames: ["carol"], baseUrl: `${front.url}/other` };
+  const workspaces = await Promise.all([SlackWorkspace.start(main, app), SlackWorkspace.start(other, app)]);
+  slack = new EmulatedSlack(front, app, workspaces);
+  return slack;
+}
+
+export class EmulatedSlack {
+  /** For `slackApiUrl`. */
+  readonly apiUrl: string;
+  readonly app: SlackApp;
+  /** The workspace of `alice` and `bob`: channels `work`, `private-room`, and `elsewhere`, where the bot is not. */
+  readonly workspace: SlackWorkspace;
+  /** A second workspace with the same app, of `carol`. */
+  readonly otherWorkspace: SlackWorkspace;
+  readonly alice: SlackUser;
+  readonly bob: SlackUser;
+  readonly carol: SlackUser;
+  readonly channel: SlackChannel;
+  readonly privateChannel: SlackChannel;
+  readonly closedChannel: SlackChannel;
+  readonly #front: FrontServer;
+  readonly #api: SlackApi;
+  readonly #workspaces: readonly SlackWorkspace[];
+  readonly #responses: { readonly url: string; readonly body: JsonRecord }[] = [];
+
+  constructor(front: FrontServer, app: SlackApp, workspaces: readonly [SlackWorkspace, SlackWorkspace]) {
+    const [main, other] = workspaces;
+    this.#front = front;
+    this.#workspaces = workspaces;
+    this.#api = new SlackApi(workspaces);
+    this.apiUrl = `${front.url}/api/`;
+    this.app = app;
+    this.workspace = main;
+    this.otherWorkspace = other;
+    this.alice = main.user("alice");
+    this.bob = main.user("bob");
+    this.carol = other.user("carol");
+    this.channel = main.channel("work");
+    this.privateChannel = main.channel("private-room");
+    this.closedChannel = main.channel("elsewhere");
+  }
+
+  get signingSecret(): string {
+    return this.app.signingSecret;
+  }
+
+  get botToken(): string {
+    return this.workspace.botToken;
+  }
+
+  get botUserId(): string {
+    return this.workspace.botUserId;
+  }
+
+  get teamId(): string {
+    return this.workspace.teamId;
+  }
+
+  async stop(): Promise<void> {
+    await this.#front.stop();
+    for (const workspace of this.#workspaces) await workspace.stop();
+  }
+
+  get faults(): SlackApi["faults"] {
+    return this.#api.faults;
+  }
+
+  /** The journal of the Web API, oldest first. */
+  calls(method?: string): SlackCall[] {
+    return this.#api.calls(method);
+  }
+
+  /** The parent and its replies, oldest first, as everyone in the channel sees them. */
+  threadMessages(channel: string, threadTs: string): SlackMessage[] {
+    return this.channelMessages(channel).filter(
+      ({ ts, threadTs: parent }) => ts === threadTs || parent === threadTs,
+    );
+  }
+
+  channelMessages(channel: string): SlackMessage[] {
+    return this.#workspaces.flatMap((workspace) => workspace.messages(channel)).map(shownMessage);
+  }
+
+  /** What only `user` sees in the channel. */
+  ephemeralMessages(channel: string, user: SlackUser): SlackMessage[] {
+    const messages = this.#workspaceOf(user).ephemeralMessages(channel);
+    return messages.filter((message) => message.target_user === user.id).map(shownMessage);
+  }
+
+  /** What was posted to the `response_url` of buttons and commands. */
+  responses(): readonly { readonly url: string; readonly body: JsonRecord }[] {
+    return this.#responses;
+  }
+
+  /** The person's direct conversation with the bot. */
+  async openDirectMessage(user: SlackUser): Promise<SlackChannel> {
+    const workspace = this.#workspaceOf(user);
+    const opened = await workspace.callAs(user.token, "conversations.open", { users: workspace.botUserId });
+    return workspace.channel(String(asRecord(opened.channel).id));
+  }
+
+  async postAs(user: SlackUser, { channel, text, threadTs }: PostOptions): Promise<events.PostedMessage> {
+    const workspace = this.#workspaceOf(user);
+    const place = workspace.channel(channel);
+    const clientMsgId = randomUUID();
+    const args = {
+      channel: place.id,
+      text,
+      client_msg_id: clientMsgId,
+      ...(threadTs ? { thread_ts: threadTs } : {}),
+    };
+    const { ts } = await workspace.callAs(user.token, "chat.postMessage", args);
+    return { ts: String(ts), text, user, channel: place, threadTs, clientMsgId };
+  }
+
+  /** Changes the message in the emulator; returns it with the `message_changed` event that Slack would send. */
+  async editAs(
+    posted: events.PostedMessage,
+    text: string,
+  ): Promise<{ readonly posted: events.PostedMessage; readonly event: events.SlackEvent }> {
+    const args = { channel: posted.channel.id, ts: posted.ts, text };
+    const result = await this.#workspaceOf(posted.user).callAs(posted.user.token, "chat.update", args);
+    const editTs = String(asRecord(asRecord(result.message).edited).ts);
+    const edited = { ...posted, text };
+    return { posted: edited, event: events.messageChangedEvent(edited, posted.text, editTs) };
+  }
+
+  async deleteAs(posted: events.PostedMessage): Promise<void> {
+    const args = { channel: posted.channel.id, ts: posted.ts };
+    await this.#workspaceOf(posted.user).callAs(posted.user.token, "chat.delete", args);
+  }
+
+  /** One posting that mentions the bot, with the two events that Slack makes of it: send either or both. */
+  async mention(user: SlackUser, options: PostOptions): Promise<Mention> {
+    const { botUserId } = this.#workspaceOf(user);
+    const posted = await this.postAs(user, { ...options, text: `<@${botUserId}> ${options.text}` });
+    return { posted, appMention: events.appMentionEvent(posted), message: events.messageEvent(posted) };
+  }
+
+  messageEvent(posted: events.PostedMessage): events.SlackEvent {
+    return events.messageEvent(posted);
+  }
+
+  /** The event that Slack sends for a message of our own bot. */
+  ownMessageEvent(channel: string, ts: string): events.SlackEvent {
+    return events.botMessageEvent(this.workspace, this.app, this.workspace.channel(channel), ts);
+  }
+
+  sendEvent(url: string, event: events.SlackEvent, options: SendOptions = {}): Promise<Response> {
+    const workspace = options.workspace ?? this.#workspaceOfEvent(event);
+    return sendSlackJson(
+      url,
+      events.eventEnvelope(workspace, this.app, event, options),
+      this.#signed(options),
+    );
+  }
+
+  sendButton(url: string, press: events.ButtonPress, options: SendOptions = {}): Promise<Response> {
+    const workspace = this.#workspaceOf(press.user);
+    const payload = events.buttonPayload(workspace, this.app, press, this.#newResponseUrl());
+    return sendSlackForm(url, { payload: JSON.stringify(payload) }, this.#signed(options));
+  }
+
+  sendSlashCommand(url: string, command: events.SlashCommand, options: SendOptions = {}): Promise<Response> {
+    const workspace = this.#workspaceOf(command.user);
+    const form = events.slashCommandForm(workspace, this.app, command, this.#newResponseUrl());
+    return sendSlackForm(url, form, this.#signed(options));
+  }
+
+  sendUrlVerification(url: string, challenge: string, options: SendOptions = {}): Promise<Response> {
+    return sendSlackJson(url, events.urlVerification(challenge), this.#signed(options));
+  }
+
+  /** Answers what arrives at the address of the emulator. */
+  async answer(request: FrontRequest): Promise<FrontOutcome> {
+    if (request.path.startsWith("/api/")) return this.#api.answer(request);
+    if (!request.path.startsWith("/actions/")) return this.workspace.call(request);
+    const url = `${this.#front.url}${request.path}`;
+    this.#responses.push({ url, body: asRecord(JSON.parse(request.body.toString())) });
+    return { status: 200, headers: { "content-type": "text/plain" }, body: "ok" };
+  }
+
+  #signed(options: SendOptions): SlackDelivery {
+    return { ...options, signingSecret: options.signingSecret ?? this.signingSecret };
+  }
+
+  #newResponseUrl(): string {
+    return `${this.#front.url}/actions/${randomUUID()}`;
+  }
+
+  #workspaceOf(user: SlackUser): SlackWorkspace {
+    return user.teamId === this.otherWorkspace.teamId ? this.otherWorkspace : this.workspace;
+  }
+
+  #workspaceOfEvent(event: events.SlackEvent): SlackWorkspace {
+    const { teamId } = this.otherWorkspace;
+    const nested = asRecord(event.message ?? {});
+    return event.team === teamId || nested.team === teamId ? this.otherWorkspace : this.workspace;
+  }
+}
+
+export interface Mention {
+  readonly posted: events.PostedMessage;
+  readonly appMention: events.SlackEvent;
+  readonly message: events.SlackEvent;
+}
+
+function shownMessage(row: StoredMessage): SlackMessage {
+  return {
+    ts: row.ts,
+    userId: row.user,
+    botId: row.bot_id,
+    text: row.text,
+    blocks: row.blocks ?? [],
+    metadata: row.metadata,
+    reactions: row.reactions.map(({ name, users }) => ({ name, users })),
+    edited: row.edited !== undefined,
+    threadTs: row.thread_ts,
+  };
+}

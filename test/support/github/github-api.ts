@@ -1,0 +1,227 @@
+import { FaultQueue } from "../fault-queue.ts";
+import {
+  type FrontAnswer,
+  type FrontOutcome,
+  type FrontRequest,
+  jsonAnswer,
+  jsonOf,
+} from "../front-server.ts";
+import { asRecord, isRecord, type JsonRecord } from "../json.ts";
+import { permissionAnswer } from "./github-permission.ts";
+import { issueOfPull } from "./github-pull-issue.ts";
+import { GithubReactions } from "./github-reactions.ts";
+import type { GithubWorld } from "./github-world.ts";
+
+/** One call of the REST API, as the journal keeps it. */
+export interface GithubCall {
+  readonly method: string;
+  readonly path: string;
+  /** The login that the token stands for; undefined for an App's own key, no token or an unknown one. */
+  readonly actor: string | undefined;
+  readonly body: unknown;
+  /** The status, or the kind of the fault that struck. */
+  readonly outcome: string;
+}
+
+export type GithubFault = { readonly method: string; readonly path: RegExp } & (
+  | { readonly kind: "secondary-limit"; readonly retryAfterSeconds: number }
+  | { readonly kind: "429"; readonly retryAfterSeconds: number }
+  | { readonly kind: "502" }
+  /** The write takes place, then the connection is destroyed. */
+  | { readonly kind: "drop-after-write" }
+);
+
+const MAX_BODY = 65_536;
+const SUBJECT =
+  /^(\/repos\/[^/]+\/[^/]+\/(?:issues|issues\/comments|pulls\/comments)\/\d+)\/reactions(?:\/(\d+))?$/;
+const PERMISSION = /^\/repos\/([^/]+\/[^/]+)\/collaborators\/([^/]+)\/permission$/;
+const REPLIES = /^(\/repos\/[^/]+\/[^/]+\/pulls\/\d+\/comments)\/(\d+)\/replies$/;
+const COMMENT = /\/comments\/(\d+)$/;
+const ISSUE = /\/issues\/(\d+)$/;
+
+/** The REST API of GitHub: emulate's, with the routes, checks, shapes and faults that it lacks. */
+export class GithubApi {
+  readonly faults = new FaultQueue<GithubFault, FrontRequest>(
+    (fault, request) => fault.method === request.method && fault.path.test(request.path),
+  );
+  readonly reactions = new GithubReactions();
+  readonly #world: GithubWorld;
+  readonly #calls: GithubCall[] = [];
+  readonly #edits = new Map<number, number>();
+
+  constructor(world: GithubWorld) {
+    this.#world = world;
+  }
+
+  calls(method?: string, path?: RegExp): GithubCall[] {
+    return this.#calls.filter(
+      (call) =>
+        (method === undefined || call.method === method) && (path === undefined || path.test(call.path)),
+    );
+  }
+
+  edits(commentId: number): number {
+    return this.#edits.get(commentId) ?? 0;
+  }
+
+  async answer(request: FrontRequest): Promise<FrontOutcome> {
+    const fault = this.faults.take(request);
+    const answer = (fault && failureOf(fault)) ?? (await this.respond(request));
+    const outcome = fault?.kind ?? String(answer.status);
+    const { method, path } = request;
+    this.#calls.push({ method, path, actor: this.#actor(request), body: bodyOf(request), outcome });
+    return fault?.kind === "drop-after-write" ? "drop" : answer;
+  }
+
+  /** The answer without faults and journal. */
+  async respond(request: FrontRequest): Promise<FrontAnswer> {
+    const refusal = this.#refusal(request) ?? tooLong(request);
+    if (refusal) return refusal;
+    const permission = PERMISSION.exec(request.path);
+    if (permission) return this.#permission(request, permission);
+    const subject = SUBJECT.exec(request.path);
+    if (subject?.[1]) return this.#reaction(request, subject[1], subject[2]);
+    const number = request.method === "GET" && Number(ISSUE.exec(request.path)?.[1]);
+    if (number && this.#world.isPullRequest(number))
+      return this.#decorated(await this.#pullAsIssue(request, number));
+    return this.#decorated(await this.#comment(request));
+  }
+
+  #refusal(request: FrontRequest): FrontAnswer | undefined {
+    const token = tokenOf(request);
+    const isAppKey = token?.startsWith("eyJ");
+    if (token === undefined || isAppKey || this.#world.loginOf(token)) return undefined;
+    return jsonAnswer(401, { message: "Bad credentials", documentation_url: "https://docs.github.com/rest" });
+  }
+
+  async #permission(request: FrontRequest, [, repo, login]: RegExpExecArray): Promise<FrontAnswer> {
+    const visible = await this.#world.service.call({ ...request, path: `/repos/${repo}`, search: "" });
+    if (visible.status !== 200) return visible;
+    return permissionAnswer(this.#world, decodeURIComponent(login ?? ""));
+  }
+
+  async #reaction(request: FrontRequest, subject: string, id: string | undefined): Promise<FrontAnswer> {
+    const found = await this.respond(asRead(request, subject));
+    if (found.status !== 200) return found;
+    if (request.method === "GET") return jsonAnswer(200, this.reactions.on(subject));
+    const actor = this.#actor(request);
+    if (!actor) return jsonAnswer(401, { message: "Requires authentication" });
+    if (request.method === "DELETE") return this.reactions.delete(subject, Number(id));
+    return this.reactions.create(subject, asRecord(bodyOf(request)).content, this.#world.publicUser(actor));
+  }
+
+  async #pullAsIssue(request: FrontRequest, number: number): Promise<FrontAnswer> {
+    const found = await this.#world.service.call(
+      asRead(request, request.path.replace("/issues/", "/pulls/")),
+    );
+    if (found.status !== 200) return found;
+    const { id, comments } = this.#world.issueRow(number);
+    return jsonAnswer(200, issueOfPull(asRecord(jsonOf(found)), id, comments));
+  }
+
+  /** Replies in a review thread, which emulate takes in a dialect of its own, and the count of edits. */
+  async #comment(request: FrontRequest): Promise<FrontAnswer> {
+    const replies = REPLIES.exec(request.path);
+    if (replies?.[1] && request.method === "POST") {
+      return this.#reply(request, replies[1], Number(replies[2]));
+    }
+    const body = bodyOf(request);
+    if (isRecord(body) && body.in_reply_to !== undefined) {
+      return this.#reply(request, request.path, Number(body.in_reply_to));
+    }
+    const answer = await this.#world.service.call(request);
+    const edited = request.method === "PATCH" && answer.status === 200 && COMMENT.exec(request.path);
+    if (edited) this.#edits.set(Number(edited[1]), this.edits(Number(edited[1])) + 1);
+    return answer;
+  }
+
+  /** A reply stands where its parent stands; a reply cannot be replied to. */
+  async #reply(request: FrontRequest, commentsPath: string, parentId: number): Promise<FrontAnswer> {
+    const parentPath = commentsPath.replace(/\/\d+\/comments$/, `/comments/${parentId}`);
+    const found = await this.#world.service.call(asRead(request, parentPath));
+    if (found.status !== 200) return found;
+    const parent = asRecord(jsonOf(found));
+    if (parent.in_reply_to_id) return jsonAnswer(422, { message: "Validation Failed" });
+    const { path, line, side, commit_id } = parent;
+    const { body } = asRecord(bodyOf(request));
+    const reply = { body, path, line, side, commit_id, in_reply_to_id: parentId };
+    const content = Buffer.from(JSON.stringify(reply));
+    return this.#world.service.call({ ...request, path: commentsPath, body: content });
+  }
+
+  #decorated(answer: FrontAnswer): FrontAnswer {
+    const value = answer.status < 300 ? jsonOf(answer) : undefined;
+    if (value === undefined) return answer;
+    return { ...answer, body: JSON.stringify(this.#decorate(value)) };
+  }
+
+  #decorate(value: unknown): unknown {
+    if (Array.isArray(value)) return value.map((item) => this.#decorate(item));
+    if (!isRecord(value)) return value;
+    const entries = Object.entries(value).map(([name, member]) => [name, this.#decorate(member)]);
+    return { ...Object.fromEntries(entries), ...this.#additions(value) };
+  }
+
+  /** Counted reactions, and the mark by which an issue is known to be a pull request. */
+  #additions({ url, html_url, reactions }: JsonRecord): JsonRecord {
+    if (typeof url !== "string" || !isRecord(reactions)) return {};
+    const rollup = { reactions: this.reactions.rollup(new URL(url).pathname, url) };
+    const number = ISSUE.exec(url)?.[1];
+    if (number === undefined || !this.#world.isPullRequest(Number(number))) return rollup;
+    const page = String(html_url).replace("/issues/", "/pull/");
+    const pullUrl = url.replace("/issues/", "/pulls/");
+    const links = {
+      url: pullUrl,
+      html_url: page,
+      diff_url: `${page}.diff`,
+      patch_url: `${page}.patch`,
+      merged_at: null,
+    };
+    return { ...rollup, html_url: page, pull_request: links };
+  }
+
+  #actor(request: FrontRequest): string | undefined {
+    const token = tokenOf(request);
+    return token === undefined ? undefined : this.#world.loginOf(token);
+  }
+}
+
+function failureOf(fault: GithubFault): FrontAnswer | undefined {
+  switch (fault.kind) {
+    case "secondary-limit":
+      return limited(403, "You have exceeded a secondary rate limit.", fault.retryAfterSeconds);
+    case "429":
+      return limited(429, "Too many requests", fault.retryAfterSeconds);
+    case "502":
+      return { status: 502, headers: { "content-type": "text/html" }, body: "<h1>Unicorn!</h1>" };
+    case "drop-after-write":
+      return undefined;
+  }
+}
+
+function limited(status: number, message: string, retryAfterSeconds: number): FrontAnswer {
+  return jsonAnswer(status, { message }, { "retry-after": String(retryAfterSeconds) });
+}
+
+function tooLong(request: FrontRequest): FrontAnswer | undefined {
+  const body = request.method === "GET" ? undefined : bodyOf(request);
+  if (!isRecord(body) || typeof body.body !== "string" || body.body.length <= MAX_BODY) return undefined;
+  const message = `body is too long (maximum is ${MAX_BODY} characters)`;
+  return jsonAnswer(422, {
+    message: "Validation Failed",
+    errors: [{ field: "body", code: "custom", message }],
+  });
+}
+
+function asRead(request: FrontRequest, path: string): FrontRequest {
+  return { ...request, method: "GET", path, search: "", body: Buffer.alloc(0) };
+}
+
+function tokenOf({ headers }: FrontRequest): string | undefined {
+  return headers.get("authorization")?.replace(/^(bearer|token)\s+/i, "");
+}
+
+function bodyOf({ headers, body }: FrontRequest): unknown {
+  if (body.length === 0 || !headers.get("content-type")?.includes("json")) return undefined;
+  return JSON.parse(body.toString());
+}

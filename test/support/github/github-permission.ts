@@ -1,0 +1,21 @@
+import { type FrontAnswer, jsonAnswer } from "../front-server.ts";
+import type { GithubWorld, RepoPermission } from "./github-world.ts";
+
+const RANKS: readonly RepoPermission[] = ["none", "read", "write", "admin"];
+
+/** https://docs.github.com/rest/collaborators/collaborators#get-repository-permissions-for-a-user */
+export function permissionAnswer(world: GithubWorld, login: string): FrontAnswer {
+  if (!world.hasUser(login)) return jsonAnswer(404, { message: "Not Found" });
+  const level = world.permissionOf(login);
+  const rank = RANKS.indexOf(level);
+  const roleName = level === "none" ? "" : level;
+  const permissions = {
+    admin: rank >= 3,
+    maintain: rank >= 3,
+    push: rank >= 2,
+    triage: rank >= 2,
+    pull: rank >= 1,
+  };
+  const user = { ...world.publicUser(login), permissions, role_name: roleName };
+  return jsonAnswer(200, { permission: level, role_name: roleName, user });
+}

@@ -1,0 +1,39 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { TestProject } from "vitest/node";
+import { startEmbeddedPostgres } from "../../src/storage/embedded/embedded-postgres.ts";
+import { applyMigrations } from "../../src/storage/migrations.ts";
+import { withSession } from "../../src/storage/session.ts";
+import { databaseUrl, TEMPLATE_DATABASE } from "./database-url.ts";
+
+declare module "vitest" {
+  interface ProvidedContext {
+    /** The address of the one server of this test run. `createTestDatabase` makes databases on it. */
+    postgresUrl: string;
+  }
+}
+
+/** One embedded PostgreSQL for the whole run, with our schema in a database that the test files clone. */
+export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const dataDir = await mkdtemp(join(tmpdir(), "errand-test-"));
+  const server = await startEmbeddedPostgres({ dataDir, log: () => undefined });
+  const stop = async () => {
+    await server.stop();
+    await rm(dataDir, { recursive: true });
+  };
+  try {
+    await createTemplate(server.url);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  project.provide("postgresUrl", server.url);
+  return stop;
+}
+
+async function createTemplate(url: string): Promise<void> {
+  const options = { applicationName: "errand tests", queryLimitMs: 30_000 };
+  await withSession(url, options, (client) => client.query(`CREATE DATABASE ${TEMPLATE_DATABASE}`));
+  await applyMigrations(databaseUrl(url, TEMPLATE_DATABASE), () => undefined);
+}

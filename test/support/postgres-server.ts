@@ -1,0 +1,124 @@
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmod, mkdtemp, rm } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import type { PostgresBinaries } from "../../src/storage/embedded/binaries.ts";
+import { makePrivateDirectory } from "../../src/storage/embedded/cluster.ts";
+import {
+  chooseServerAccount,
+  identityOf,
+  type ServerAccount,
+} from "../../src/storage/embedded/server-account.ts";
+import { ServerOutput } from "../../src/storage/embedded/server-output.ts";
+import { findPostgresPrograms } from "./postgres-programs.ts";
+import { waitFor } from "./wait-for.ts";
+
+const run = promisify(execFile);
+const ENTERABLE = 0o711;
+
+export interface PostgresServer {
+  readonly url: string;
+  /** Stops it if it runs, and starts it again at the same address. */
+  restart(): Promise<void>;
+  /** As the machine would kill it: nothing is flushed, nobody is told. */
+  kill9(): Promise<void>;
+  /** Stops it and removes its files. */
+  stop(): Promise<void>;
+}
+
+type Installation = {
+  readonly folder: string;
+  readonly cluster: string;
+  readonly account: ServerAccount;
+  readonly programs: PostgresBinaries;
+};
+
+/** A private PostgreSQL on a free port of the loopback address, for tests that break it. */
+export async function startPostgresServer(): Promise<PostgresServer> {
+  const folder = await mkdtemp(join(tmpdir(), "errand-pg-"));
+  try {
+    await chmod(folder, ENTERABLE);
+    const account = await chooseServerAccount(undefined);
+    const programs = await findPostgresPrograms(account, folder);
+    const installation = { folder, cluster: join(folder, "cluster"), account, programs };
+    await createCluster(installation);
+    return await serve(installation, await findFreePort());
+  } catch (error) {
+    await rm(folder, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+async function createCluster({ cluster, account, programs }: Installation): Promise<void> {
+  await makePrivateDirectory(cluster, account);
+  const parameters = ["-D", cluster, "-U", "errand", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"];
+  const environment = { ...programs.environment, LC_ALL: "C" };
+  await run(programs.initdb, parameters, { ...identityOf(account), cwd: "/", env: environment });
+}
+
+async function serve(installation: Installation, port: number): Promise<PostgresServer> {
+  let server = await startServer(installation, port);
+  const end = (signal: NodeJS.Signals) => endServer(server, signal);
+  return {
+    url: `postgresql://errand@127.0.0.1:${port}/postgres`,
+    restart: async () => {
+      await end("SIGINT");
+      server = await startServer(installation, port);
+    },
+    kill9: () => end("SIGKILL"),
+    stop: async () => {
+      await end("SIGINT");
+      await rm(installation.folder, { recursive: true, maxRetries: 10 });
+    },
+  };
+}
+
+/** After a kill -9 the children of the old server need a moment to notice; until then a new one refuses to start. */
+function startServer(installation: Installation, port: number): Promise<ChildProcess> {
+  return waitFor(() => attemptStart(installation, port), { what: "PostgreSQL to start" });
+}
+
+async function attemptStart(
+  { cluster, account, programs }: Installation,
+  port: number,
+): Promise<ChildProcess> {
+  const settings = ["listen_addresses=127.0.0.1", "unix_socket_directories=", "log_line_prefix="];
+  const parameters = ["-D", cluster, "-p", String(port), ...settings.flatMap((setting) => ["-c", setting])];
+  const server = spawn(programs.postgres, parameters, {
+    ...identityOf(account),
+    cwd: "/",
+    env: { ...programs.environment, LC_ALL: "C" },
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  const output = new ServerOutput(server.stderr, () => undefined);
+  const failed = once(server, "exit").then(async () => {
+    await output.ended;
+    throw new Error(output.reason());
+  });
+  await Promise.race([output.ready, failed]);
+  failed.catch(() => undefined);
+  return server;
+}
+
+async function endServer(server: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  if (server.exitCode === null && server.signalCode === null) {
+    const exited = once(server, "exit");
+    server.kill(signal);
+    await exited;
+  }
+}
+
+async function findFreePort(): Promise<number> {
+  const probe = createServer().listen(0, "127.0.0.1");
+  await once(probe, "listening");
+  const address = probe.address();
+  probe.close();
+  await once(probe, "close");
+  if (address === null || typeof address === "string") {
+    throw new Error("A TCP server has no port");
+  }
+  return address.port;
+}

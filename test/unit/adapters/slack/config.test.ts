@@ -1,0 +1,53 @@
+import { describe, expect, test } from "vitest";
+import { readSlackConfig } from "../../../../src/adapters/slack/config.ts";
+
+const BOTH = { SLACK_SIGNING_SECRET: "secret", SLACK_BOT_TOKEN: "xoxb-1-2-abc" };
+
+describe("readSlackConfig", () => {
+  test("nothing set means off", () => {
+    const reading = readSlackConfig({ PATH: "/bin", SLACK_BOT_TOKEN: " " });
+
+    expect(reading).toEqual({ problems: [] });
+  });
+
+  test("both variables switch it on, with Slack's own address", () => {
+    const reading = readSlackConfig(BOTH);
+
+    expect(reading).toEqual({
+      config: { signingSecret: "secret", botToken: "xoxb-1-2-abc", apiUrl: "https://slack.com/api/" },
+      problems: [],
+    });
+  });
+
+  test.each(["SLACK_SIGNING_SECRET", "SLACK_BOT_TOKEN"])("without %s one line names it", (missing) => {
+    const reading = readSlackConfig({ ...BOTH, [missing]: undefined });
+
+    expect(reading.config).toBeUndefined();
+    expect(reading.problems).toEqual([expect.stringMatching(`^${missing} is missing`)]);
+  });
+
+  test("a token of another kind is refused without being repeated", () => {
+    const { config, problems } = readSlackConfig({ ...BOTH, SLACK_BOT_TOKEN: "xapp-very-secret" });
+
+    expect(config).toBeUndefined();
+    expect(problems).toEqual([expect.stringContaining("xoxb-")]);
+    expect(problems.join()).not.toContain("very-secret");
+  });
+
+  test.each([
+    ["SLACK_CLIENT_ID", "several workspaces"],
+    ["SLACK_CLIENT_SECRET", "several workspaces"],
+    ["SLACK_APP_TOKEN", "Socket Mode"],
+  ])("%s is told to be for later, not passed over", (name, feature) => {
+    const { config, problems } = readSlackConfig({ ...BOTH, [name]: "value" });
+
+    expect(config).toBeUndefined();
+    expect(problems).toEqual([expect.stringMatching(`^${name} .*${feature}`)]);
+  });
+
+  test("an address of the Web API must be one", () => {
+    const { problems } = readSlackConfig({ ...BOTH, SLACK_API_URL: "ftp://slack" });
+
+    expect(problems).toEqual(["SLACK_API_URL is not an http(s) address."]);
+  });
+});

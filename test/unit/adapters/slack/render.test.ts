@@ -1,0 +1,145 @@
+import { readdirSync, readFileSync } from "node:fs";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { renderCard, renderMessage } from "../../../../src/adapters/slack/render.ts";
+import { newId, type RunId } from "../../../../src/core/ids.ts";
+import { RUN_STATES } from "../../../../src/core/runs/states.ts";
+import type { Notice } from "../../../../src/core/threads/notice.ts";
+import { slackLimitError } from "../../../support/slack/slack-limits.ts";
+
+const CASES = new URL("../../../fixtures/slack/render/", import.meta.url);
+const LINK = "https://errand.example/sessions/1";
+const runId = newId<RunId>(new Date());
+
+function render(notice: Notice) {
+  if (notice.kind === "seen") throw new Error("Nothing to render");
+  return notice.kind === "card" ? renderCard(notice.card, "errand:d1") : renderMessage(notice, "errand:d1");
+}
+
+function anAnswer(text: string): Notice {
+  return { kind: "message", purpose: "answer", text, sessionLink: LINK };
+}
+
+function markdownOf(notice: Notice): string {
+  const block = render(notice).blocks.find((candidate) => candidate.type === "markdown");
+  return block?.type === "markdown" ? block.text : "";
+}
+
+/** Each folder is a notice and the message it becomes. A new case is a new folder. */
+describe("rendering", () => {
+  test.each(readdirSync(CASES))("%s", (name) => {
+    const read = (file: string): unknown =>
+      JSON.parse(readFileSync(new URL(`${name}/${file}`, CASES), "utf8"));
+
+    const rendered = render(read("notice.json") as Notice);
+
+    expect(rendered).toEqual(read("message.json"));
+    expect(slackLimitError("chat.update", rendered.text, rendered.blocks)).toBeUndefined();
+  });
+});
+
+describe("what a run prints", () => {
+  test.each([
+    "<!channel>",
+    "<!here|here>",
+    "<@U123>",
+    "<!subteam^S1>",
+    "<#C123>",
+    "@channel",
+    "@Everyone",
+    "(@here)",
+    "@errand",
+    "![x](https://evil.example/?q=secret)",
+  ])("cannot use %s", (dangerous) => {
+    for (const purpose of ["answer", "question", "reply"] as const) {
+      const rendered = JSON.stringify(render({ kind: "message", purpose, text: `a ${dangerous} b` }));
+
+      expect(rendered).not.toContain(dangerous);
+      expect(rendered).not.toContain(dangerous.replaceAll("<", "&lt;"));
+    }
+  });
+
+  test("keeps what only looks alike", () => {
+    const text = "mail me@here.example, `a < b && c > d`, <!DOCTYPE html>, @hereford";
+
+    expect(markdownOf(anAnswer(text))).toBe(text);
+  });
+
+  test("loses ANSI, control characters and reversed writing", () => {
+    const text = "\u001B[31mred\u001B[0m \u001B]8;;https://x\u0007link\u001B]8;;\u0007 \u0000a\u202Eb";
+
+    expect(markdownOf(anAnswer(text))).toBe("red link ab");
+  });
+
+  test("is headed as the agent's, so that a forged card is seen to be one", () => {
+    const { blocks } = render(anAnswer("# ✅ Fix the build\nSucceeded · turn 1"));
+
+    expect(blocks.map((block) => block.type)).toEqual(["context", "markdown"]);
+    expect(JSON.stringify(blocks[0])).toContain("The agent's answer");
+  });
+});
+
+describe("over-long text", () => {
+  test("of one line of a megabyte is cut with a link to the rest", () => {
+    const text = markdownOf(anAnswer("x".repeat(1_000_000)));
+
+    expect(text.length).toBeLessThan(12_000);
+    expect(text).toMatch(/x…\n\n\[The rest is in the session\]\(https:\/\/errand\.example\/sessions\/1\)$/);
+  });
+
+  test("that is nearly all ANSI says that it was cut", () => {
+    expect(markdownOf(anAnswer("\u001B[31m".repeat(100_000)))).toContain("The rest is in the session");
+  });
+
+  test("cut within a code block leaves the link outside of it", () => {
+    const text = markdownOf(anAnswer(`\`\`\`ts\n${"line\n".repeat(5_000)}\`\`\``));
+
+    expect(text).toMatch(/…\n```\n\n\[The rest/);
+  });
+
+  test("is never cut within a character", () => {
+    for (const length of [10_998, 10_999, 11_000, 11_001]) {
+      expect(markdownOf(anAnswer(`${"x".repeat(length)}😀😀`)).isWellFormed()).toBe(true);
+    }
+  });
+});
+
+test("whatever is said keeps Slack's limits", () => {
+  const text = fc.oneof(
+    fc.string(),
+    fc.string({ unit: "grapheme" }),
+    fc.constantFrom("&<>", "x", "😀", "a ", "\u001B[1m"),
+  );
+  const long = fc
+    .tuple(text, fc.integer({ min: 1, max: 20_000 }))
+    .map(([part, times]) => part.repeat(times).slice(0, 60_000));
+  const option = fc.record({
+    optionId: long,
+    name: long,
+    kind: fc.constantFrom("allow_once" as const, "reject_once" as const),
+  });
+  const question = fc.record({
+    permissionId: text,
+    title: long,
+    options: fc.array(option, { maxLength: 40 }),
+  });
+  const card = fc.record({ title: long, state: fc.constantFrom(...RUN_STATES), message: long, question });
+  const purpose = fc.constantFrom("answer" as const, "question" as const, "reply" as const);
+
+  fc.assert(
+    fc.property(card, long, purpose, (parts, words, why) => {
+      const shown = render({ kind: "card", card: { ...parts, runId, turn: 1, sessionLink: LINK } });
+      const said = render({ kind: "message", purpose: why, text: words, sessionLink: LINK });
+
+      expect(slackLimitError("chat.update", shown.text, shown.blocks)).toBeUndefined();
+      expect(slackLimitError("chat.update", said.text, said.blocks)).toBeUndefined();
+    }),
+    // A failing case is long: its seed says enough.
+    {
+      numRuns: 100,
+      endOnFailure: true,
+      reporter: (run) =>
+        expect(run.failed, `seed ${run.seed}: ${String(run.errorInstance).slice(0, 300)}`).toBe(false),
+    },
+  );
+});

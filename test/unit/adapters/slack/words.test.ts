@@ -1,0 +1,40 @@
+import { describe, expect, test } from "vitest";
+import { mentions, startsWithAnother, wordsOf } from "../../../../src/adapters/slack/words.ts";
+
+const BOT = "U0BOT";
+
+describe("wordsOf", () => {
+  test.each([
+    ["the mention of the bot goes", "<@U0BOT> fix the build", "fix the build"],
+    ["with the colon behind it", "<@U0BOT|errand>: fix the build", "fix the build"],
+    ["also in the middle", "please <@U0BOT> fix it", "please fix it"],
+    ["also alone", "<@U0BOT>", ""],
+    ["other people stay readable", "ask <@U1> or <@U2|bob>", "ask @U1 or @bob"],
+    ["channels stay readable", "in <#C1|general> and <#C2>", "in #general and #C2"],
+    ["groups and shouts stay readable", "<!here> <!subteam^S1|@devs> <!channel>", "@here @devs @channel"],
+    ["dates show their fallback", "<!date^1392734382^{date}|18 Feb>", "18 Feb"],
+    ["labelled links keep both", "see <https://a.example/x|the page>", "see the page (https://a.example/x)"],
+    ["plain links", "see <https://a.example/x>", "see https://a.example/x"],
+    ["what Slack took for a link", "run <http://foo.py|foo.py>", "run foo.py"],
+    ["mail addresses", "<mailto:a@b.example|a@b.example>", "a@b.example"],
+    ["escapes are undone once", "a &lt; b &amp;&amp; c &amp;lt; d", "a < b && c &lt; d"],
+    ["an escaped tag stays text", "print &lt;@U1&gt;", "print <@U1>"],
+    ["lines stay", "<@U0BOT> one\n• two", "one\n• two"],
+  ])("%s", (_name, text, words) => {
+    expect(wordsOf(text, BOT)).toBe(words);
+  });
+});
+
+describe("who is addressed", () => {
+  test("the bot by its id, wherever it stands", () => {
+    expect(mentions("hey <@U0BOT|errand>", BOT)).toBe(true);
+    expect(mentions("hey <@U0BOTH>", BOT)).toBe(false);
+    expect(mentions("hey &lt;@U0BOT&gt;", BOT)).toBe(false);
+  });
+
+  test("somebody else at the beginning", () => {
+    expect(startsWithAnother(" <@U1> look", BOT)).toBe(true);
+    expect(startsWithAnother("<@U0BOT> look, <@U1>", BOT)).toBe(false);
+    expect(startsWithAnother("look, <@U1>", BOT)).toBe(false);
+  });
+});

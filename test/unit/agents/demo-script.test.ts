@@ -1,0 +1,45 @@
+import { describe, expect, it } from "vitest";
+import { parseScript } from "../../../src/agents/demo/script.ts";
+
+describe("parseScript", () => {
+  it.each([
+    ["sleep 0.5", [{ kind: "sleep", seconds: 0.5 }]],
+    ["flood 10", [{ kind: "flood", chunks: 10 }]],
+    ["fail", [{ kind: "fail", code: -32603 }]],
+    ["Fail 401", [{ kind: "fail", code: 401 }]],
+    ["  refuse  ", [{ kind: "refuse" }]],
+    ["write a/b.txt some text", [{ kind: "write", file: "a/b.txt", text: "some text" }]],
+    ["write notes.txt", [{ kind: "write", file: "notes.txt", text: "" }]],
+    ["read README.md", [{ kind: "read", file: "README.md" }]],
+    ["say hello there", [{ kind: "say", text: "hello there" }]],
+    ["shell a; b then c", [{ kind: "shell", command: "a; b then c" }]],
+    ["sleep 1; ask then crash", [{ kind: "sleep", seconds: 1 }, { kind: "ask" }, { kind: "crash" }]],
+    ["die\nhang", [{ kind: "die" }, { kind: "hang" }]],
+    [
+      "sleep 1; shell x; y",
+      [
+        { kind: "sleep", seconds: 1 },
+        { kind: "shell", command: "x; y" },
+      ],
+    ],
+    [
+      "Fix the bug\nin two places\nsleep 2",
+      [
+        { kind: "request", text: "Fix the bug\nin two places" },
+        { kind: "sleep", seconds: 2 },
+      ],
+    ],
+  ])("%j", (prompt, steps) => {
+    expect(parseScript(prompt)).toEqual(steps);
+  });
+
+  it.each([
+    "Please write a test for the parser; it must fail first, then pass.",
+    "The tests fail when I sleep badly",
+    "read the code then tell me",
+    "hang in there",
+    "",
+  ])("%j is an ordinary request, word for word", (prompt) => {
+    expect(parseScript(prompt)).toEqual([{ kind: "request", text: prompt }]);
+  });
+});

@@ -1,0 +1,81 @@
+import { PassThrough } from "node:stream";
+import type { AnyMessage } from "@agentclientprotocol/sdk/unstable";
+import { expect, it } from "vitest";
+import { type MessageTap, openMessageStream } from "../../../src/agents/acp/message-stream.ts";
+
+const UPDATE = { jsonrpc: "2.0", method: "session/update", params: { sessionId: "s", update: { n: 1 } } };
+const ANSWER = { jsonrpc: "2.0", id: 0, result: {} };
+
+it("tells updates in order and before the answer behind them, and noise apart", async () => {
+  const { told, tap } = recordingTap();
+  const stdout = new PassThrough();
+  const stream = openMessageStream(new PassThrough(), stdout, tap);
+
+  stdout.end(`Warning: old node\n${line(UPDATE)}42\n\n${line(ANSWER)}`);
+  const passed = await collect(stream.readable);
+
+  expect(told).toEqual(["noise Warning: old node", 'update {"n":1}', "noise 42", "answered"]);
+  expect(passed).toEqual([ANSWER]);
+});
+
+it("puts messages together that arrive in pieces, also within a letter", async () => {
+  const { tap } = recordingTap();
+  const stdout = new PassThrough();
+  const message = { ...ANSWER, result: { text: "grüße" } };
+  const bytes = Buffer.from(line(message));
+  const stream = openMessageStream(new PassThrough(), stdout, tap);
+
+  for (const byte of bytes) {
+    stdout.write(Buffer.from([byte]));
+  }
+  stdout.end();
+
+  expect(await collect(stream.readable)).toEqual([message]);
+});
+
+it("gives up on a message without end", async () => {
+  const { tap } = recordingTap();
+  const stdout = new PassThrough();
+  const stream = openMessageStream(new PassThrough(), stdout, tap);
+  const passed = collect(stream.readable);
+
+  for (let megabytes = 0; megabytes < 17; megabytes += 1) {
+    stdout.write(Buffer.alloc(1024 * 1024, "x"));
+  }
+
+  await expect(passed).rejects.toThrow("more than 16777216 bytes");
+});
+
+it("writes one line a message", async () => {
+  const { tap } = recordingTap();
+  const stdin = new PassThrough();
+  const writer = openMessageStream(stdin, new PassThrough(), tap).writable.getWriter();
+
+  await writer.write({ jsonrpc: "2.0", method: "session/cancel", params: { text: "a\nb" } });
+
+  expect(String(stdin.read())).toBe(
+    '{"jsonrpc":"2.0","method":"session/cancel","params":{"text":"a\\nb"}}\n',
+  );
+});
+
+async function collect(messages: AsyncIterable<AnyMessage>): Promise<readonly AnyMessage[]> {
+  const collected: AnyMessage[] = [];
+  for await (const message of messages) {
+    collected.push(message);
+  }
+  return collected;
+}
+
+function line(message: object): string {
+  return `${JSON.stringify(message)}\n`;
+}
+
+function recordingTap(): { told: string[]; tap: MessageTap } {
+  const told: string[] = [];
+  const tap = {
+    update: (update: unknown) => told.push(`update ${JSON.stringify(update)}`),
+    answered: () => told.push("answered"),
+    noise: (text: string) => told.push(`noise ${text}`),
+  };
+  return { told, tap };
+}

@@ -1,0 +1,88 @@
+import type { PermissionOptionKind } from "@agentclientprotocol/sdk/unstable";
+import { describe, expect, it } from "vitest";
+import { PermissionDesk } from "../../../src/agents/acp/permission-desk.ts";
+import type { AgentUpdate, PermissionRequest } from "../../../src/core/ports/agent-runner.ts";
+
+const CANCELLED = { outcome: { outcome: "cancelled" } };
+
+describe("policy allow", () => {
+  it.each<[readonly PermissionOptionKind[], string]>([
+    [["reject_once", "allow_always", "allow_once"], "allow_once"],
+    [["reject_once", "allow_always"], "allow_always"],
+  ])("of %j it chooses %s and reports it", async (kinds, chosen) => {
+    const { desk, updates } = aDesk("allow");
+
+    const answer = await desk.answer(aRequest(kinds));
+
+    expect(answer).toEqual({ outcome: { outcome: "selected", optionId: chosen } });
+    expect(updates).toEqual([{ kind: "agent.permission_granted", title: "Write a.txt", optionId: chosen }]);
+  });
+
+  it("grants nothing where nothing can be allowed", async () => {
+    const { desk, updates } = aDesk("allow");
+
+    expect(await desk.answer(aRequest(["reject_once"]))).toEqual(CANCELLED);
+    expect(updates).toEqual([]);
+  });
+});
+
+describe("policy ask", () => {
+  it("takes the observer's answer", async () => {
+    const { desk, asked } = aDesk("ask", async () => "reject_once");
+
+    expect(await desk.answer(aRequest(["allow_once", "reject_once"]))).toEqual({
+      outcome: { outcome: "selected", optionId: "reject_once" },
+    });
+    expect(asked).toMatchObject([
+      { title: "Write a.txt", options: [{ kind: "allow_once" }, { kind: "reject_once" }] },
+    ]);
+  });
+
+  it("is cancelled when nobody will answer", async () => {
+    const { desk } = aDesk("ask", async () => undefined);
+
+    expect(await desk.answer(aRequest(["allow_once"]))).toEqual(CANCELLED);
+  });
+
+  it("a cancelled turn cancels every pending request, and no later one", async () => {
+    const { desk } = aDesk("ask", ({ title }) =>
+      title === "later" ? Promise.resolve("x") : new Promise(() => {}),
+    );
+    const pending = [desk.answer(aRequest(["allow_once"])), desk.answer(aRequest(["allow_once"]))];
+
+    desk.cancelPending();
+
+    expect(await Promise.all(pending)).toEqual([CANCELLED, CANCELLED]);
+    expect(await desk.answer(aRequest(["allow_once"], "later"))).toMatchObject({
+      outcome: { optionId: "x" },
+    });
+  });
+});
+
+function aDesk(
+  policy: "allow" | "ask",
+  permission: (request: PermissionRequest) => Promise<string | undefined> = never,
+) {
+  const updates: AgentUpdate[] = [];
+  const asked: PermissionRequest[] = [];
+  const observer = {
+    update: (update: AgentUpdate) => void updates.push(update),
+    permission: (request: PermissionRequest) => {
+      asked.push(request);
+      return permission(request);
+    },
+  };
+  return { desk: new PermissionDesk(policy, observer), updates, asked };
+}
+
+function never(): Promise<never> {
+  throw new Error("the observer was asked");
+}
+
+function aRequest(kinds: readonly PermissionOptionKind[], title = "Write a.txt") {
+  return {
+    sessionId: "s",
+    toolCall: { toolCallId: "c", title },
+    options: kinds.map((kind) => ({ optionId: kind, name: kind, kind })),
+  };
+}
