@@ -1,7 +1,7 @@
 import { hostname } from "node:os";
+import type { RunningAdapter } from "./adapters/registry.ts";
 import { createAcpRunner } from "./agents/acp/acp-runner.ts";
 import { type AgentCatalogue, createCatalogue } from "./agents/catalogue.ts";
-import type { RunningAdapter } from "./adapters/registry.ts";
 import { createKeyHasher } from "./api/api-keys.ts";
 import type { ApiParts } from "./api/api-parts.ts";
 import type { Config } from "./config.ts";
@@ -82,7 +82,18 @@ export async function compose(grounds: Grounds): Promise<Parts> {
   const intake = new Intake({ storage, runs, adapters: threadAdapters, clock, log });
   const postman = new Postman({ outbox: storage.outbox, adapters: threadAdapters, log });
   const hashKey = createKeyHasher(deriveKey(secretKey, "api-keys"));
-  return { database, news, queue, storage, hashKey, adapters, agentName: DEFAULT_AGENT, runs, intake, postman };
+  return {
+    database,
+    news,
+    queue,
+    storage,
+    hashKey,
+    adapters,
+    agentName: DEFAULT_AGENT,
+    runs,
+    intake,
+    postman,
+  };
 }
 
 /** What only a worker has. Fails with an AppError when there is no sandbox for the agent. */

@@ -92,10 +92,14 @@ function configOf(given: Variables): Omit<Config, "adapters" | "secrets"> {
 function problemsOf(given: Variables): string[] {
   const problems: string[] = [];
   if (given.DATABASE_URL !== undefined && given.ERRAND_SECRET_KEY === undefined) {
-    problems.push("ERRAND_SECRET_KEY is missing: with DATABASE_URL all processes must share one (32 characters or more).");
+    problems.push(
+      "ERRAND_SECRET_KEY is missing: with DATABASE_URL all processes must share one (32 characters or more).",
+    );
   }
   if (given.DATABASE_URL === undefined && given.ERRAND_ROLE !== "all") {
-    problems.push(`ERRAND_ROLE=${given.ERRAND_ROLE} needs DATABASE_URL: the embedded database serves one process.`);
+    problems.push(
+      `ERRAND_ROLE=${given.ERRAND_ROLE} needs DATABASE_URL: the embedded database serves one process.`,
+    );
   }
   if ((given.ERRAND_TLS_CERT === undefined) !== (given.ERRAND_TLS_KEY === undefined)) {
     problems.push("ERRAND_TLS_CERT and ERRAND_TLS_KEY go together: set both or neither.");
@@ -124,7 +128,9 @@ function tell({ path, message }: z.core.$ZodIssue): string {
 const SECRET_NAME = /(KEY|SECRET|TOKEN|PASSWORD)$/;
 
 function secretsIn(env: Env): string[] {
-  const values = Object.entries(env).flatMap(([name, value]) => (SECRET_NAME.test(name) && value ? [value] : []));
+  const values = Object.entries(env).flatMap(([name, value]) =>
+    SECRET_NAME.test(name) && value ? [value] : [],
+  );
   const password = env.DATABASE_URL === undefined ? "" : passwordIn(env.DATABASE_URL);
   return [...values, ...(password === "" ? [] : [password])];
 }

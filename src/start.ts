@@ -53,12 +53,19 @@ async function start(config: Config, undo: AsyncDisposableStack): Promise<App> {
   const keyFile = await keepAdministratorKey(config, parts);
   const server = await listen(grounds, parts, undo);
   const sandboxName = config.role === "api" ? undefined : await startWorker(grounds, parts, undo);
-  plainLog(grounds.logger).info("app.started", { role: config.role, address: server.listeningOrigin, sandboxName });
+  plainLog(grounds.logger).info("app.started", {
+    role: config.role,
+    address: server.listeningOrigin,
+    sandboxName,
+  });
   const stop = () => undo.disposeAsync();
   return { url: grounds.publicUrl(), agentName: parts.agentName, sandboxName, keyFile, stop };
 }
 
-async function prepare(config: Config, undo: AsyncDisposableStack): Promise<Grounds & { address: { url: string } }> {
+async function prepare(
+  config: Config,
+  undo: AsyncDisposableStack,
+): Promise<Grounds & { address: { url: string } }> {
   await makeDataDir(config.dataDir);
   const secretKey = config.secretKey ?? (await keepSecret(config.dataDir, "secret-key", randomSecret));
   const redact = createRedactor([...config.secrets, secretKey]);
@@ -75,13 +82,19 @@ async function startDatabase(
   log: (message: string, facts: Record<string, unknown>) => void,
   undo: AsyncDisposableStack,
 ): Promise<string> {
-  const embedded = await startEmbeddedPostgres({ dataDir, log: (message, facts) => log(message, { ...facts }) });
+  const embedded = await startEmbeddedPostgres({
+    dataDir,
+    log: (message, facts) => log(message, { ...facts }),
+  });
   undo.defer(() => embedded.stop());
   return embedded.url;
 }
 
 /** The operator's key, or one of ours in a file. With a shared database the first process makes it, once. */
-async function keepAdministratorKey(config: Config, { hashKey, storage }: Parts): Promise<string | undefined> {
+async function keepAdministratorKey(
+  config: Config,
+  { hashKey, storage }: Parts,
+): Promise<string | undefined> {
   if (config.apiKey !== undefined) {
     await storage.people.setAdministratorKey(hashKey(config.apiKey));
     return undefined;

@@ -8,7 +8,8 @@ export function welcome({ agentName, keyFile, sandboxName, url }: App, config: C
   if (keyFile !== undefined) lines.push(`To watch runs, open ${url} and sign in with the key.`);
   if (agentName === "demo") lines.push(DEMO);
   if (sandboxName === "local") lines.push(LOCAL);
-  if (config.databaseUrl === undefined) lines.push(`Everything is kept in ${config.dataDir}. Stop with Ctrl-C.`);
+  if (config.databaseUrl === undefined)
+    lines.push(`Everything is kept in ${config.dataDir}. Stop with Ctrl-C.`);
   return `${lines.join("\n")}\n`;
 }
 

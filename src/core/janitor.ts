@@ -25,7 +25,8 @@ export class Janitor {
     try {
       for (const runId of await storage.leases.listLost(ROUND_MAX)) await runWorker.recover(runId);
       for (const key of await storage.leases.listIdle(ROUND_MAX)) await queue.ensure({ kind: "run", key });
-      for (const key of await storage.inbox.listOpenLanes(ROUND_MAX)) await queue.ensure({ kind: "inbox", key });
+      for (const key of await storage.inbox.listOpenLanes(ROUND_MAX))
+        await queue.ensure({ kind: "inbox", key });
       for (const key of await storage.outbox.listDue(ROUND_MAX)) await queue.ensure({ kind: "deliver", key });
     } catch (error) {
       // The next round is soon; the database may be away until then.

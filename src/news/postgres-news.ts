@@ -102,7 +102,8 @@ export class PostgresNews implements News {
     // end() waits for a server that may be silent; the socket is cut by the time-outs.
     void this.#client.end().catch(() => undefined);
     this.#client = undefined;
-    const delay = Math.min(RECONNECT_MAX_MS, RECONNECT_MIN_MS * 2 ** this.#failures) * (0.5 + Math.random() / 2);
+    const delay =
+      Math.min(RECONNECT_MAX_MS, RECONNECT_MIN_MS * 2 ** this.#failures) * (0.5 + Math.random() / 2);
     this.#failures += 1;
     this.#reconnectTimer = setTimeout(() => void this.#connect(), delay);
   }

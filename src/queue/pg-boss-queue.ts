@@ -1,4 +1,4 @@
-import { PgBoss, fromPrisma } from "pg-boss";
+import { fromPrisma, PgBoss } from "pg-boss";
 import type { News, Unsubscribe } from "../core/ports/news.ts";
 import { JOB_KINDS, type Job, type JobHandler, type JobKind, type Queue } from "../core/ports/queue.ts";
 import type { JobSender } from "../storage/store-parts.ts";
@@ -70,7 +70,8 @@ export class PgBossQueue implements Queue {
 
   async ensure({ kind, key, afterMs }: Job): Promise<void> {
     const waiting = await this.#boss.findJobs(kind, { key, queued: true });
-    if (waiting.length === 0) await this.#boss.send(kind, { key }, { singletonKey: key, ...startingAfter(afterMs) });
+    if (waiting.length === 0)
+      await this.#boss.send(kind, { key }, { singletonKey: key, ...startingAfter(afterMs) });
   }
 
   /** Workers of concurrency 1 each: the library's own concurrency wakes only the first of its workers. */

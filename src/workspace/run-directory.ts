@@ -1,5 +1,5 @@
 import { chmod, lstat, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import type { RunId } from "../core/ids.ts";
 import type { Workspace } from "../core/ports/workspace.ts";
 
@@ -18,7 +18,8 @@ export class RunDirectory {
   readonly #runId: RunId;
 
   constructor(dataDir: string, runId: RunId) {
-    this.#runs = join(dataDir, "runs");
+    // An agent is told its directory by an absolute path.
+    this.#runs = resolve(dataDir, "runs");
     this.#runId = runId;
     this.path = join(this.#runs, runId);
   }

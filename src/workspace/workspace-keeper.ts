@@ -24,6 +24,7 @@ export function createWorkspaceKeeper(options: WorkspaceKeeperOptions): Workspac
   return {
     prepare: (runId, checkpoint) => prepare(options, runId, checkpoint),
     checkpoint: (runId) => storeCheckpoint(options, runId),
+    forget: (checkpoint) => options.blobs.remove(checkpoint),
   };
 }
 

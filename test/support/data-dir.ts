@@ -39,8 +39,8 @@ export class SeedDataDir {
     this.#folder = folder;
   }
 
-  async copy(): Promise<string> {
-    const dataDir = await makeDataDirPath();
+  async copy(name?: string): Promise<string> {
+    const dataDir = await makeDataDirPath(name);
     await run("cp", ["-a", join(this.#folder, "data"), dataDir]);
     return dataDir;
   }

@@ -9,6 +9,8 @@ const DRAWN = new Set(["mermaid", "math", "geojson", "topojson", "stl", "suggest
 /** In an inline code span of these alone there is nothing that could mean something outside of it. */
 const HARMLESS_SPAN = /^[\w .,;:(){}=+*?%/'"~^-]*$/;
 const LONGEST_TICKS = 16;
+/** A last line that only the cut has made the opening of a fence, which would take our own words in. */
+const FENCE_BY_CUT = /(?<=^|\n)[ \t]*`{3,}[^\n]*$/;
 
 export interface Defused {
   readonly markdown: string;
@@ -55,7 +57,7 @@ function additionOf(part: MarkdownPart, before: string): string {
 /** As much of a piece as there is room for, whole in itself. */
 function cut(part: MarkdownPart, before: string, room: number): string {
   if (part.kind === "span") return "";
-  if (part.kind === "text") return cutText(defusedText(part.source), room);
+  if (part.kind === "text") return cutText(defusedText(part.source), room).replace(FENCE_BY_CUT, "");
   const frame = additionOf({ ...part, content: "" }, before).length + 2 * LONGEST_TICKS;
   const code = cutText(shortTicks(part.content), room - frame);
   return code === "" ? "" : additionOf({ ...part, content: code }, before);

@@ -7,8 +7,9 @@ export interface MarkdownPart {
   readonly language: string;
 }
 
+/** Also as the first thing in a list item. */
 const FENCE =
-  "^(?<indent>[ \\t]*)(?<marks>`{3,}(?=[^`\\n]*$)|~{3,})(?<language>[^\\n]*)" +
+  "^(?<indent>[ \\t]*(?:(?:[-*+]|\\d{1,9}[.)])[ \\t]+)*)(?<marks>`{3,}(?=[^`\\n]*$)|~{3,})(?<language>[^\\n]*)" +
   "(?:\\n(?<code>[^]*?)(?:^[ \\t]*\\k<marks>[`~]*[ \\t]*$|(?![^]))|(?![^]))";
 /** Within one line: a stray backtick must not swallow what follows in the paragraph. */
 const SPAN = "(?<![`\\\\])(?<ticks>`+)(?!`)(?<inline>[^\\n]*?[^`\\n])\\k<ticks>(?!`)";

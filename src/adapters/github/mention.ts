@@ -39,28 +39,29 @@ function mentionsIn(visible: string, name: string): RegExpExecArray[] {
   return [...masked(visible).matchAll(pattern)];
 }
 
-/** The text with code and quotes blanked, every character at its place. */
+/** The text with code and quotes blanked out, every character at its place. */
 function masked(visible: string): string {
-  const outsideCode = splitMarkdown(visible).map((part) =>
-    part.kind === "text" ? part.source : blank(part.source),
-  );
-  return maskedLines(outsideCode.join("").split("\n")).join("\n");
+  const parts = splitMarkdown(visible);
+  const outsideCode = parts.map((part) => (part.kind === "text" ? part.source : blank(part.source))).join("");
+  const hidden = hiddenLines(visible.split("\n"));
+  const lines = outsideCode.split("\n");
+  return lines.map((line, index) => (hidden[index] ? blank(line) : line)).join("\n");
 }
 
-/** Blanks quoted lines and indented code. What is indented in a list is a paragraph of it, not code. */
-function maskedLines(lines: readonly string[]): string[] {
+/** Which lines are quoted or indented code. What is indented in a list is a paragraph of it, not code. */
+function hiddenLines(lines: readonly string[]): boolean[] {
   let isInList = false;
   let mayBeCode = true;
   return lines.map((line) => {
     const isBlank = line.trim() === "";
     if (LIST_ITEM.test(line) && !INDENTED.test(line)) isInList = true;
-    else if (!isBlank && /^\S/.test(line)) isInList = false;
+    else if (/^\S/.test(line)) isInList = false;
     const isCode = !isBlank && !isInList && mayBeCode && INDENTED.test(line);
     mayBeCode = isBlank || isCode;
-    return isCode || QUOTED.test(line) ? blank(line) : line;
+    return isCode || QUOTED.test(line);
   });
 }
 
 function blank(text: string): string {
-  return text.replace(/[^\n]/g, " ");
+  return text.replace(/[^\n]/g, "~");
 }

@@ -52,7 +52,7 @@ function cardBody(
   const { message, question, sessionLink } = card;
   const head = paragraphs([
     headline(card),
-    message === undefined ? "" : within(message, { limit: MAX_MESSAGE, sessionLink }),
+    message === undefined ? "" : quoted(within(message, { limit: MAX_MESSAGE, sessionLink })),
     question === undefined ? "" : `It asks: **${safeLine(question.title)}**`,
   ]);
   const foot = hint(card.state, trigger);
@@ -87,6 +87,10 @@ function within(
     sessionLink === undefined ? "_Cut here._" : `_Cut here._ [The rest is in the session](${sessionLink}).`;
   const { markdown, isCut } = defuse(text, limit - rest.length - 2);
   return isCut ? paragraphs([markdown, rest]) : markdown;
+}
+
+function quoted(markdown: string): string {
+  return markdown.replace(/^/gm, "> ");
 }
 
 function safeLine(text: string): string {

@@ -20,30 +20,27 @@ export interface Addressee {
 
 /** What a stored event means. Looks at nothing but the event: what was signed is what counts. */
 export async function translate(event: InboxEvent, addressee: Addressee): Promise<Translation> {
-  const posting = await readEvent(event);
-  if (!posting) return ignored(`${event.name} is no event by which somebody addresses us.`);
-  const actor = actorOf(posting);
-  const reason = reasonToIgnore(posting, addressee);
-  if (reason !== undefined) return ignored(reason);
-  if (posting.installationId === undefined)
-    return ignored("It did not come from an installation of the App.");
-  if (!actor) return ignored("It was posted by somebody other than its writer.");
-  return {
-    kind: "message",
-    message: messageOf(posting, { actor, installation: posting.installationId, addressee }),
-  };
-}
-
-async function readEvent({ deliveryId, name, body }: InboxEvent): Promise<Posting | undefined> {
+  const { deliveryId: id, name, body } = event;
   try {
-    // GitHub's signature vouches for the shape, which is that of the types; what differs nevertheless fails below.
-    return await readPosting({ id: deliveryId, name, payload: JSON.parse(body) } as EmitterWebhookEvent);
+    // GitHub's signature vouches for the shape, which is that of the types; what differs nevertheless fails here.
+    const posting = await readPosting({ id, name, payload: JSON.parse(body) } as EmitterWebhookEvent);
+    return posting ? judge(posting, addressee) : ignored(`${name} is no event by which somebody addresses us.`);
   } catch (cause) {
     throw new AppError("invalid_request", `GitHub's ${name} event could not be read.`, {
       cause,
       retryable: false,
     });
   }
+}
+
+function judge(posting: Posting, addressee: Addressee): Translation {
+  const reason = reasonToIgnore(posting, addressee);
+  if (reason !== undefined) return ignored(reason);
+  const { installationId: installation } = posting;
+  if (installation === undefined) return ignored("It did not come from an installation of the App.");
+  const actor = actorOf(posting);
+  if (!actor) return ignored("It was posted by somebody other than its writer.");
+  return { kind: "message", message: messageOf(posting, { actor, installation, addressee }) };
 }
 
 /** An edit is ordered by its editor. A new posting by its writer alone: a transferred issue is opened by another. */

@@ -1,4 +1,4 @@
-import type { Button } from "@slack/types";
+import type { types } from "@slack/bolt";
 import { parseRunId, type RunId } from "../../core/ids.ts";
 import type { PermissionOption, PermissionRequest } from "../../core/ports/agent-runner.ts";
 import type { ButtonPress } from "../../core/ports/thread-adapter.ts";
@@ -10,19 +10,19 @@ const PERMISSION = "errand_permission";
 const MAX_LABEL = 75;
 const MAX_VALUE = 2_000;
 
-export function cancelButton(runId: RunId): Button {
+export function cancelButton(runId: RunId): types.Button {
   return { type: "button", action_id: CANCEL, text: label("Cancel"), value: runId, style: "danger" };
 }
 
 /** One button an option. An option whose ids are too long for a button is left to the session page. */
-export function optionButtons(runId: RunId, { permissionId, options }: PermissionRequest): Button[] {
+export function optionButtons(runId: RunId, { permissionId, options }: PermissionRequest): types.Button[] {
   const buttons = options.map((option, index) =>
     optionButton([runId, permissionId, option.optionId], option, index),
   );
   return buttons.filter(({ value }) => (value ?? "").length <= MAX_VALUE);
 }
 
-function optionButton(ids: readonly string[], { name, kind }: PermissionOption, index: number): Button {
+function optionButton(ids: readonly string[], { name, kind }: PermissionOption, index: number): types.Button {
   return {
     type: "button",
     // Slack refuses two elements of one block with the same action id.
@@ -53,6 +53,6 @@ function decode(part: string): string {
   return part.replaceAll("%7C", "|").replaceAll("%25", "%");
 }
 
-function label(text: string): Button["text"] {
+function label(text: string): types.Button["text"] {
   return { type: "plain_text", text: plainWithin(text, MAX_LABEL), emoji: false };
 }

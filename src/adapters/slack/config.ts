@@ -18,8 +18,8 @@ export interface SlackConfigReading {
 
 const DEFAULT_API_URL = "https://slack.com/api/";
 
-// Tokens of apps with token rotation start with xoxe.
-const BOT_TOKEN = /^(xoxe\.)?xoxb-/;
+// Those of apps with token rotation start with xoxe and run out within hours.
+const BOT_TOKEN = /^xoxb-/;
 
 const NOT_YET: Readonly<Record<string, string>> = {
   SLACK_CLIENT_ID: "installing the app in several workspaces",

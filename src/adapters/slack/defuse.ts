@@ -17,7 +17,7 @@ const CONTROLS = /(?![\t\n])\p{Cc}|[\u202A-\u202E\u2066-\u2069]/gu;
  * Text of anybody's, made safe for every field of a message: no ANSI, no control characters, nothing that calls
  * people, and images become links, so that no client fetches an address of the agent's choice.
  */
-export function defuse(text: string): string {
+function defuse(text: string): string {
   return stripVTControlCharacters(text.replaceAll("\r\n", "\n"))
     .replace(CONTROLS, "")
     .replace(CALLING_TAGS, `<${BREAK}`)

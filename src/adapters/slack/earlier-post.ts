@@ -1,4 +1,4 @@
-import type { MessageMetadata } from "@slack/types";
+import type { types } from "@slack/bolt";
 import type { ConversationsRepliesResponse, WebClient } from "@slack/web-api";
 import { AppError } from "../../core/errors.ts";
 import type { Delivery } from "../../core/ports/thread-adapter.ts";
@@ -20,7 +20,7 @@ export function blockIdOf(deliveryId: string): string {
 }
 
 /** The second mark. It also names the slot: a card may have been shown by the delivery before this one. */
-export function metadataOf(deliveryId: string, slot: string): MessageMetadata {
+export function metadataOf(deliveryId: string, slot: string): types.MessageMetadata {
   return { event_type: EVENT_TYPE, event_payload: { delivery_id: deliveryId, slot } };
 }
 

@@ -1,4 +1,4 @@
-import type { KnownBlock, MessageMetadata } from "@slack/types";
+import type { types } from "@slack/bolt";
 import type { WebClient } from "@slack/web-api";
 import { AppError } from "../../core/errors.ts";
 import type { Delivery, Receipt } from "../../core/ports/thread-adapter.ts";
@@ -96,8 +96,8 @@ export class Messenger {
 
 interface MarkedMessage {
   readonly text: string;
-  readonly blocks: KnownBlock[];
-  readonly metadata: MessageMetadata;
+  readonly blocks: types.KnownBlock[];
+  readonly metadata: types.MessageMetadata;
   readonly parse: "none";
   readonly link_names: false;
 }

@@ -1,11 +1,4 @@
-import type {
-  ActionsBlock,
-  ContextBlock,
-  HeaderBlock,
-  KnownBlock,
-  MarkdownBlock,
-  SectionBlock,
-} from "@slack/types";
+import type { types } from "@slack/bolt";
 import { isEnded, type RunState } from "../../core/runs/states.ts";
 import type { Notice, RunCard } from "../../core/threads/notice.ts";
 import { cancelButton, optionButtons } from "./buttons.ts";
@@ -14,7 +7,7 @@ import { mrkdwnWithin, plainWithin, shorten } from "./defuse.ts";
 /** What a message shows. `text` is for notifications and screen readers. */
 export interface Rendered {
   readonly text: string;
-  readonly blocks: readonly KnownBlock[];
+  readonly blocks: readonly types.KnownBlock[];
 }
 
 export type MessageNotice = Extract<Notice, { readonly kind: "message" }>;
@@ -52,7 +45,7 @@ export function renderCard(card: RunCard, blockId: string): Rendered {
   const { emoji, words } = STATES[card.state];
   const title = plainWithin(`${emoji} ${card.title}`, MAX_HEADER);
   const status = `${words} · turn ${card.turn} · ${link(card.sessionLink, "Session")}`;
-  const blocks: (KnownBlock | undefined)[] = [
+  const blocks: (types.KnownBlock | undefined)[] = [
     header(title, blockId),
     context(status),
     card.message === undefined ? undefined : plainSection(card.message),
@@ -82,7 +75,7 @@ export function renderMessage(notice: MessageNotice, blockId: string): Rendered 
 }
 
 /** Slack renders Markdown itself; an own translation to mrkdwn would lose tables, headings and nested lists. */
-function markdown(text: string, sessionLink: string | undefined): MarkdownBlock {
+function markdown(text: string, sessionLink: string | undefined): types.MarkdownBlock {
   const { text: kept, isCut } = shorten(text, MAX_MARKDOWN);
   if (!isCut) return { type: "markdown", text: kept || "(no words)" };
   const rest = sessionLink === undefined ? "" : `\n\n[The rest is in the session](${safeUrl(sessionLink)})`;
@@ -99,29 +92,29 @@ function closeFence(text: string): string {
   return open === undefined ? text : `${text}\n${open}`;
 }
 
-function actions(card: RunCard): ActionsBlock | undefined {
+function actions(card: RunCard): types.ActionsBlock | undefined {
   if (isEnded(card.state)) return undefined;
   const options = card.question === undefined ? [] : optionButtons(card.runId, card.question);
   return { type: "actions", elements: [...options.slice(0, MAX_ACTIONS - 1), cancelButton(card.runId)] };
 }
 
-function header(text: string, blockId: string): HeaderBlock {
+function header(text: string, blockId: string): types.HeaderBlock {
   return { type: "header", block_id: blockId, text: { type: "plain_text", text, emoji: false } };
 }
 
-function context(mrkdwn: string, blockId?: string): ContextBlock {
+function context(mrkdwn: string, blockId?: string): types.ContextBlock {
   const id = blockId === undefined ? {} : { block_id: blockId };
   return { type: "context", ...id, elements: [{ type: "mrkdwn", text: mrkdwn, verbatim: true }] };
 }
 
 /** `plain_text` knows no mentions and no markup at all. */
-function plainSection(text: string): SectionBlock {
+function plainSection(text: string): types.SectionBlock {
   const words = shorten(text, MAX_SECTION).text || "…";
   return { type: "section", text: { type: "plain_text", text: words, emoji: false } };
 }
 
 /** `verbatim`: names of channels and people are not looked for in the words. */
-function mrkdwnSection(text: string): SectionBlock {
+function mrkdwnSection(text: string): types.SectionBlock {
   return { type: "section", text: { type: "mrkdwn", text, verbatim: true } };
 }
 

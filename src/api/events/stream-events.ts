@@ -44,7 +44,7 @@ export async function streamEvents(parts: ApiParts, wanted: StreamRequest): Prom
 
 async function pump(parts: ApiParts, wanted: StreamRequest, stream: AbortController): Promise<void> {
   const { limits, request, reply, run } = wanted;
-  reply.raw.writeHead(200, { ...reply.getHeaders(), ...HEADERS });
+  sendHeaders(reply);
   const writer = new StreamWriter(reply.raw, limits, () => endIfUnknown(request, stream));
   try {
     const isReading = await writeAll(parts, wanted, writer, stream.signal);
@@ -58,6 +58,14 @@ async function pump(parts: ApiParts, wanted: StreamRequest, stream: AbortControl
     else request.log.error(facts, "stream.failed");
     writer.cut();
   }
+}
+
+/** What hooks have set so far is Fastify's to send, but this answer is no longer Fastify's. */
+function sendHeaders(reply: FastifyReply): void {
+  for (const [name, value] of Object.entries(reply.getHeaders())) {
+    if (value !== undefined) reply.raw.setHeader(name, value);
+  }
+  reply.raw.writeHead(200, HEADERS);
 }
 
 /** Whether the reader took everything. */

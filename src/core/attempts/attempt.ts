@@ -1,6 +1,12 @@
 import { AppError } from "../errors.ts";
 import type { LeaseToken } from "../ids.ts";
-import type { AgentRunner, AgentSession, AgentUpdate, PermissionRequest, TurnEnd } from "../ports/agent-runner.ts";
+import type {
+  AgentRunner,
+  AgentSession,
+  AgentUpdate,
+  PermissionRequest,
+  TurnEnd,
+} from "../ports/agent-runner.ts";
 import { type Clock, sleep } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
 import type { News } from "../ports/news.ts";
@@ -9,12 +15,20 @@ import type { WorkspaceKeeper } from "../ports/workspace.ts";
 import type { Run } from "../runs/run.ts";
 import type { NoticeWriter } from "../threads/notice-writer.ts";
 import { AnswerKeeper } from "./answer-keeper.ts";
-import { decideFailure, decideHandBack, decideReady, decideTurnEnd, decideTurnStart } from "./decide-attempt.ts";
+import {
+  decideFailure,
+  decideHandBack,
+  decideReady,
+  decideTurnEnd,
+  decideTurnStart,
+} from "./decide-attempt.ts";
 import { EventRecorder } from "./event-recorder.ts";
 import { LeaseLost, LeaseWriter } from "./lease-writer.ts";
 import { PermissionDesk } from "./permission-desk.ts";
-import { digestOf, turnText } from "./turn-input.ts";
 import { RunWatch } from "./run-watch.ts";
+import { digestOf, turnText } from "./turn-input.ts";
+import { untilAvailable } from "./until-available.ts";
+import { WorkspaceSaver } from "./workspace-saver.ts";
 
 export interface AttemptParts {
   readonly storage: Storage;
@@ -50,6 +64,7 @@ export class Attempt {
   readonly #recorder: EventRecorder;
   readonly #answer = new AnswerKeeper();
   readonly #desk: PermissionDesk;
+  readonly #saver: WorkspaceSaver;
   readonly #watch: RunWatch;
   readonly #broken: Promise<Break>;
   #break: (reason: Break) => void = () => undefined;
@@ -62,6 +77,7 @@ export class Attempt {
     this.#lease = new LeaseWriter({ runs: storage.runs, runId: run.id, token, clock, writer });
     this.#recorder = new EventRecorder(clock, redact, (updates) => this.#store(updates));
     this.#desk = new PermissionDesk(this.#lease, clock, idleMs(run), () => this.#end("unanswered"));
+    this.#saver = new WorkspaceSaver(parts, this.#lease);
     this.#broken = new Promise((resolve) => {
       this.#break = resolve;
     });
@@ -89,8 +105,8 @@ export class Attempt {
   }
 
   async #work(): Promise<void> {
-    const { agents, run, workspaces } = this.#parts;
-    const workspace = await workspaces.prepare(run.id, run.checkpoint);
+    const { agents, clock, run, workspaces } = this.#parts;
+    const workspace = await untilAvailable(clock, () => workspaces.prepare(run.id, run.checkpoint));
     const ready = await this.#write((edit) => decideReady(edit, run.checkpoint !== undefined));
     if (!ready.value || this.#reason !== undefined) return;
     this.#session = await agents.start(startOf(run, workspace), this.#observer());
@@ -105,18 +121,13 @@ export class Attempt {
     if (value === undefined) return false;
     const earlier = knowsEarlier ? undefined : await this.#digest(run);
     this.#answer.clear();
+    this.#saver.touch();
     const text = turnText({ run, ...value, ...(earlier === undefined ? {} : { earlier }) });
     const end = await this.#prompt(session, text);
     if (end === undefined) return false;
     await this.#recorder.flush();
-    const checkpoint = await this.#parts.workspaces.checkpoint(run.id);
     const answer = this.#parts.redact(this.#answer.text);
-    const { value: goesOn } = await this.#write((edit) => {
-      edit.set({ checkpoint });
-      edit.record({ kind: "workspace.stored", checkpoint });
-      return decideTurnEnd(edit, end, answer);
-    });
-    return goesOn;
+    return this.#saver.saveWith((edit) => decideTurnEnd(edit, end, answer));
   }
 
   /** The turn's end, or undefined when the work was broken off and the agent was given its time to stop. */
@@ -146,7 +157,9 @@ export class Attempt {
     const errorCode = known?.code ?? "internal_error";
     const retryable = known?.retryable ?? true;
     // What cannot be stored of the log must not keep the end from being stored.
-    await this.#recorder.flush().catch((lost) => this.#parts.log.warn("run.log.lost", { runId, error: String(lost) }));
+    await this.#recorder
+      .flush()
+      .catch((lost) => this.#parts.log.warn("run.log.lost", { runId, error: String(lost) }));
     await this.#write((edit) => decideFailure(edit, { message, errorCode, retryable }));
   }
 
@@ -156,11 +169,8 @@ export class Attempt {
     if (this.#reason === "lost") return;
     try {
       await this.#recorder.flush();
-      const checkpoint = await this.#parts.workspaces.checkpoint(this.#parts.run.id);
-      await this.#write((edit) => {
-        edit.set({ checkpoint });
-        decideHandBack(edit, this.#reason === "stopping" ? "Its worker stops." : "The attempt is over.");
-      });
+      const reason = this.#reason === "stopping" ? "Its worker stops." : "The attempt is over.";
+      await this.#saver.saveWith((edit) => decideHandBack(edit, reason));
     } catch (error) {
       if (error instanceof LeaseLost) return;
       this.#parts.log.error("attempt.put_away.failed", { runId: this.#parts.run.id, error });
@@ -205,7 +215,9 @@ export class Attempt {
   }
 
   async #digest(run: Run): Promise<string | undefined> {
-    return digestOf(run, await this.#parts.storage.runs.readEvents(run.id, 0, DIGEST_EVENTS_MAX));
+    const { clock, storage } = this.#parts;
+    const events = await untilAvailable(clock, () => storage.runs.readEvents(run.id, 0, DIGEST_EVENTS_MAX));
+    return digestOf(run, events);
   }
 
   #write: LeaseWriter["write"] = (decide) => this.#lease.write(decide);

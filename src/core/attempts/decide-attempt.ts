@@ -79,7 +79,10 @@ export function decideTurnEnd(edit: RunEdit, end: TurnEnd, answer: string): bool
 }
 
 /** The end of a run by a failure. Follow-ups that wait are not lost with it: they take the run up again. */
-export function decideFailure(edit: RunEdit, status: StatusMessage & { readonly errorCode: ErrorCode }): void {
+export function decideFailure(
+  edit: RunEdit,
+  status: StatusMessage & { readonly errorCode: ErrorCode },
+): void {
   if (!isWorkedOn(edit.run.state)) return;
   edit.set({ turnOpen: false, lostAttempts: 0, answer: undefined });
   edit.moveTo(endStateOf(status.errorCode), { status });
@@ -94,14 +97,22 @@ export function decideHandBack(edit: RunEdit, reason: string): void {
   if (isMoving(edit.run.state)) edit.moveTo("QUEUED", { reason });
 }
 
-function failureOf(stopReason: TurnEnd["stopReason"]): (StatusMessage & { errorCode: ErrorCode }) | undefined {
+function failureOf(
+  stopReason: TurnEnd["stopReason"],
+): (StatusMessage & { errorCode: ErrorCode }) | undefined {
   switch (stopReason) {
     case "end_turn":
       return undefined;
     case "max_tokens":
-      return { message: "The agent stopped: the model's token limit was reached.", errorCode: "invalid_request" };
+      return {
+        message: "The agent stopped: the model's token limit was reached.",
+        errorCode: "invalid_request",
+      };
     case "max_turn_requests":
-      return { message: "The agent stopped: its limit of requests a turn was reached.", errorCode: "invalid_request" };
+      return {
+        message: "The agent stopped: its limit of requests a turn was reached.",
+        errorCode: "invalid_request",
+      };
     case "refusal":
       return { message: "The agent refused to go on.", errorCode: "invalid_request" };
     case "cancelled":
@@ -110,4 +121,3 @@ function failureOf(stopReason: TurnEnd["stopReason"]): (StatusMessage & { errorC
       return stopReason satisfies never;
   }
 }
-

@@ -1,14 +1,10 @@
-import { AppError } from "../errors.ts";
 import { type LeaseToken, newId, type RunId } from "../ids.ts";
-import { type Clock, sleep } from "../ports/clock.ts";
+import type { Clock } from "../ports/clock.ts";
 import type { RunStore } from "../ports/storage.ts";
 import type { Run } from "../runs/run.ts";
 import { RunEdit } from "../runs/run-edit.ts";
 import type { NoticeWriter } from "../threads/notice-writer.ts";
-
-/** How long an attempt goes on trying to store something while the database is away. */
-const RETRY_FOR_MS = 60_000;
-const RETRY_PAUSE_MS = 500;
+import { untilAvailable } from "./until-available.ts";
 
 export interface Written<T> {
   readonly run: Run;
@@ -33,7 +29,13 @@ export class LeaseWriter {
   readonly #writer: NoticeWriter;
   #queue: Promise<unknown> = Promise.resolve();
 
-  constructor(parts: { runs: RunStore; runId: RunId; token: LeaseToken; clock: Clock; writer: NoticeWriter }) {
+  constructor(parts: {
+    runs: RunStore;
+    runId: RunId;
+    token: LeaseToken;
+    clock: Clock;
+    writer: NoticeWriter;
+  }) {
     this.#runs = parts.runs;
     this.#runId = parts.runId;
     this.#token = parts.token;
@@ -48,19 +50,10 @@ export class LeaseWriter {
     return written;
   }
 
-  async #persist<T>(decide: (edit: RunEdit) => T): Promise<Written<T>> {
+  #persist<T>(decide: (edit: RunEdit) => T): Promise<Written<T>> {
     const lastWrite = newId(this.#clock.now());
-    const giveUpAt = this.#clock.now().getTime() + RETRY_FOR_MS;
     const outcome: { value?: { readonly of: T } } = {};
-    for (;;) {
-      try {
-        return await this.#writeOnce(lastWrite, decide, outcome);
-      } catch (error) {
-        const passes = error instanceof AppError && error.code === "resource_unavailable";
-        if (!passes || this.#clock.now().getTime() > giveUpAt) throw error;
-        await sleep(this.#clock, RETRY_PAUSE_MS);
-      }
-    }
+    return untilAvailable(this.#clock, () => this.#writeOnce(lastWrite, decide, outcome));
   }
 
   async #writeOnce<T>(

@@ -81,10 +81,17 @@ export class RunWatch {
   }
 
   #see({ run, waiting }: RunSubject): void {
-    if (run.lease?.token !== this.#parts.token) return this.#changes.lost();
-    if (!isWorkedOn(run.state)) return this.#changes.cancelled();
-    if (run.permission?.answer !== undefined) this.#changes.answered(run.permission.answer);
-    const interrupt = waiting.find(({ delivery, id }) => delivery === "interrupt" && !this.#interrupts.has(id));
+    if (run.lease?.token !== this.#parts.token) this.#changes.lost();
+    else if (!isWorkedOn(run.state)) this.#changes.cancelled();
+    else if (run.permission?.answer !== undefined) this.#changes.answered(run.permission.answer);
+    else this.#seeInterrupt(waiting);
+  }
+
+  /** Each follow-up that wants to interrupt does so once. */
+  #seeInterrupt(waiting: RunSubject["waiting"]): void {
+    const interrupt = waiting.find(
+      ({ delivery, id }) => delivery === "interrupt" && !this.#interrupts.has(id),
+    );
     if (interrupt === undefined) return;
     this.#interrupts.add(interrupt.id);
     this.#changes.interrupted();

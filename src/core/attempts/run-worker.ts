@@ -1,8 +1,8 @@
 import { type LeaseToken, newId, type RunId } from "../ids.ts";
+import type { Run } from "../runs/run.ts";
+import { RunEdit } from "../runs/run-edit.ts";
 import { Attempt, type AttemptParts } from "./attempt.ts";
 import { decideClaim, decideRecovery } from "./decide-attempt.ts";
-import { RunEdit } from "../runs/run-edit.ts";
-import type { Run } from "../runs/run.ts";
 
 export interface RunWorkerParts extends Omit<AttemptParts, "run" | "token" | "stop"> {
   /** The name of this worker, for people. */
@@ -42,7 +42,9 @@ export class RunWorker {
     const { leaseMs, worker } = this.#parts;
     const run = await this.#parts.storage.runs.change(runId, (subject) => {
       const edit = this.#edit(subject);
-      return decideClaim(edit, { token, worker, ttlMs: leaseMs }) || subject.leaseOver ? edit.done() : undefined;
+      return decideClaim(edit, { token, worker, ttlMs: leaseMs }) || subject.leaseOver
+        ? edit.done()
+        : undefined;
     });
     return run.lease?.token === token ? run : undefined;
   }

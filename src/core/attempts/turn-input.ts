@@ -17,7 +17,9 @@ export function turnText({ run, followUps, again, earlier }: TurnInput): string 
   const words = followUps.map(({ message }) => message);
   if (run.turn === 1) words.unshift(run.prompt);
   return [
-    earlier === undefined ? "" : fenced("What was said in this conversation before, for you to know", earlier),
+    earlier === undefined
+      ? ""
+      : fenced("What was said in this conversation before, for you to know", earlier),
     again ? "(Your work on the following was interrupted. Look at what is already done, and go on.)" : "",
     run.turn === 1 && run.context !== undefined ? fenced(CONTEXT_LABEL, run.context) : "",
     ...words,

@@ -1,7 +1,7 @@
 import { AppError } from "../errors.ts";
 import type { Disposition } from "../ports/storage.ts";
-import type { Alongside } from "../runs/run-service.ts";
 import type { Run } from "../runs/run.ts";
+import type { Alongside } from "../runs/run-service.ts";
 import type { Arrival, IntakeParts } from "./intake.ts";
 import { helpText, wishOf } from "./words.ts";
 
@@ -51,7 +51,8 @@ async function followUp(arrival: Arrival, { runs }: IntakeParts): Promise<Dispos
 }
 
 async function stop(arrival: Arrival, parts: IntakeParts): Promise<Disposition> {
-  if (arrival.thread.runId === undefined) return reply(arrival, parts, "There is no run here that I could stop.");
+  if (arrival.thread.runId === undefined)
+    return reply(arrival, parts, "There is no run here that I could stop.");
   return cancel(arrival, parts, currentRun(arrival));
 }
 
@@ -61,7 +62,8 @@ async function press(
   pressed: NonNullable<Arrival["message"]["press"]>,
   parts: IntakeParts,
 ): Promise<Disposition> {
-  if (pressed.runId !== arrival.thread.runId) return reply(arrival, parts, "That run is not the one of this thread.");
+  if (pressed.runId !== arrival.thread.runId)
+    return reply(arrival, parts, "That run is not the one of this thread.");
   if (pressed.kind === "cancel") return cancel(arrival, parts, pressed.runId);
   try {
     await parts.runs.answerPermission(pressed.runId, arrival.author, pressed, seen(arrival, "answered"));
@@ -82,12 +84,17 @@ async function cancel(arrival: Arrival, parts: IntakeParts, runId: Run["id"]): P
 
 /** What the run's state does not allow is said to whoever asked for it. */
 async function replyTo(error: unknown, arrival: Arrival, parts: IntakeParts): Promise<Disposition> {
-  const isAnswer = error instanceof AppError && (error.code === "invalid_request" || error.code === "conflict");
+  const isAnswer =
+    error instanceof AppError && (error.code === "invalid_request" || error.code === "conflict");
   if (!isAnswer) throw error;
   return reply(arrival, parts, error.message);
 }
 
-async function reply({ message, settles, thread }: Arrival, { storage }: IntakeParts, text: string): Promise<Disposition> {
+async function reply(
+  { message, settles, thread }: Arrival,
+  { storage }: IntakeParts,
+  text: string,
+): Promise<Disposition> {
   const seenNotice = { kind: "seen", messageRef: message.messageRef } as const;
   const notices = [seenNotice, { kind: "message", purpose: "reply", text }] as const;
   await storage.inbox.settle({ ...settles, disposition: "replied" }, { thread, notices });

@@ -72,11 +72,16 @@ export class Intake {
     }
     this.#parts.log.error("inbox.failed", facts);
     const reason = error instanceof AppError ? error.message : "Something broke while this was handled.";
-    await inbox.settle({ inboxId: event.id, disposition: "failed", reason }, await this.#apology(event, reason));
+    await inbox.settle(
+      { inboxId: event.id, disposition: "failed", reason },
+      await this.#apology(event, reason),
+    );
   }
 
   async #apology(event: InboxEvent, reason: string) {
-    const translated = await this.#adapterOf(event).translate(event).catch(() => undefined);
+    const translated = await this.#adapterOf(event)
+      .translate(event)
+      .catch(() => undefined);
     if (translated?.kind !== "message" || translated.message.addressed === "reply") return undefined;
     const thread = await this.#threadOf(translated.message);
     const text = `I could not take this up: ${reason}`;
@@ -124,7 +129,10 @@ export class Intake {
   async #refuse(settles: Arrival["settles"], message: InboundMessage, reason: string): Promise<string> {
     const thread = await this.#threadOf(message);
     const notices = [{ kind: "message", purpose: "reply", text: reason }] as const;
-    await this.#parts.storage.inbox.settle({ ...settles, disposition: "refused", reason }, { thread, notices });
+    await this.#parts.storage.inbox.settle(
+      { ...settles, disposition: "refused", reason },
+      { thread, notices },
+    );
     return "refused";
   }
 

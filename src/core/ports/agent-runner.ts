@@ -42,7 +42,11 @@ export type StopReason = (typeof STOP_REASONS)[number];
 
 export interface TurnEnd {
   readonly stopReason: StopReason;
-  readonly usage?: { readonly inputTokens: number; readonly outputTokens: number; readonly totalTokens: number };
+  readonly usage?: {
+    readonly inputTokens: number;
+    readonly outputTokens: number;
+    readonly totalTokens: number;
+  };
 }
 
 /** What an agent tells while it works, in the order told. */
@@ -82,7 +86,12 @@ export interface ToolCallUpdate {
 
 export type ToolContent =
   | { readonly type: "text"; readonly text: string }
-  | { readonly type: "diff"; readonly path: string; readonly oldText: string | null; readonly newText: string }
+  | {
+      readonly type: "diff";
+      readonly path: string;
+      readonly oldText: string | null;
+      readonly newText: string;
+    }
   | { readonly type: "terminal"; readonly terminalId: string; readonly output?: string }
   | { readonly type: "other"; readonly data: unknown };
 
@@ -93,7 +102,11 @@ export type AgentUpdate =
   | ToolCallUpdate
   | {
       readonly kind: "agent.plan";
-      readonly entries: readonly { readonly content: string; readonly status: string; readonly priority?: string }[];
+      readonly entries: readonly {
+        readonly content: string;
+        readonly status: string;
+        readonly priority?: string;
+      }[];
     }
   | { readonly kind: "agent.usage"; readonly used: number; readonly size: number; readonly costUsd?: number }
   | { readonly kind: "agent.title"; readonly title: string }

@@ -1,8 +1,8 @@
 import type { LeaseToken, PrincipalId, RunId } from "../ids.ts";
 import type { Principal } from "../people/principal.ts";
-import type { RunChange } from "../runs/run-change.ts";
 import type { RunEvent } from "../runs/events.ts";
 import type { FollowUp, Run, RunOrigin } from "../runs/run.ts";
+import type { RunChange } from "../runs/run-change.ts";
 import type { RunPage, RunQuery } from "../runs/run-query.ts";
 import type { RunState } from "../runs/states.ts";
 import type { Notice } from "../threads/notice.ts";

@@ -46,14 +46,20 @@ const NO = /^\s*(n|no|nope|deny|denied|reject|rejected|don't|do not)\s*[.!]*\s*$
 /** The option meant by `words`, or undefined when they name none. */
 export function optionMeant(permission: PendingPermission, words: string): PermissionOption | undefined {
   const said = words.trim().toLowerCase();
-  const named = permission.options.find(({ name, optionId }) => said === name.toLowerCase() || said === optionId);
+  const named = permission.options.find(
+    ({ name, optionId }) => said === name.toLowerCase() || said === optionId,
+  );
   if (named !== undefined) return named;
   if (YES.test(words)) return optionOf(permission, "allow");
   return NO.test(words) ? optionOf(permission, "reject") : undefined;
 }
 
 /** Words that are neither yes nor no must not grant anything: they refuse, and reach the agent as a follow-up. */
-function answerInWords(edit: RunEdit, permission: PendingPermission, input: FollowUpInput): string | undefined {
+function answerInWords(
+  edit: RunEdit,
+  permission: PendingPermission,
+  input: FollowUpInput,
+): string | undefined {
   const meant = optionMeant(permission, input.message);
   const id = meant === undefined ? hold(edit, input) : undefined;
   const option = meant ?? optionOf(permission, "reject");

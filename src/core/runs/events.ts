@@ -17,6 +17,7 @@ export type RunEventBody =
   | { readonly kind: "attempt.ended"; readonly attempt: number; readonly reason: string }
   | { readonly kind: "workspace.ready"; readonly restored: boolean }
   | { readonly kind: "workspace.stored"; readonly checkpoint: string }
+  | { readonly kind: "workspace.not_stored"; readonly reason: string }
   | {
       readonly kind: "agent.started";
       readonly agent: string;
@@ -25,7 +26,12 @@ export type RunEventBody =
       readonly resumed: boolean;
     }
   | { readonly kind: "turn.started"; readonly followUpIds: readonly string[]; readonly again: boolean }
-  | { readonly kind: "turn.ended"; readonly stopReason: string; readonly answer: string; readonly usage?: unknown }
+  | {
+      readonly kind: "turn.ended";
+      readonly stopReason: string;
+      readonly answer: string;
+      readonly usage?: unknown;
+    }
   | {
       readonly kind: "followup.received";
       readonly followUpId: string;

@@ -1,13 +1,13 @@
 import { newId } from "../ids.ts";
 import type { Job } from "../ports/queue.ts";
 import type { RememberedAnswer, RunSubject, Settlement } from "../ports/storage.ts";
-import type { NoticeWriter } from "../threads/notice-writer.ts";
 import type { Notice } from "../threads/notice.ts";
+import type { NoticeWriter } from "../threads/notice-writer.ts";
 import type { Thread, ThreadBinding } from "../threads/thread.ts";
 import type { RunEventBody } from "./events.ts";
 import type { FollowUp, Run, RunProgress, StatusMessage } from "./run.ts";
 import type { LeaseGrant, RunChange } from "./run-change.ts";
-import { isEnded, requireTransition, type RunState } from "./states.ts";
+import { isEnded, type RunState, requireTransition } from "./states.ts";
 
 export interface EditTools {
   readonly now: Date;
@@ -61,7 +61,12 @@ export class RunEdit {
   sayAnswer(fallback: string | undefined): void {
     const text = this.#progress.answer ?? fallback;
     if (text === undefined || text === "") return;
-    this.say({ kind: "message", purpose: "answer", text, sessionLink: this.#tools.writer.sessionLink(this.run) });
+    this.say({
+      kind: "message",
+      purpose: "answer",
+      text,
+      sessionLink: this.#tools.writer.sessionLink(this.run),
+    });
   }
 
   /** The first event of a new run, instead of a move. */

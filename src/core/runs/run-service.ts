@@ -3,8 +3,8 @@ import type { RunId } from "../ids.ts";
 import type { Principal } from "../people/principal.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { RememberedAnswer, RunKey, Settlement, Storage } from "../ports/storage.ts";
-import type { NoticeWriter } from "../threads/notice-writer.ts";
 import type { Notice } from "../threads/notice.ts";
+import type { NoticeWriter } from "../threads/notice-writer.ts";
 import type { ThreadBinding } from "../threads/thread.ts";
 import { decideCancel } from "./decide-cancel.ts";
 import { decideFollowUp, decidePermission, type FollowUpInput } from "./decide-follow-up.ts";
@@ -53,7 +53,12 @@ export class RunService {
     return storage.runs.create(origin, edit.done());
   }
 
-  async followUp(id: RunId, viewer: Principal, input: FollowUpInput, alongside: Alongside = {}): Promise<FollowUpResult> {
+  async followUp(
+    id: RunId,
+    viewer: Principal,
+    input: FollowUpInput,
+    alongside: Alongside = {},
+  ): Promise<FollowUpResult> {
     let followUpId: string | undefined;
     const run = await this.#change(id, viewer, (edit) => {
       followUpId = decideFollowUp(edit, input);
@@ -80,7 +85,8 @@ export class RunService {
       const { permission, state } = edit.run;
       const waits = state === "BLOCKED" && permission?.permissionId === choice.permissionId;
       const option = permission?.options.find(({ optionId }) => optionId === choice.optionId);
-      if (!waits || option === undefined) throw new AppError("conflict", "The run does not wait for this answer.");
+      if (!waits || option === undefined)
+        throw new AppError("conflict", "The run does not wait for this answer.");
       decidePermission(edit, option, viewer.id);
       this.#add(edit, alongside, undefined);
     });

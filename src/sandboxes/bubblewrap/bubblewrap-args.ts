@@ -102,7 +102,7 @@ function privateFileSystems(): readonly string[] {
   ];
 }
 
-/** A program finds its own files by their real path. */
+/** A program finds its own files by their real path. Of a path that is not there bubblewrap complains. */
 function withRealPath(path: string): readonly string[] {
-  return [...new Set([path, realpathSync(path)])];
+  return existsSync(path) ? [...new Set([path, realpathSync(path)])] : [path];
 }

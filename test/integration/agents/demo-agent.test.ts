@@ -4,28 +4,13 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createAcpRunner } from "../../../src/agents/acp/acp-runner.ts";
 import { createCatalogue } from "../../../src/agents/catalogue.ts";
 import type { ToolCallUpdate } from "../../../src/core/ports/agent-runner.ts";
-import { createBubblewrapSandbox } from "../../../src/sandboxes/bubblewrap/bubblewrap-sandbox.ts";
 import { createLocalSandbox } from "../../../src/sandboxes/local/local-sandbox.ts";
-import type { Sandbox } from "../../../src/sandboxes/sandbox.ts";
-import { describeAgentRunner } from "../../contract/agent-runner-contract.ts";
 import { AgentBench } from "../../support/agent-bench.ts";
-import { reasonToSkipBubblewrap } from "../../support/bubblewrap.ts";
-
-const skipped = await reasonToSkipBubblewrap();
-
-describeAgentRunner("ACP (demo agent, local)", (dataDir) => runnerIn(createLocalSandbox(dataDir)));
-
-describe.skipIf(skipped !== undefined)(
-  `bubblewrap${skipped === undefined ? "" : ` (skipped: ${skipped})`}`,
-  () => {
-    describeAgentRunner("ACP (demo agent, bubblewrap)", () => runnerIn(createBubblewrapSandbox()));
-  },
-);
 
 describe("the demo agent", () => {
   let bench: AgentBench;
   beforeEach(async () => {
-    bench = await AgentBench.open((dataDir) => runnerIn(createLocalSandbox(dataDir)));
+    bench = await AgentBench.open(demoRunner);
   });
   afterEach(() => bench.close());
 
@@ -106,6 +91,7 @@ describe("the demo agent", () => {
   });
 });
 
-function runnerIn(sandbox: Sandbox) {
-  return createAcpRunner({ catalogue: createCatalogue(), sandbox, log: { debug: () => {}, warn: () => {} } });
+function demoRunner(dataDir: string) {
+  const log = { debug: () => {}, warn: () => {} };
+  return createAcpRunner({ catalogue: createCatalogue(), sandbox: createLocalSandbox(dataDir), log });
 }

@@ -1,16 +1,28 @@
-import { chmod, chown, mkdir, readdir, readlink, realpath, rm, stat } from "node:fs/promises";
+import { execFile } from "node:child_process";
+import { chmod, chown, mkdir, readdir, readlink, realpath, rm, stat, symlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { SHARED_DIR } from "../../../src/storage/embedded/cluster-place.ts";
 import { chooseServerAccount } from "../../../src/storage/embedded/server-account.ts";
 import { withSession } from "../../../src/storage/session.ts";
-import { makeDataDirPath, makeTemporaryFolder } from "../../support/data-dir.ts";
+import { makeDataDirPath, makeTemporaryFolder, SeedDataDir } from "../../support/data-dir.ts";
 import { EmbeddedProcess, type EmbeddedProcessOptions } from "../../support/embedded-process.ts";
 import { addPackageWithoutLinks, copyProgram } from "../../support/program-copy.ts";
 
+const run = promisify(execFile);
 const SESSION = { applicationName: "test", queryLimitMs: 10_000 } as const;
-const NAMELESS_UID = 54_321;
+/** A user that has no entry in /etc/passwd. */
+const USER = 54_321;
 const asRoot = test.runIf(process.getuid?.() === 0);
+
+let seed: SeedDataDir;
+
+beforeAll(async () => {
+  seed = await SeedDataDir.make();
+});
+
+afterAll(() => seed.remove());
 
 function spawnEmbedded(options: EmbeddedProcessOptions): EmbeddedProcess {
   const embedded = new EmbeddedProcess(options);
@@ -123,14 +135,9 @@ asRoot("a data directory that was deleted and made anew does not find the old da
 });
 
 asRoot("a data directory whose database is gone is refused rather than begun anew", async () => {
-  await keepSharedDirAsItIs();
-  const home = await makeTemporaryFolder();
-  await chmod(home, 0o700);
-  const dataDir = join(home, "data");
-  const first = spawnEmbedded({ dataDir });
-  await first.url();
-  await first.end("SIGINT");
-  await rm(await readlink(join(dataDir, "postgres")), { recursive: true });
+  const dataDir = await makeDataDirPath();
+  await mkdir(dataDir);
+  await symlink(join(SHARED_DIR, "gone/postgres"), join(dataDir, "postgres"));
 
   const { error } = await spawnEmbedded({ dataDir }).answer();
 
@@ -138,26 +145,34 @@ asRoot("a data directory whose database is gone is refused rather than begun ane
 });
 
 asRoot("what an ordinary user began, root goes on with under that user's account", async () => {
-  const dataDir = await makeDataDirPath();
-  const { uid, gid } = await chooseServerAccount(undefined);
-  await mkdir(dataDir);
-  await chown(dataDir, uid, gid);
-  const asUser = spawnEmbedded({ dataDir, uid, gid });
+  const dataDir = await seed.copy();
+  await run("chown", ["-R", `${USER}:${USER}`, dataDir]);
+  const asUser = spawnEmbedded({ dataDir, uid: USER, gid: USER });
   await query(await asUser.url(), "CREATE TABLE kept AS SELECT 42 AS answer");
   await asUser.end("SIGINT");
 
   const asRootAgain = spawnEmbedded({ dataDir });
 
   expect(await query(await asRootAgain.url(), "SELECT answer FROM kept")).toEqual([{ answer: 42 }]);
+  expect((await stat(join(dataDir, "postgres/postmaster.pid"))).uid).toBe(USER);
   await asRootAgain.end("SIGINT");
+});
+
+asRoot("an ordinary user is told whose the database is when it is another's", async () => {
+  const dataDir = await seed.copy();
+  await chown(dataDir, USER, USER);
+
+  const { error } = await spawnEmbedded({ dataDir, uid: USER, gid: USER }).answer();
+
+  expect(error).toMatch(/^StartError: The embedded database belongs to user \d+, we are user 54321: .*$/);
 });
 
 asRoot("a user without a name gets one line that names DATABASE_URL", async () => {
   const dataDir = await makeDataDirPath();
   await mkdir(dataDir);
-  await chown(dataDir, NAMELESS_UID, NAMELESS_UID);
+  await chown(dataDir, USER, USER);
 
-  const { error } = await spawnEmbedded({ dataDir, uid: NAMELESS_UID, gid: NAMELESS_UID }).answer();
+  const { error } = await spawnEmbedded({ dataDir, uid: USER, gid: USER }).answer();
 
   expect(error).toMatch(/^StartError: .* user 54321, which has no entry in \/etc\/passwd: .*DATABASE_URL$/);
 });

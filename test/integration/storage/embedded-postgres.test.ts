@@ -1,14 +1,22 @@
 import { mkdir, readdir, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import {
   type EmbeddedPostgres,
   startEmbeddedPostgres,
 } from "../../../src/storage/embedded/embedded-postgres.ts";
 import { withSession } from "../../../src/storage/session.ts";
-import { makeDataDirPath } from "../../support/data-dir.ts";
+import { makeDataDirPath, SeedDataDir } from "../../support/data-dir.ts";
 
 const SESSION = { applicationName: "test", queryLimitMs: 10_000 } as const;
+
+let seed: SeedDataDir;
+
+beforeAll(async () => {
+  seed = await SeedDataDir.make();
+});
+
+afterAll(() => seed.remove());
 
 async function start(dataDir: string): Promise<EmbeddedPostgres> {
   const server = await startEmbeddedPostgres({ dataDir, log: () => undefined });
@@ -20,8 +28,8 @@ async function query(url: string, sql: string): Promise<unknown[]> {
   return withSession(url, SESSION, async (client) => (await client.query(sql)).rows);
 }
 
-test("a new database is durable, UTF-8, and reached by a private socket only", async () => {
-  const dataDir = await makeDataDirPath();
+test("the database is durable, UTF-8, and reached by a private socket only", async () => {
+  const dataDir = await seed.copy();
 
   const server = await start(dataDir);
 
@@ -46,7 +54,7 @@ test("a new database is durable, UTF-8, and reached by a private socket only", a
 });
 
 test("data outlives a stop and a start, and stopping twice is harmless", async () => {
-  const dataDir = await makeDataDirPath();
+  const dataDir = await seed.copy();
   const first = await start(dataDir);
   await query(first.url, "CREATE TABLE kept AS SELECT 42 AS answer");
   await Promise.all([first.stop(), first.stop()]);
@@ -69,7 +77,7 @@ test("a start that was killed half-way through making the database does not hind
 });
 
 test("a path that is too long for a socket and full of odd characters works, and leaves nothing behind", async () => {
-  const dataDir = await makeDataDirPath(`a, "b" 'c' %41 +ü ${"long".repeat(20)}`);
+  const dataDir = await seed.copy(`a, "b" 'c' %41 +ü ${"long".repeat(20)}`);
 
   const server = await start(dataDir);
 

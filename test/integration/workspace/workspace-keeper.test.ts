@@ -35,7 +35,9 @@ beforeEach(async () => {
   blobs = memoryBlobs();
 });
 afterEach(async () => {
-  await chmod(join(root, "a/runs", RUN, "workspace/locked"), 0o700).catch(() => {});
+  for (const worker of ["a", "b"]) {
+    await chmod(join(root, worker, "runs", RUN, "workspace/locked"), 0o700).catch(() => {});
+  }
   await rm(root, { recursive: true, force: true });
 });
 

@@ -92,8 +92,7 @@ describe("a signed event", () => {
 
     await send(anEvent());
 
-    expect(storedAt).toBeGreaterThan(0);
-    expect(storedAt).toBeLessThan(performance.now());
+    expect(storedAt, "not stored when the acknowledgement came").toBeGreaterThan(0);
   });
 
   test("delivered four times, some at once and with Slack's retry header, is stored once (40)", async () => {

@@ -6,7 +6,7 @@ function refusal(status: number, message = "no", headers: Record<string, string>
   const request = { method: "GET", url: "http://x", headers: {} } as const;
   return new RequestError(message, status, {
     request,
-    response: { status, url: "", headers, data: {}, retryCount: 0 },
+    response: { status, url: "", headers, data: {} },
   });
 }
 

@@ -15,6 +15,7 @@ test.each([
   ["```\n@errand\n```\n@errand run this", "```\n@errand\n```\nrun this"],
   ["a stray ` here\n@errand fix the ` character", "a stray ` here\nfix the ` character"],
   ["- one\n\n    @errand in a list", "- one\n\n    in a list"],
+  ["- ```\n  code\n  ```\n\n    @errand in a list", "- ```\n  code\n  ```\n\n    in a list"],
   ["text\n    @errand in a lazy line", "text\n    in a lazy line"],
   ["@errand explain `<!-- x -->`", "explain `<!-- x -->`"],
 ])("%j mentions the bot", (markdown, rest) => {

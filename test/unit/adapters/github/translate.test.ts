@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { translate } from "../../../../src/adapters/github/translate.ts";
 import { AppError } from "../../../../src/core/errors.ts";
 import type { InboundMessage } from "../../../../src/core/ports/thread-adapter.ts";
-import { asRecord, type JsonRecord } from "../../../support/json.ts";
+import { asRecord, isRecord, type JsonRecord } from "../../../support/json.ts";
 import {
   ADDRESSEE,
   anEvent,
@@ -297,17 +297,19 @@ test("recorded payloads of each kind become messages when they mention the bot",
 
   expect([...kinds].toSorted()).toEqual([
     "issue_comment.created",
+    "issue_comment.edited",
     "issues.opened",
     "pull_request.opened",
     "pull_request_review.submitted",
     "pull_request_review_comment.created",
+    "pull_request_review_comment.edited",
   ]);
 });
 
 /** Every text in it mentions the bot, and everything was done by one person through an installation. */
 function withMention(body: JsonRecord): JsonRecord {
   const json = JSON.stringify({ ...body, installation: { id: 1 } }, (key, value) => {
-    if (key === "body") return "@errand go";
+    if (key === "body" && !isRecord(value)) return "@errand go";
     return key === "sender" || key === "user" ? WRITER : value;
   });
   return asRecord(JSON.parse(json));

@@ -79,6 +79,24 @@ describe("what a run prints", () => {
   });
 });
 
+test("a question with many options keeps room for Cancel", () => {
+  const options = Array.from({ length: 30 }, (_, index) => ({
+    optionId: `${index}`,
+    name: `${index}`,
+    kind: "allow_once" as const,
+  }));
+  const question = { permissionId: "p", title: "Which?", options };
+
+  const { blocks } = render({
+    kind: "card",
+    card: { runId, title: "t", state: "BLOCKED", turn: 1, sessionLink: LINK, question },
+  });
+
+  const actions = blocks.find((block) => block.type === "actions");
+  expect(actions?.elements).toHaveLength(25);
+  expect(actions?.elements.at(-1)).toMatchObject({ action_id: "errand_cancel" });
+});
+
 describe("over-long text", () => {
   test("of one line of a megabyte is cut with a link to the rest", () => {
     const text = markdownOf(anAnswer("x".repeat(1_000_000)));

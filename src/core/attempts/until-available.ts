@@ -1,0 +1,20 @@
+import { AppError } from "../errors.ts";
+import { type Clock, sleep } from "../ports/clock.ts";
+
+/** How long an attempt goes on trying while the database is away: longer than a restart or a fail-over takes. */
+const RETRY_FOR_MS = 60_000;
+const RETRY_PAUSE_MS = 500;
+
+/** Repeats `work` as long as what it needs is only away for now. It must be repeatable. */
+export async function untilAvailable<T>(clock: Clock, work: () => Promise<T>): Promise<T> {
+  const giveUpAt = clock.now().getTime() + RETRY_FOR_MS;
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      const passes = error instanceof AppError && error.code === "resource_unavailable";
+      if (!passes || clock.now().getTime() > giveUpAt) throw error;
+      await sleep(clock, RETRY_PAUSE_MS);
+    }
+  }
+}

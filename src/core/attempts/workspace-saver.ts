@@ -1,0 +1,76 @@
+import { AppError } from "../errors.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { WorkspaceKeeper } from "../ports/workspace.ts";
+import type { Run } from "../runs/run.ts";
+import type { RunEdit } from "../runs/run-edit.ts";
+import type { AttemptParts } from "./attempt.ts";
+import type { LeaseWriter } from "./lease-writer.ts";
+import { untilAvailable } from "./until-available.ts";
+
+type Saved = { readonly checkpoint: string } | { readonly problem: string } | undefined;
+
+/** Stores the workspace together with what is decided about the run, and drops the checkpoint before. */
+export class WorkspaceSaver {
+  readonly #workspaces: WorkspaceKeeper;
+  readonly #clock: Clock;
+  readonly #lease: LeaseWriter;
+  readonly #run: Run;
+  #checkpoint: string | undefined;
+  #isTouched = false;
+
+  constructor(
+    { clock, run, workspaces }: Pick<AttemptParts, "clock" | "run" | "workspaces">,
+    lease: LeaseWriter,
+  ) {
+    this.#workspaces = workspaces;
+    this.#clock = clock;
+    this.#lease = lease;
+    this.#run = run;
+    this.#checkpoint = run.checkpoint;
+  }
+
+  /** Files may change from now on. */
+  touch(): void {
+    this.#isTouched = true;
+  }
+
+  /** The checkpoint is stored first and named by the run in the same transaction as the decision. */
+  async saveWith<T>(decide: (edit: RunEdit) => T): Promise<T> {
+    const saved = this.#isTouched ? await this.#save() : undefined;
+    const { value } = await this.#lease.write((edit) => {
+      recordSaved(edit, saved);
+      return decide(edit);
+    });
+    this.#isTouched = false;
+    if (saved !== undefined && "checkpoint" in saved) await this.#replace(saved.checkpoint);
+    return value;
+  }
+
+  /** A workspace that cannot be stored stays on this worker; the run goes on and its log says so. */
+  async #save(): Promise<Saved> {
+    try {
+      const checkpoint = await untilAvailable(this.#clock, () => this.#workspaces.checkpoint(this.#run.id));
+      return { checkpoint };
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== "operation_not_supported") throw error;
+      return { problem: `${error.message} ${error.options.remedy ?? ""}`.trim() };
+    }
+  }
+
+  async #replace(checkpoint: string): Promise<void> {
+    const before = this.#checkpoint;
+    this.#checkpoint = checkpoint;
+    if (before === undefined) return;
+    await untilAvailable(this.#clock, () => this.#workspaces.forget(before));
+  }
+}
+
+function recordSaved(edit: RunEdit, saved: Saved): void {
+  if (saved === undefined) return;
+  if ("problem" in saved) {
+    edit.record({ kind: "workspace.not_stored", reason: saved.problem });
+    return;
+  }
+  edit.set({ checkpoint: saved.checkpoint });
+  edit.record({ kind: "workspace.stored", checkpoint: saved.checkpoint });
+}

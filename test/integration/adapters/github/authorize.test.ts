@@ -1,0 +1,160 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { GithubAdapter } from "../../../../src/adapters/github/index.ts";
+import type { InboundMessage } from "../../../../src/core/ports/thread-adapter.ts";
+import { type EmulatedGithub, startEmulatedGithub, type Written } from "../../../support/emulated-github.ts";
+import { adapterOn, heard, refusing, storedEvent } from "./setup.ts";
+
+const PERMISSION = /\/collaborators\/[^/]+\/permission$/;
+
+let github: EmulatedGithub;
+let adapted: GithubAdapter;
+let issue: Written;
+
+beforeAll(async () => {
+  github = await startEmulatedGithub();
+  adapted = adapterOn(github);
+  issue = await github.openIssue("olivia", { title: "Broken", body: "It is." });
+});
+
+beforeEach(() => {
+  github.faults.clear();
+  github.setPermission("wendy", "write");
+});
+
+afterAll(() => github.stop());
+
+async function messageBy(login: string): Promise<InboundMessage> {
+  return heard(adapted, await github.commentAs(login, issue.number, "@errand fix it"));
+}
+
+describe("an author", () => {
+  test.each([
+    ["olivia", "admin"],
+    ["wendy", "write"],
+  ])("%s, who may write, is let in by numeric id", async (login, permission) => {
+    const authorization = await adapted.adapter.authorize(await messageBy(login));
+
+    const { id } = login === "olivia" ? github.owner : github.writer;
+    const author = { subject: `github:${id}`, displayName: login };
+    expect(authorization).toEqual({ allowed: true, permission, author });
+  });
+
+  test.each(["rob", "sam"])("%s, who may not write, is refused and told what is needed", async (login) => {
+    const authorization = await adapted.adapter.authorize(await messageBy(login));
+
+    expect(authorization).toMatchObject({ allowed: false });
+    expect(authorization).toHaveProperty("reason", expect.stringContaining("write access"));
+  });
+
+  test("who lost the permission between comment and processing is refused", async () => {
+    const message = await messageBy("wendy");
+    github.setPermission("wendy", "none");
+
+    expect(await adapted.adapter.authorize(message)).toMatchObject({ allowed: false });
+  });
+
+  test("whom the payload calls a member, but who may only read, is refused", async () => {
+    const written = await github.commentAs("rob", issue.number, "@errand fix it");
+    const comment = { ...(written.payload.comment as object), author_association: "MEMBER" };
+
+    const message = await heard(adapted, { ...written, payload: { ...written.payload, comment } });
+
+    expect(await adapted.adapter.authorize(message)).toMatchObject({ allowed: false });
+  });
+
+  test("whose login now belongs to somebody else is refused", async () => {
+    const message = await messageBy("wendy");
+    const provenance = { ...message.provenance, actor: { id: github.stranger.id, login: "wendy" } };
+
+    expect(await adapted.adapter.authorize({ ...message, provenance })).toMatchObject({ allowed: false });
+  });
+
+  test("whom GitHub does not know is refused", async () => {
+    const message = await messageBy("wendy");
+    const provenance = { ...message.provenance, actor: { id: 1, login: "nobody-at-all" } };
+
+    expect(await adapted.adapter.authorize({ ...message, provenance })).toMatchObject({ allowed: false });
+  });
+});
+
+describe("without GitHub's word nobody is let in, and it is asked again", () => {
+  test.each([
+    [{ kind: "502" } as const, undefined],
+    [{ kind: "drop-after-write" } as const, undefined],
+    [{ kind: "429", retryAfterSeconds: 30 } as const, 30_000],
+    [{ kind: "secondary-limit", retryAfterSeconds: 7 } as const, 7_000],
+  ])("on %j", async (fault, retryAfterMs) => {
+    const message = await messageBy("wendy");
+    github.faults.next({ method: "GET", path: PERMISSION, ...fault });
+
+    const attempt = adapted.adapter.authorize(message);
+
+    await expect(attempt).rejects.toMatchObject({ retryable: true });
+    const options = retryAfterMs === undefined ? {} : { retryAfterMs };
+    await expect(attempt).rejects.toMatchObject({ options });
+    expect(await adapted.adapter.authorize(message)).toMatchObject({ allowed: true });
+  });
+
+  test("on a plain 403", async () => {
+    const fetch = refusing(PERMISSION, 403, "Resource not accessible by integration");
+
+    const attempt = adapterOn(github, { fetch }).adapter.authorize(await messageBy("wendy"));
+
+    await expect(attempt).rejects.toMatchObject({ code: "not_authorized", retryable: true });
+  });
+
+  test("on an answer that broke off", async () => {
+    const fetch = refusing(PERMISSION, 200, "not what was asked for");
+
+    const attempt = adapterOn(github, { fetch }).adapter.authorize(await messageBy("wendy"));
+
+    await expect(attempt).rejects.toMatchObject({ code: "resource_unavailable", retryable: true });
+  });
+
+  test("but not again when the App is suspended", async () => {
+    const fetch = refusing(/\/access_tokens$/, 403, "This installation has been suspended");
+
+    const attempt = adapterOn(github, { fetch }).adapter.authorize(await messageBy("wendy"));
+
+    await expect(attempt).rejects.toMatchObject({ code: "not_authorized", retryable: false });
+  });
+});
+
+describe("translating", () => {
+  test("keeps the words that were signed, whatever the comment says by now", async () => {
+    const written = await github.commentAs("wendy", issue.number, "@errand add a test");
+    await github.editAs("wendy", written, "@errand delete everything");
+    const before = github.calls().length;
+
+    const message = await heard(adapted, written);
+
+    expect(message.text).toBe("add a test");
+    expect(github.calls().slice(before)).toEqual([]);
+  });
+
+  test("learns the App's name from GitHub, and waits when GitHub cannot say", async () => {
+    const fresh = adapterOn(github);
+    const written = await github.commentAs("wendy", issue.number, "@errand hello");
+    github.faults.next({ method: "GET", path: /^\/app$/, kind: "502" });
+
+    await expect(fresh.adapter.translate(storedEvent(written))).rejects.toMatchObject({ retryable: true });
+    expect((await heard(fresh, written)).text).toBe("hello");
+    expect(fresh.adapter.traits.trigger).toBe("@errand");
+  });
+});
+
+test("on a private repository, who was given nothing is refused", async () => {
+  const hidden = await startEmulatedGithub({ private: true });
+  try {
+    const { number } = await hidden.openIssue("olivia", { title: "Broken", body: "It is." });
+    const written = await hidden.commentAs("olivia", number, "@errand fix it");
+    const there = adapterOn(hidden);
+    const message = await heard(there, written);
+    const { id, login } = hidden.stranger;
+    const provenance = { ...message.provenance, actor: { id, login } };
+
+    expect(await there.adapter.authorize({ ...message, provenance })).toMatchObject({ allowed: false });
+  } finally {
+    await hidden.stop();
+  }
+});

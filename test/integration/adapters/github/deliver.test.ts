@@ -1,0 +1,287 @@
+import { inspect } from "node:util";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { GithubAdapter } from "../../../../src/adapters/github/index.ts";
+import type { RunId } from "../../../../src/core/ids.ts";
+import type { Delivery, InboundMessage } from "../../../../src/core/ports/thread-adapter.ts";
+import type { Notice, RunCard } from "../../../../src/core/threads/notice.ts";
+import { type EmulatedGithub, startEmulatedGithub, type Written } from "../../../support/emulated-github.ts";
+import { adapterOn, fetchWith, heard, refusing } from "./setup.ts";
+
+const COMMENTS = /\/issues\/\d+\/comments$/;
+const COMMENT = /\/issues\/comments\/\d+$/;
+const REPLY = { kind: "message", purpose: "reply", text: "It is working." } as const;
+
+let github: EmulatedGithub;
+let adapted: GithubAdapter;
+let issue: Written;
+let message: InboundMessage;
+let deliveries = 0;
+
+beforeAll(async () => {
+  github = await startEmulatedGithub();
+  adapted = adapterOn(github);
+});
+
+beforeEach(async () => {
+  github.faults.clear();
+  issue = await github.openIssue("olivia", { title: "Broken", body: "It is." });
+  message = await heard(adapted, await github.commentAs("wendy", issue.number, "@errand fix it"));
+});
+
+afterAll(() => github.stop());
+
+function aDelivery(notice: Notice, overrides: Partial<Delivery> = {}): Delivery {
+  deliveries += 1;
+  const { installation, key } = message;
+  const thread = { id: "thread-1", installation, key };
+  return { id: `delivery-${deliveries}`, thread, notice, maybeShown: false, ...overrides };
+}
+
+function aCard(overrides: Partial<RunCard> = {}): Notice {
+  const runId = "01900000-0000-7000-8000-000000000001" as RunId;
+  const sessionLink = "https://errand.example/sessions/1";
+  const card = { runId, title: "Fix it", state: "QUEUED", turn: 1, sessionLink } as const;
+  return { kind: "card", card: { ...card, ...overrides } };
+}
+
+function ours(number = issue.number) {
+  return github.comments(github.repo.fullName, number).filter(({ author }) => author === github.app.botLogin);
+}
+
+describe("a sign that the message was seen", () => {
+  const seen = () => aDelivery({ kind: "seen", messageRef: message.messageRef });
+
+  test("is one pair of eyes on the comment, however often it is given", async () => {
+    await adapted.adapter.deliver(seen());
+    await adapted.adapter.deliver(seen());
+
+    const comment = github
+      .comments(github.repo.fullName, issue.number)
+      .find(({ author }) => author === "wendy");
+    expect(comment?.reactions).toEqual([{ content: "eyes", user: github.app.botLogin }]);
+  });
+
+  test("of an issue is on the issue", async () => {
+    message = await heard(adapted, await github.openIssue("wendy", { title: "T", body: "@errand go" }));
+
+    await adapted.adapter.deliver(seen());
+
+    const number = (message.provenance.object as { number: number }).number;
+    expect(github.issueReactions(github.repo.fullName, number)).toEqual([
+      { content: "eyes", user: github.app.botLogin },
+    ]);
+  });
+
+  test("of a comment that was deleted is given up", async () => {
+    const attempt = adapted.adapter.deliver(aDelivery({ kind: "seen", messageRef: "issue_comment/1" }));
+
+    await expect(attempt).rejects.toMatchObject({ code: "resource_not_found", retryable: false });
+  });
+});
+
+describe("the card of a run", () => {
+  test("is one comment, edited from the first state to the answer", async () => {
+    let shownAt = await adapted.adapter.deliver(aDelivery(aCard()));
+    for (const state of ["PENDING", "INPROGRESS", "BLOCKED", "INPROGRESS"] as const) {
+      shownAt = await adapted.adapter.deliver(aDelivery(aCard({ state }), { shownAt }));
+    }
+    await adapted.adapter.deliver(
+      aDelivery(aCard({ state: "SUCCEEDED", answer: "All green." }), { shownAt }),
+    );
+
+    expect(ours()).toHaveLength(1);
+    expect(ours()[0]).toMatchObject({ edits: 5, body: expect.stringContaining("All green.") });
+  });
+
+  test("that somebody deleted is posted anew", async () => {
+    const lost = JSON.stringify({ kind: "issue_comment", id: 1 });
+
+    const receipt = await adapted.adapter.deliver(aDelivery(aCard({ state: "FAILED" }), { shownAt: lost }));
+
+    expect(ours()).toHaveLength(1);
+    expect(JSON.parse(receipt)).toEqual({ kind: "issue_comment", id: ours()[0]?.id });
+  });
+
+  test("whose first posting got no answer is the same comment at the second try", async () => {
+    github.faults.next({ method: "POST", path: COMMENTS, kind: "drop-after-write" });
+    const delivery = aDelivery(aCard());
+    await expect(adapted.adapter.deliver(delivery)).rejects.toMatchObject({ retryable: true });
+
+    const receipt = await adapted.adapter.deliver({ ...delivery, maybeShown: true });
+
+    expect(ours()).toHaveLength(1);
+    expect(JSON.parse(receipt).id).toBe(ours()[0]?.id);
+  });
+
+  test("that was posted anew without an answer is found, too", async () => {
+    github.faults.next({ method: "POST", path: COMMENTS, kind: "drop-after-write" });
+    const delivery = aDelivery(aCard(), { shownAt: JSON.stringify({ kind: "issue_comment", id: 1 }) });
+    await expect(adapted.adapter.deliver(delivery)).rejects.toMatchObject({ retryable: true });
+
+    await adapted.adapter.deliver({ ...delivery, maybeShown: true });
+
+    expect(ours()).toHaveLength(1);
+  });
+
+  test("is found behind a hundred other comments, without reading all pages of a longer talk", async () => {
+    for (let count = 0; count < 230; count += 1) await github.commentAs("wendy", issue.number, `${count}`);
+    github.faults.next({ method: "POST", path: COMMENTS, kind: "drop-after-write" });
+    const delivery = aDelivery(aCard());
+    await expect(adapted.adapter.deliver(delivery)).rejects.toMatchObject({ retryable: true });
+    const before = github.calls("GET", COMMENTS).length;
+
+    await adapted.adapter.deliver({ ...delivery, maybeShown: true });
+
+    expect(ours()).toHaveLength(1);
+    expect(github.calls("GET", COMMENTS).length - before).toBe(2);
+  });
+
+  test("is not taken for a comment of somebody who copied the marker", async () => {
+    await adapted.adapter.deliver(aDelivery(aCard()));
+    const copied = ours()[0]?.body ?? "";
+    const other = await github.openIssue("olivia", { title: "Other", body: "" });
+    message = await heard(adapted, await github.commentAs("wendy", other.number, "@errand go"));
+    await github.commentAs("sam", other.number, copied);
+
+    await adapted.adapter.deliver(aDelivery(aCard(), { maybeShown: true }));
+
+    expect(ours(other.number)).toHaveLength(1);
+    const copy = github.comments(github.repo.fullName, other.number).find(({ author }) => author === "sam");
+    expect(copy).toMatchObject({ body: copied, edits: 0 });
+  });
+
+  test("of what a hostile run prints fits and calls nobody", async () => {
+    const answer = "@wendy ![x](http://evil.example/secret) <img src=x> ".repeat(20_000);
+
+    await adapted.adapter.deliver(aDelivery(aCard({ state: "SUCCEEDED", answer })));
+
+    expect(ours()[0]?.body).not.toMatch(/@wendy|!\[|<img/);
+    expect(ours()[0]?.body.length).toBeLessThanOrEqual(65_000);
+  });
+});
+
+describe("a reply", () => {
+  test("is a comment of its own", async () => {
+    await adapted.adapter.deliver(aDelivery(aCard()));
+    await adapted.adapter.deliver(aDelivery(REPLY));
+
+    expect(ours()).toHaveLength(2);
+    expect(ours()[1]?.body).toContain("It is working.");
+  });
+
+  test("that was posted without an answer is there once", async () => {
+    github.faults.next({ method: "POST", path: COMMENTS, kind: "drop-after-write" });
+    const delivery = aDelivery(REPLY);
+    await expect(adapted.adapter.deliver(delivery)).rejects.toMatchObject({ retryable: true });
+
+    await adapted.adapter.deliver({ ...delivery, maybeShown: true });
+    await adapted.adapter.deliver(aDelivery(REPLY, { maybeShown: true }));
+
+    expect(ours()).toHaveLength(2);
+  });
+});
+
+test("in a review thread the card is a reply there, edited in place and found again", async () => {
+  const pull = await github.openPullRequest("wendy", { title: "P", body: "", branch: "feature" });
+  const top = await github.reviewCommentAs("wendy", pull.number, "@errand rename this");
+  message = await heard(adapted, top);
+  github.faults.next({ method: "POST", path: /\/replies$/, kind: "drop-after-write" });
+  const delivery = aDelivery(aCard());
+
+  await adapted.adapter.deliver(aDelivery({ kind: "seen", messageRef: message.messageRef }));
+  await expect(adapted.adapter.deliver(delivery)).rejects.toMatchObject({ retryable: true });
+  const shownAt = await adapted.adapter.deliver({ ...delivery, maybeShown: true });
+  await adapted.adapter.deliver(aDelivery(aCard({ state: "SUCCEEDED", answer: "Renamed." }), { shownAt }));
+
+  expect(ours(pull.number)).toHaveLength(1);
+  expect(ours(pull.number)[0]).toMatchObject({ kind: "review", body: expect.stringContaining("Renamed.") });
+  const asked = github.comments(github.repo.fullName, pull.number).find(({ author }) => author === "wendy");
+  expect(asked?.reactions).toEqual([{ content: "eyes", user: github.app.botLogin }]);
+});
+
+describe("when GitHub does not take it", () => {
+  test.each([
+    [{ kind: "429", retryAfterSeconds: 30 } as const, 30_000],
+    [{ kind: "secondary-limit", retryAfterSeconds: 12 } as const, 12_000],
+  ])("%j is waited for as long as it says", async (fault, retryAfterMs) => {
+    github.faults.next({ method: "POST", path: COMMENTS, ...fault });
+
+    const attempt = adapted.adapter.deliver(aDelivery(aCard()));
+
+    await expect(attempt).rejects.toMatchObject({ retryable: true, options: { retryAfterMs } });
+    expect(ours()).toEqual([]);
+  });
+
+  test("an error of GitHub's while editing is not taken for a deleted comment", async () => {
+    const shownAt = await adapted.adapter.deliver(aDelivery(aCard()));
+    github.faults.next({ method: "PATCH", path: COMMENT, kind: "502" });
+
+    const attempt = adapted.adapter.deliver(aDelivery(aCard({ state: "FAILED" }), { shownAt }));
+
+    await expect(attempt).rejects.toMatchObject({ code: "resource_unavailable", retryable: true });
+    expect(ours()).toHaveLength(1);
+  });
+
+  test.each([
+    [COMMENTS, 403, "Repository was archived so is read-only."],
+    [COMMENTS, 403, "Unable to create comment because issue is locked."],
+    [COMMENTS, 410, "This issue was deleted"],
+    [COMMENTS, 404, "Not Found"],
+    [/\/access_tokens$/, 403, "This installation has been suspended"],
+    [/\/access_tokens$/, 404, "Integration not found"],
+  ])("%s answering %i %s is given up", async (path, status, text) => {
+    const { adapter } = adapterOn(github, { fetch: refusing(path, status, text) });
+
+    await expect(adapter.deliver(aDelivery(aCard()))).rejects.toMatchObject({ retryable: false });
+  });
+
+  test("an issue that was transferred is given up, not answered elsewhere", async () => {
+    const moved = { status: 301, headers: { location: `${github.apiUrl}/repositories/1/issues/1/comments` } };
+    const fetch = fetchWith(({ url }) => (COMMENTS.test(url) ? new Response(null, moved) : undefined));
+
+    const attempt = adapterOn(github, { fetch }).adapter.deliver(aDelivery(aCard()));
+
+    await expect(attempt).rejects.toMatchObject({ code: "resource_not_found", retryable: false });
+  });
+
+  test("a silent link is given up in time and tried again", async () => {
+    const fetch = fetchWith(({ url, signal }) => {
+      if (!COMMENTS.test(url)) return undefined;
+      expect(signal.aborted).toBe(false);
+      throw new DOMException("The operation was aborted due to timeout", "TimeoutError");
+    });
+
+    const attempt = adapterOn(github, { fetch }).adapter.deliver(aDelivery(aCard()));
+
+    await expect(attempt).rejects.toMatchObject({ code: "resource_unavailable", retryable: true });
+  });
+
+  test("neither the key nor a token is in the error", async () => {
+    const tokens = new Set<string>();
+    const fetch = fetchWith(({ url, headers }) => {
+      tokens.add(headers.get("authorization")?.split(" ")[1] ?? "");
+      return COMMENTS.test(url) ? Response.json({ message: "no" }, { status: 422 }) : undefined;
+    });
+
+    const error: unknown = await adapterOn(github, { fetch })
+      .adapter.deliver(aDelivery(aCard()))
+      .catch((thrown: unknown) => thrown);
+
+    const shown = inspect(error, { depth: 20, showHidden: true });
+    expect(tokens.size).toBeGreaterThan(1);
+    for (const token of tokens) expect(shown).not.toContain(token);
+    expect(shown).not.toContain(github.app.privateKey.slice(40, 80));
+  });
+});
+
+test("a repository that is renamed meanwhile is found by its id", async () => {
+  const renamed: string[] = [];
+  const fetch = fetchWith(({ url }) => {
+    renamed.push(new URL(url).pathname);
+    return undefined;
+  });
+
+  await adapterOn(github, { fetch }).adapter.deliver(aDelivery(aCard()));
+
+  expect(renamed).toContain(`/repositories/${github.repo.id}`);
+});

@@ -1,0 +1,48 @@
+import { pino } from "pino";
+import {
+  createGithubAdapter,
+  type GithubAdapter,
+  type GithubDeps,
+} from "../../../../src/adapters/github/index.ts";
+import type { InboundMessage, InboxEvent } from "../../../../src/core/ports/thread-adapter.ts";
+import type { EmulatedGithub, Written } from "../../../support/emulated-github.ts";
+import { loopbackOnlyFetch } from "../../../support/loopback-only.ts";
+
+export type Accepted = Omit<InboxEvent, "id" | "receivedAt">;
+
+/** The adapter as it runs against the emulated GitHub. */
+export function adapterOn(github: EmulatedGithub, deps: Partial<GithubDeps> = {}): GithubAdapter {
+  const { id: appId, privateKey, webhookSecret } = github.app;
+  return createGithubAdapter(
+    { appId, privateKey, webhookSecrets: [webhookSecret], apiUrl: github.apiUrl },
+    { accept: async () => true, log: pino({ enabled: false }), fetch: loopbackOnlyFetch, ...deps },
+  );
+}
+
+export function storedEvent({ event, payload }: Written): InboxEvent {
+  return {
+    id: "inbox-1",
+    adapter: "github",
+    lane: "github",
+    deliveryId: "delivery-1",
+    name: event,
+    body: JSON.stringify(payload),
+    receivedAt: new Date(0),
+  };
+}
+
+/** The message that something written is to the adapter. */
+export async function heard({ adapter }: GithubAdapter, written: Written): Promise<InboundMessage> {
+  const translation = await adapter.translate(storedEvent(written));
+  if (translation.kind === "message") return translation.message;
+  throw new Error(`It was ignored: ${translation.reason}`);
+}
+
+/** GitHub as it is, but for the calls that `answer` takes. */
+export function fetchWith(answer: (request: Request) => Response | undefined): typeof fetch {
+  return async (input, init) => answer(new Request(input, init)) ?? loopbackOnlyFetch(input, init);
+}
+
+export function refusing(path: RegExp, status: number, message: string): typeof fetch {
+  return fetchWith(({ url }) => (path.test(url) ? Response.json({ message }, { status }) : undefined));
+}

@@ -1,0 +1,195 @@
+import { createHmac } from "node:crypto";
+import Fastify, { type FastifyInstance } from "fastify";
+import { pino } from "pino";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { webhookRoutes } from "../../../../src/adapters/github/routes.ts";
+import type { Accepted } from "./setup.ts";
+
+const SECRETS = ["new secret", "old secret"];
+const PAYLOAD = {
+  action: "created",
+  repository: { id: 3_000_000_000 },
+  issue: { number: 7 },
+  comment: { id: 1, body: "@errand gö" },
+};
+
+let server: FastifyInstance;
+let stored: Accepted[];
+let logged: string;
+let accept: (event: Accepted) => Promise<boolean>;
+
+beforeEach(async () => {
+  stored = [];
+  logged = "";
+  accept = async (event) => {
+    if (stored.some(({ deliveryId }) => deliveryId === event.deliveryId)) return false;
+    stored.push(event);
+    return true;
+  };
+  const log = pino({ level: "trace" }, { write: (line: string) => void (logged += line) });
+  server = Fastify();
+  server.post("/json", async ({ body }) => body);
+  await server.register(webhookRoutes({ secrets: SECRETS, log, accept: (event) => accept(event) }));
+});
+
+afterEach(async () => {
+  vi.useRealTimers();
+  await server.close();
+});
+
+function sha(algorithm: string, body: string, secret = "new secret"): string {
+  return `${algorithm}=${createHmac(algorithm, secret).update(body).digest("hex")}`;
+}
+
+async function post(body: string, headers: Record<string, string | undefined> = {}) {
+  const all = {
+    "content-type": "application/json",
+    "x-github-delivery": "72d3162e-cc78-11e3-81ab-4c9367dc0958",
+    "x-github-event": "issue_comment",
+    "x-hub-signature-256": sha("sha256", body),
+    ...headers,
+  };
+  const given = Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  return server.inject({ method: "POST", url: "/webhooks/github", headers: Object.fromEntries(given), body });
+}
+
+const BODY = JSON.stringify(PAYLOAD);
+
+describe("a signed delivery", () => {
+  test("is stored as it came, and then acknowledged", async () => {
+    const response = await post(BODY);
+
+    expect(response.statusCode).toBe(202);
+    expect(stored).toEqual([
+      {
+        adapter: "github",
+        lane: "github:3000000000/issues/7",
+        deliveryId: "72d3162e-cc78-11e3-81ab-4c9367dc0958",
+        name: "issue_comment",
+        body: BODY,
+      },
+    ]);
+  });
+
+  test("is accepted with each secret while they are being rotated", async () => {
+    for (const [index, secret] of SECRETS.entries()) {
+      const signature = sha("sha256", BODY, secret);
+      const response = await post(BODY, {
+        "x-hub-signature-256": signature,
+        "x-github-delivery": `d${index}`,
+      });
+      expect(response.statusCode).toBe(202);
+    }
+  });
+
+  test("delivered again is acknowledged and stored once", async () => {
+    await post(BODY);
+
+    expect((await post(BODY)).statusCode).toBe(200);
+    expect(stored).toHaveLength(1);
+  });
+
+  test("of more than Fastify's own limit is stored", async () => {
+    const large = JSON.stringify({ ...PAYLOAD, filler: "x".repeat(25 * 1024 * 1024 - 500) });
+
+    expect((await post(large)).statusCode).toBe(202);
+    expect(stored[0]?.body).toHaveLength(large.length);
+  });
+
+  test("of more than GitHub ever sends is refused", async () => {
+    expect((await post("x".repeat(27 * 1024 * 1024))).statusCode).toBe(413);
+  });
+
+  test("of no concern is acknowledged and not stored", async () => {
+    const ping = await post(JSON.stringify({ zen: "Keep it logically awesome." }), {
+      "x-github-event": "ping",
+    });
+    const push = await post("{}", { "x-github-event": "push" });
+    const deleted = await post(JSON.stringify({ ...PAYLOAD, action: "deleted" }));
+    const unknown = await post("{}", { "x-github-event": "constructor" });
+
+    expect([ping, push, deleted, unknown].map(({ statusCode }) => statusCode)).toEqual([200, 200, 200, 200]);
+    expect(stored).toEqual([]);
+  });
+
+  test.each([
+    ["x-github-delivery", BODY],
+    ["x-github-event", BODY],
+  ])("without %s is refused", async (header, body) => {
+    expect((await post(body, { [header]: undefined })).statusCode).toBe(400);
+    expect(stored).toEqual([]);
+  });
+
+  test.each([["{"], ["null"], ["[]"], ['{"action":"created"}']])(
+    "with the body %s is refused",
+    async (body) => {
+      expect((await post(body)).statusCode).toBe(400);
+      expect(stored).toEqual([]);
+    },
+  );
+});
+
+describe("a delivery that nobody vouches for", () => {
+  test.each([
+    ["no signature", { "x-hub-signature-256": undefined }],
+    ["a SHA-1 signature alone", { "x-hub-signature-256": undefined, "x-hub-signature": sha("sha1", BODY) }],
+    ["a SHA-1 signature in its place", { "x-hub-signature-256": sha("sha1", BODY) }],
+    ["a signature of another body", { "x-hub-signature-256": sha("sha256", `${BODY} `) }],
+    ["a signature with another secret", { "x-hub-signature-256": sha("sha256", BODY, "stolen") }],
+    ["an empty signature", { "x-hub-signature-256": "" }],
+  ])("%s is refused and nothing is stored", async (_what, headers) => {
+    const response = await post(BODY, headers);
+
+    expect(response.statusCode).toBe(401);
+    expect(stored).toEqual([]);
+    expect(logged).toContain("github.webhook.rejected");
+    expect(logged).not.toContain("secret");
+  });
+
+  test("is not even parsed", async () => {
+    const parse = vi.spyOn(JSON, "parse");
+
+    const response = await post("{ no JSON", { "x-hub-signature-256": sha("sha256", "another") });
+
+    expect(response.statusCode).toBe(401);
+    expect(parse).not.toHaveBeenCalled();
+    parse.mockRestore();
+  });
+
+  test("is refused whatever its content type and however empty", async () => {
+    const form = { "content-type": "application/x-www-form-urlencoded", "x-hub-signature-256": "sha256=0" };
+
+    expect((await post("payload=%7B%7D", form)).statusCode).toBe(401);
+    expect((await post("", { "content-type": undefined })).statusCode).toBe(401);
+  });
+});
+
+describe("when the event cannot be stored", () => {
+  test("GitHub is told to deliver it again", async () => {
+    accept = () => Promise.reject(new Error("database is down"));
+
+    expect((await post(BODY)).statusCode).toBe(503);
+    expect(logged).toContain("github.webhook.not_stored");
+  });
+
+  test("GitHub is told so before it gives up waiting", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const asked = Promise.withResolvers<void>();
+    accept = () => {
+      asked.resolve();
+      return new Promise(() => undefined);
+    };
+
+    const answer = post(BODY);
+    await asked.promise;
+    await vi.advanceTimersByTimeAsync(5_000);
+
+    expect((await answer).statusCode).toBe(503);
+  });
+});
+
+test("bodies of other routes are parsed as ever", async () => {
+  const response = await server.inject({ method: "POST", url: "/json", payload: { a: 1 } });
+
+  expect(response.json()).toEqual({ a: 1 });
+});

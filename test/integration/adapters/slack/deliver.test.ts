@@ -1,0 +1,184 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { Notice } from "../../../../src/core/threads/notice.ts";
+import { aCard, aReply, messageOf, SlackDesk } from "./slack-desk.ts";
+
+let desk: SlackDesk;
+
+beforeEach(async () => {
+  desk = await SlackDesk.open();
+});
+
+afterEach(async () => {
+  await desk.close();
+});
+
+describe("deliver", () => {
+  test("seen is a reaction, also the second time", async () => {
+    const message = await desk.mentioned();
+    const seen = { kind: "seen", messageRef: message.messageRef } as const;
+
+    const receipts = [
+      await desk.deliver(message, seen),
+      await desk.deliver(message, seen, { maybeShown: true }),
+    ];
+
+    const [root] = desk.slack.threadMessages(desk.slack.channel.id, message.messageRef);
+    expect(root?.reactions).toEqual([{ name: "eyes", users: [desk.slack.botUserId] }]);
+    expect(receipts[0]).toBe(receipts[1]);
+  });
+
+  test("a card is posted in the thread once and edited after that", async () => {
+    const message = await desk.mentioned();
+
+    const shownAt = await desk.deliver(message, aCard());
+    const again = await desk.deliver(message, aCard({ state: "SUCCEEDED" }), { id: "d2", shownAt });
+
+    const replies = desk.repliesTo(message);
+    expect(replies).toHaveLength(1);
+    expect(again).toBe(shownAt);
+    expect(replies[0]?.text).toContain("Succeeded");
+    expect(JSON.stringify(replies[0]?.blocks)).not.toContain("errand_cancel");
+    expect(JSON.parse(shownAt)).toEqual({ channel: desk.slack.channel.id, ts: replies[0]?.ts });
+  });
+
+  test("a card that somebody deleted is posted anew", async () => {
+    const message = await desk.mentioned();
+    const shownAt = await desk.deliver(message, aCard());
+    await desk.slack.workspace.callAs(desk.slack.botToken, "chat.delete", JSON.parse(shownAt));
+
+    const anew = await desk.deliver(message, aCard({ turn: 2 }), { id: "d2", shownAt });
+
+    expect(anew).not.toBe(shownAt);
+    expect(desk.repliesTo(message)).toHaveLength(1);
+  });
+
+  test("messages carry both marks and unfurl nothing", async () => {
+    const message = await desk.mentioned();
+
+    await desk.deliver(message, aReply("see https://example.com"));
+
+    const [reply] = desk.repliesTo(message);
+    expect(reply?.metadata).toMatchObject({
+      event_type: "errand_delivery",
+      event_payload: { delivery_id: "d1" },
+    });
+    expect(reply?.blocks[0]?.block_id).toBe("errand:d1");
+    expect(desk.slack.calls("chat.postMessage").at(-1)?.args).toMatchObject({
+      unfurl_links: "false",
+      unfurl_media: "false",
+      parse: "none",
+    });
+  });
+
+  test("in a direct conversation it answers in the thread of the message", async () => {
+    const direct = await desk.slack.openDirectMessage(desk.slack.bob);
+    const said = await desk.slack.postAs(desk.slack.bob, { channel: direct.id, text: "hi" });
+    await desk.slack.sendEvent(desk.url, desk.slack.messageEvent(said));
+    const message = messageOf(await desk.translateLast());
+
+    await desk.deliver(message, aReply());
+
+    expect(desk.slack.threadMessages(direct.id, said.ts).map(({ text }) => text)).toEqual(["hi", "Done."]);
+  });
+});
+
+test("no call to Slack waits for ever", async () => {
+  const wellConnected = desk.fetch;
+  const signals: unknown[] = [];
+  desk.fetch = (input, init) => {
+    signals.push(init?.signal);
+    return wellConnected(input, init);
+  };
+
+  await desk.mentioned();
+
+  expect(signals).toEqual([expect.any(AbortSignal)]);
+});
+
+describe("what Slack refuses", () => {
+  test("a limit is kept with the time to wait (57)", async () => {
+    const message = await desk.mentioned();
+    desk.slack.faults.next({ method: "chat.postMessage", kind: "429", retryAfterSeconds: 30 });
+
+    const error = await desk.failureOf(desk.deliver(message, aReply()));
+
+    expect(error).toMatchObject({ retryable: true, options: { retryAfterMs: 30_000 } });
+    expect(desk.slack.calls("chat.postMessage")).toHaveLength(1);
+  });
+
+  test.each([
+    "channel_not_found",
+    "not_in_channel",
+    "is_archived",
+    "token_revoked",
+    "account_inactive",
+    "invalid_auth",
+    "missing_scope",
+  ])("%s is for good, and says so (60)", async (name) => {
+    const message = await desk.mentioned();
+    desk.slack.faults.next({ method: "chat.postMessage", kind: "ok-false", error: name });
+
+    const error = await desk.failureOf(desk.deliver(message, aReply()));
+
+    expect(error.retryable).toBe(false);
+    expect(error.message).toContain(name);
+  });
+
+  test.each(["internal_error", "fatal_error", "service_unavailable", "ratelimited"])(
+    "%s may pass",
+    async (name) => {
+      const message = await desk.mentioned();
+      desk.slack.faults.next({ method: "chat.postMessage", kind: "ok-false", error: name });
+
+      expect(await desk.failureOf(desk.deliver(message, aReply()))).toMatchObject({ retryable: true });
+    },
+  );
+
+  test("no answer and HTTP 500 may pass, and are not tried again behind our back", async () => {
+    const message = await desk.mentioned();
+    desk.slack.faults.next({ method: "chat.postMessage", kind: "500" });
+    const broken = await desk.failureOf(desk.deliver(message, aReply()));
+    const calls = desk.slack.calls("chat.postMessage").length;
+    desk.fetch = async () => Promise.reject(new TypeError("fetch failed"));
+    const silent = await desk.failureOf(desk.deliver(message, aReply()));
+
+    expect([broken.retryable, silent.retryable, calls]).toEqual([true, true, 1]);
+  });
+
+  test("a thread whose first message was deleted leaves nothing in the channel (60)", async () => {
+    const mention = await desk.slack.mention(desk.slack.alice, { channel: "work", text: "fix it" });
+    await desk.slack.sendEvent(desk.url, mention.appMention);
+    const message = messageOf(await desk.translateLast());
+    await desk.slack.deleteAs(mention.posted);
+
+    const error = await desk.failureOf(desk.deliver(message, aReply()));
+    const again = await desk.failureOf(desk.deliver(message, aReply(), { maybeShown: true }));
+
+    expect([error, again]).toMatchObject([{ retryable: false }, { retryable: false }]);
+    expect(desk.slack.channelMessages(desk.slack.channel.id)).toEqual([]);
+  });
+});
+
+describe("what an agent prints (72)", () => {
+  test("arrives whole or cut, calls nobody, and fits", async () => {
+    const message = await desk.mentioned();
+    const hostile =
+      "<!channel> @channel <@U0BOT> ![x](https://evil.example/k) \u001B[31mred\u001B[0m\n# ✅ Succeeded\n";
+
+    for (const [index, text] of [hostile, hostile.repeat(10_000), "x".repeat(1_000_000)].entries()) {
+      const notice: Notice = {
+        kind: "message",
+        purpose: "answer",
+        text,
+        sessionLink: "https://errand.example/s/1",
+      };
+      await desk.deliver(message, notice, { id: `d${index}` });
+    }
+    const shown = JSON.stringify(desk.repliesTo(message));
+
+    expect(desk.repliesTo(message)).toHaveLength(3);
+    expect(shown).toContain("The agent's answer");
+    for (const dangerous of ["<!channel", "@channel", "<@U0BOT", "![x]", "\\u001b"])
+      expect(shown).not.toContain(dangerous);
+  });
+});

@@ -1,0 +1,151 @@
+import type { FastifyInstance, FastifyPluginAsync } from "fastify";
+import { pino } from "pino";
+import { createKeyHasher, newApiKey } from "../../../src/api/api-keys.ts";
+import { type ApiLimits, createServer } from "../../../src/api/server.ts";
+import { newId, type PrincipalId, type RunId } from "../../../src/core/ids.ts";
+import type { Clock } from "../../../src/core/ports/clock.ts";
+import type { News } from "../../../src/core/ports/news.ts";
+import type { AnswerStore, Storage } from "../../../src/core/ports/storage.ts";
+import type { Run } from "../../../src/core/runs/run.ts";
+import { RunEdit } from "../../../src/core/runs/run-edit.ts";
+import { RunService } from "../../../src/core/runs/run-service.ts";
+import { NoticeWriter } from "../../../src/core/threads/notice-writer.ts";
+import { Database } from "../../../src/storage/database.ts";
+import { createPrismaStorage } from "../../../src/storage/prisma-storage.ts";
+import { systemClock } from "../../../src/system-clock.ts";
+import { createTestDatabase } from "../../support/test-database.ts";
+
+export interface BenchOptions {
+  readonly limits?: Partial<ApiLimits>;
+  readonly adapterRoutes?: readonly FastifyPluginAsync[];
+  readonly ready?: () => Promise<string | undefined>;
+  readonly answers?: (answers: AnswerStore) => AnswerStore;
+}
+
+export interface ApiBench {
+  readonly server: FastifyInstance;
+  /** Of the server as it listens on a free port. */
+  readonly url: string;
+  readonly key: string;
+  readonly storage: Storage;
+  readonly runs: RunService;
+  readonly news: LocalNews;
+  readonly clock: TestClock;
+  /** All that was logged, as text. */
+  readonly logged: string[];
+  /** A user's key. */
+  addUser(name: string): Promise<string>;
+  revoke(key: string): Promise<void>;
+  /** Changes a run as a worker would. */
+  edit(runId: string, change: (edit: RunEdit) => void): Promise<Run>;
+  close(): Promise<void>;
+}
+
+/** News that stays in this process; `isSilent` loses all of it. */
+export class LocalNews implements News {
+  isSilent = false;
+  readonly #listeners = new Map<string, Set<() => void>>();
+
+  get listenerCount(): number {
+    return Array.from(this.#listeners.values()).reduce((sum, listeners) => sum + listeners.size, 0);
+  }
+
+  tell(topics: readonly string[]): void {
+    if (this.isSilent) return;
+    for (const topic of topics) {
+      for (const listener of this.#listeners.get(topic) ?? []) listener();
+    }
+  }
+
+  on(topic: string, listener: () => void): () => void {
+    const listeners = this.#listeners.get(topic) ?? new Set();
+    this.#listeners.set(topic, listeners.add(listener));
+    return () => listeners.delete(listener);
+  }
+}
+
+/** The real time, moved ahead by hand. */
+export class TestClock implements Clock {
+  aheadMs = 0;
+
+  readonly every = systemClock.every;
+  readonly after = systemClock.after;
+
+  now(): Date {
+    return new Date(Date.now() + this.aheadMs);
+  }
+}
+
+export const PUBLIC_URL = "http://127.0.0.1:8787";
+const SECRET = "a secret of this test";
+const AGENTS = { names: new Set(["demo", "codex"]), defaultName: "demo" };
+
+/** The whole HTTP side on a real database, listening on a free port. */
+export async function startBench(options: BenchOptions = {}): Promise<ApiBench> {
+  const testDatabase = await createTestDatabase();
+  const database = new Database({ url: testDatabase.url, maxConnections: 8, log: () => undefined });
+  const [news, clock, logged] = [new LocalNews(), new TestClock(), [] as string[]];
+  const storage = createPrismaStorage({ database, news, clock, sendJobs: async () => undefined });
+  const writer = new NoticeWriter(() => PUBLIC_URL, new Map());
+  const runs = new RunService({ storage, clock, writer, agents: AGENTS });
+  const hashKey = createKeyHasher(SECRET);
+  const key = newApiKey();
+  await storage.people.setAdministratorKey(hashKey(key));
+  const server = await createServer({
+    runs,
+    people: storage.people,
+    answers: options.answers?.(storage.answers) ?? storage.answers,
+    news,
+    clock,
+    log: pino({ level: "debug" }, { write: (line: string) => void logged.push(line) }),
+    hashKey,
+    sessionSecret: SECRET,
+    publicUrl: PUBLIC_URL,
+    ready: options.ready ?? (async () => undefined),
+    adapterRoutes: options.adapterRoutes ?? [],
+    limits: { pollMs: 50, ...options.limits },
+  });
+  const url = await server.listen({ port: 0, host: "127.0.0.1" });
+  return {
+    ...{ server, url, key, storage, runs, news, clock, logged },
+    addUser: (name) => addUser(storage, database, hashKey, name),
+    revoke: (revoked) => revoke(database, hashKey(revoked)),
+    edit: (runId, change) => editRun(storage, clock, writer, runId as RunId, change),
+    close: async () => {
+      await server.close();
+      await database.close();
+      await testDatabase.drop();
+    },
+  };
+}
+
+type HashKey = (key: string) => string;
+
+async function addUser(storage: Storage, database: Database, hashKey: HashKey, name: string): Promise<string> {
+  const { id } = await storage.people.ensure(`test:${name}`, name);
+  const key = newApiKey();
+  await database.transaction((tx) => tx.apiKey.create({ data: { hash: hashKey(key), principalId: id } }));
+  return key;
+}
+
+async function revoke(database: Database, hash: string): Promise<void> {
+  await database.transaction((tx) => tx.apiKey.delete({ where: { hash } }));
+}
+
+async function editRun(
+  storage: Storage,
+  clock: Clock,
+  writer: NoticeWriter,
+  id: RunId,
+  change: (edit: RunEdit) => void,
+): Promise<Run> {
+  return storage.runs.change(id, (subject) => {
+    const edit = new RunEdit(subject, { now: clock.now(), writer });
+    change(edit);
+    return edit.done();
+  });
+}
+
+export function anId(): PrincipalId {
+  return newId<PrincipalId>(new Date());
+}

@@ -1,0 +1,43 @@
+import type { ApiBench } from "./api-bench.ts";
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  // Tests look into bodies of every shape; what is not there fails the test by itself.
+  // biome-ignore lint/suspicious/noExplicitAny: see above
+  readonly body: any;
+}
+
+export interface Call {
+  readonly method?: string;
+  readonly body?: unknown;
+  readonly headers?: Record<string, string>;
+  /** null: none. Default: the administrator's. */
+  readonly key?: string | null;
+}
+
+/** One request over real HTTP, the way a client library sends it. */
+export async function call(bench: ApiBench, path: string, options: Call = {}): Promise<Answer> {
+  const { method = options.body === undefined ? "GET" : "POST", body, key = bench.key, headers = {} } = options;
+  const response = await fetch(`${bench.url}${path}`, {
+    method,
+    redirect: "manual",
+    headers: {
+      ...(key === null ? {} : { authorization: `Bearer ${key}` }),
+      ...(body === undefined ? {} : { "content-type": "application/json" }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  const isJson = response.headers.get("content-type")?.includes("json") ?? false;
+  return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : undefined };
+}
+
+/** Creates a run and gives its id. */
+export async function createRun(bench: ApiBench, body: object = {}, options: Call = {}): Promise<string> {
+  const answer = await call(bench, "/api/v1/agent/runs", { ...options, body: { prompt: "do it", ...body } });
+  if (answer.status !== 200) throw new Error(`No run: ${answer.status} ${answer.text}`);
+  return answer.body.run_id;
+}

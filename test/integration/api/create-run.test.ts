@@ -1,0 +1,190 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type ApiBench, startBench } from "./api-bench.ts";
+import { call, createRun } from "./api-caller.ts";
+
+let bench: ApiBench;
+beforeAll(async () => {
+  bench = await startBench();
+});
+afterAll(() => bench.close());
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+describe("creating a run", () => {
+  test.each(["/api/v1/agent/run", "/api/v1/agent/runs"])("%s answers with the queued run", async (path) => {
+    const { status, body } = await call(bench, path, { body: { prompt: "fix the build" } });
+
+    expect(status).toBe(200);
+    expect(body).toEqual({ run_id: expect.stringMatching(UUID), task_id: body.run_id, state: "QUEUED" });
+  });
+
+  test("the run is given back whole, its configuration resolved, under its new and its old address", async () => {
+    const config = { name: "nightly", model_id: "m1", harness: { type: "oz" }, future_member: { a: [1, null] } };
+    const id = await createRun(bench, { title: "T", config, metadata: { "a.b": "" }, mode: "plan" });
+
+    const run = await call(bench, `/api/v1/agent/runs/${id}`);
+    const task = await call(bench, `/api/v1/agent/tasks/${id.toUpperCase()}`);
+
+    expect(run.body).toMatchObject({
+      run_id: id,
+      task_id: id,
+      title: "T",
+      prompt: "do it",
+      state: "QUEUED",
+      source: "API",
+      is_sandbox_running: false,
+      started_at: null,
+      creator: { type: "user", display_name: "Administrator" },
+      agent_config: { ...config, harness: { type: "demo" } },
+      metadata: { "a.b": "" },
+      scope: { type: "Team" },
+      execution_location: "REMOTE",
+      session_link: expect.stringMatching(/^http:\/\/127\.0\.0\.1:8787\/sessions\//),
+    });
+    expect(Object.values(run.body).filter((member) => member === null)).toHaveLength(1);
+    expect(task.body).toEqual(run.body);
+  });
+
+  test("null and empty optional members mean absent, unknown ones are ignored", async () => {
+    const body = {
+      prompt: "x",
+      title: null,
+      skill: "",
+      conversation_id: null,
+      images: [],
+      config: { name: null, environment_id: "", mcp_servers: { a: { command: "c", url: null } } },
+      mode: "",
+      metadata: null,
+      brand_new: { anything: true },
+    };
+
+    const { status, body: created } = await call(bench, "/api/v1/agent/run", { body });
+    const { body: run } = await call(bench, `/api/v1/agent/runs/${created.run_id}`);
+
+    expect(status).toBe(200);
+    expect(run.agent_config).toEqual({ mcp_servers: { a: { command: "c" } }, harness: { type: "demo" } });
+    expect(run.title).toBe("x");
+  });
+
+  test.each([
+    ["CLI", "CLI"],
+    ["GITHUB_ACTION", "GITHUB_ACTION"],
+    ["LOCAL", "LOCAL"],
+    ["SLACK", "API"],
+    ["nonsense", "API"],
+  ])("the source header %s makes a run of source %s", async (header, source) => {
+    const id = await createRun(bench, {}, { headers: { "x-run-source": header } });
+
+    const { body } = await call(bench, `/api/v1/agent/runs/${id}`);
+
+    expect(body.source).toBe(source);
+    expect(body.execution_location).toBe(source === "LOCAL" ? "LOCAL" : "REMOTE");
+  });
+
+  test("a run below another names it; a parent that is hidden is not there", async () => {
+    const ann = await bench.addUser("ann");
+    const ben = await bench.addUser("ben");
+    const parent = await createRun(bench, { team: false }, { key: ann });
+    const body = { prompt: "x", parent_run_id: parent };
+
+    const child = await call(bench, "/api/v1/agent/runs", { body, key: ann });
+    const strangers = await call(bench, "/api/v1/agent/runs", { body, key: ben });
+    const item = await call(bench, `/api/v1/agent/runs/${child.body.run_id}`);
+
+    expect(item.body.parent_run_id).toBe(parent);
+    expect([strangers.status, strangers.body.code]).toEqual([404, "resource_not_found"]);
+  });
+
+  test("a run that is not the team's is seen by its creator and by administrators alone", async () => {
+    const [ann, ben] = [await bench.addUser("ann2"), await bench.addUser("ben2")];
+    const id = await createRun(bench, { team: false }, { key: ann });
+    const statusFor = async (key: string) => (await call(bench, `/api/v1/agent/runs/${id}`, { key })).status;
+
+    expect(await Promise.all([statusFor(ann), statusFor(bench.key), statusFor(ben)])).toEqual([200, 200, 404]);
+  });
+});
+
+describe("a request that is refused", () => {
+  test.each([
+    ["nothing to do", {}, "prompt"],
+    ["a blank prompt", { prompt: " \n " }, "prompt"],
+    ["a prompt over the limit", { prompt: "é".repeat(128 * 1024 + 1) }, "prompt"],
+    ["a title over 300 characters", { title: "😀".repeat(301) }, "title"],
+    ["a metadata key with a space", { metadata: { "a b": "x" } }, "metadata.a b"],
+    ["a metadata value over 256 bytes", { metadata: { a: "é".repeat(129) } }, "metadata.a"],
+    ["a metadata value that is no text", { metadata: { a: 1 } }, "metadata.a"],
+    ["21 metadata pairs", { metadata: pairs(21) }, "metadata"],
+    ["an unknown mode", { mode: "fast" }, "mode"],
+    ["an idle time-out of 61 minutes", { config: { idle_timeout_minutes: 61 } }, "config.idle_timeout_minutes"],
+    ["an unknown agent", { config: { harness: { type: "nobody" } } }, "config.harness.type"],
+    ["an MCP server of two kinds", { config: { mcp_servers: { wiki: { url: "u", command: "c" } } } }, "config.mcp_servers.wiki"],
+    ["an MCP server of no kind", { config: { mcp_servers: { wiki: { args: [] } } } }, "config.mcp_servers.wiki"],
+    ["six images", { images: Array(6).fill({ data: "", mime_type: "image/png" }) }, "images"],
+    ["NUL in a text", { prompt: "a\0b" }, "prompt"],
+    ["half a character pair", { config: { deep: [{ x: "\ud800" }] } }, "config.deep.0.x"],
+    ["NUL in a name", { metadata: { "a\0": "x" } }, "metadata"],
+    ["a member of the wrong type", { team: "yes" }, "team"],
+  ])("%s is invalid", async (_what, members, path) => {
+    const isAboutPrompt = _what === "nothing to do";
+    const body = isAboutPrompt ? members : { prompt: "x", ...members };
+
+    const answer = await call(bench, "/api/v1/agent/runs", { body });
+
+    expect([answer.status, answer.body.code]).toEqual([400, "invalid_request"]);
+    expect(answer.body.issues[0].path).toBe(path);
+    expect(answer.headers.get("x-should-retry")).toBe("false");
+  });
+
+  test("an MCP server is named in the words for people too", async () => {
+    const config = { mcp_servers: { wiki: { url: "u", warp_id: "w" } } };
+
+    const { body } = await call(bench, "/api/v1/agent/runs", { body: { prompt: "x", config } });
+
+    expect(body.error).toContain('MCP server "wiki"');
+  });
+
+  test.each([
+    ["images", { images: [{ data: "AA==", mime_type: "image/png" }] }],
+    ["attachments", { attachments: [{ file_name: "a", mime_type: "text/plain", data: "AA==" }] }],
+    ["skill", { skill: "repo:name" }],
+    ["config.skill_spec", { config: { skill_spec: "o/r:name" } }],
+    ["conversation_id", { conversation_id: "c" }],
+  ])("%s is refused rather than dropped", async (member, members) => {
+    const answer = await call(bench, "/api/v1/agent/runs", { body: { prompt: "x", ...members } });
+
+    expect([answer.status, answer.body.code]).toEqual([422, "operation_not_supported"]);
+    expect(answer.body.issues[0].path).toBe(member);
+    expect(answer.body.remedy).toBeTruthy();
+  });
+
+  test.each([
+    ["an unknown environment", { config: { environment_id: "abcdefghijklmnopqrstuv" } }],
+    ["an unknown parent", { parent_run_id: "00000000-0000-7000-8000-000000000000" }],
+    ["a parent that is no UUID", { parent_run_id: "x" }],
+  ])("%s is not found", async (_what, members) => {
+    const answer = await call(bench, "/api/v1/agent/runs", { body: { prompt: "x", ...members } });
+
+    expect([answer.status, answer.body.code]).toEqual([404, "resource_not_found"]);
+  });
+
+  test("exactly the limits are within them", async () => {
+    const body = { prompt: "é".repeat(128 * 1024), title: "😀".repeat(300), metadata: pairs(20) };
+
+    const answer = await call(bench, "/api/v1/agent/runs", { body });
+
+    expect(answer.status).toBe(200);
+  });
+
+  test.each(["/api/v1/agent/runs/x", "/api/v1/agent/runs/00000000-0000-7000-8000-000000000000"])(
+    "%s is not found",
+    async (path) => {
+      const answer = await call(bench, path);
+
+      expect([answer.status, answer.body.code]).toEqual([404, "resource_not_found"]);
+    },
+  );
+});
+
+function pairs(count: number): Record<string, string> {
+  return Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, "v"]));
+}

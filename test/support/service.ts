@@ -1,0 +1,80 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { waitFor } from "./wait-for.ts";
+
+const PROJECT = resolve(import.meta.dirname, "../..");
+const READY_MS = 20_000;
+
+/** The real service as a real process: `node src/main.ts`, on a free port, with an environment of its own. */
+export interface Service {
+  readonly url: string;
+  readonly apiKey: string;
+  readonly pid: number;
+  /** All that it has printed. */
+  output(): string;
+  /** Sends a signal; resolves with the exit code (null when a signal ended it) once the process is gone. */
+  end(signal: "SIGTERM" | "SIGKILL"): Promise<number | null>;
+  signal(name: NodeJS.Signals): void;
+}
+
+export async function startService(dataDir: string, env: Record<string, string> = {}): Promise<Service> {
+  const process = spawnService(dataDir, env);
+  const url = await readyUrl(process);
+  const apiKey = env.ERRAND_API_KEY ?? (await readFile(join(dataDir, "api-key"), "utf8")).trim();
+  return {
+    url,
+    apiKey,
+    pid: process.child.pid ?? 0,
+    output: process.output,
+    end: (signal) => end(process.child, signal),
+    signal: (name) => void process.child.kill(name),
+  };
+}
+
+export interface ServiceProcess {
+  readonly child: ChildProcess;
+  output(): string;
+}
+
+/** For starts that are meant to fail: the process and what it prints. */
+export function spawnService(dataDir: string, env: Record<string, string> = {}): ServiceProcess {
+  const child = spawn(process.execPath, [join(PROJECT, "src/main.ts")], {
+    cwd: PROJECT,
+    env: {
+      PATH: process.env.PATH,
+      HOME: dataDir,
+      ERRAND_DATA_DIR: dataDir,
+      ERRAND_PORT: "0",
+      ...env,
+    },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let printed = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.on("data", (bytes: Buffer) => {
+      printed += bytes.toString();
+    });
+  }
+  return { child, output: () => printed };
+}
+
+async function readyUrl({ child, output }: ServiceProcess): Promise<string> {
+  return waitFor(
+    () => {
+      if (child.exitCode !== null) throw new Error(`The service ended with ${child.exitCode}:\n${output()}`);
+      return /ready at (http\S+)/.exec(output())?.[1];
+    },
+    { what: "the service to be ready", timeoutMs: READY_MS },
+  );
+}
+
+async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {
+  if (child.exitCode === null && child.signalCode === null) {
+    const gone = once(child, "exit");
+    child.kill(signal);
+    await gone;
+  }
+  return child.exitCode;
+}
