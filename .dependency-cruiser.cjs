@@ -96,10 +96,18 @@ module.exports = {
     },
     {
       name: "database-behind-ports",
-      comment: "Who wants something of the database asks a port. Rows become our own types at the border of src/storage.",
+      comment:
+        "Who wants something of the database asks a port. Rows become our own types at the border of src/storage.",
       severity: "error",
       from: { path: "^src/", pathNot: "^src/(storage|queue|news)/" },
       to: { path: ["^src/storage/generated/", "node_modules/(@prisma|\\.prisma|pg|pg-boss)/"] },
+    },
+    {
+      name: "twins-are-for-tests",
+      comment: "What lives in memory alone keeps no promise: the service never runs on a port's twin.",
+      severity: "error",
+      from: { path: "^src/", pathNot: "/memory(/|-)" },
+      to: { path: "^src/.*/memory(/|-)" },
     },
     {
       name: "no-test-code-in-src",
@@ -138,6 +146,9 @@ module.exports = {
     // Also what is imported as a type alone: an arrow is an arrow.
     tsPreCompilationDeps: true,
     doNotFollow: { path: "node_modules" },
-    enhancedResolveOptions: { exportsFields: ["exports"], conditionNames: ["import", "node", "default", "types"] },
+    enhancedResolveOptions: {
+      exportsFields: ["exports"],
+      conditionNames: ["import", "node", "default", "types"],
+    },
   },
 };

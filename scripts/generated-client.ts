@@ -11,7 +11,9 @@ const GENERATED = "src/storage/generated";
 export async function listStaleFiles(root: string): Promise<readonly string[]> {
   const copy = await mkdtemp(join(tmpdir(), "errand-client-"));
   try {
-    await generateIn(copy, root);
+    await mkdir(join(copy, "prisma"));
+    await cp(join(root, "prisma/schema.prisma"), join(copy, "prisma/schema.prisma"));
+    await generateClient(copy, root);
     const expected = await readFiles(join(copy, GENERATED));
     const committed = await readFiles(join(root, GENERATED));
     const names = new Set([...expected.keys(), ...committed.keys()]);
@@ -21,15 +23,16 @@ export async function listStaleFiles(root: string): Promise<readonly string[]> {
   }
 }
 
-/** The client contains the schema with its paths, so the copy has the folders of the original. */
-async function generateIn(copy: string, root: string): Promise<void> {
-  await mkdir(join(copy, "prisma"));
-  await cp(join(root, "prisma/schema.prisma"), join(copy, "prisma/schema.prisma"));
-  await symlink(join(root, "node_modules"), join(copy, "node_modules"));
+/**
+ * Generates the client of the schema in `folder`, a copy of `root` as far as it matters: the client contains the
+ * schema with its relative paths, and the generator looks for its packages from there.
+ */
+export async function generateClient(folder: string, root: string): Promise<void> {
+  await symlink(join(root, "node_modules"), join(folder, "node_modules"));
   const environment = { ...process.env, PRISMA_SCHEMA_ENGINE_BINARY: "/bin/false", CHECKPOINT_DISABLE: "1" };
   const program = join(root, "node_modules/prisma/build/index.js");
   const parameters = [program, "generate", "--schema", "prisma/schema.prisma"];
-  await run(process.execPath, parameters, { cwd: copy, env: environment });
+  await run(process.execPath, parameters, { cwd: folder, env: environment });
 }
 
 async function readFiles(folder: string): Promise<ReadonlyMap<string, string>> {

@@ -18,7 +18,8 @@ export async function inspectLayers(root: string, folders: readonly string[]): P
   // The reporter "json" gives text.
   const { modules, summary } = JSON.parse(String(output)) as ICruiseResult;
   return {
-    moduleCount: modules.filter(({ source }) => folders.some((folder) => source.startsWith(`${folder}/`))).length,
+    moduleCount: modules.filter(({ source }) => folders.some((folder) => source.startsWith(`${folder}/`)))
+      .length,
     violations: summary.violations.map(describe),
   };
 }

@@ -9,6 +9,7 @@ import { RunWorker } from "./core/attempts/run-worker.ts";
 import { newId } from "./core/ids.ts";
 import { Intake } from "./core/intake/intake.ts";
 import { Janitor } from "./core/janitor.ts";
+import type { Log } from "./core/ports/log.ts";
 import type { Storage } from "./core/ports/storage.ts";
 import { RunService } from "./core/runs/run-service.ts";
 import { NoticeWriter } from "./core/threads/notice-writer.ts";
@@ -73,7 +74,7 @@ export async function compose(grounds: Grounds): Promise<Parts> {
   const news = new PostgresNews({ url, log: log.warn });
   const queue = new PgBossQueue({ url, maxConnections: QUEUE_CONNECTIONS, news, log: log.warn });
   const storage = createPrismaStorage({ database, news, clock, sendJobs: queue.sendJobs });
-  const adapters = await createAdapters(config, storage, logger);
+  const adapters = await createAdapters(config, storage, log);
   const threadAdapters = new Map(Array.from(adapters, ([name, { adapter }]) => [name, adapter]));
   const traits = new Map(Array.from(threadAdapters, ([name, adapter]) => [name, adapter.traits]));
   const writer = new NoticeWriter(publicUrl, traits);
@@ -142,7 +143,7 @@ export function apiParts(grounds: Grounds, parts: Parts): ApiParts {
 async function createAdapters(
   config: Config,
   { inbox }: Storage,
-  log: Logger,
+  log: Log,
 ): Promise<ReadonlyMap<string, RunningAdapter>> {
   const accept: Parameters<Config["adapters"][number]>[0]["accept"] = (event) => {
     const receivedAt = systemClock.now();

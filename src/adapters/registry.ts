@@ -1,5 +1,5 @@
 import type { FastifyPluginAsync } from "fastify";
-import type { Logger } from "pino";
+import type { Log } from "../core/ports/log.ts";
 import type { InboxEvent, ThreadAdapter } from "../core/ports/thread-adapter.ts";
 import { readGithubConfig } from "./github/config.ts";
 import { readSlackConfig } from "./slack/config.ts";
@@ -8,7 +8,7 @@ import { readSlackConfig } from "./slack/config.ts";
 export interface AdapterDeps {
   /** Stores an event in the inbox, durably; false when this delivery is already there. */
   accept(event: Omit<InboxEvent, "id" | "receivedAt">): Promise<boolean>;
-  readonly log: Logger;
+  readonly log: Log;
 }
 
 /** An adapter put together: the port, and the web routes through which its events come. */

@@ -9,17 +9,17 @@ export function createPrismaBlobStore(database: Database, clock: Clock): BlobSto
   return {
     async put(blob) {
       const id = newId(clock.now());
-      await database.read((client) => client.blob.create({ data: { id, bytes: Uint8Array.from(blob) } }));
+      await database.query((client) => client.blob.create({ data: { id, bytes: Uint8Array.from(blob) } }));
       return id;
     },
     async get(id) {
-      const row = await database.read((client) => client.blob.findUnique({ where: { id } }));
+      const row = await database.query((client) => client.blob.findUnique({ where: { id } }));
       if (row === null)
         throw new AppError("internal_error", "A stored workspace is gone.", { retryable: false });
       return row.bytes;
     },
     async remove(id) {
-      await database.read((client) => client.blob.deleteMany({ where: { id } }));
+      await database.query((client) => client.blob.deleteMany({ where: { id } }));
     },
   };
 }

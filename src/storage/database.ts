@@ -21,7 +21,7 @@ const TRANSACTION_WAIT_MS = 2_000;
 const TRANSACTION_TIMEOUT_MS = 8_000;
 const CONFLICT_TRIES = 3;
 
-/** The pool and the Prisma client on it; every query goes through `read` or `transaction`. */
+/** The pool and the Prisma client on it; every statement goes through `query` or `transaction`. */
 export class Database {
   readonly #pool: pg.Pool;
   readonly #client: PrismaClient;
@@ -42,7 +42,7 @@ export class Database {
     this.#client = new PrismaClient({ adapter });
   }
 
-  async read<T>(query: (client: PrismaClient) => Promise<T>): Promise<T> {
+  async query<T>(query: (client: PrismaClient) => Promise<T>): Promise<T> {
     try {
       return await query(this.#client);
     } catch (error) {

@@ -24,7 +24,7 @@ export class PrismaInboxStore implements InboxStore {
 
   async next(lane: string): Promise<InboxEvent | undefined> {
     const query = { where: { lane, disposition: null }, orderBy: { seq: "asc" } } as const;
-    const row = await this.#parts.database.read((client) => client.inboxEvent.findFirst(query));
+    const row = await this.#parts.database.query((client) => client.inboxEvent.findFirst(query));
     if (row === null) return undefined;
     const { id, adapter, deliveryId, name, body, receivedAt } = row;
     return { id, adapter, lane, deliveryId, name, body, receivedAt };
@@ -46,14 +46,14 @@ export class PrismaInboxStore implements InboxStore {
   }
 
   async countFailure(id: string, error: string): Promise<number> {
-    const row = await this.#parts.database.read((client) =>
+    const row = await this.#parts.database.query((client) =>
       client.inboxEvent.update({ where: { id }, data: { failures: { increment: 1 }, reason: error } }),
     );
     return row.failures;
   }
 
   async listOpenLanes(limit: number): Promise<readonly string[]> {
-    const rows = await this.#parts.database.read(
+    const rows = await this.#parts.database.query(
       (client) => client.$queryRaw<{ lane: string }[]>`
         SELECT DISTINCT lane FROM inbox_events
         WHERE disposition IS NULL AND received_at < now() - ${IDLE_SECONDS}::int * interval '1 second'

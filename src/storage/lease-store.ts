@@ -15,7 +15,7 @@ export class PrismaLeaseStore implements LeaseStore {
   }
 
   async renew(id: RunId, token: LeaseToken, ttlMs: number): Promise<RunState | undefined> {
-    const rows = await this.#database.read(
+    const rows = await this.#database.query(
       (client) => client.$queryRaw<{ state: RunState }[]>`
         UPDATE runs SET lease_expires_at = clock_timestamp() + ${ttlMs}::int * interval '1 millisecond'
         WHERE id = ${id}::uuid AND lease_token = ${token}::uuid RETURNING state`,
@@ -24,7 +24,7 @@ export class PrismaLeaseStore implements LeaseStore {
   }
 
   async listLost(limit: number): Promise<readonly RunId[]> {
-    const rows = await this.#database.read(
+    const rows = await this.#database.query(
       (client) => client.$queryRaw<{ id: RunId }[]>`
         SELECT id::text FROM runs WHERE lease_expires_at < clock_timestamp()
         ORDER BY lease_expires_at LIMIT ${limit}`,
@@ -33,7 +33,7 @@ export class PrismaLeaseStore implements LeaseStore {
   }
 
   async listIdle(limit: number): Promise<readonly RunId[]> {
-    const rows = await this.#database.read(
+    const rows = await this.#database.query(
       (client) => client.$queryRaw<{ id: RunId }[]>`
         SELECT id::text FROM runs
         WHERE state = 'QUEUED' AND lease_token IS NULL

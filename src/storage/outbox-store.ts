@@ -60,7 +60,7 @@ export class PrismaOutboxStore implements OutboxStore {
   }
 
   async listDue(limit: number): Promise<readonly string[]> {
-    const rows = await this.#parts.database.read(
+    const rows = await this.#parts.database.query(
       (client) => client.$queryRaw<{ id: string }[]>`
         SELECT DISTINCT thread_id::text AS id FROM outbox_deliveries
         WHERE state = 'waiting' AND due_at < now() - ${IDLE_SECONDS}::int * interval '1 second' LIMIT ${limit}`,

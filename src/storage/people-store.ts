@@ -26,12 +26,12 @@ export class PrismaPeopleStore implements PeopleStore {
 
   async getMany(ids: readonly PrincipalId[]): Promise<readonly Principal[]> {
     const where = { id: { in: [...ids] } };
-    const rows = await this.#parts.database.read((client) => client.principal.findMany({ where }));
+    const rows = await this.#parts.database.query((client) => client.principal.findMany({ where }));
     return rows.map(principalOf);
   }
 
   async findByKeyHash(hash: string): Promise<Principal | undefined> {
-    const row = await this.#parts.database.read((client) =>
+    const row = await this.#parts.database.query((client) =>
       client.apiKey.findUnique({ where: { hash }, include: { principal: true } }),
     );
     return row === null ? undefined : principalOf(row.principal);
@@ -48,11 +48,11 @@ export class PrismaPeopleStore implements PeopleStore {
 
   async hasAdministratorKey(): Promise<boolean> {
     const where = { principal: { identities: { some: { subject: ADMINISTRATOR } } } };
-    return (await this.#parts.database.read((client) => client.apiKey.count({ where }))) > 0;
+    return (await this.#parts.database.query((client) => client.apiKey.count({ where }))) > 0;
   }
 
   async #bySubject(subject: string): Promise<Principal | undefined> {
-    const row = await this.#parts.database.read((client) =>
+    const row = await this.#parts.database.query((client) =>
       client.identity.findUnique({ where: { subject }, include: { principal: true } }),
     );
     return row === null ? undefined : principalOf(row.principal);
@@ -61,7 +61,7 @@ export class PrismaPeopleStore implements PeopleStore {
   async #rename(id: PrincipalId, displayName: string | undefined): Promise<Principal> {
     const data = { displayName: displayName ?? null };
     return principalOf(
-      await this.#parts.database.read((client) => client.principal.update({ where: { id }, data })),
+      await this.#parts.database.query((client) => client.principal.update({ where: { id }, data })),
     );
   }
 }

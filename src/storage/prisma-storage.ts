@@ -24,7 +24,7 @@ function answerStore(database: Database): AnswerStore {
   return {
     async find(principalId, key) {
       const where = { principalId_key: { principalId, key } };
-      const row = await database.read((client) => client.rememberedAnswer.findUnique({ where }));
+      const row = await database.query((client) => client.rememberedAnswer.findUnique({ where }));
       return row === null ? undefined : { principalId, key, requestHash: row.requestHash, body: row.body };
     },
   };

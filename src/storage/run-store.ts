@@ -45,12 +45,12 @@ export class PrismaRunStore implements RunStore {
   }
 
   async find(key: RunKey): Promise<Run | undefined> {
-    const row = await this.#parts.database.read((client) => client.run.findUnique({ where: key }));
+    const row = await this.#parts.database.query((client) => client.run.findUnique({ where: key }));
     return row === null ? undefined : runOf(row);
   }
 
   async list(query: RunQuery): Promise<RunPage> {
-    const rows = await this.#parts.database.read((client) =>
+    const rows = await this.#parts.database.query((client) =>
       client.run.findMany({ where: whereOf(query), orderBy: orderBy(query), take: query.limit + 1 }),
     );
     return pageOf(rows.map(runOf), query);
@@ -58,7 +58,7 @@ export class PrismaRunStore implements RunStore {
 
   async readEvents(id: RunId, after: number, limit: number): Promise<readonly RunEvent[]> {
     const where = { runId: id, seq: { gt: after } };
-    const rows = await this.#parts.database.read((client) =>
+    const rows = await this.#parts.database.query((client) =>
       client.runEvent.findMany({ where, orderBy: { seq: "asc" }, take: limit }),
     );
     return rows.map(eventOf);

@@ -13,12 +13,12 @@ export class PrismaThreadStore implements ThreadStore {
 
   async find({ adapter, installation, key }: ThreadAddress): Promise<Thread | undefined> {
     const where = { adapter_installation_key: { adapter, installation, key } };
-    const row = await this.#database.read((client) => client.thread.findUnique({ where }));
+    const row = await this.#database.query((client) => client.thread.findUnique({ where }));
     return row === null ? undefined : threadOf(row);
   }
 
   async listOf(runId: RunId): Promise<readonly Thread[]> {
-    const rows = await this.#database.read((client) => client.thread.findMany({ where: { runId } }));
+    const rows = await this.#database.query((client) => client.thread.findMany({ where: { runId } }));
     return rows.map(threadOf);
   }
 }

@@ -166,6 +166,16 @@ export function describeSandbox(name: string, makeSandbox: (dataDir: string) => 
       expect(await processesWith(seconds)).toEqual([]);
     });
 
+    it("kill has ended a crowd when it resolves", async () => {
+      const seconds = uniqueSeconds();
+      const crowd = bench.shell(`for n in $(seq 150); do setsid sleep ${seconds} & done; wait`);
+      await waitFor(async () => (await processesWith(seconds)).length >= 150, { what: "the crowd" });
+
+      await crowd.kill();
+
+      expect(await processesWith(seconds)).toEqual([]);
+    });
+
     it("kill ends what a process left behind that has ended itself", async () => {
       const seconds = uniqueSeconds();
       const process = bench.shell(`setsid nohup sleep ${seconds} >/dev/null 2>&1 & exit 0`);

@@ -73,7 +73,7 @@ function cutText(text: string, room: number): string {
 }
 
 function fenced(content: string, language: string): string {
-  const code = shortTicks(content).replace(/\n$/, "");
+  const code = content.replace(/\n$/, "");
   const longest = Math.max(2, ...Array.from(code.matchAll(/`+/g), ([ticks]) => ticks.length));
   const marks = "`".repeat(longest + 1);
   return `${marks}${safeLanguage(language)}\n${code}\n${marks}\n\n`;

@@ -20,8 +20,8 @@ export const GivenTime = Timestamp.refine(isWithinRange, "must be within the yea
   (text) => new Date(text),
 );
 
-/** PostgreSQL knows no year 0, and an offset may lead there. */
+/** PostgreSQL knows no year 0, and an offset may lead there. What is no time at all is told apart before. */
 function isWithinRange(text: string): boolean {
   const year = new Date(text).getUTCFullYear();
-  return year >= 1 && year <= 9_999;
+  return !(year < 1 || year > 9_999);
 }

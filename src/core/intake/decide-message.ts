@@ -95,8 +95,7 @@ async function reply(
   { storage }: IntakeParts,
   text: string,
 ): Promise<Disposition> {
-  const seenNotice = { kind: "seen", messageRef: message.messageRef } as const;
-  const notices = [seenNotice, { kind: "message", purpose: "reply", text }] as const;
+  const notices = [...seenSign(message), { kind: "message", purpose: "reply", text } as const];
   await storage.inbox.settle({ ...settles, disposition: "replied" }, { thread, notices });
   return "replied";
 }
@@ -109,8 +108,13 @@ async function statusText(arrival: Arrival, { runs }: IntakeParts): Promise<stri
 }
 
 function seen({ message, settles, thread }: Arrival, disposition: Disposition): Alongside {
-  const notices = [{ kind: "seen", messageRef: message.messageRef }] as const;
-  return { settles: { ...settles, disposition }, says: { threadId: thread.id, notices } };
+  const says = { threadId: thread.id, notices: seenSign(message) };
+  return { settles: { ...settles, disposition }, says };
+}
+
+/** A pressed button stands on a message of ours, which needs no sign that it was seen. */
+function seenSign({ messageRef, press }: Arrival["message"]) {
+  return press === undefined ? [{ kind: "seen", messageRef } as const] : [];
 }
 
 function currentRun({ thread }: Arrival): Run["id"] {

@@ -1,5 +1,5 @@
 import { inspect } from "node:util";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import type { GithubAdapter } from "../../../../src/adapters/github/index.ts";
 import type { RunId } from "../../../../src/core/ids.ts";
 import type { Delivery, InboundMessage } from "../../../../src/core/ports/thread-adapter.ts";
@@ -244,16 +244,21 @@ describe("when GitHub does not take it", () => {
     await expect(attempt).rejects.toMatchObject({ code: "resource_not_found", retryable: false });
   });
 
-  test("a silent link is given up in time and tried again", async () => {
-    const fetch = fetchWith(({ url, signal }) => {
-      if (!COMMENTS.test(url)) return undefined;
-      expect(signal.aborted).toBe(false);
-      throw new DOMException("The operation was aborted due to timeout", "TimeoutError");
-    });
+  test("a link that goes silent is given up after ten seconds and tried again", async () => {
+    const timeout = AbortSignal.timeout;
+    const waits = vi
+      .spyOn(AbortSignal, "timeout")
+      .mockImplementation((ms) => timeout.call(AbortSignal, ms / 100));
+    const silent: typeof fetch = (_input, init) =>
+      new Promise((_resolve, reject) =>
+        init?.signal?.addEventListener("abort", () => reject(init.signal?.reason)),
+      );
 
-    const attempt = adapterOn(github, { fetch }).adapter.deliver(aDelivery(aCard()));
+    const attempt = adapterOn(github, { fetch: silent }).adapter.deliver(aDelivery(aCard()));
 
     await expect(attempt).rejects.toMatchObject({ code: "resource_unavailable", retryable: true });
+    expect(waits).toHaveBeenCalledWith(10_000);
+    waits.mockRestore();
   });
 
   test("neither the key nor a token is in the error", async () => {
@@ -274,14 +279,27 @@ describe("when GitHub does not take it", () => {
   });
 });
 
-test("a repository that is renamed meanwhile is found by its id", async () => {
-  const renamed: string[] = [];
-  const fetch = fetchWith(({ url }) => {
-    renamed.push(new URL(url).pathname);
-    return undefined;
-  });
+test("a repository that was renamed is found by its id", async () => {
+  const own = await startEmulatedGithub();
+  try {
+    const { number } = await own.openIssue("olivia", { title: "Broken", body: "" });
+    const there = adapterOn(own);
+    message = await heard(there, await own.commentAs("wendy", number, "@errand go"));
+    await rename(own, "gadgets");
 
-  await adapterOn(github, { fetch }).adapter.deliver(aDelivery(aCard()));
+    await there.adapter.deliver(aDelivery(aCard()));
+    const authorization = await there.adapter.authorize(message);
 
-  expect(renamed).toContain(`/repositories/${github.repo.id}`);
+    expect(own.comments("acme/gadgets", number).map(({ author }) => author)).toContain(own.app.botLogin);
+    expect(authorization).toMatchObject({ allowed: true });
+  } finally {
+    await own.stop();
+  }
 });
+
+async function rename({ apiUrl, repo, owner }: EmulatedGithub, name: string): Promise<void> {
+  const headers = { authorization: `token ${owner.token}`, "content-type": "application/json" };
+  const body = JSON.stringify({ name });
+  const response = await fetch(`${apiUrl}/repos/${repo.fullName}`, { method: "PATCH", headers, body });
+  expect(response.status).toBe(200);
+}

@@ -26,7 +26,10 @@ beforeEach(async () => {
     stored.push(event);
     return true;
   };
-  const log = pino({ level: "trace" }, { write: (line: string) => void (logged += line) });
+  const write = (line: string) => {
+    logged += line;
+  };
+  const log = pino({ level: "trace" }, { write });
   server = Fastify();
   server.post("/json", async ({ body }) => body);
   await server.register(webhookRoutes({ secrets: SECRETS, log, accept: (event) => accept(event) }));

@@ -1,0 +1,59 @@
+import { newId, type RunId } from "../../core/ids.ts";
+import { type RememberedAnswer, type Settlement, Taken } from "../../core/ports/storage.ts";
+import type { RunChange } from "../../core/runs/run-change.ts";
+import { slotOf } from "../../core/threads/notice.ts";
+import type { Thread, ThreadBinding } from "../../core/threads/thread.ts";
+import type { Tx } from "./memory-database.ts";
+import type { Tables } from "./tables.ts";
+
+/** Rows that a change writes beside the run. */
+export function bindThread(tx: Tx, runId: RunId, { thread, expected }: ThreadBinding): void {
+  if (expected === undefined) makeThread(tx, thread);
+  const row = tx.tables.threads.get(thread.id);
+  if (row === undefined || row.runId !== expected) throw new Taken("thread");
+  tx.tables.threads.set(row.id, { ...row, runId });
+}
+
+/** Makes the thread unless this very row is there already; another row with its address means it is taken. */
+export function makeThread({ tables }: Tx, { id, adapter, installation, key }: Thread): void {
+  if (tables.threads.has(id)) return;
+  if (findThread(tables, { adapter, installation, key }) !== undefined) throw new Taken("thread");
+  tables.threads.set(id, { id, adapter, installation, key });
+}
+
+export function findThread(
+  tables: Tables,
+  { adapter, installation, key }: Omit<Thread, "id">,
+): Thread | undefined {
+  return tables.threads
+    .values()
+    .find(
+      (thread) => thread.adapter === adapter && thread.installation === installation && thread.key === key,
+    );
+}
+
+export function addNotices({ tables, now }: Tx, notices: RunChange["notices"]): void {
+  for (const { threadId, notice } of notices) {
+    const id = newId(new Date(now));
+    const slot = slotOf(notice, id);
+    tables.deliveries.set(id, { id, threadId, slot, notice, state: "waiting", tries: 0, dueAt: now });
+  }
+}
+
+export function settleEvent({ tables }: Tx, { inboxId, disposition, meaning }: Settlement): void {
+  const row = tables.inbox.get(inboxId);
+  const isTaken = meaning !== undefined && tables.meanings.has(meaning);
+  if (isTaken || row === undefined || row.disposition !== undefined) throw new Taken("meaning");
+  if (meaning !== undefined) tables.meanings.add(meaning);
+  tables.inbox.set(inboxId, { ...row, disposition });
+}
+
+export function rememberAnswer({ tables }: Tx, answer: RememberedAnswer): void {
+  const name = answerName(answer);
+  if (tables.answers.has(name)) throw new Taken("answer");
+  tables.answers.set(name, answer);
+}
+
+export function answerName({ principalId, key }: Pick<RememberedAnswer, "principalId" | "key">): string {
+  return `${principalId} ${key}`;
+}

@@ -1,0 +1,66 @@
+import type { InboxStore, Saying, Settlement } from "../../core/ports/storage.ts";
+import type { InboxEvent } from "../../core/ports/thread-adapter.ts";
+import { addNotices, makeThread, settleEvent } from "./change-rows.ts";
+import { IDLE_MS } from "./lease-store.ts";
+import type { MemoryDatabase } from "./memory-database.ts";
+
+export class MemoryInboxStore implements InboxStore {
+  readonly #database: MemoryDatabase;
+
+  constructor(database: MemoryDatabase) {
+    this.#database = database;
+  }
+
+  put(event: InboxEvent): Promise<boolean> {
+    return this.#database.transaction(({ tables, jobs, now }) => {
+      const { adapter, deliveryId } = event;
+      const isKnown = tables.inbox
+        .values()
+        .some(({ event: known }) => known.adapter === adapter && known.deliveryId === deliveryId);
+      if (isKnown) return false;
+      tables.inbox.set(event.id, { event: { ...event, receivedAt: new Date(now) }, failures: 0 });
+      jobs.push({ kind: "inbox", key: event.lane });
+      return true;
+    });
+  }
+
+  next(lane: string): Promise<InboxEvent | undefined> {
+    return this.#database.read(({ inbox }) => {
+      const isOpen = (row: { event: InboxEvent; disposition?: string }) =>
+        row.event.lane === lane && row.disposition === undefined;
+      return inbox.values().find(isOpen)?.event;
+    });
+  }
+
+  settle(settlement: Settlement, says?: Saying): Promise<void> {
+    return this.#database.transaction((tx) => {
+      settleEvent(tx, settlement);
+      if (says === undefined) return;
+      const { thread, notices } = says;
+      makeThread(tx, thread);
+      addNotices(
+        tx,
+        structuredClone(notices).map((notice) => ({ threadId: thread.id, notice })),
+      );
+      tx.jobs.push({ kind: "deliver", key: thread.id });
+    });
+  }
+
+  countFailure(id: string, _error: string): Promise<number> {
+    return this.#database.transaction(({ tables }) => {
+      const row = tables.inbox.get(id);
+      if (row === undefined) throw new Error("A failure of an event that is not there was to be counted.");
+      const failures = row.failures + 1;
+      tables.inbox.set(id, { ...row, failures });
+      return failures;
+    });
+  }
+
+  listOpenLanes(limit: number): Promise<readonly string[]> {
+    return this.#database.read(({ inbox }, now) => {
+      const open = [...inbox.values()].filter(({ disposition }) => disposition === undefined);
+      const old = open.filter(({ event }) => event.receivedAt.getTime() < now - IDLE_MS);
+      return [...new Set(old.map(({ event }) => event.lane))].slice(0, limit);
+    });
+  }
+}

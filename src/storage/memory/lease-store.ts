@@ -1,0 +1,48 @@
+import type { LeaseToken, RunId } from "../../core/ids.ts";
+import type { LeaseStore } from "../../core/ports/storage.ts";
+import type { RunState } from "../../core/runs/states.ts";
+import { IDLE_SECONDS } from "../lease-store.ts";
+import type { MemoryDatabase } from "./memory-database.ts";
+
+export const IDLE_MS = IDLE_SECONDS * 1_000;
+
+export class MemoryLeaseStore implements LeaseStore {
+  readonly #database: MemoryDatabase;
+
+  constructor(database: MemoryDatabase) {
+    this.#database = database;
+  }
+
+  renew(id: RunId, token: LeaseToken, ttlMs: number): Promise<RunState | undefined> {
+    return this.#database.transaction(({ tables, now }) => {
+      const row = tables.runs.get(id);
+      if (row === undefined || row.run.lease?.token !== token) return undefined;
+      tables.runs.set(id, { ...row, leaseUntil: now + ttlMs });
+      return row.run.state;
+    });
+  }
+
+  listLost(limit: number): Promise<readonly RunId[]> {
+    return this.#database.read(({ runs }, now) => {
+      const leased = [...runs.values()].map(({ run, leaseUntil = Infinity }) => ({ id: run.id, leaseUntil }));
+      const lost = leased.filter(({ leaseUntil }) => leaseUntil < now);
+      return lost
+        .sort((a, b) => a.leaseUntil - b.leaseUntil)
+        .slice(0, limit)
+        .map(({ id }) => id);
+    });
+  }
+
+  listIdle(limit: number): Promise<readonly RunId[]> {
+    return this.#database.read(({ runs }, now) => {
+      const free = [...runs.values()].map(({ run }) => run).filter(({ lease }) => lease === undefined);
+      const idle = free.filter(
+        ({ state, updatedAt }) => state === "QUEUED" && updatedAt.getTime() < now - IDLE_MS,
+      );
+      return idle
+        .sort((a, b) => a.updatedAt.getTime() - b.updatedAt.getTime())
+        .slice(0, limit)
+        .map(({ id }) => id);
+    });
+  }
+}

@@ -1,0 +1,68 @@
+import type { Run } from "../../core/runs/run.ts";
+import type { RunFilters, RunPage, RunPosition, RunQuery, RunSort } from "../../core/runs/run-query.ts";
+import { pageOf } from "../run-list.ts";
+
+export function listRuns(runs: Iterable<Run>, query: RunQuery): RunPage {
+  const { after, limit, order, sort } = query;
+  const sign = order === "asc" ? 1 : -1;
+  const isBehind = (run: Run) => after === undefined || sign * compare(positionOf(run, sort), after) > 0;
+  const found = Array.from(runs)
+    .filter(
+      (run) => isVisible(run, query) && isBehind(run) && CHECKS.every((holds) => holds(run, query.filters)),
+    )
+    .sort((a, b) => sign * compare(positionOf(a, sort), positionOf(b, sort)));
+  return pageOf(found.slice(0, limit + 1), query);
+}
+
+const VALUES: Readonly<Record<RunSort, (run: Run) => string>> = {
+  updated_at: ({ updatedAt }) => updatedAt.toISOString(),
+  created_at: ({ createdAt }) => createdAt.toISOString(),
+  title: ({ title }) => title,
+  agent: ({ agent }) => agent,
+};
+
+function positionOf(run: Run, sort: RunSort): RunPosition {
+  return { value: VALUES[sort](run), id: run.id };
+}
+
+/** Runs with the same value stand in the order of their ids. */
+function compare(a: RunPosition, b: RunPosition): number {
+  if (a.value !== b.value) return a.value < b.value ? -1 : 1;
+  if (a.id === b.id) return 0;
+  return a.id < b.id ? -1 : 1;
+}
+
+function isVisible({ teamOwned, creatorId }: Run, { viewer }: RunQuery): boolean {
+  return viewer.administrator || teamOwned || creatorId === viewer.id;
+}
+
+type Check = (run: Run, filters: RunFilters) => boolean;
+
+const CHECKS: readonly Check[] = [
+  ({ state }, { states }) => states === undefined || states.includes(state),
+  ({ config }, { name }) => isAsked(config.name, name),
+  ({ config }, { modelId }) => isAsked(config.model_id ?? config.harness?.model_id, modelId),
+  ({ creatorId }, filters) => isAsked(creatorId, filters.creatorId),
+  ({ source }, filters) => isAsked(source, filters.source),
+  ({ skill }, filters) => isAsked(skill, filters.skill),
+  ({ createdAt }, { createdAfter }) => createdAfter === undefined || createdAt > createdAfter,
+  ({ createdAt }, { createdBefore }) => createdBefore === undefined || createdAt < createdBefore,
+  ({ updatedAt }, { updatedAfter }) => updatedAfter === undefined || updatedAt > updatedAfter,
+  ({ config }, { environmentId }) => isAsked(config.environment_id ?? null, environmentId),
+  ({ ancestorIds }, { ancestorId }) => ancestorId === undefined || ancestorIds.includes(ancestorId),
+  ({ metadata }, filters) =>
+    Object.entries(filters.metadata ?? {}).every(([key, value]) => metadata[key] === value),
+  ({ source }, { executionLocation }) =>
+    executionLocation === undefined || (executionLocation === "LOCAL") === (source === "LOCAL"),
+  (run, { text }) => text === undefined || contains(run, text),
+  // No run has one of these yet.
+  (_run, { artifactType, scheduleId }) => artifactType === undefined && scheduleId === undefined,
+];
+
+function isAsked<T>(value: T, asked: T | undefined): boolean {
+  return asked === undefined || value === asked;
+}
+
+function contains({ title, prompt, skill = "" }: Run, text: string): boolean {
+  return [title, prompt, skill].some((place) => place.toLowerCase().includes(text.toLowerCase()));
+}

@@ -1,0 +1,125 @@
+import { AppError } from "../../core/errors.ts";
+import type { RunId } from "../../core/ids.ts";
+import type { RunKey, RunStore, RunSubject } from "../../core/ports/storage.ts";
+import type { RunEvent } from "../../core/runs/events.ts";
+import type { FollowUp, Lease, Run, RunOrigin } from "../../core/runs/run.ts";
+import type { RunChange } from "../../core/runs/run-change.ts";
+import type { RunPage, RunQuery } from "../../core/runs/run-query.ts";
+import { addNotices, bindThread, rememberAnswer, settleEvent } from "./change-rows.ts";
+import type { MemoryDatabase, Tx } from "./memory-database.ts";
+import { listRuns } from "./run-list.ts";
+import type { RunRow, Tables } from "./tables.ts";
+
+export class MemoryRunStore implements RunStore {
+  readonly #database: MemoryDatabase;
+
+  constructor(database: MemoryDatabase) {
+    this.#database = database;
+  }
+
+  create(origin: RunOrigin, change: RunChange): Promise<Run> {
+    return this.#database.transaction((tx) => {
+      const run = { ...origin, ...change.progress, updatedAt: origin.createdAt, lastSeq: 0 };
+      return store(tx, { run }, structuredClone(change));
+    });
+  }
+
+  change(id: RunId, decide: (subject: RunSubject) => RunChange | undefined): Promise<Run> {
+    return this.#database.transaction((tx) => {
+      const row = tx.tables.runs.get(id);
+      if (row === undefined) throw new AppError("resource_not_found", "There is no such run.");
+      const change = decide(subjectOf(tx, row));
+      if (change === undefined) return row.run;
+      const run = { ...row.run, ...change.progress, updatedAt: new Date(tx.now), lastSeq: row.run.lastSeq };
+      return store(tx, leased({ ...row, run }, change.lease, tx.now), structuredClone(change));
+    });
+  }
+
+  find(key: RunKey): Promise<Run | undefined> {
+    return this.#database.read(({ runs }) => {
+      if ("id" in key) return runs.get(key.id)?.run;
+      return runs.values().find(({ run }) => run.sessionId === key.sessionId)?.run;
+    });
+  }
+
+  list(query: RunQuery): Promise<RunPage> {
+    return this.#database.read(({ runs }) =>
+      listRuns(
+        runs.values().map(({ run }) => run),
+        query,
+      ),
+    );
+  }
+
+  readEvents(id: RunId, after: number, limit: number): Promise<readonly RunEvent[]> {
+    return this.#database.read(({ events }) => (events.get(id) ?? []).slice(after, after + limit));
+  }
+}
+
+function subjectOf({ tables, now }: Tx, { run, leaseUntil }: RunRow): RunSubject {
+  const followUps = followUpsOf(tables, run.id);
+  return {
+    run,
+    waiting: followUps.filter(({ turn }) => turn === undefined),
+    taken: followUps.filter(({ turn }) => turn === run.turn),
+    threads: [...tables.threads.values().filter(({ runId }) => runId === run.id)],
+    leaseOver: leaseUntil !== undefined && leaseUntil < now,
+  };
+}
+
+function followUpsOf({ followUps }: Tables, runId: RunId): FollowUp[] {
+  return [...followUps.values().filter((followUp) => followUp.runId === runId)].sort((a, b) => a.seq - b.seq);
+}
+
+function leased({ run, leaseUntil }: RunRow, grant: RunChange["lease"], now: number): RunRow {
+  if (grant === undefined) return { run, ...(leaseUntil === undefined ? {} : { leaseUntil }) };
+  const { lease: _given, ...free } = run;
+  if (grant === null) return { run: free };
+  const { token, worker, ttlMs } = grant;
+  const lease: Lease = { token, worker };
+  return { run: { ...free, lease }, leaseUntil: now + ttlMs };
+}
+
+function store(tx: Tx, row: RunRow, change: RunChange): Run {
+  const { id, lastSeq } = row.run;
+  const run = present({ ...row.run, lastSeq: lastSeq + change.events.length });
+  tx.tables.runs.set(id, { ...row, run });
+  addEvents(tx, run, lastSeq, change.events);
+  addFollowUps(tx, id, change);
+  if (change.binding !== undefined) bindThread(tx, id, change.binding);
+  addNotices(tx, change.notices);
+  if (change.settlement !== undefined) settleEvent(tx, change.settlement);
+  if (change.answer !== undefined) rememberAnswer(tx, change.answer);
+  tx.jobs.push(...change.jobs);
+  tx.topics.push(`run:${id}`);
+  return run;
+}
+
+function addEvents({ tables, now }: Tx, { id }: Run, lastSeq: number, added: RunChange["events"]): void {
+  const at = new Date(now);
+  const events = added.map(({ turn, body }, index) => ({
+    runId: id,
+    seq: lastSeq + index + 1,
+    turn,
+    at,
+    body,
+  }));
+  tables.events.set(id, [...(tables.events.get(id) ?? []), ...events]);
+}
+
+function addFollowUps({ tables }: Tx, runId: RunId, { followUps, takes }: RunChange): void {
+  const lastSeq = followUpsOf(tables, runId).at(-1)?.seq ?? 0;
+  for (const [index, followUp] of followUps.entries()) {
+    tables.followUps.set(followUp.id, { ...followUp, seq: lastSeq + index + 1 });
+  }
+  for (const id of takes?.ids ?? []) {
+    const followUp = tables.followUps.get(id);
+    if (followUp !== undefined && takes !== undefined)
+      tables.followUps.set(id, { ...followUp, turn: takes.turn });
+  }
+}
+
+/** A member that is undefined is absent, as it is behind a database's null. */
+function present(run: Run): Run {
+  return Object.fromEntries(Object.entries(run).filter(([, value]) => value !== undefined)) as unknown as Run;
+}

@@ -1,0 +1,83 @@
+import type { PrincipalId, RunId } from "../../core/ids.ts";
+import type { Principal } from "../../core/people/principal.ts";
+import type { Disposition, RememberedAnswer } from "../../core/ports/storage.ts";
+import type { InboxEvent } from "../../core/ports/thread-adapter.ts";
+import type { RunEvent } from "../../core/runs/events.ts";
+import type { FollowUp, Run } from "../../core/runs/run.ts";
+import type { Notice } from "../../core/threads/notice.ts";
+import type { Thread } from "../../core/threads/thread.ts";
+
+export interface RunRow {
+  readonly run: Run;
+  /** In milliseconds of the clock; undefined without a lease. */
+  readonly leaseUntil?: number;
+}
+
+export interface InboxRow {
+  readonly event: InboxEvent;
+  readonly failures: number;
+  readonly disposition?: Disposition;
+}
+
+export interface DeliveryRow {
+  readonly id: string;
+  readonly threadId: string;
+  readonly slot: string;
+  readonly notice: Notice;
+  readonly state: "waiting" | "sent" | "replaced" | "dead";
+  readonly tries: number;
+  readonly dueAt: number;
+}
+
+/** Rows are never changed but replaced, so that a copy of the maps is a copy of everything. */
+export interface Tables {
+  readonly runs: Map<RunId, RunRow>;
+  readonly events: Map<RunId, readonly RunEvent[]>;
+  readonly followUps: Map<string, FollowUp>;
+  readonly threads: Map<string, Thread>;
+  readonly inbox: Map<string, InboxRow>;
+  readonly meanings: Set<string>;
+  readonly deliveries: Map<string, DeliveryRow>;
+  /** By thread and slot. */
+  readonly receipts: Map<string, string>;
+  readonly principals: Map<PrincipalId, Principal>;
+  /** Principals by subject. */
+  readonly identities: Map<string, PrincipalId>;
+  /** Principals by the hash of their key. */
+  readonly keys: Map<string, PrincipalId>;
+  readonly answers: Map<string, RememberedAnswer>;
+}
+
+export function emptyTables(): Tables {
+  return {
+    runs: new Map(),
+    events: new Map(),
+    followUps: new Map(),
+    threads: new Map(),
+    inbox: new Map(),
+    meanings: new Set(),
+    deliveries: new Map(),
+    receipts: new Map(),
+    principals: new Map(),
+    identities: new Map(),
+    keys: new Map(),
+    answers: new Map(),
+  };
+}
+
+export function copyOf(tables: Tables): Tables {
+  return {
+    runs: new Map(tables.runs),
+    events: new Map(tables.events),
+    followUps: new Map(tables.followUps),
+    threads: new Map(tables.threads),
+    inbox: new Map(tables.inbox),
+    meanings: new Set(tables.meanings),
+    deliveries: new Map(tables.deliveries),
+    receipts: new Map(tables.receipts),
+    principals: new Map(tables.principals),
+    identities: new Map(tables.identities),
+    keys: new Map(tables.keys),
+    answers: new Map(tables.answers),
+  };
+}

@@ -1,0 +1,197 @@
+import { once } from "node:events";
+import { connect } from "node:net";
+import { gzipSync } from "node:zlib";
+import type { FastifyPluginAsync } from "fastify";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { AppError } from "../../../src/core/errors.ts";
+import { type ApiBench, PUBLIC_URL, startBench } from "./api-bench.ts";
+import { type Answer, call } from "./api-caller.ts";
+
+const RUNS = "/api/v1/agent/runs";
+const CANARY = "canary-4f1c";
+
+let notReady: string | undefined;
+const adapter: FastifyPluginAsync = async (app) => {
+  app.addContentTypeParser("application/json", { parseAs: "buffer" }, (_request, body, done) => done(null, body));
+  app.get("/test/bug", async () => {
+    throw new Error(`SELECT * FROM runs -- ${CANARY}`);
+  });
+  app.get("/test/away", async () => {
+    throw new AppError("resource_unavailable", `postgres at ${CANARY} is away`, { retryAfterMs: 1_500 });
+  });
+  app.post("/test/raw", async ({ body }) => ({ isBuffer: Buffer.isBuffer(body) }));
+};
+
+let bench: ApiBench;
+beforeAll(async () => {
+  bench = await startBench({
+    adapterRoutes: [adapter],
+    ready: async () => notReady,
+    limits: { bodyBytes: 4_096, headersTimeoutMs: 200, requestTimeoutMs: 300, timeoutCheckMs: 50 },
+  });
+});
+afterAll(() => bench.close());
+
+function expectProblem(answer: Answer, status: number, code: string): void {
+  expect([answer.status, answer.body?.code]).toEqual([status, code]);
+  expect(answer.headers.get("content-type")).toMatch(/^application\/problem\+json/);
+  expect(answer.body).toMatchObject({
+    type: `${PUBLIC_URL}/problems/${code}`,
+    title: expect.any(String),
+    status,
+    error: expect.stringContaining(answer.body.title),
+    retryable: expect.any(Boolean),
+    trace_id: answer.headers.get("x-request-id"),
+  });
+  expect(answer.headers.get("x-should-retry")).toBe(String(answer.body.retryable));
+}
+
+describe("every refusal has the one shape", () => {
+  test.each<[string, Parameters<typeof call>[2], number, string]>([
+    ["/nowhere", {}, 404, "resource_not_found"],
+    ["/api/v1/nowhere", {}, 404, "resource_not_found"],
+    [RUNS, { method: "DELETE" }, 404, "resource_not_found"],
+    ["/%zz", {}, 400, "invalid_request"],
+    [`${RUNS}/${"x".repeat(200)}`, {}, 404, "resource_not_found"],
+    [RUNS, { body: "{" }, 400, "invalid_request"],
+    [RUNS, { body: '{"prompt":"x","__proto__":{"a":1}}' }, 400, "invalid_request"],
+    [RUNS, { body: "[" + "[".repeat(2_000) }, 400, "invalid_request"],
+    [RUNS, { body: `{"prompt":"x","config":{"a":${"[".repeat(500)}${"]".repeat(500)}}}` }, 400, "invalid_request"],
+    [RUNS, { body: "null" }, 400, "invalid_request"],
+    [RUNS, { body: '"text"' }, 400, "invalid_request"],
+    [RUNS, { body: "" }, 400, "invalid_request"],
+    [RUNS, { body: { prompt: "x".repeat(5_000) } }, 413, "invalid_request"],
+    [RUNS, { body: "prompt=x", headers: { "content-type": "application/x-www-form-urlencoded" } }, 415, "invalid_request"],
+    [RUNS, { body: "x", headers: { "content-type": "text/plain" } }, 415, "invalid_request"],
+    [RUNS, { key: null }, 401, "authentication_required"],
+    [RUNS, { key: "errand_wrong" }, 401, "authentication_required"],
+    [RUNS, { key: null, headers: { authorization: "Basic eDp5" } }, 401, "authentication_required"],
+    [RUNS, { key: null, headers: { authorization: "Bearer" } }, 401, "authentication_required"],
+  ])("%s %o → %d", async (path, options, status, code) => {
+    const answer = await call(bench, path, options);
+
+    expectProblem(answer, status, code);
+    expect(answer.body.instance).toBe(path);
+  });
+
+  test("bytes that are no UTF-8 are refused, compressed ones not even looked at", async () => {
+    const headers = { authorization: `Bearer ${bench.key}`, "content-type": "application/json" };
+    const post = (body: Buffer<ArrayBuffer>) => fetch(`${bench.url}${RUNS}`, { method: "POST", headers, body });
+
+    const answers = [await post(Buffer.from([0x22, 0xff, 0x22])), await post(gzipSync("{}") as Buffer<ArrayBuffer>)];
+
+    expect(answers.map(({ status }) => status)).toEqual([400, 400]);
+    await Promise.all(answers.map((answer) => answer.arrayBuffer()));
+  });
+
+  test("a 401 says how to do better", async () => {
+    const answer = await call(bench, RUNS, { key: null });
+
+    expect(answer.headers.get("www-authenticate")).toBe("Bearer");
+    expect(answer.body.remedy).toContain("Authorization");
+  });
+});
+
+describe("what goes wrong inside", () => {
+  test("a bug is answered with the trace id alone and logged once with its stack", async () => {
+    const answer = await call(bench, "/test/bug");
+
+    expectProblem(answer, 500, "internal_error");
+    expect(answer.text).not.toContain(CANARY);
+    expect(answer.body.detail).toBeUndefined();
+    const lines = bench.logged.filter((line) => line.includes(answer.body.trace_id) && line.includes(CANARY));
+    expect(lines).toHaveLength(1);
+    expect(JSON.parse(lines[0] ?? "")).toMatchObject({ msg: "request.failed", err: { stack: expect.any(String) } });
+  });
+
+  test("what is away is said to be so, with the time to come again", async () => {
+    const answer = await call(bench, "/test/away");
+
+    expectProblem(answer, 503, "resource_unavailable");
+    expect(answer.text).not.toContain(CANARY);
+    expect([answer.headers.get("retry-after"), answer.headers.get("retry-after-ms")]).toEqual(["2", "1500"]);
+  });
+
+  test("a server that is not ready says why, and is alive all the same", async () => {
+    notReady = "The database cannot be reached.";
+    const [ready, alive] = [await call(bench, "/readyz"), await call(bench, "/healthz", { key: null })];
+    notReady = undefined;
+
+    expectProblem(ready, 503, "resource_unavailable");
+    expect(ready.body.error).toContain("The database cannot be reached.");
+    expect([alive.status, alive.body]).toEqual([200, { status: "alive" }]);
+    expect((await call(bench, "/readyz", { key: null })).status).toBe(200);
+  });
+});
+
+describe("the request id", () => {
+  test.each(["req_1.a:b/c+d=~", "x".repeat(128)])("%s is the caller's own", async (id) => {
+    const answer = await call(bench, "/nowhere", { headers: { "x-request-id": id } });
+
+    expect([answer.headers.get("x-request-id"), answer.body.trace_id]).toEqual([id, id]);
+  });
+
+  test.each(["x".repeat(129), "a b", "<script>", "a, b", ""])("%j is replaced", async (id) => {
+    const answer = await call(bench, "/healthz", { headers: { "x-request-id": id } });
+
+    expect(answer.headers.get("x-request-id")).toMatch(/^[0-9a-f-]{36}$/);
+  });
+});
+
+test("no log line holds a key, a cookie, a query or a body", async () => {
+  const from = bench.logged.length;
+  await call(bench, `${RUNS}?q=${CANARY}`, { headers: { cookie: `a=${CANARY}` } });
+  await call(bench, RUNS, { body: { prompt: CANARY, title: 7 } });
+  await call(bench, RUNS, { key: CANARY });
+
+  const lines = bench.logged.slice(from);
+
+  expect(lines.filter((line) => line.includes("request.answered"))).toHaveLength(3);
+  expect(lines.filter((line) => line.includes(CANARY) || line.includes(bench.key))).toEqual([]);
+  expect(JSON.parse(lines[0] ?? "")).toMatchObject({ requestId: expect.any(String), path: RUNS, status: 200 });
+});
+
+test("an adapter reads its bodies raw, beside the API that reads JSON", async () => {
+  expect((await call(bench, "/test/raw", { body: { a: 1 } })).body).toEqual({ isBuffer: true });
+});
+
+test("answers carry strict security headers, and those of the API are stored nowhere", async () => {
+  const { headers } = await call(bench, RUNS);
+
+  expect(headers.get("content-security-policy")).toContain("default-src 'none'");
+  expect(headers.get("content-security-policy")).not.toContain("unsafe");
+  expect(headers.get("x-content-type-options")).toBe("nosniff");
+  expect(headers.get("cache-control")).toBe("no-store");
+  expect(headers.get("strict-transport-security")).toBeNull();
+});
+
+describe("a caller that dawdles", () => {
+  test.each([
+    ["with its headers", "GET /healthz HTTP/1.1\r\nHost: x\r\nX-Slow: "],
+    ["with its body", `POST ${RUNS} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 99\r\n`],
+  ])("%s is cut off", async (what, start) => {
+    const rest = what === "with its body" ? `Authorization: Bearer ${bench.key}\r\n\r\n{` : "";
+
+    expect(await rawAnswer(start + rest)).toMatch(/^HTTP\/1\.1 408 /);
+  });
+
+  test("what is no HTTP is answered in the one shape", async () => {
+    const answer = await rawAnswer("nonsense\r\n\r\n");
+
+    expect(answer).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
+    expect(answer).toContain("application/problem+json");
+    expect(answer).toContain('"code":"invalid_request"');
+  });
+});
+
+/** All that comes back until the server closes the connection. */
+async function rawAnswer(text: string): Promise<string> {
+  const socket = connect(Number(new URL(bench.url).port), "127.0.0.1");
+  let answer = "";
+  socket.setEncoding("utf8").on("data", (part) => {
+    answer += part;
+  });
+  socket.write(text);
+  await once(socket, "close");
+  return answer;
+}

@@ -1,0 +1,70 @@
+import { request as httpRequest, type IncomingMessage } from "node:http";
+import { createParser } from "eventsource-parser";
+import { waitFor } from "../../support/wait-for.ts";
+import type { ApiBench } from "./api-bench.ts";
+
+export interface SeenEvent {
+  readonly id: number;
+  readonly kind: string;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into events of every kind
+  readonly data: any;
+}
+
+/** Reads an event stream over real HTTP, with the parser that other people's clients use. */
+export class EventReader {
+  readonly events: SeenEvent[] = [];
+  readonly comments: string[] = [];
+  readonly response: IncomingMessage;
+  isOver = false;
+
+  constructor(response: IncomingMessage) {
+    this.response = response;
+    const parser = createParser({
+      onEvent: ({ id, event = "", data }) => this.events.push({ id: Number(id), kind: event, data: JSON.parse(data) }),
+      onComment: (comment) => this.comments.push(comment),
+    });
+    response.setEncoding("utf8").on("data", (text: string) => parser.feed(text));
+    response.on("error", () => undefined).on("close", () => {
+      this.isOver = true;
+    });
+  }
+
+  get ids(): number[] {
+    return this.events.map(({ id }) => id);
+  }
+
+  async until(count: number): Promise<void> {
+    await waitFor(() => this.events.length >= count, { what: `${count} events` });
+  }
+
+  async untilOver(): Promise<void> {
+    await waitFor(() => this.isOver, { what: "the end of the stream" });
+  }
+
+  leave(): void {
+    this.response.destroy();
+  }
+}
+
+export interface StreamOptions {
+  readonly query?: string;
+  readonly headers?: Record<string, string>;
+  readonly key?: string;
+}
+
+export async function openStream(bench: ApiBench, runId: string, options: StreamOptions = {}): Promise<EventReader> {
+  return new EventReader(await openRaw(bench, runId, options));
+}
+
+/** The answer as it comes, with nobody reading it yet. */
+export async function openRaw(
+  bench: ApiBench,
+  runId: string,
+  { query = "", headers = {}, key = bench.key }: StreamOptions = {},
+): Promise<IncomingMessage> {
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  const url = `${bench.url}/api/v1/agent/runs/${runId}/events${query}`;
+  const all = { authorization: `Bearer ${key}`, accept: "text/event-stream", ...headers };
+  httpRequest(url, { agent: false, headers: all }, resolve).on("error", reject).end();
+  return promise;
+}

@@ -1,0 +1,246 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { waitFor } from "../../support/wait-for.ts";
+import { type ApiBench, startBench } from "./api-bench.ts";
+import { call, createRun } from "./api-caller.ts";
+import { type EventReader, openRaw, openStream } from "./event-reader.ts";
+
+let bench: ApiBench;
+beforeAll(async () => {
+  // A poll so slow that only news can be in time.
+  bench = await startBench({ limits: { pollMs: 60_000 } });
+});
+afterAll(() => bench.close());
+
+async function say(on: ApiBench, id: string, ...texts: string[]): Promise<void> {
+  await on.edit(id, (edit) => {
+    for (const text of texts) edit.record({ kind: "agent.message", text });
+  });
+}
+
+async function end(on: ApiBench, id: string): Promise<void> {
+  await on.edit(id, (edit) => edit.moveTo("PENDING"));
+  await on.edit(id, (edit) => edit.moveTo("SUCCEEDED"));
+}
+
+function upTo(last: number, first = 1): number[] {
+  return Array.from({ length: last - first + 1 }, (_, index) => first + index);
+}
+
+describe("the stream of a run", () => {
+  test("tells what was and what comes, each event once, and ends with the run", async () => {
+    const id = await createRun(bench);
+    await say(bench, id, "a", "b\nc");
+
+    const stream = await openStream(bench, id);
+    await stream.until(3);
+    await say(bench, id, "d");
+    await stream.until(4);
+    await end(bench, id);
+    await stream.untilOver();
+
+    expect(stream.ids).toEqual(upTo(6));
+    expect(stream.response.headers["content-type"]).toMatch(/^text\/event-stream/);
+    expect(stream.response.headers["x-request-id"]).toBeTruthy();
+    expect(stream.events[2]).toMatchObject({
+      kind: "agent.message",
+      data: { seq: 3, turn: 0, at: expect.stringMatching(/Z$/), kind: "agent.message", text: "b\nc" },
+    });
+    expect(stream.events.at(-1)?.data).toMatchObject({ kind: "run.state", to: "SUCCEEDED" });
+  });
+
+  test("goes on behind Last-Event-ID, which beats `after`, with nothing lost or doubled", async () => {
+    const id = await createRun(bench);
+    await say(bench, id, ...upTo(450).map(String));
+    await end(bench, id);
+
+    const whole = await openStream(bench, id);
+    const byHeader = await openStream(bench, id, { query: "?after=1", headers: { "last-event-id": "203" } });
+    const byQuery = await openStream(bench, id, { query: "?after=203" });
+    const atTheEnd = await openStream(bench, id, { query: "?after=453" });
+    await Promise.all([whole, byHeader, byQuery, atTheEnd].map((stream) => stream.untilOver()));
+
+    expect(whole.ids).toEqual(upTo(453));
+    expect(byHeader.ids).toEqual(upTo(453, 204));
+    expect(byQuery.ids).toEqual(upTo(453, 204));
+    expect([atTheEnd.response.statusCode, atTheEnd.ids]).toEqual([200, []]);
+  });
+
+  test("reconnected again and again under load has no gap and no double", async () => {
+    const id = await createRun(bench);
+    const seen: number[] = [];
+    const writing = (async () => {
+      for (const text of upTo(60).map(String)) await say(bench, id, text);
+      await end(bench, id);
+    })();
+
+    while (seen.at(-1) !== 63) {
+      const stream = await openStream(bench, id, { headers: { "last-event-id": String(seen.at(-1) ?? 0) } });
+      await waitFor(() => stream.isOver || stream.events.length >= 7, { what: "some events" });
+      stream.leave();
+      seen.push(...stream.ids);
+    }
+    await writing;
+
+    expect(seen).toEqual(upTo(63));
+  });
+
+  test("with follow=true outlives the end of the run and sees it taken up again", async () => {
+    const id = await createRun(bench);
+    await end(bench, id);
+
+    const stream = await openStream(bench, id, { query: "?follow=true" });
+    await stream.until(3);
+    await call(bench, `/api/v1/agent/runs/${id}/followups`, { body: { message: "more" } });
+    await stream.until(5);
+    stream.leave();
+
+    expect(stream.events.slice(3).map(({ kind }) => kind)).toEqual(["followup.received", "run.state"]);
+  });
+
+  test("leaves nothing behind when its reader goes away", async () => {
+    const id = await createRun(bench);
+    const stream = await openStream(bench, id);
+    await stream.until(1);
+    expect(bench.news.listenerCount).toBe(1);
+
+    stream.leave();
+
+    await waitFor(() => bench.news.listenerCount === 0, { what: "the listener to be gone" });
+  });
+
+  test.each([
+    ["?after=x", {}],
+    ["?after=-1", {}],
+    ["?after=99", {}],
+    ["", { "last-event-id": "x" }],
+    ["", { "last-event-id": "99" }],
+    ["?follow=maybe", {}],
+  ])("%s %o is invalid", async (query, headers) => {
+    const id = await createRun(bench);
+
+    const answer = await call(bench, `/api/v1/agent/runs/${id}/events${query}`, { headers });
+
+    expect([answer.status, answer.body.code]).toEqual([400, "invalid_request"]);
+  });
+
+  test("of an unknown run or another's is not found", async () => {
+    const [ann, ben] = [await bench.addUser("ann"), await bench.addUser("ben")];
+    const id = await createRun(bench, { team: false }, { key: ann });
+    const statusOf = async (run: string) => (await call(bench, `/api/v1/agent/runs/${run}/events`, { key: ben })).status;
+
+    expect([await statusOf(id), await statusOf("x")]).toEqual([404, 404]);
+  });
+});
+
+describe("a page of events", () => {
+  test("is given when JSON is asked for, and the next begins behind it", async () => {
+    const id = await createRun(bench);
+    await say(bench, id, "a", "b");
+    const page = async (query: string) =>
+      (await call(bench, `/api/v1/agent/runs/${id}/events${query}`, { headers: { accept: "application/json" } })).body;
+
+    const [first, second, third] = [await page("?limit=2"), await page("?limit=2&after=2"), await page("?after=3")];
+
+    expect(first.events.map(({ seq }: { seq: number }) => seq)).toEqual([1, 2]);
+    expect(first.events[1]).toMatchObject({ kind: "agent.message", text: "a", turn: 0 });
+    expect([first.next_after, second.next_after, third.next_after]).toEqual([2, 3, 3]);
+    expect([second.events.length, third.events]).toEqual([1, []]);
+  });
+
+  test.each(["limit=0", "limit=501", "limit=x", "after=9"])("with %s is invalid", async (query) => {
+    const id = await createRun(bench);
+    const headers = { accept: "application/json" };
+
+    expect((await call(bench, `/api/v1/agent/runs/${id}/events?${query}`, { headers })).status).toBe(400);
+  });
+});
+
+describe("a stream that cannot rely on anything", () => {
+  test("sees events without any news, by looking itself", async () => {
+    await using deaf = await disposable({ pollMs: 20 });
+    deaf.bench.news.isSilent = true;
+    const id = await createRun(deaf.bench);
+    const stream = await openStream(deaf.bench, id);
+    await stream.until(1);
+
+    await say(deaf.bench, id, "a");
+    await stream.until(2);
+    await end(deaf.bench, id);
+    await stream.untilOver();
+
+    expect(stream.ids).toEqual(upTo(4));
+  });
+
+  test("sends a sign of life, and ends soon after its key is revoked", async () => {
+    await using quick = await disposable({ heartbeatMs: 20 });
+    const key = await quick.bench.addUser("ann");
+    const id = await createRun(quick.bench, {}, { key });
+    const stream = await openStream(quick.bench, id, { key });
+    await waitFor(() => stream.comments.length >= 2, { what: "two heartbeats" });
+    expect(stream.isOver).toBe(false);
+
+    await quick.bench.revoke(key);
+
+    await stream.untilOver();
+  });
+
+  test("is cut off when its reader reads nothing, and others are not", async () => {
+    const limits = { streamBufferBytes: 64 * 1024, streamStallMs: 100, pollMs: 20 };
+    await using tight = await disposable(limits);
+    const id = await createRun(tight.bench);
+    const silent = await openRaw(tight.bench, id);
+    silent.pause();
+    silent.on("error", () => undefined);
+    const reader = await openStream(tight.bench, id);
+    const megabyte = "x".repeat(2 ** 20);
+
+    for (const _ of upTo(12)) await say(tight.bench, id, megabyte);
+    await reader.until(13);
+    await waitFor(() => tight.bench.logged.some((line) => line.includes("stream.reader.stalled")), { what: "the cut" });
+    await waitFor(() => tight.bench.news.listenerCount === 1, { what: "the cut stream to be gone" });
+    await say(tight.bench, id, "after");
+    await reader.until(14);
+
+    expect(reader.ids).toEqual(upTo(14));
+    silent.destroy();
+    reader.leave();
+  });
+
+  test("is one of at most so many of a caller, and makes room when it ends", async () => {
+    await using narrow = await disposable({ streamsPerPrincipal: 2 });
+    const other = await narrow.bench.addUser("ann");
+    const id = await createRun(narrow.bench);
+    const open: EventReader[] = [await openStream(narrow.bench, id), await openStream(narrow.bench, id)];
+
+    const refused = await call(narrow.bench, `/api/v1/agent/runs/${id}/events`);
+    const others = await openStream(narrow.bench, id, { key: other });
+    open[0]?.leave();
+
+    expect([refused.status, refused.body.code]).toEqual([429, "resource_unavailable"]);
+    expect([refused.headers.get("x-should-retry"), refused.headers.get("retry-after")]).toEqual(["true", "5"]);
+    expect(others.response.statusCode).toBe(200);
+    await waitFor(async () => (await openRaw(narrow.bench, id)).statusCode === 200, { what: "room for another" });
+  });
+
+  test("ends at once when the server closes", async () => {
+    const { bench: closing } = await disposable({ pollMs: 60_000 });
+    const id = await createRun(closing);
+    const streams = await Promise.all([openStream(closing, id), openStream(closing, id)]);
+    await Promise.all(streams.map((stream) => stream.until(1)));
+
+    const begun = performance.now();
+    await closing.close();
+
+    expect(performance.now() - begun).toBeLessThan(2_000);
+    await Promise.all(streams.map((stream) => stream.untilOver()));
+  });
+});
+
+interface DisposableBench extends AsyncDisposable {
+  readonly bench: ApiBench;
+}
+
+async function disposable(limits: NonNullable<Parameters<typeof startBench>[0]>["limits"] = {}): Promise<DisposableBench> {
+  const own = await startBench({ limits });
+  return { bench: own, [Symbol.asyncDispose]: () => own.close() };
+}

@@ -1,0 +1,143 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { newId, type LeaseToken } from "../../../src/core/ids.ts";
+import type { RunState } from "../../../src/core/runs/states.ts";
+import { type ApiBench, startBench } from "./api-bench.ts";
+import { call, createRun } from "./api-caller.ts";
+
+let bench: ApiBench;
+beforeAll(async () => {
+  bench = await startBench();
+});
+afterAll(() => bench.close());
+
+const RUNS = "/api/v1/agent/runs";
+const WAY: Readonly<Record<RunState, readonly RunState[]>> = {
+  QUEUED: [],
+  PENDING: ["PENDING"],
+  CLAIMED: ["PENDING", "CLAIMED"],
+  INPROGRESS: ["PENDING", "CLAIMED", "INPROGRESS"],
+  BLOCKED: ["PENDING", "CLAIMED", "INPROGRESS", "BLOCKED"],
+  SUCCEEDED: ["PENDING", "SUCCEEDED"],
+  FAILED: ["PENDING", "FAILED"],
+  ERROR: ["PENDING", "ERROR"],
+  CANCELLED: ["CANCELLED"],
+};
+
+async function runIn(state: RunState): Promise<string> {
+  const id = await createRun(bench);
+  for (const next of WAY[state]) await bench.edit(id, (edit) => edit.moveTo(next));
+  return id;
+}
+
+async function stateOf(id: string): Promise<string> {
+  return (await call(bench, `${RUNS}/${id}`)).body.state;
+}
+
+describe("a follow-up", () => {
+  test.each<[RunState, RunState]>([
+    ["QUEUED", "QUEUED"],
+    ["PENDING", "PENDING"],
+    ["CLAIMED", "CLAIMED"],
+    ["INPROGRESS", "INPROGRESS"],
+    ["SUCCEEDED", "QUEUED"],
+    ["FAILED", "QUEUED"],
+    ["ERROR", "QUEUED"],
+    ["CANCELLED", "QUEUED"],
+  ])("to a run that is %s leaves it %s", async (before, after) => {
+    const id = await runIn(before);
+
+    const { status, body } = await call(bench, `${RUNS}/${id}/followups`, { body: { message: "go on" } });
+
+    expect(status).toBe(200);
+    expect(body).toEqual({ followup_id: expect.any(String), state: after });
+    expect(await stateOf(id)).toBe(after);
+  });
+
+  test.each([
+    ["an empty message", { message: "" }],
+    ["a blank message", { message: " \n" }],
+    ["no message", {}],
+    ["a message over the limit", { message: "é".repeat(128 * 1024 + 1) }],
+    ["an unknown delivery", { message: "x", delivery: "pigeon" }],
+    ["no body at all", ""],
+  ])("with %s is invalid", async (_what, body) => {
+    const id = await createRun(bench);
+
+    const answer = await call(bench, `${RUNS}/${id}/followups`, { body });
+
+    expect([answer.status, answer.body.code]).toEqual([400, "invalid_request"]);
+  });
+
+  test("to an unknown run, or another's, is not found", async () => {
+    const [ann, ben] = [await bench.addUser("ann"), await bench.addUser("ben")];
+    const id = await createRun(bench, { team: false }, { key: ann });
+    const send = (run: string) => call(bench, `${RUNS}/${run}/followups`, { body: { message: "x" }, key: ben });
+
+    const statuses = [await send(id), await send("x"), await send(newId(new Date()))].map(({ status }) => status);
+
+    expect(statuses).toEqual([404, 404, 404]);
+  });
+});
+
+describe("a cancel", () => {
+  test.each<RunState>(["QUEUED", "PENDING", "CLAIMED", "INPROGRESS", "BLOCKED", "CANCELLED"])(
+    "of a run that is %s makes it CANCELLED and answers with the bare id",
+    async (state) => {
+      const id = await runIn(state);
+      const headers = { "content-type": "application/json" };
+
+      const answer = await call(bench, `${RUNS}/${id}/cancel`, { method: "POST", headers });
+
+      expect([answer.status, answer.text]).toEqual([200, JSON.stringify(id)]);
+      expect(answer.headers.get("content-type")).toContain("application/json");
+      expect(await stateOf(id)).toBe("CANCELLED");
+    },
+  );
+
+  test.each<RunState>(["SUCCEEDED", "FAILED", "ERROR"])("of a run that is %s is invalid", async (state) => {
+    const id = await runIn(state);
+
+    const answer = await call(bench, `${RUNS}/${id}/cancel`, { method: "POST" });
+
+    expect([answer.status, answer.body.code]).toEqual([400, "invalid_request"]);
+    expect(await stateOf(id)).toBe(state);
+  });
+
+  test("works under its old address, with an empty object too", async () => {
+    const id = await createRun(bench);
+
+    const answer = await call(bench, `/api/v1/agent/tasks/${id}/cancel`, { body: {} });
+
+    expect([answer.status, answer.text]).toEqual([200, JSON.stringify(id)]);
+  });
+
+  test("leaves the sandbox shown as running while the attempt holds its lease", async () => {
+    const id = await createRun(bench);
+    const token = newId<LeaseToken>(new Date());
+    await bench.edit(id, (edit) => {
+      edit.grantLease({ token, worker: "w", ttlMs: 60_000 });
+      edit.moveTo("PENDING");
+    });
+
+    await call(bench, `${RUNS}/${id}/cancel`, { method: "POST" });
+    const during = (await call(bench, `${RUNS}/${id}`)).body;
+    await bench.edit(id, (edit) => edit.dropLease());
+    const after = (await call(bench, `${RUNS}/${id}`)).body;
+
+    expect([during.state, during.is_sandbox_running]).toEqual(["CANCELLED", true]);
+    expect([after.state, after.is_sandbox_running]).toEqual(["CANCELLED", false]);
+    expect(during.status_message).toEqual({ message: "Cancelled by Administrator." });
+  });
+});
+
+test("a run that failed tells why and how long it worked", async () => {
+  const id = await runIn("INPROGRESS");
+  bench.clock.aheadMs += 90_500;
+  const status = { message: "Out of words.", errorCode: "invalid_request", retryable: false } as const;
+  await bench.edit(id, (edit) => edit.moveTo("FAILED", { status }));
+
+  const { body } = await call(bench, `${RUNS}/${id}`);
+
+  expect(body.status_message).toEqual({ message: "Out of words.", error_code: "invalid_request", retryable: false });
+  expect(Number(/^PT(\d+(?:\.\d+)?)S$/.exec(body.run_time)?.[1])).toBeGreaterThanOrEqual(90.5);
+});

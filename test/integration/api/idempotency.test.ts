@@ -1,0 +1,127 @@
+import { request as httpRequest } from "node:http";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { RememberedAnswer } from "../../../src/core/ports/storage.ts";
+import { type ApiBench, startBench } from "./api-bench.ts";
+import { type Answer, call, createRun } from "./api-caller.ts";
+
+let bench: ApiBench;
+beforeAll(async () => {
+  bench = await startBench();
+});
+afterAll(() => bench.close());
+
+const RUNS = "/api/v1/agent/runs";
+
+function create(key: string, body: object, caller?: string): Promise<Answer> {
+  return call(bench, RUNS, { body, headers: { "idempotency-key": key }, ...(caller && { key: caller }) });
+}
+
+describe("an idempotency key", () => {
+  test("gives the first answer again, on either address of the same operation", async () => {
+    const first = await create("k1", { prompt: "x", metadata: { a: "1", b: "2" } });
+    const second = await create('"k1"', { metadata: { b: "2", a: "1" }, prompt: "x" });
+    const body = { prompt: "x", metadata: { a: "1", b: "2" } };
+    const third = await call(bench, "/api/v1/agent/run", { body, headers: { "idempotency-key": "k1" } });
+
+    expect(second.body).toEqual(first.body);
+    expect(third.body).toEqual(first.body);
+    expect([first, second, third].map(({ headers }) => headers.get("idempotent-replay"))).toEqual([null, "true", "true"]);
+  });
+
+  test("with another body is refused", async () => {
+    await create("k2", { prompt: "x" });
+
+    const answer = await create("k2", { prompt: "y" });
+
+    expect([answer.status, answer.body.code]).toEqual([422, "invalid_request"]);
+    expect(answer.headers.get("x-should-retry")).toBe("false");
+  });
+
+  test("is the caller's own", async () => {
+    const ann = await bench.addUser("ann");
+
+    const [mine, anns] = [await create("k3", { prompt: "x" }), await create("k3", { prompt: "y" }, ann)];
+
+    expect(anns.status).toBe(200);
+    expect(anns.body.run_id).not.toBe(mine.body.run_id);
+  });
+
+  test("fifty at once make one run and fifty equal answers", async () => {
+    const answers = await Promise.all(Array.from({ length: 50 }, () => create("k4", { prompt: "once", title: "once" })));
+
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(new Set(answers.map(({ body }) => body.run_id)).size).toBe(1);
+    expect((await call(bench, `${RUNS}?q=once`)).body.runs).toHaveLength(1);
+  });
+
+  test("of a refused request may be used again", async () => {
+    const refused = await create("k5", { prompt: "" });
+    const accepted = await create("k5", { prompt: "x" });
+
+    expect([refused.status, accepted.status]).toEqual([400, 200]);
+  });
+
+  test("makes a repeated follow-up one follow-up", async () => {
+    const id = await createRun(bench);
+    const send = () =>
+      call(bench, `${RUNS}/${id}/followups`, { body: { message: "more" }, headers: { "idempotency-key": "f" } });
+
+    const answers = await Promise.all([send(), send(), send()]);
+    const { body } = await call(bench, `${RUNS}/${id}/events`, { headers: { accept: "application/json" } });
+
+    expect(new Set(answers.map(({ body }) => body.followup_id)).size).toBe(1);
+    expect(body.events.filter(({ kind }: { kind: string }) => kind === "followup.received")).toHaveLength(1);
+  });
+
+  test("of a cancel belongs to that run, and its answer is the bare id again", async () => {
+    const [one, other] = [await createRun(bench), await createRun(bench)];
+    const cancel = (id: string) =>
+      call(bench, `${RUNS}/${id}/cancel`, { method: "POST", headers: { "idempotency-key": "c" } });
+
+    const [first, again, others] = [await cancel(one), await cancel(one), await cancel(other)];
+
+    expect([first.text, again.text]).toEqual([JSON.stringify(one), JSON.stringify(one)]);
+    expect(again.headers.get("idempotent-replay")).toBe("true");
+    expect(others.status).toBe(422);
+  });
+
+  test.each([
+    ["empty", [""]],
+    ["of 256 characters", ["x".repeat(256)]],
+    ["outside ASCII", ["caf\u00e9"]],
+    ["sent twice", ["a", "b"]],
+    ["quoted and empty", ['""']],
+  ])("that is %s is invalid", async (_what, keys) => {
+    expect(await rawCreate(keys)).toEqual({ status: 400, code: "invalid_request" });
+  });
+
+  test("of 255 characters is valid", async () => {
+    expect((await rawCreate(["x".repeat(255)])).status).toBe(200);
+  });
+});
+
+test("a twin whose answer cannot be found yet is told to come again", async () => {
+  const blind = await startBench({
+    answers: () => ({ find: async (): Promise<RememberedAnswer | undefined> => undefined }),
+  });
+  const headers = { "idempotency-key": "k" };
+
+  await call(blind, RUNS, { body: { prompt: "x" }, headers });
+  const answer = await call(blind, RUNS, { body: { prompt: "x" }, headers });
+  await blind.close();
+
+  expect([answer.status, answer.body.code, answer.headers.get("x-should-retry")]).toEqual([409, "conflict", "true"]);
+});
+
+/** With headers that `fetch` would not send. */
+async function rawCreate(keys: readonly string[]): Promise<{ status: number | undefined; code?: string }> {
+  const headers = { authorization: `Bearer ${bench.key}`, "content-type": "application/json" };
+  const { promise, resolve } = Promise.withResolvers<{ status: number | undefined; code?: string }>();
+  const request = httpRequest(`${bench.url}${RUNS}`, { method: "POST", agent: false, headers }, async (response) => {
+    const text = (await response.toArray()).join("");
+    resolve({ status: response.statusCode, ...(response.statusCode === 200 ? {} : { code: JSON.parse(text).code }) });
+  });
+  request.setHeader("idempotency-key", [...keys]);
+  request.end(JSON.stringify({ prompt: "x" }));
+  return promise;
+}

@@ -1,0 +1,172 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type ApiBench, startBench } from "./api-bench.ts";
+import { call, createRun } from "./api-caller.ts";
+
+let bench: ApiBench;
+beforeAll(async () => {
+  bench = await startBench();
+});
+afterAll(() => bench.close());
+
+const RUNS = "/api/v1/agent/runs";
+const NOBODY = "00000000-0000-7000-8000-000000000000";
+
+async function idsOf(query: string): Promise<string[]> {
+  const answer = await call(bench, `${RUNS}?${query}`);
+  if (answer.status !== 200) throw new Error(answer.text);
+  return answer.body.runs.map(({ run_id }: { run_id: string }) => run_id);
+}
+
+describe("a filter", () => {
+  test("each finds the run it describes and not the other", async () => {
+    const config = { name: "nightly", model_id: "m1" };
+    const metadata = { team: "a.b", "x-y": "1" };
+    const one = await createRun(bench, { prompt: "needle one", config, metadata }, { headers: { "x-run-source": "LOCAL" } });
+    const other = await createRun(bench, { prompt: "needle other", metadata: { team: "a.b" } });
+    await bench.runs.cancel(one as never, await me());
+    const uid = (await call(bench, `${RUNS}/${one}`)).body.creator.uid;
+    const created = (await call(bench, `${RUNS}/${one}`)).body.created_at;
+    const both = [other, one];
+
+    const expected: [string, string[]][] = [
+      ["q=NEEDLE&sort_by=created_at", both],
+      ["q=needle&name=nightly", [one]],
+      ["q=needle&config_name=nightly", [one]],
+      ["q=needle&name=&model_id=m1", [one]],
+      ["q=needle&source=LOCAL", [one]],
+      ["q=needle&execution_location=REMOTE", [other]],
+      ["q=needle&state=CANCELLED", [one]],
+      ["q=needle&state=QUEUED&state=CANCELLED&sort_by=created_at", both],
+      ["q=needle&metadata[team]=a.b&metadata%5Bx-y%5D=1", [one]],
+      [`q=needle&sort_by=created_at&creator=${uid.toUpperCase()}`, both],
+      [`q=needle&creator=${NOBODY}`, []],
+      ["q=needle&creator=nobody", []],
+      ["q=needle&ancestor_run_id=nobody", []],
+      ["q=needle&schedule_id=nobody", []],
+      ["q=needle&skill=o/r:x", []],
+      ["q=needle&environment_id=empty-environment&sort_by=created_at", both],
+      ["q=needle&environment_id=abcdefghijklmnopqrstuv", []],
+      ["q=needle&artifact_type=PULL_REQUEST", []],
+      [`q=needle&created_after=${created}`, [other]],
+      [`q=needle&created_before=${encodeURIComponent("2020-01-01T00:00:00.123456+02:00")}`, []],
+      ["q=needle&updated_after=2020-01-01T00:00:00Z&sort_by=created_at", both],
+      ["q=needle&from_the_future=1&sort_by=created_at", both],
+      ["q=needle&sort_by=created_at&sort_order=asc", [one, other]],
+    ];
+    for (const [query, ids] of expected) expect([query, await idsOf(query)]).toEqual([query, ids]);
+  });
+
+  test("the runs below another, at any depth, are found by it", async () => {
+    const top = await createRun(bench);
+    const middle = await createRun(bench, { parent_run_id: top });
+    const bottom = await createRun(bench, { parent_run_id: middle });
+
+    expect(await idsOf(`ancestor_run_id=${top}&sort_by=created_at`)).toEqual([bottom, middle]);
+  });
+
+  test.each([
+    "limit=0",
+    "limit=501",
+    "limit=-1",
+    "limit=1e2",
+    "limit=abc",
+    "limit=1&limit=2",
+    "limit=1.5",
+    "sort_by=color",
+    "sort_order=up",
+    "state=DONE",
+    "state=QUEUED&state=DONE",
+    "source=FAX",
+    "created_after=yesterday",
+    "created_after=2026-02-30T00:00:00Z",
+    "created_after=2026-01-01",
+    "created_before=0000-01-01T00:00:00Z",
+    "execution_location=MOON",
+    "name=a&name=b",
+    "q=a%00b",
+    "metadata=x",
+    [1, 2, 3, 4, 5, 6].map((n) => `metadata[k${n}]=v`).join("&"),
+  ])("%s is invalid", async (query) => {
+    const answer = await call(bench, `${RUNS}?${query}`);
+
+    expect([answer.status, answer.body.code, answer.body.issues.length]).toEqual([400, "invalid_request", 1]);
+  });
+
+  test("1 and 500 are limits, and an empty one is the default", async () => {
+    for (const limit of ["1", "500", ""]) expect((await call(bench, `${RUNS}?limit=${limit}`)).status).toBe(200);
+  });
+});
+
+describe("a walk by cursor", () => {
+  test("meets each run once while new ones arrive, those of one moment included", async () => {
+    const at = bench.clock.now();
+    bench.clock.aheadMs = 0;
+    const ids = await Promise.all(Array.from({ length: 25 }, (_, n) => createRun(bench, { title: `walk ${n % 3}` })));
+
+    for (const sort of ["created_at", "title", "agent"]) {
+      for (const order of ["asc", "desc"]) {
+        const seen = await walk(`q=walk&sort_by=${sort}&sort_order=${order}&limit=4&created_after=${before(at)}`);
+        expect(new Set(seen).size).toBe(seen.length);
+        expect(new Set(seen)).toEqual(new Set([...seen, ...ids]));
+      }
+    }
+  });
+
+  test("a cursor is refused when it is damaged, another's, or for another sort or other filters", async () => {
+    const ann = await bench.addUser("ann");
+    const query = "sort_by=title&limit=1&state=QUEUED";
+    const { next_cursor: cursor } = (await call(bench, `${RUNS}?${query}`)).body.page_info;
+    const statusOf = async (text: string, key = bench.key) => {
+      const { status, body } = await call(bench, `${RUNS}?${text}`, { key });
+      return [status, body.code];
+    };
+
+    expect(await statusOf(`${query}&cursor=${cursor}`)).toEqual([200, undefined]);
+    expect(await statusOf(`limit=7&sort_by=title&state=QUEUED&cursor=${cursor}`)).toEqual([200, undefined]);
+    const refused = [
+      `sort_by=created_at&limit=1&state=QUEUED&cursor=${cursor}`,
+      `sort_order=asc&${query}&cursor=${cursor}`,
+      `sort_by=title&limit=1&state=FAILED&cursor=${cursor}`,
+      `${query}&q=x&cursor=${cursor}`,
+      `${query}&cursor=x${cursor}`,
+      `${query}&cursor=${cursor}x`,
+      `${query}&cursor=abc`,
+      `${query}&cursor=.`,
+      `creator=nobody&cursor=abc`,
+    ];
+    for (const text of refused) expect([text, await statusOf(text)]).toEqual([text, [400, "invalid_request"]]);
+    expect(await statusOf(`${query}&cursor=${cursor}`, ann)).toEqual([400, "invalid_request"]);
+  });
+});
+
+test("a run that is not the team's is not in a stranger's list", async () => {
+  const [ann, ben] = [await bench.addUser("ann3"), await bench.addUser("ben3")];
+  const id = await createRun(bench, { prompt: "secret plan", team: false }, { key: ann });
+  const listFor = async (key: string) => (await call(bench, `${RUNS}?q=secret`, { key })).body.runs.length;
+
+  expect(await Promise.all([listFor(ann), listFor(bench.key), listFor(ben)])).toEqual([1, 1, 0]);
+  expect((await call(bench, "/api/v1/agent/tasks?q=secret")).body.runs[0].run_id).toBe(id);
+});
+
+async function walk(query: string): Promise<string[]> {
+  const seen: string[] = [];
+  let cursor = "";
+  do {
+    const { body } = await call(bench, `${RUNS}?${query}${cursor}`);
+    seen.push(...body.runs.map(({ run_id }: { run_id: string }) => run_id));
+    await createRun(bench, { title: "walk late" });
+    cursor = body.page_info.has_next_page ? `&cursor=${encodeURIComponent(body.page_info.next_cursor)}` : "";
+  } while (cursor !== "" && seen.length < 200);
+  return seen;
+}
+
+function before(at: Date): string {
+  return new Date(at.getTime() - 1).toISOString();
+}
+
+async function me() {
+  const [run] = (await call(bench, `${RUNS}?limit=1`)).body.runs;
+  const [principal] = await bench.storage.people.getMany([run.creator.uid]);
+  if (principal === undefined) throw new Error("Nobody is there.");
+  return principal;
+}

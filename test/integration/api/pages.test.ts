@@ -1,0 +1,179 @@
+import { readdir, readFile } from "node:fs/promises";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type ApiBench, startBench } from "./api-bench.ts";
+import { type Answer, call, createRun } from "./api-caller.ts";
+
+let bench: ApiBench;
+beforeAll(async () => {
+  bench = await startBench({ limits: { failedSignIns: 3 } });
+});
+afterAll(() => bench.close());
+
+const FORM = { "content-type": "application/x-www-form-urlencoded" };
+const RUNS = "/api/v1/agent/runs";
+
+function signIn(members: Record<string, string>): Promise<Answer> {
+  const body = new URLSearchParams(members).toString();
+  return call(bench, "/signin", { method: "POST", body, headers: FORM, key: null });
+}
+
+function cookieOf({ headers }: Answer): string {
+  return headers.get("set-cookie")?.split(";")[0] ?? "";
+}
+
+async function visit(path: string, cookie: string, options: Parameters<typeof call>[2] = {}): Promise<Answer> {
+  return call(bench, path, { ...options, key: null, headers: { cookie, ...options.headers } });
+}
+
+describe("signing in", () => {
+  test("with a key leads back to the page that was asked for, by a cookie that holds no key", async () => {
+    const id = await createRun(bench);
+
+    const away = await visit(`/runs/${id}`, "");
+    const form = await visit(away.headers.get("location") ?? "", "");
+    const answer = await signIn({ key: ` ${bench.key} `, next: `/runs/${id}` });
+
+    expect([away.status, away.headers.get("location")]).toEqual([303, `/signin?next=%2Fruns%2F${id}`]);
+    expect(form.text).toContain(`value="/runs/${id}"`);
+    expect([answer.status, answer.headers.get("location")]).toEqual([303, `/runs/${id}`]);
+    const cookie = answer.headers.get("set-cookie") ?? "";
+    expect(cookie).toMatch(/^errand_session=[^;]+; Path=\/; Max-Age=43200; HttpOnly; SameSite=Lax$/);
+    expect(cookie).not.toContain(bench.key);
+    expect((await visit(`/runs/${id}`, cookieOf(answer))).status).toBe(200);
+  });
+
+  test("works with JSON", async () => {
+    const answer = await call(bench, "/signin", { body: { key: bench.key, next: "/" }, key: null });
+
+    expect([answer.status, answer.body]).toEqual([200, { next: "/" }]);
+    expect(cookieOf(answer)).toMatch(/^errand_session=/);
+  });
+
+  test.each(["https://evil.example", "//evil.example", "/\\evil.example", "/runs/../x", "javascript:alert(1)", "/runs/x"])(
+    "never leads to %s",
+    async (next) => {
+      const answer = await signIn({ key: bench.key, next });
+      const form = await visit(`/signin?next=${encodeURIComponent(next)}`, "");
+
+      expect(answer.headers.get("location")).toBe("/");
+      expect(form.text).toContain('name="next" value="/"');
+    },
+  );
+
+  test("from another site's form is refused", async () => {
+    const headers = { ...FORM, "sec-fetch-site": "cross-site" };
+
+    const answer = await call(bench, "/signin", { method: "POST", body: `key=${bench.key}`, headers, key: null });
+
+    expect([answer.status, answer.headers.get("set-cookie")]).toEqual([403, null]);
+  });
+
+  test("with a wrong key fails, and after some failures for everybody from there for a minute", async () => {
+    const wrong = await signIn({ key: "errand_wrong", next: "/" });
+    const wrongJson = await call(bench, "/signin", { body: { key: "" }, key: null });
+    await signIn({ key: "errand_wrong" });
+    const barred = await signIn({ key: bench.key });
+    bench.clock.aheadMs += 61_000;
+    const later = await signIn({ key: bench.key });
+
+    expect([wrong.status, wrong.headers.get("set-cookie")]).toEqual([401, null]);
+    expect(wrong.text).toContain("This key was not accepted.");
+    expect([wrongJson.status, wrongJson.body.code]).toEqual([401, "authentication_required"]);
+    expect([barred.status, barred.body.code]).toEqual([429, "resource_unavailable"]);
+    expect(Number(barred.headers.get("retry-after"))).toBeGreaterThan(50);
+    expect(later.status).toBe(303);
+  });
+});
+
+describe("the cookie", () => {
+  test("opens reading and nothing else", async () => {
+    const cookie = cookieOf(await signIn({ key: bench.key }));
+    const id = await createRun(bench);
+    const json = { headers: { accept: "application/json" } };
+
+    const reads = [await visit(RUNS, cookie), await visit(`${RUNS}/${id}`, cookie), await visit(`${RUNS}/${id}/events`, cookie, json)];
+    const writes = [
+      await visit(RUNS, cookie, { body: { prompt: "x" } }),
+      await visit(`${RUNS}/${id}/cancel`, cookie, { method: "POST" }),
+      await visit(`${RUNS}/${id}/followups`, cookie, { body: { message: "x" } }),
+    ];
+
+    expect(reads.map(({ status }) => status)).toEqual([200, 200, 200]);
+    expect(writes.map(({ status }) => status)).toEqual([401, 401, 401]);
+  });
+
+  test("does not help a request that brings a wrong key", async () => {
+    const cookie = cookieOf(await signIn({ key: bench.key }));
+
+    expect((await visit(RUNS, cookie, { headers: { authorization: "Bearer wrong" } })).status).toBe(401);
+  });
+
+  test("is worth nothing when it is changed or over", async () => {
+    const cookie = cookieOf(await signIn({ key: bench.key }));
+    const [name = "", id = "", expires = "", signature = ""] = cookie.split(/[=.]/);
+    const forged = [
+      `${name}=${id}.${Number(expires) + 1}.${signature}`,
+      `${name}=${id}.${expires}.${signature}x`,
+      `${name}=00000000-0000-7000-8000-000000000000.${expires}.${signature}`,
+      `${name}=`,
+      `${name}=..`,
+    ];
+
+    for (const value of forged) expect([value, (await visit(RUNS, value)).status]).toEqual([value, 401]);
+    expect((await visit(RUNS, cookie)).status).toBe(200);
+    bench.clock.aheadMs += 12 * 3_600_000 + 1_000;
+    expect((await visit(RUNS, cookie)).status).toBe(401);
+    expect((await visit("/", cookie)).status).toBe(303);
+  });
+});
+
+describe("the pages", () => {
+  test("show a run by its own id and by its session's, to whoever may see it", async () => {
+    const [ann, ben] = [await bench.addUser("ann"), await bench.addUser("ben")];
+    const id = await createRun(bench, { team: false }, { key: ann });
+    const { session_id: session } = (await call(bench, `${RUNS}/${id}`)).body;
+    const [anns, bens] = [cookieOf(await signIn({ key: ann })), cookieOf(await signIn({ key: ben }))];
+
+    const [byRun, bySession] = [await visit(`/runs/${id}`, anns), await visit(`/sessions/${session}`, anns)];
+    const hidden = [await visit(`/runs/${id}`, bens), await visit(`/sessions/${session}`, bens), await visit("/runs/x", bens)];
+
+    expect(byRun.text).toContain(`data-run-id="${id}"`);
+    expect(bySession.text).toBe(byRun.text);
+    expect(byRun.headers.get("cache-control")).toBe("no-store");
+    expect(hidden.map(({ status }) => status)).toEqual([404, 404, 404]);
+    expect(hidden[0]?.text).toContain("There is no such run");
+  });
+
+  test("load nothing that the content policy forbids", async () => {
+    const cookie = cookieOf(await signIn({ key: bench.key }));
+    const id = await createRun(bench);
+
+    for (const path of ["/", "/signin", `/runs/${id}`]) {
+      const { text, headers } = await visit(path, cookie);
+      expect(headers.get("content-security-policy")).toContain("script-src 'self'");
+      expect(text).not.toMatch(/<script(?![^>]*src=)|<style|\son\w+=|style=|https?:/);
+      const files = Array.from(text.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g), ([, file]) => String(file));
+      for (const file of files) expect([file, (await visit(file, "")).status]).toEqual([file, 200]);
+    }
+  });
+
+  test("put what runs say on the page as text alone", async () => {
+    const directory = new URL("../../../src/api/pages/assets/", import.meta.url);
+    const scripts = (await readdir(directory)).filter((name) => name.endsWith(".js"));
+
+    expect(scripts.length).toBeGreaterThan(3);
+    for (const name of scripts) {
+      const text = await readFile(new URL(name, directory), "utf8");
+      expect([name, /innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|new Function/.test(text)]).toEqual([name, false]);
+    }
+  });
+
+  test("have their files and no others", async () => {
+    const statuses = await Promise.all(
+      ["/assets/dom.js", "/assets/nothing.js", "/assets/..%2frun.html", "/assets/"].map(async (path) => (await visit(path, "")).status),
+    );
+
+    expect(statuses[0]).toBe(200);
+    expect(statuses.slice(1).every((status) => status === 404 || status === 403)).toBe(true);
+  });
+});

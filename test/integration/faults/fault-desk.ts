@@ -1,0 +1,162 @@
+import { chmod, mkdtemp, realpath, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { QueryResultRow } from "pg";
+import { withSession } from "../../../src/storage/session.ts";
+import { type ApiClient, createApiClient } from "../../support/api-client.ts";
+import { type EmulatedSlack, startEmulatedSlack } from "../../support/emulated-slack.ts";
+import { type CheckedSystem, checkInvariants, slackThreads } from "../../support/invariants.ts";
+import { listRunProcesses } from "../../support/invariants-processes.ts";
+import { type Service, startService } from "../../support/service.ts";
+import { waitFor } from "../../support/wait-for.ts";
+
+export const SECRET_KEY = "canary-of-the-secret-key-8c1f0d7a6b5e";
+export const API_KEY = "canary-of-the-api-key-4e2b9c7d1f3a";
+
+const ENTERABLE = 0o711;
+const SESSION = { applicationName: "errand tests", queryLimitMs: 30_000 };
+
+/** A process of the service, with a data directory of its own unless it shares one. */
+export interface Worker extends Service {
+  readonly dataDir: string;
+  readonly api: ApiClient;
+}
+
+export interface FaultDeskOptions {
+  readonly databaseUrl: string;
+  readonly withSlack?: boolean;
+}
+
+/** Processes of the service on one database, the Slack they talk to, and what was acknowledged by them. */
+export class FaultDesk {
+  readonly databaseUrl: string;
+  readonly #slack: EmulatedSlack | undefined;
+  readonly #folder: string;
+  readonly #workers: Worker[] = [];
+  readonly #runIds: string[] = [];
+  readonly #deliveries: { adapter: string; deliveryId: string }[] = [];
+
+  static async open({ databaseUrl, withSlack = false }: FaultDeskOptions): Promise<FaultDesk> {
+    const folder = await realpath(await mkdtemp(join(tmpdir(), "errand-fault-")));
+    await chmod(folder, ENTERABLE);
+    return new FaultDesk(databaseUrl, folder, withSlack ? await startEmulatedSlack() : undefined);
+  }
+
+  private constructor(databaseUrl: string, folder: string, slack: EmulatedSlack | undefined) {
+    this.databaseUrl = databaseUrl;
+    this.#folder = folder;
+    this.#slack = slack;
+  }
+
+  get slack(): EmulatedSlack {
+    if (this.#slack === undefined) throw new Error("This desk has no Slack");
+    return this.#slack;
+  }
+
+  async start(env: Record<string, string> = {}, dataDir = this.newDataDir()): Promise<Worker> {
+    const service = await startService(dataDir, { ...this.environment(), ...env });
+    const worker = { ...service, dataDir, api: createApiClient(service) };
+    this.#workers.push(worker);
+    return worker;
+  }
+
+  environment(): Record<string, string> {
+    return {
+      DATABASE_URL: this.databaseUrl,
+      ERRAND_SECRET_KEY: SECRET_KEY,
+      ERRAND_API_KEY: API_KEY,
+      ERRAND_SANDBOX: "local",
+      ...(this.#slack === undefined ? {} : slackEnvironment(this.#slack)),
+    };
+  }
+
+  newDataDir(): string {
+    return join(this.#folder, crypto.randomUUID());
+  }
+
+  async createRun(at: Worker, prompt: string): Promise<string> {
+    const runId = await at.api.createRun(prompt);
+    this.acknowledge(runId);
+    return runId;
+  }
+
+  acknowledge(...runIds: readonly string[]): void {
+    this.#runIds.push(...runIds);
+  }
+
+  /** A mention in Slack, acknowledged; the run that comes of it. */
+  async mention(at: Worker, text: string): Promise<string> {
+    const deliveryId = `Ev${crypto.randomUUID()}`;
+    const { appMention } = await this.slack.mention(this.slack.alice, { channel: "work", text });
+    const answer = await this.slack.sendEvent(`${at.url}/webhooks/slack`, appMention, {
+      eventId: deliveryId,
+    });
+    if (answer.status !== 200) throw new Error(`The mention was answered ${answer.status}`);
+    this.#deliveries.push({ adapter: "slack", deliveryId });
+    const asked = "SELECT run_id::text FROM inbox_events WHERE delivery_id = $1 AND run_id IS NOT NULL";
+    const row = await waitFor(async () => (await this.rows<{ run_id: string }>(asked, deliveryId))[0], {
+      what: "the mention to become a run",
+    });
+    return row.run_id;
+  }
+
+  rows<Row extends QueryResultRow>(sql: string, ...values: readonly unknown[]): Promise<Row[]> {
+    return withSession(
+      this.databaseUrl,
+      SESSION,
+      async (client) => (await client.query<Row>(sql, [...values])).rows,
+    );
+  }
+
+  /** Waits until `sql` has a row, looking often: what it looks for may be there for a moment only. */
+  waitForRow(sql: string, ...values: readonly unknown[]): Promise<unknown> {
+    return withSession(this.databaseUrl, SESSION, (client) =>
+      waitFor(async () => (await client.query(sql, [...values])).rows[0], {
+        what: sql,
+        timeoutMs: 30_000,
+        everyMs: 1,
+      }),
+    );
+  }
+
+  outputs(): string[] {
+    return this.#workers.map((worker) => worker.output());
+  }
+
+  check(more: Partial<CheckedSystem> = {}): Promise<void> {
+    const slack = this.#slack;
+    return checkInvariants({
+      databaseUrl: this.databaseUrl,
+      acknowledged: { runIds: this.#runIds, deliveries: this.#deliveries },
+      threads: slack === undefined ? [] : [slackThreads(slack)],
+      canaries: [SECRET_KEY, API_KEY, ...(slack === undefined ? [] : [slack.botToken, slack.signingSecret])],
+      responses: this.outputs(),
+      ...more,
+    });
+  }
+
+  /** Kills whatever still lives: what a test wants to see end by itself it has to wait for. */
+  async close(): Promise<void> {
+    for (const worker of this.#workers) await worker.end("SIGKILL");
+    const ours = (await listRunProcesses()).filter(({ environment }) => environment.includes(this.#folder));
+    for (const { pid } of ours) killNow(pid);
+    await this.#slack?.stop();
+    await rm(this.#folder, { recursive: true, force: true, maxRetries: 10 });
+  }
+}
+
+export function slackEnvironment(slack: EmulatedSlack): Record<string, string> {
+  return {
+    SLACK_SIGNING_SECRET: slack.signingSecret,
+    SLACK_BOT_TOKEN: slack.botToken,
+    SLACK_API_URL: slack.apiUrl,
+  };
+}
+
+function killNow(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "ESRCH")) throw error;
+  }
+}

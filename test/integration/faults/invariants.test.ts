@@ -1,0 +1,237 @@
+import { spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from "vitest";
+import { withSession } from "../../../src/storage/session.ts";
+import { databaseUrl } from "../../support/database-url.ts";
+import type { EmulatedSlack } from "../../support/emulated-slack.ts";
+import { type CheckedSystem, checkInvariants, slackThreads } from "../../support/invariants.ts";
+import { createTestDatabase, type TestDatabase } from "../../support/test-database.ts";
+import { FaultDesk } from "./fault-desk.ts";
+
+const SESSION = { applicationName: "errand tests", queryLimitMs: 30_000 };
+const ANSWER = "the words of the agent";
+
+let desk: FaultDesk;
+let slack: EmulatedSlack;
+let origin: TestDatabase;
+let runId: string;
+const delivery = { adapter: "slack", deliveryId: "" };
+
+/** One run, asked for in Slack and done; each test breaks a copy of the database or of what Slack shows. */
+beforeAll(async () => {
+  origin = await createTestDatabase();
+  desk = await FaultDesk.open({ databaseUrl: origin.url, withSlack: true });
+  slack = desk.slack;
+  const worker = await desk.start();
+  runId = await desk.mention(worker, `say ${ANSWER}`);
+  await worker.api.waitForState(runId, "SUCCEEDED");
+  await desk.check();
+  await worker.end("SIGTERM");
+  const [event] = await desk.rows<{ delivery_id: string }>("SELECT delivery_id FROM inbox_events");
+  delivery.deliveryId = event?.delivery_id ?? "";
+});
+
+afterAll(async () => {
+  await desk?.close();
+  await origin?.drop();
+});
+
+/** A copy of the database in which `sql` was done. */
+async function plant(sql: string): Promise<string> {
+  const server = inject("postgresUrl");
+  const name = `planted_${randomUUID().replaceAll("-", "")}`;
+  const template = new URL(origin.url).pathname.slice(1);
+  await withSession(server, SESSION, (client) =>
+    client.query(`CREATE DATABASE ${name} TEMPLATE ${template}`),
+  );
+  onTestFinished(async () => {
+    await withSession(server, SESSION, (client) => client.query(`DROP DATABASE ${name}`));
+  });
+  const url = databaseUrl(server, name);
+  await withSession(url, SESSION, (client) => client.query(sql));
+  return url;
+}
+
+function violationsIn(system: Partial<CheckedSystem>): Promise<string> {
+  const whole = { databaseUrl: origin.url, threads: [slackThreads(slack)], settleMs: 0, ...system };
+  return checkInvariants(whole).then(
+    () => "none",
+    (error: Error) => error.message,
+  );
+}
+
+test("what is whole is found whole", async () => {
+  const violations = await violationsIn({ acknowledged: { runIds: [runId], deliveries: [delivery] } });
+
+  expect(violations).toBe("none");
+});
+
+describe("I1", () => {
+  test("an acknowledged run that is not there", async () => {
+    const violations = await violationsIn({ acknowledged: { runIds: [runId, randomUUID()] } });
+
+    expect(violations).toMatch(/^Violated:\nI1 run \S+ was acknowledged and is not there$/);
+  });
+
+  test.each([
+    ["that was never stored", "SELECT 1"],
+    ["that is not settled", "UPDATE inbox_events SET disposition = NULL"],
+  ])("an acknowledged delivery %s", async (name, sql) => {
+    const deliveries = name === "that was never stored" ? [{ ...delivery, deliveryId: "other" }] : [delivery];
+
+    const violations = await violationsIn({ databaseUrl: await plant(sql), acknowledged: { deliveries } });
+
+    expect(violations).toMatch(/I1 slack delivery \S+ was acknowledged and has no disposition/);
+  });
+});
+
+const APPEND = `
+  WITH next AS (UPDATE runs SET last_seq = last_seq + 1, state = 'TO' RETURNING id, last_seq)
+  INSERT INTO run_events (run_id, seq, turn, kind, body)
+  SELECT id, last_seq, 1, 'run.state', '{"kind": "run.state", "from": "FROM", "to": "TO"}' FROM next`;
+const append = (from: string, to: string) => APPEND.replaceAll('FROM"', `${from}"`).replaceAll("TO", to);
+
+describe("I2", () => {
+  test.each([
+    ["a second end", append("SUCCEEDED", "FAILED"), "went from SUCCEEDED"],
+    ["an end after one that the log forgets", append("INPROGRESS", "SUCCEEDED"), "went from SUCCEEDED"],
+    ["an end left without a follow-up", append("SUCCEEDED", "QUEUED"), "left SUCCEEDED"],
+    [
+      "a step left out",
+      `UPDATE run_events SET body = '{"kind": "run.state", "from": "QUEUED", "to": "CLAIMED"}'
+        WHERE kind = 'run.state' AND body->>'to' = 'PENDING'`,
+      "went from QUEUED",
+    ],
+  ])("%s", async (_name, sql, told) => {
+    const violations = await violationsIn({ databaseUrl: await plant(sql) });
+
+    expect(violations).toContain(`I2 run ${runId} ${told}`);
+  });
+});
+
+describe("I3", () => {
+  test.each([
+    ["a hole", "DELETE FROM run_events WHERE seq = 3", "has events 1, 2, 4"],
+    ["a log that is longer than is said", "UPDATE runs SET last_seq = last_seq - 1", "says"],
+    [
+      "a state that the log does not know",
+      "UPDATE runs SET state = 'FAILED'",
+      "is FAILED, its log replays to",
+    ],
+  ])("%s", async (_name, sql, told) => {
+    const violations = await violationsIn({ databaseUrl: await plant(sql) });
+
+    expect(violations).toContain(`I3 run ${runId} ${told}`);
+  });
+});
+
+describe("I4", () => {
+  const broken = (change: (shown: ReturnType<ReturnType<typeof slackThreads>["read"]>) => unknown) => {
+    const whole = slackThreads(slack);
+    const read = (key: string) => change(whole.read(key)) as ReturnType<typeof whole.read>;
+    return violationsIn({ threads: [{ ...whole, read }] });
+  };
+
+  test("a message that is shown twice", async () => {
+    expect(await broken((shown) => [...shown, ...shown.slice(0, 1)])).toContain(
+      `I4 card:${runId} is shown twice`,
+    );
+  });
+
+  test("a card that shows an older state", async () => {
+    const violations = await broken((shown) => shown.map((message) => ({ ...message, says: "Working" })));
+
+    expect(violations).toContain("is SUCCEEDED, its card in");
+  });
+
+  test("no card", async () => {
+    expect(await broken((shown) => shown.filter(({ isAnswer }) => isAnswer))).toContain("its card in");
+  });
+
+  test("an answer that was not given", async () => {
+    expect(await broken((shown) => shown.filter(({ isAnswer }) => !isAnswer))).toContain("shows 0");
+  });
+
+  test("an answer that was given twice, under two names", async () => {
+    const second = { slot: "message:other", says: "", isAnswer: true };
+
+    expect(await broken((shown) => [...shown, second])).toContain("shows 2");
+  });
+});
+
+describe("I5", () => {
+  async function startAgent(): Promise<void> {
+    const HOME = `/data/runs/${runId}/home`;
+    const script = "process.stdout.write('x'); setInterval(() => {}, 1000)";
+    const child = spawn(process.execPath, ["-e", script, "agents/demo/main.ts"], { env: { HOME } });
+    onTestFinished(async () => {
+      child.kill("SIGKILL");
+      await once(child, "exit");
+    });
+    await once(child.stdout, "data");
+  }
+
+  test("an agent of a run that has ended", async () => {
+    await startAgent();
+
+    expect(await violationsIn({})).toContain(`I5 run ${runId} is SUCCEEDED and free, but has processes`);
+  });
+
+  test("two agents of one run", async () => {
+    await startAgent();
+    await startAgent();
+
+    expect(await violationsIn({})).toContain(`I5 run ${runId} has 2 agents`);
+  });
+
+  test("a secret in an agent's environment (I6)", async () => {
+    await startAgent();
+
+    expect(await violationsIn({ canaries: [`runs/${runId}`] })).toContain(
+      "I6 a canary is in an agent's environment",
+    );
+  });
+});
+
+describe("I6", () => {
+  test.each([
+    ["stored", {}, "is in the table public.run_events"],
+    ["posted", {}, "was printed, answered or posted"],
+    [
+      "printed",
+      { threads: [], responses: [`a line with ${ANSWER} in it`] },
+      "was printed, answered or posted",
+    ],
+  ])("a canary that was %s", async (_name, system, told) => {
+    expect(await violationsIn({ ...system, canaries: [ANSWER] })).toContain(`I6 a canary ${told}`);
+  });
+});
+
+describe("I7", () => {
+  test.each([
+    [
+      "a queued run without a job",
+      append("SUCCEEDED", "QUEUED"),
+      /I7 run \S+ is QUEUED and free, and has no job/,
+    ],
+    ["an unsettled event", "UPDATE inbox_events SET disposition = NULL", /I7 inbox event \S+ is not settled/],
+    ["a waiting delivery", "UPDATE outbox_deliveries SET state = 'waiting'", /I7 delivery \S+ waits/],
+    ["a moving run without a lease", "UPDATE runs SET state = 'PENDING'", /I7 run \S+ is PENDING/],
+    [
+      "a moving run whose lease is long over",
+      `UPDATE runs SET state = 'PENDING', lease_token = gen_random_uuid(),
+         lease_expires_at = now() - interval '61 seconds'`,
+      /I7 run \S+ is PENDING/,
+    ],
+  ])("%s", async (_name, sql, told) => {
+    expect(await violationsIn({ databaseUrl: await plant(sql) })).toMatch(told);
+  });
+
+  test("a lease that ended just now is no violation", async () => {
+    const url = await plant(`UPDATE runs SET state = 'PENDING', lease_token = gen_random_uuid(),
+      lease_expires_at = now() - interval '20 seconds'`);
+
+    expect(await violationsIn({ databaseUrl: url })).not.toContain("I7");
+  });
+});

@@ -1,0 +1,29 @@
+import type { Client } from "pg";
+
+/** A job in one of these states will be handed to somebody; one that is being handled counts too. */
+const JOBS = `
+  SELECT name, data->>'key' AS key FROM pgboss.job WHERE state IN ('created', 'retry', 'active')`;
+
+const JOBLESS = `
+  WITH jobs AS (${JOBS})
+  SELECT format('I7 run %s is QUEUED and free, and has no job', id) AS violation FROM runs
+   WHERE state = 'QUEUED' AND lease_token IS NULL
+     AND NOT EXISTS (SELECT 1 FROM jobs WHERE name = 'run' AND key = runs.id::text)
+  UNION ALL
+  SELECT format('I7 inbox event %s is not settled, and has no job', id) FROM inbox_events
+   WHERE disposition IS NULL
+     AND NOT EXISTS (SELECT 1 FROM jobs WHERE name = 'inbox' AND key = inbox_events.lane)
+  UNION ALL
+  SELECT format('I7 delivery %s waits, and has no job', uid) FROM outbox_deliveries
+   WHERE state = 'waiting'
+     AND NOT EXISTS (SELECT 1 FROM jobs WHERE name = 'deliver' AND key = outbox_deliveries.thread_id::text)
+  UNION ALL
+  SELECT format('I7 run %s is %s, and has no live lease', id, state) FROM runs
+   WHERE state IN ('PENDING', 'CLAIMED', 'INPROGRESS')
+     AND (lease_token IS NULL OR lease_expires_at < clock_timestamp() - $1::int * interval '1 millisecond')`;
+
+/** I7. */
+export async function findJoblessWork(client: Client, leaseGraceMs: number): Promise<readonly string[]> {
+  const { rows } = await client.query<{ violation: string }>(JOBLESS, [leaseGraceMs]);
+  return rows.map(({ violation }) => violation);
+}

@@ -1,0 +1,158 @@
+import type { Client } from "pg";
+import type { EmulatedGithub } from "./emulated-github.ts";
+import type { EmulatedSlack, SlackMessage } from "./emulated-slack.ts";
+import { isEnded, type LogEntry, readLogs } from "./invariants-log.ts";
+import { asRecord } from "./json.ts";
+
+/** What people see in the threads of one outside system. */
+export interface ThreadReader {
+  readonly adapter: string;
+  /** Whether closing words are messages of their own, or stand in the card. */
+  readonly saysAnswers: boolean;
+  /** The bot's messages in the thread. */
+  read(threadKey: string): readonly ShownMessage[];
+  /** All that the bot has posted anywhere. */
+  texts(): readonly string[];
+}
+
+export interface ShownMessage {
+  /** By what the adapter finds it again: the run's card, or one delivery. */
+  readonly slot: string;
+  /** The words for a state, on a card. */
+  readonly says: string;
+  readonly isAnswer: boolean;
+}
+
+/** Words of the cards, as a person reads them. */
+const STATE_WORDS: Readonly<Record<string, readonly string[]>> = {
+  QUEUED: ["Queued"],
+  PENDING: ["Starting"],
+  CLAIMED: ["Preparing the workspace"],
+  INPROGRESS: ["Working"],
+  BLOCKED: ["Waiting for an answer"],
+  SUCCEEDED: ["Succeeded", "Done"],
+  FAILED: ["Failed"],
+  ERROR: ["Error", "Stopped by an error"],
+  CANCELLED: ["Cancelled"],
+};
+
+export function slackThreads(slack: EmulatedSlack): ThreadReader {
+  const isOurs = ({ userId }: SlackMessage) => userId === slack.botUserId;
+  const channels = [slack.channel, slack.privateChannel, slack.closedChannel];
+  return {
+    adapter: "slack",
+    saysAnswers: true,
+    read: (key) => {
+      const [, channel = "", threadTs = ""] = key.split("/");
+      return slack.threadMessages(channel, threadTs).filter(isOurs).map(shownInSlack);
+    },
+    texts: () =>
+      channels.flatMap(({ id }) =>
+        slack
+          .channelMessages(id)
+          .filter(isOurs)
+          .map((message) => JSON.stringify(message)),
+      ),
+  };
+}
+
+function shownInSlack({ blocks, metadata, text }: SlackMessage): ShownMessage {
+  const { slot, delivery_id: id } = asRecord(metadata?.event_payload ?? {});
+  const isAnswer = JSON.stringify(blocks[0] ?? {}).includes("*The agent's answer*");
+  return { slot: String(slot ?? id), says: text.split(" · ").at(-1) ?? "", isAnswer };
+}
+
+export function githubThreads(github: EmulatedGithub): ThreadReader {
+  const ours = (number: number) =>
+    github.comments(github.repo.fullName, number).filter(({ author }) => author === github.app.botLogin);
+  const seen = new Set<number>();
+  return {
+    adapter: "github",
+    saysAnswers: false,
+    read: (key) => {
+      const number = Number(/issues\/(\d+)/.exec(key)?.[1]);
+      seen.add(number);
+      return ours(number).map(({ body }) => ({
+        slot: /<!-- errand:(?:slot|delivery)=(\S+) -->/.exec(body)?.[1] ?? "",
+        says: /^\*\*([^*]+)\*\*/m.exec(body)?.[1] ?? "",
+        isAnswer: false,
+      }));
+    },
+    texts: () => [...seen].flatMap((number) => ours(number).map(({ body }) => body)),
+  };
+}
+
+interface Binding {
+  readonly run_id: string;
+  readonly thread_id: string;
+  readonly adapter: string;
+  readonly key: string;
+}
+
+/** I4. A thread that was given to another run is told nothing more of the one before. */
+export async function findWrongThreads(
+  client: Client,
+  readers: readonly ThreadReader[],
+): Promise<readonly string[]> {
+  const { rows } = await client.query<Binding>(
+    "SELECT run_id::text, id::text AS thread_id, adapter, key FROM threads WHERE run_id IS NOT NULL",
+  );
+  const runs = new Map((await readLogs(client)).map((run) => [run.id, run]));
+  return rows.flatMap((binding) => {
+    const run = runs.get(binding.run_id);
+    const reader = readers.find(({ adapter }) => adapter === binding.adapter);
+    if (run === undefined || reader === undefined) return [];
+    const shown = reader.read(binding.key);
+    const answers = reader.saysAnswers ? countAnswers(run.events, binding.thread_id) : 0;
+    return [
+      ...findDoubled(shown, binding),
+      ...findWrongCard(shown, { ...binding, state: run.state }),
+      ...findWrongAnswers(shown, { ...binding, answers }),
+    ];
+  });
+}
+
+function findDoubled(shown: readonly ShownMessage[], { key }: Binding): readonly string[] {
+  const slots = shown.map(({ slot }) => slot);
+  const doubled = new Set(slots.filter((slot, index) => slots.indexOf(slot) !== index));
+  return [...doubled].map((slot) => `I4 ${slot} is shown twice in ${key}`);
+}
+
+function findWrongCard(
+  shown: readonly ShownMessage[],
+  { run_id: runId, key, state }: Binding & { readonly state: string },
+): readonly string[] {
+  const cards = shown.filter(({ slot }) => slot === `card:${runId}`);
+  const isRight = cards.length > 0 && cards.every(({ says }) => STATE_WORDS[state]?.includes(says));
+  if (isRight) return [];
+  return [
+    `I4 run ${runId} is ${state}, its card in ${key} says: ${cards.map(({ says }) => says).join(" and ")}`,
+  ];
+}
+
+/** In a thread that had several runs their answers cannot be told apart. */
+function findWrongAnswers(
+  shown: readonly ShownMessage[],
+  { run_id: runId, key, answers }: Binding & { readonly answers: number },
+): readonly string[] {
+  const isOnlyRun = shown.every(({ slot }) => !slot.startsWith("card:") || slot === `card:${runId}`);
+  const said = shown.filter(({ isAnswer }) => isAnswer).length;
+  if (!isOnlyRun || said === answers) return [];
+  return [`I4 run ${runId} has closing words of ${answers} ends and turns, ${key} shows ${said}`];
+}
+
+/** The closing words that the log asks for since the thread was bound: of each end, and of turns with another behind. */
+function countAnswers(events: readonly LogEntry[], threadId: string): number {
+  const boundAt = events.find(({ kind, body }) => kind === "thread.bound" && body.threadId === threadId)?.seq;
+  let answer = "";
+  let count = 0;
+  for (const { kind, body, seq } of events) {
+    if (kind === "turn.ended") answer = body.answer ?? "";
+    const isEnd = kind === "run.state" && isEnded(body.to);
+    if (!isEnd && kind !== "turn.started") continue;
+    const words = isEnd && body.to !== "SUCCEEDED" ? (body.status?.message ?? "") : answer;
+    if (words !== "" && boundAt !== undefined && seq > boundAt) count += 1;
+    answer = "";
+  }
+  return count;
+}

@@ -1,0 +1,109 @@
+import type { Client } from "pg";
+import { withSession } from "../../src/storage/session.ts";
+import { findLeakedCanaries } from "./invariants-canaries.ts";
+import { findJoblessWork } from "./invariants-jobs.ts";
+import { findBrokenLogs } from "./invariants-log.ts";
+import { findStrayAgents } from "./invariants-processes.ts";
+import { findWrongThreads, type ThreadReader } from "./invariants-threads.ts";
+import { waitFor } from "./wait-for.ts";
+
+export { githubThreads, slackThreads, type ThreadReader } from "./invariants-threads.ts";
+
+export interface CheckedSystem {
+  readonly databaseUrl: string;
+  /** What was answered with 2xx: the ids of created runs, and webhook deliveries. */
+  readonly acknowledged?: {
+    readonly runIds?: readonly string[];
+    readonly deliveries?: readonly { readonly adapter: string; readonly deliveryId: string }[];
+  };
+  /** What people see: `slackThreads(slack)`, `githubThreads(github)`. Without them I4 is not looked at. */
+  readonly threads?: readonly ThreadReader[];
+  /** A part of an agent's command line, by which it is told from what it has started. */
+  readonly agentMarker?: string;
+  /** Secrets that were given to the service and may be nowhere. */
+  readonly canaries?: readonly string[];
+  /** Answers of the API and all that the processes have printed, to be searched for canaries. */
+  readonly responses?: readonly string[];
+  /** How long after its lease a lost run may still be moving; the promise of DESIGN §3 by default. */
+  readonly leaseGraceMs?: number;
+  /** How long what is under way (a delivery, a process being killed) may take to get where it must. */
+  readonly settleMs?: number;
+}
+
+const DEMO_AGENT = "agents/demo/main.ts";
+const LEASE_GRACE_MS = 60_000;
+const SETTLE_MS = 15_000;
+
+/**
+ * The seven invariants that hold after every fault (facts/reliability.md §4), over the database, the emulated
+ * services and the processes of this machine:
+ *
+ * - I1 every acknowledged create has its run, every acknowledged webhook its disposition;
+ * - I2 runs move only as the contract says, and what has ended is left by a follow-up alone;
+ * - I3 the events of a run are 1, 2, 3 … and replay to its state;
+ * - I4 each thread shows one card per run, in the run's state, and each end once;
+ * - I5 at most one agent lives per run, and none for a run that nobody works on;
+ * - I6 no canary is stored, printed, answered, posted or given to an agent;
+ * - I7 all that waits has a job, and all that moves has a lease.
+ *
+ * Throws one error that names every violation.
+ */
+export async function checkInvariants(system: CheckedSystem): Promise<void> {
+  let violations: readonly string[] = [];
+  const isWhole = async () => {
+    violations = await findViolations(system);
+    return violations.length === 0;
+  };
+  const { settleMs = SETTLE_MS } = system;
+  await waitFor(isWhole, { what: "the invariants", timeoutMs: settleMs, everyMs: 100 }).catch(
+    (failed: Error) => {
+      throw violations.length === 0 ? failed : new Error(`Violated:\n${violations.join("\n")}`);
+    },
+  );
+}
+
+async function findViolations(system: CheckedSystem): Promise<readonly string[]> {
+  const { acknowledged = {}, agentMarker = DEMO_AGENT, canaries = [], responses = [], threads = [] } = system;
+  const session = { applicationName: "errand invariants", queryLimitMs: 30_000 };
+  return withSession(system.databaseUrl, session, async (client) => {
+    // One moment for all tables: between two looks a run may have moved on.
+    await client.query("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
+    const found = [
+      await findLost(client, acknowledged),
+      await findBrokenLogs(client),
+      await findWrongThreads(client, threads),
+      await findStrayAgents(client, agentMarker),
+      await findLeakedCanaries(client, canaries, [
+        ...responses,
+        ...threads.flatMap((reader) => reader.texts()),
+      ]),
+      await findJoblessWork(client, system.leaseGraceMs ?? LEASE_GRACE_MS),
+    ];
+    await client.query("COMMIT");
+    return found.flat();
+  });
+}
+
+async function findLost(
+  client: Client,
+  { runIds = [], deliveries = [] }: NonNullable<CheckedSystem["acknowledged"]>,
+): Promise<readonly string[]> {
+  const runs = await client.query<{ id: string }>(
+    `SELECT asked.id FROM unnest($1::text[]) AS asked(id)
+      WHERE NOT EXISTS (SELECT 1 FROM runs WHERE runs.id = asked.id::uuid)`,
+    [runIds],
+  );
+  const events = await client.query<{ adapter: string; delivery_id: string }>(
+    `SELECT asked.adapter, asked.delivery_id FROM unnest($1::text[], $2::text[]) AS asked(adapter, delivery_id)
+      WHERE NOT EXISTS (SELECT 1 FROM inbox_events e
+        WHERE e.adapter = asked.adapter AND e.delivery_id = asked.delivery_id AND e.disposition IS NOT NULL)`,
+    [deliveries.map(({ adapter }) => adapter), deliveries.map(({ deliveryId }) => deliveryId)],
+  );
+  return [
+    ...runs.rows.map(({ id }) => `I1 run ${id} was acknowledged and is not there`),
+    ...events.rows.map(
+      ({ adapter, delivery_id }) =>
+        `I1 ${adapter} delivery ${delivery_id} was acknowledged and has no disposition`,
+    ),
+  ];
+}
