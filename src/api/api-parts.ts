@@ -49,7 +49,7 @@ export interface ApiLimits {
 
 const MEBIBYTE = 2 ** 20;
 
-export const DEFAULT_LIMITS: ApiLimits = {
+const DEFAULT_LIMITS: ApiLimits = {
   bodyBytes: 30 * MEBIBYTE,
   promptBytes: 256 * 1024,
   headersTimeoutMs: 10_000,

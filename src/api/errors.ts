@@ -1,7 +1,7 @@
 import { AppError, type ErrorCode, type ErrorOptions } from "../core/errors.ts";
 
 /** Which HTTP status a code is answered with (contract §10): the only such table. */
-export const STATUS_OF: Readonly<Record<ErrorCode, number>> = {
+const STATUS_OF: Readonly<Record<ErrorCode, number>> = {
   invalid_request: 400,
   integration_not_configured: 400,
   authentication_required: 401,

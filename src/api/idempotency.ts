@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../core/errors.ts";
-import { type AnswerStore, type RememberedAnswer, Taken } from "../core/ports/storage.ts";
+import { type AnswerStore, Taken } from "../core/ports/storage.ts";
+import type { RememberedAnswer } from "../core/runs/remembered-answer.ts";
 import type { Alongside, FollowUpResult } from "../core/runs/run-service.ts";
 import { principalOf } from "./auth.ts";
 import { StatusError } from "./errors.ts";

@@ -16,7 +16,7 @@ const HEADERS: Readonly<Record<string, string>> = {
   "Last-Event-ID": "The id of the last event that was seen; the stream goes on behind it.",
 };
 
-export const OPENAPI_PATH = "/api/v1/openapi.json";
+const OPENAPI_PATH = "/api/v1/openapi.json";
 
 /** The document is made from the same schemas that check the requests. */
 export async function addOpenapi(server: FastifyInstance, publicUrl: string): Promise<void> {

@@ -51,6 +51,6 @@ export class SessionCookies {
   }
 }
 
-export function isLoopbackHttp({ protocol, hostname }: URL): boolean {
+function isLoopbackHttp({ protocol, hostname }: URL): boolean {
   return protocol === "http:" && /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(hostname);
 }

@@ -1,5 +1,7 @@
 import { newId, type RunId } from "../core/ids.ts";
-import { type RememberedAnswer, type Settlement, Taken } from "../core/ports/storage.ts";
+import type { Settlement } from "../core/intake/settlement.ts";
+import { Taken } from "../core/ports/storage.ts";
+import type { RememberedAnswer } from "../core/runs/remembered-answer.ts";
 import type { RunChange } from "../core/runs/run-change.ts";
 import { slotOf } from "../core/threads/notice.ts";
 import type { Thread, ThreadBinding } from "../core/threads/thread.ts";

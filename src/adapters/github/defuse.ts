@@ -84,6 +84,7 @@ function safeLanguage(language: string): string {
   return DRAWN.has(name.toLowerCase()) ? "" : name;
 }
 
+/** A run of backticks needs a fence that is longer still, for which there may be no room. */
 function shortTicks(code: string): string {
   return code.replace(/`{17,}/g, "`".repeat(LONGEST_TICKS));
 }

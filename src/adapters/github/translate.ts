@@ -24,7 +24,9 @@ export async function translate(event: InboxEvent, addressee: Addressee): Promis
   try {
     // GitHub's signature vouches for the shape, which is that of the types; what differs nevertheless fails here.
     const posting = await readPosting({ id, name, payload: JSON.parse(body) } as EmitterWebhookEvent);
-    return posting ? judge(posting, addressee) : ignored(`${name} is no event by which somebody addresses us.`);
+    return posting
+      ? judge(posting, addressee)
+      : ignored(`${name} is no event by which somebody addresses us.`);
   } catch (cause) {
     throw new AppError("invalid_request", `GitHub's ${name} event could not be read.`, {
       cause,

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { ERROR_CODES } from "../../core/errors.ts";
 
-export const ProblemDetails = z
+const ProblemDetails = z
   .object({
     type: z.string().describe("A URI whose last segment is the code."),
     title: z.string(),

@@ -7,7 +7,7 @@ const IDLE_MINUTES_MAX = 60;
 const SECRETS = "Values may name secrets: `$` and the name in braces.";
 const MCP_KINDS = ["command", "url", "warp_id"] as const;
 
-export const McpServerConfig = z
+const McpServerConfig = z
   .looseObject({
     command: z.string().optional().describe("A program that speaks MCP on its standard streams."),
     args: z.array(z.string()).optional(),

@@ -60,7 +60,7 @@ export const RunItem = z
   .meta({ id: "RunItem" });
 export type RunItem = z.output<typeof RunItem>;
 
-export const PageInfo = z
+const PageInfo = z
   .object({ has_next_page: z.boolean(), next_cursor: z.string().optional() })
   .meta({ id: "PageInfo" });
 

@@ -16,7 +16,7 @@ const NOTHING_TO_DO = "one of prompt, skill, config.skill_spec and conversation_
 const MetadataKey = z
   .string()
   .regex(/^[a-zA-Z0-9._-]{1,64}$/, "must be 1 to 64 characters of a-z A-Z 0-9 . _ -");
-export const Metadata = z
+const Metadata = z
   .record(MetadataKey, textOfBytes(METADATA_VALUE_BYTES))
   .refine((pairs) => Object.keys(pairs).length <= METADATA_PAIRS, `must have at most ${METADATA_PAIRS} pairs`)
   .describe("The caller's own names for the run; runs can be listed by them.");

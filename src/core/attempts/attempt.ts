@@ -1,5 +1,4 @@
 import { AppError } from "../errors.ts";
-import type { LeaseToken } from "../ids.ts";
 import type {
   AgentRunner,
   AgentSession,
@@ -7,14 +6,10 @@ import type {
   PermissionRequest,
   TurnEnd,
 } from "../ports/agent-runner.ts";
-import { type Clock, sleep } from "../ports/clock.ts";
-import type { Log } from "../ports/log.ts";
-import type { News } from "../ports/news.ts";
-import type { Storage } from "../ports/storage.ts";
-import type { WorkspaceKeeper } from "../ports/workspace.ts";
+import { sleep } from "../ports/clock.ts";
 import type { Run } from "../runs/run.ts";
-import type { NoticeWriter } from "../threads/notice-writer.ts";
 import { AnswerKeeper } from "./answer-keeper.ts";
+import type { AttemptParts } from "./attempt-parts.ts";
 import {
   decideFailure,
   decideHandBack,
@@ -29,22 +24,6 @@ import { RunWatch } from "./run-watch.ts";
 import { digestOf, turnText } from "./turn-input.ts";
 import { untilAvailable } from "./until-available.ts";
 import { WorkspaceSaver } from "./workspace-saver.ts";
-
-export interface AttemptParts {
-  readonly storage: Storage;
-  readonly agents: AgentRunner;
-  readonly workspaces: WorkspaceKeeper;
-  readonly news: News;
-  readonly clock: Clock;
-  readonly writer: NoticeWriter;
-  readonly log: Log;
-  /** Takes secrets out of text that is going to be stored or shown. */
-  readonly redact: (text: string) => string;
-  readonly leaseMs: number;
-  readonly run: Run;
-  readonly token: LeaseToken;
-  readonly stop: AbortSignal;
-}
 
 /** How long an agent may take to end its turn when asked to; then its processes are killed. */
 const CANCEL_GRACE_MS = 5_000;

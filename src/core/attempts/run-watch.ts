@@ -2,7 +2,7 @@ import type { Stop } from "../ports/clock.ts";
 import type { Unsubscribe } from "../ports/news.ts";
 import type { RunSubject } from "../ports/storage.ts";
 import { isWorkedOn } from "../runs/states.ts";
-import type { AttemptParts } from "./attempt.ts";
+import type { AttemptParts } from "./attempt-parts.ts";
 
 /** What can happen to a run from outside while an attempt works on it. */
 export interface WatchedChanges {

@@ -1,7 +1,8 @@
 import { type LeaseToken, newId, type RunId } from "../ids.ts";
 import type { Run } from "../runs/run.ts";
 import { RunEdit } from "../runs/run-edit.ts";
-import { Attempt, type AttemptParts } from "./attempt.ts";
+import { Attempt } from "./attempt.ts";
+import type { AttemptParts } from "./attempt-parts.ts";
 import { decideClaim, decideRecovery } from "./decide-attempt.ts";
 
 export interface RunWorkerParts extends Omit<AttemptParts, "run" | "token" | "stop"> {

@@ -3,7 +3,7 @@ import type { Clock } from "../ports/clock.ts";
 import type { WorkspaceKeeper } from "../ports/workspace.ts";
 import type { Run } from "../runs/run.ts";
 import type { RunEdit } from "../runs/run-edit.ts";
-import type { AttemptParts } from "./attempt.ts";
+import type { AttemptParts } from "./attempt-parts.ts";
 import type { LeaseWriter } from "./lease-writer.ts";
 import { untilAvailable } from "./until-available.ts";
 

@@ -1,8 +1,8 @@
 import { AppError } from "../errors.ts";
-import type { Disposition } from "../ports/storage.ts";
 import type { Run } from "../runs/run.ts";
 import type { Alongside } from "../runs/run-service.ts";
-import type { Arrival, IntakeParts } from "./intake.ts";
+import type { Arrival, IntakeParts } from "./arrival.ts";
+import type { Disposition } from "./settlement.ts";
 import { helpText, wishOf } from "./words.ts";
 
 /** What a message does, from whom it is known that he may. Each branch settles the event in the same transaction. */

@@ -1,33 +1,10 @@
 import { AppError } from "../errors.ts";
 import { newId } from "../ids.ts";
-import type { Principal } from "../people/principal.ts";
-import type { Clock } from "../ports/clock.ts";
-import type { Log } from "../ports/log.ts";
-import { type Settlement, type Storage, Taken } from "../ports/storage.ts";
+import { Taken } from "../ports/storage.ts";
 import type { InboundMessage, InboxEvent, ThreadAdapter } from "../ports/thread-adapter.ts";
-import type { RunService } from "../runs/run-service.ts";
 import type { Thread } from "../threads/thread.ts";
+import type { Arrival, IntakeParts } from "./arrival.ts";
 import { decideMessage } from "./decide-message.ts";
-
-export interface IntakeParts {
-  readonly storage: Storage;
-  readonly runs: RunService;
-  readonly adapters: ReadonlyMap<string, ThreadAdapter>;
-  readonly clock: Clock;
-  readonly log: Log;
-}
-
-/** A message with all that is known of it when it is decided upon. */
-export interface Arrival {
-  readonly message: InboundMessage;
-  readonly trigger: string;
-  readonly adapter: ThreadAdapter;
-  readonly author: Principal;
-  readonly permission: string;
-  /** Its row may not exist yet; then `id` is what it will be called. */
-  readonly thread: Thread;
-  readonly settles: Omit<Settlement, "disposition" | "runId">;
-}
 
 const FAILURES_MAX = 10;
 /** A thread can be bound by somebody else between looking and binding; twice in a row is already strange. */

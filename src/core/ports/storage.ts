@@ -1,12 +1,14 @@
 import type { LeaseToken, PrincipalId, RunId } from "../ids.ts";
+import type { Settlement } from "../intake/settlement.ts";
 import type { Principal } from "../people/principal.ts";
 import type { RunEvent } from "../runs/events.ts";
+import type { RememberedAnswer } from "../runs/remembered-answer.ts";
 import type { FollowUp, Run, RunOrigin } from "../runs/run.ts";
 import type { RunChange } from "../runs/run-change.ts";
 import type { RunPage, RunQuery } from "../runs/run-query.ts";
 import type { RunState } from "../runs/states.ts";
 import type { Notice } from "../threads/notice.ts";
-import type { Thread, ThreadAddress, ThreadBinding } from "../threads/thread.ts";
+import type { Thread, ThreadAddress } from "../threads/thread.ts";
 import type { Delivery, InboxEvent, Receipt } from "./thread-adapter.ts";
 
 /** Everything that must outlive a process. Each method is one transaction: all of it is stored, or nothing. */
@@ -89,28 +91,6 @@ export interface InboxStore {
   listOpenLanes(limit: number): Promise<readonly string[]>;
 }
 
-export const DISPOSITIONS = [
-  "run_created",
-  "follow_up",
-  "cancelled",
-  "answered",
-  "replied",
-  "refused",
-  "ignored",
-  "duplicate",
-  "failed",
-] as const;
-export type Disposition = (typeof DISPOSITIONS)[number];
-
-/** The one end of an inbox event. `meaning` is unique: a second event of the same meaning is a duplicate. */
-export interface Settlement {
-  readonly inboxId: string;
-  readonly disposition: Disposition;
-  readonly reason?: string;
-  readonly meaning?: string;
-  readonly runId?: RunId;
-}
-
 export interface Saying {
   readonly thread: ThreadAddress & { readonly id: string };
   readonly notices: readonly Notice[];
@@ -150,13 +130,3 @@ export interface PeopleStore {
 export interface AnswerStore {
   find(principalId: PrincipalId, key: string): Promise<RememberedAnswer | undefined>;
 }
-
-export interface RememberedAnswer {
-  readonly principalId: PrincipalId;
-  readonly key: string;
-  /** Hash of method, route and body: the same key with another request is refused. */
-  readonly requestHash: string;
-  readonly body: unknown;
-}
-
-export type { ThreadBinding };

@@ -1,9 +1,10 @@
 import type { LeaseToken } from "../ids.ts";
+import type { Settlement } from "../intake/settlement.ts";
 import type { Job } from "../ports/queue.ts";
-import type { RememberedAnswer, Settlement } from "../ports/storage.ts";
 import type { Notice } from "../threads/notice.ts";
 import type { ThreadBinding } from "../threads/thread.ts";
 import type { RunEventBody } from "./events.ts";
+import type { RememberedAnswer } from "./remembered-answer.ts";
 import type { FollowUp, RunProgress } from "./run.ts";
 
 /** All that one decision about a run stores, in one transaction. Made by `RunEdit` alone. */

@@ -1,10 +1,12 @@
 import { newId } from "../ids.ts";
+import type { Settlement } from "../intake/settlement.ts";
 import type { Job } from "../ports/queue.ts";
-import type { RememberedAnswer, RunSubject, Settlement } from "../ports/storage.ts";
+import type { RunSubject } from "../ports/storage.ts";
 import type { Notice } from "../threads/notice.ts";
 import type { NoticeWriter } from "../threads/notice-writer.ts";
 import type { Thread, ThreadBinding } from "../threads/thread.ts";
 import type { RunEventBody } from "./events.ts";
+import type { RememberedAnswer } from "./remembered-answer.ts";
 import type { FollowUp, Run, RunProgress, StatusMessage } from "./run.ts";
 import type { LeaseGrant, RunChange } from "./run-change.ts";
 import { isEnded, type RunState, requireTransition } from "./states.ts";

@@ -1,8 +1,9 @@
 import { AppError } from "../errors.ts";
 import type { RunId } from "../ids.ts";
+import type { Settlement } from "../intake/settlement.ts";
 import type { Principal } from "../people/principal.ts";
 import type { Clock } from "../ports/clock.ts";
-import type { RememberedAnswer, RunKey, Settlement, Storage } from "../ports/storage.ts";
+import type { RunKey, Storage } from "../ports/storage.ts";
 import type { Notice } from "../threads/notice.ts";
 import type { NoticeWriter } from "../threads/notice-writer.ts";
 import type { ThreadBinding } from "../threads/thread.ts";
@@ -10,6 +11,7 @@ import { decideCancel } from "./decide-cancel.ts";
 import { decideFollowUp, decidePermission, type FollowUpInput } from "./decide-follow-up.ts";
 import type { RunEvent } from "./events.ts";
 import { type AgentChoice, freshSubject, type NewRun, originOf } from "./new-run.ts";
+import type { RememberedAnswer } from "./remembered-answer.ts";
 import type { Run } from "./run.ts";
 import { RunEdit } from "./run-edit.ts";
 import type { RunPage, RunQuery } from "./run-query.ts";

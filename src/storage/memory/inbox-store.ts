@@ -1,4 +1,5 @@
-import type { InboxStore, Saying, Settlement } from "../../core/ports/storage.ts";
+import type { Settlement } from "../../core/intake/settlement.ts";
+import type { InboxStore, Saying } from "../../core/ports/storage.ts";
 import type { InboxEvent } from "../../core/ports/thread-adapter.ts";
 import { addNotices, makeThread, settleEvent } from "./change-rows.ts";
 import { IDLE_MS } from "./lease-store.ts";

@@ -1,8 +1,9 @@
 import type { PrincipalId, RunId } from "../../core/ids.ts";
+import type { Disposition } from "../../core/intake/settlement.ts";
 import type { Principal } from "../../core/people/principal.ts";
-import type { Disposition, RememberedAnswer } from "../../core/ports/storage.ts";
 import type { InboxEvent } from "../../core/ports/thread-adapter.ts";
 import type { RunEvent } from "../../core/runs/events.ts";
+import type { RememberedAnswer } from "../../core/runs/remembered-answer.ts";
 import type { FollowUp, Run } from "../../core/runs/run.ts";
 import type { Notice } from "../../core/threads/notice.ts";
 import type { Thread } from "../../core/threads/thread.ts";

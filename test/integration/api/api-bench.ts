@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyPluginAsync } from "fastify";
 import { pino } from "pino";
 import { createKeyHasher, newApiKey } from "../../../src/api/api-keys.ts";
 import { type ApiLimits, createServer } from "../../../src/api/server.ts";
-import { newId, type PrincipalId, type RunId } from "../../../src/core/ids.ts";
+import type { RunId } from "../../../src/core/ids.ts";
 import type { Clock } from "../../../src/core/ports/clock.ts";
 import type { News } from "../../../src/core/ports/news.ts";
 import type { AnswerStore, Storage } from "../../../src/core/ports/storage.ts";
@@ -121,7 +121,12 @@ export async function startBench(options: BenchOptions = {}): Promise<ApiBench> 
 
 type HashKey = (key: string) => string;
 
-async function addUser(storage: Storage, database: Database, hashKey: HashKey, name: string): Promise<string> {
+async function addUser(
+  storage: Storage,
+  database: Database,
+  hashKey: HashKey,
+  name: string,
+): Promise<string> {
   const { id } = await storage.people.ensure(`test:${name}`, name);
   const key = newApiKey();
   await database.transaction((tx) => tx.apiKey.create({ data: { hash: hashKey(key), principalId: id } }));
@@ -144,8 +149,4 @@ async function editRun(
     change(edit);
     return edit.done();
   });
-}
-
-export function anId(): PrincipalId {
-  return newId<PrincipalId>(new Date());
 }

@@ -19,7 +19,12 @@ export interface Call {
 
 /** One request over real HTTP, the way a client library sends it. */
 export async function call(bench: ApiBench, path: string, options: Call = {}): Promise<Answer> {
-  const { method = options.body === undefined ? "GET" : "POST", body, key = bench.key, headers = {} } = options;
+  const {
+    method = options.body === undefined ? "GET" : "POST",
+    body,
+    key = bench.key,
+    headers = {},
+  } = options;
   const response = await fetch(`${bench.url}${path}`, {
     method,
     redirect: "manual",
@@ -32,7 +37,12 @@ export async function call(bench: ApiBench, path: string, options: Call = {}): P
   });
   const text = await response.text();
   const isJson = response.headers.get("content-type")?.includes("json") ?? false;
-  return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : undefined };
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    body: isJson ? JSON.parse(text) : undefined,
+  };
 }
 
 /** Creates a run and gives its id. */

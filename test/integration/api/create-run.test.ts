@@ -19,7 +19,12 @@ describe("creating a run", () => {
   });
 
   test("the run is given back whole, its configuration resolved, under its new and its old address", async () => {
-    const config = { name: "nightly", model_id: "m1", harness: { type: "oz" }, future_member: { a: [1, null] } };
+    const config = {
+      name: "nightly",
+      model_id: "m1",
+      harness: { type: "oz" },
+      future_member: { a: [1, null] },
+    };
     const id = await createRun(bench, { title: "T", config, metadata: { "a.b": "" }, mode: "plan" });
 
     const run = await call(bench, `/api/v1/agent/runs/${id}`);
@@ -100,7 +105,9 @@ describe("creating a run", () => {
     const id = await createRun(bench, { team: false }, { key: ann });
     const statusFor = async (key: string) => (await call(bench, `/api/v1/agent/runs/${id}`, { key })).status;
 
-    expect(await Promise.all([statusFor(ann), statusFor(bench.key), statusFor(ben)])).toEqual([200, 200, 404]);
+    expect(await Promise.all([statusFor(ann), statusFor(bench.key), statusFor(ben)])).toEqual([
+      200, 200, 404,
+    ]);
   });
 });
 
@@ -115,10 +122,22 @@ describe("a request that is refused", () => {
     ["a metadata value that is no text", { metadata: { a: 1 } }, "metadata.a"],
     ["21 metadata pairs", { metadata: pairs(21) }, "metadata"],
     ["an unknown mode", { mode: "fast" }, "mode"],
-    ["an idle time-out of 61 minutes", { config: { idle_timeout_minutes: 61 } }, "config.idle_timeout_minutes"],
+    [
+      "an idle time-out of 61 minutes",
+      { config: { idle_timeout_minutes: 61 } },
+      "config.idle_timeout_minutes",
+    ],
     ["an unknown agent", { config: { harness: { type: "nobody" } } }, "config.harness.type"],
-    ["an MCP server of two kinds", { config: { mcp_servers: { wiki: { url: "u", command: "c" } } } }, "config.mcp_servers.wiki"],
-    ["an MCP server of no kind", { config: { mcp_servers: { wiki: { args: [] } } } }, "config.mcp_servers.wiki"],
+    [
+      "an MCP server of two kinds",
+      { config: { mcp_servers: { wiki: { url: "u", command: "c" } } } },
+      "config.mcp_servers.wiki",
+    ],
+    [
+      "an MCP server of no kind",
+      { config: { mcp_servers: { wiki: { args: [] } } } },
+      "config.mcp_servers.wiki",
+    ],
     ["six images", { images: Array(6).fill({ data: "", mime_type: "image/png" }) }, "images"],
     ["NUL in a text", { prompt: "a\0b" }, "prompt"],
     ["half a character pair", { config: { deep: [{ x: "\ud800" }] } }, "config.deep.0.x"],

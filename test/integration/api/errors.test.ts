@@ -12,7 +12,9 @@ const CANARY = "canary-4f1c";
 
 let notReady: string | undefined;
 const adapter: FastifyPluginAsync = async (app) => {
-  app.addContentTypeParser("application/json", { parseAs: "buffer" }, (_request, body, done) => done(null, body));
+  app.addContentTypeParser("application/json", { parseAs: "buffer" }, (_request, body, done) =>
+    done(null, body),
+  );
   app.get("/test/bug", async () => {
     throw new Error(`SELECT * FROM runs -- ${CANARY}`);
   });
@@ -55,13 +57,23 @@ describe("every refusal has the one shape", () => {
     [`${RUNS}/${"x".repeat(200)}`, {}, 404, "resource_not_found"],
     [RUNS, { body: "{" }, 400, "invalid_request"],
     [RUNS, { body: '{"prompt":"x","__proto__":{"a":1}}' }, 400, "invalid_request"],
-    [RUNS, { body: "[" + "[".repeat(2_000) }, 400, "invalid_request"],
-    [RUNS, { body: `{"prompt":"x","config":{"a":${"[".repeat(500)}${"]".repeat(500)}}}` }, 400, "invalid_request"],
+    [RUNS, { body: "[".repeat(2_000) }, 400, "invalid_request"],
+    [
+      RUNS,
+      { body: `{"prompt":"x","config":{"a":${"[".repeat(500)}${"]".repeat(500)}}}` },
+      400,
+      "invalid_request",
+    ],
     [RUNS, { body: "null" }, 400, "invalid_request"],
     [RUNS, { body: '"text"' }, 400, "invalid_request"],
     [RUNS, { body: "" }, 400, "invalid_request"],
     [RUNS, { body: { prompt: "x".repeat(5_000) } }, 413, "invalid_request"],
-    [RUNS, { body: "prompt=x", headers: { "content-type": "application/x-www-form-urlencoded" } }, 415, "invalid_request"],
+    [
+      RUNS,
+      { body: "prompt=x", headers: { "content-type": "application/x-www-form-urlencoded" } },
+      415,
+      "invalid_request",
+    ],
     [RUNS, { body: "x", headers: { "content-type": "text/plain" } }, 415, "invalid_request"],
     [RUNS, { key: null }, 401, "authentication_required"],
     [RUNS, { key: "errand_wrong" }, 401, "authentication_required"],
@@ -76,9 +88,13 @@ describe("every refusal has the one shape", () => {
 
   test("bytes that are no UTF-8 are refused, compressed ones not even looked at", async () => {
     const headers = { authorization: `Bearer ${bench.key}`, "content-type": "application/json" };
-    const post = (body: Buffer<ArrayBuffer>) => fetch(`${bench.url}${RUNS}`, { method: "POST", headers, body });
+    const post = (body: Buffer<ArrayBuffer>) =>
+      fetch(`${bench.url}${RUNS}`, { method: "POST", headers, body });
 
-    const answers = [await post(Buffer.from([0x22, 0xff, 0x22])), await post(gzipSync("{}") as Buffer<ArrayBuffer>)];
+    const answers = [
+      await post(Buffer.from([0x22, 0xff, 0x22])),
+      await post(gzipSync("{}") as Buffer<ArrayBuffer>),
+    ];
 
     expect(answers.map(({ status }) => status)).toEqual([400, 400]);
     await Promise.all(answers.map((answer) => answer.arrayBuffer()));
@@ -101,7 +117,10 @@ describe("what goes wrong inside", () => {
     expect(answer.body.detail).toBeUndefined();
     const lines = bench.logged.filter((line) => line.includes(answer.body.trace_id) && line.includes(CANARY));
     expect(lines).toHaveLength(1);
-    expect(JSON.parse(lines[0] ?? "")).toMatchObject({ msg: "request.failed", err: { stack: expect.any(String) } });
+    expect(JSON.parse(lines[0] ?? "")).toMatchObject({
+      msg: "request.failed",
+      err: { stack: expect.any(String) },
+    });
   });
 
   test("what is away is said to be so, with the time to come again", async () => {
@@ -148,7 +167,11 @@ test("no log line holds a key, a cookie, a query or a body", async () => {
 
   expect(lines.filter((line) => line.includes("request.answered"))).toHaveLength(3);
   expect(lines.filter((line) => line.includes(CANARY) || line.includes(bench.key))).toEqual([]);
-  expect(JSON.parse(lines[0] ?? "")).toMatchObject({ requestId: expect.any(String), path: RUNS, status: 200 });
+  expect(JSON.parse(lines[0] ?? "")).toMatchObject({
+    requestId: expect.any(String),
+    path: RUNS,
+    status: 200,
+  });
 });
 
 test("an adapter reads its bodies raw, beside the API that reads JSON", async () => {
@@ -168,7 +191,10 @@ test("answers carry strict security headers, and those of the API are stored now
 describe("a caller that dawdles", () => {
   test.each([
     ["with its headers", "GET /healthz HTTP/1.1\r\nHost: x\r\nX-Slow: "],
-    ["with its body", `POST ${RUNS} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 99\r\n`],
+    [
+      "with its body",
+      `POST ${RUNS} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 99\r\n`,
+    ],
   ])("%s is cut off", async (what, start) => {
     const rest = what === "with its body" ? `Authorization: Bearer ${bench.key}\r\n\r\n{` : "";
 

@@ -20,13 +20,16 @@ export class EventReader {
   constructor(response: IncomingMessage) {
     this.response = response;
     const parser = createParser({
-      onEvent: ({ id, event = "", data }) => this.events.push({ id: Number(id), kind: event, data: JSON.parse(data) }),
+      onEvent: ({ id, event = "", data }) =>
+        this.events.push({ id: Number(id), kind: event, data: JSON.parse(data) }),
       onComment: (comment) => this.comments.push(comment),
     });
     response.setEncoding("utf8").on("data", (text: string) => parser.feed(text));
-    response.on("error", () => undefined).on("close", () => {
-      this.isOver = true;
-    });
+    response
+      .on("error", () => undefined)
+      .on("close", () => {
+        this.isOver = true;
+      });
   }
 
   get ids(): number[] {
@@ -52,7 +55,11 @@ export interface StreamOptions {
   readonly key?: string;
 }
 
-export async function openStream(bench: ApiBench, runId: string, options: StreamOptions = {}): Promise<EventReader> {
+export async function openStream(
+  bench: ApiBench,
+  runId: string,
+  options: StreamOptions = {},
+): Promise<EventReader> {
   return new EventReader(await openRaw(bench, runId, options));
 }
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { newId, type LeaseToken } from "../../../src/core/ids.ts";
+import { type LeaseToken, newId } from "../../../src/core/ids.ts";
 import type { RunState } from "../../../src/core/runs/states.ts";
 import { type ApiBench, startBench } from "./api-bench.ts";
 import { call, createRun } from "./api-caller.ts";
@@ -71,9 +71,12 @@ describe("a follow-up", () => {
   test("to an unknown run, or another's, is not found", async () => {
     const [ann, ben] = [await bench.addUser("ann"), await bench.addUser("ben")];
     const id = await createRun(bench, { team: false }, { key: ann });
-    const send = (run: string) => call(bench, `${RUNS}/${run}/followups`, { body: { message: "x" }, key: ben });
+    const send = (run: string) =>
+      call(bench, `${RUNS}/${run}/followups`, { body: { message: "x" }, key: ben });
 
-    const statuses = [await send(id), await send("x"), await send(newId(new Date()))].map(({ status }) => status);
+    const statuses = [await send(id), await send("x"), await send(newId(new Date()))].map(
+      ({ status }) => status,
+    );
 
     expect(statuses).toEqual([404, 404, 404]);
   });
@@ -138,6 +141,10 @@ test("a run that failed tells why and how long it worked", async () => {
 
   const { body } = await call(bench, `${RUNS}/${id}`);
 
-  expect(body.status_message).toEqual({ message: "Out of words.", error_code: "invalid_request", retryable: false });
+  expect(body.status_message).toEqual({
+    message: "Out of words.",
+    error_code: "invalid_request",
+    retryable: false,
+  });
   expect(Number(/^PT(\d+(?:\.\d+)?)S$/.exec(body.run_time)?.[1])).toBeGreaterThanOrEqual(90.5);
 });

@@ -1,6 +1,6 @@
 import { request as httpRequest } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { RememberedAnswer } from "../../../src/core/ports/storage.ts";
+import type { RememberedAnswer } from "../../../src/core/runs/remembered-answer.ts";
 import { type ApiBench, startBench } from "./api-bench.ts";
 import { type Answer, call, createRun } from "./api-caller.ts";
 
@@ -25,7 +25,11 @@ describe("an idempotency key", () => {
 
     expect(second.body).toEqual(first.body);
     expect(third.body).toEqual(first.body);
-    expect([first, second, third].map(({ headers }) => headers.get("idempotent-replay"))).toEqual([null, "true", "true"]);
+    expect([first, second, third].map(({ headers }) => headers.get("idempotent-replay"))).toEqual([
+      null,
+      "true",
+      "true",
+    ]);
   });
 
   test("with another body is refused", async () => {
@@ -47,7 +51,9 @@ describe("an idempotency key", () => {
   });
 
   test("fifty at once make one run and fifty equal answers", async () => {
-    const answers = await Promise.all(Array.from({ length: 50 }, () => create("k4", { prompt: "once", title: "once" })));
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, () => create("k4", { prompt: "once", title: "once" })),
+    );
 
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
     expect(new Set(answers.map(({ body }) => body.run_id)).size).toBe(1);
@@ -64,7 +70,10 @@ describe("an idempotency key", () => {
   test("makes a repeated follow-up one follow-up", async () => {
     const id = await createRun(bench);
     const send = () =>
-      call(bench, `${RUNS}/${id}/followups`, { body: { message: "more" }, headers: { "idempotency-key": "f" } });
+      call(bench, `${RUNS}/${id}/followups`, {
+        body: { message: "more" },
+        headers: { "idempotency-key": "f" },
+      });
 
     const answers = await Promise.all([send(), send(), send()]);
     const { body } = await call(bench, `${RUNS}/${id}/events`, { headers: { accept: "application/json" } });
@@ -110,17 +119,28 @@ test("a twin whose answer cannot be found yet is told to come again", async () =
   const answer = await call(blind, RUNS, { body: { prompt: "x" }, headers });
   await blind.close();
 
-  expect([answer.status, answer.body.code, answer.headers.get("x-should-retry")]).toEqual([409, "conflict", "true"]);
+  expect([answer.status, answer.body.code, answer.headers.get("x-should-retry")]).toEqual([
+    409,
+    "conflict",
+    "true",
+  ]);
 });
 
 /** With headers that `fetch` would not send. */
 async function rawCreate(keys: readonly string[]): Promise<{ status: number | undefined; code?: string }> {
   const headers = { authorization: `Bearer ${bench.key}`, "content-type": "application/json" };
   const { promise, resolve } = Promise.withResolvers<{ status: number | undefined; code?: string }>();
-  const request = httpRequest(`${bench.url}${RUNS}`, { method: "POST", agent: false, headers }, async (response) => {
-    const text = (await response.toArray()).join("");
-    resolve({ status: response.statusCode, ...(response.statusCode === 200 ? {} : { code: JSON.parse(text).code }) });
-  });
+  const request = httpRequest(
+    `${bench.url}${RUNS}`,
+    { method: "POST", agent: false, headers },
+    async (response) => {
+      const text = (await response.toArray()).join("");
+      resolve({
+        status: response.statusCode,
+        ...(response.statusCode === 200 ? {} : { code: JSON.parse(text).code }),
+      });
+    },
+  );
   request.setHeader("idempotency-key", [...keys]);
   request.end(JSON.stringify({ prompt: "x" }));
   return promise;

@@ -21,7 +21,11 @@ describe("a filter", () => {
   test("each finds the run it describes and not the other", async () => {
     const config = { name: "nightly", model_id: "m1" };
     const metadata = { team: "a.b", "x-y": "1" };
-    const one = await createRun(bench, { prompt: "needle one", config, metadata }, { headers: { "x-run-source": "LOCAL" } });
+    const one = await createRun(
+      bench,
+      { prompt: "needle one", config, metadata },
+      { headers: { "x-run-source": "LOCAL" } },
+    );
     const other = await createRun(bench, { prompt: "needle other", metadata: { team: "a.b" } });
     await bench.runs.cancel(one as never, await me());
     const uid = (await call(bench, `${RUNS}/${one}`)).body.creator.uid;
@@ -93,7 +97,8 @@ describe("a filter", () => {
   });
 
   test("1 and 500 are limits, and an empty one is the default", async () => {
-    for (const limit of ["1", "500", ""]) expect((await call(bench, `${RUNS}?limit=${limit}`)).status).toBe(200);
+    for (const limit of ["1", "500", ""])
+      expect((await call(bench, `${RUNS}?limit=${limit}`)).status).toBe(200);
   });
 });
 
@@ -101,11 +106,15 @@ describe("a walk by cursor", () => {
   test("meets each run once while new ones arrive, those of one moment included", async () => {
     const at = bench.clock.now();
     bench.clock.aheadMs = 0;
-    const ids = await Promise.all(Array.from({ length: 25 }, (_, n) => createRun(bench, { title: `walk ${n % 3}` })));
+    const ids = await Promise.all(
+      Array.from({ length: 25 }, (_, n) => createRun(bench, { title: `walk ${n % 3}` })),
+    );
 
     for (const sort of ["created_at", "title", "agent"]) {
       for (const order of ["asc", "desc"]) {
-        const seen = await walk(`q=walk&sort_by=${sort}&sort_order=${order}&limit=4&created_after=${before(at)}`);
+        const seen = await walk(
+          `q=walk&sort_by=${sort}&sort_order=${order}&limit=4&created_after=${before(at)}`,
+        );
         expect(new Set(seen).size).toBe(seen.length);
         expect(new Set(seen)).toEqual(new Set([...seen, ...ids]));
       }
@@ -134,7 +143,8 @@ describe("a walk by cursor", () => {
       `${query}&cursor=.`,
       `creator=nobody&cursor=abc`,
     ];
-    for (const text of refused) expect([text, await statusOf(text)]).toEqual([text, [400, "invalid_request"]]);
+    for (const text of refused)
+      expect([text, await statusOf(text)]).toEqual([text, [400, "invalid_request"]]);
     expect(await statusOf(`${query}&cursor=${cursor}`, ann)).toEqual([400, "invalid_request"]);
   });
 });

@@ -1,4 +1,4 @@
-import { Ajv2020 } from "ajv/dist/2020.js";
+import { fastify } from "fastify";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type ApiBench, startBench } from "./api-bench.ts";
 import { type Answer, call, createRun } from "./api-caller.ts";
@@ -61,13 +61,21 @@ test("every address of runs is in it, with what it reads and its refusals", () =
   const metadata = parameters.find(({ name }: { name: string }) => name === "metadata");
   expect(metadata).toMatchObject({ in: "query", style: "deepObject", explode: true });
   expect(responses["401"].content["application/problem+json"].schema.$ref).toBe("#/components/schemas/Error");
-  const headers = document.paths["/api/v1/agent/runs"].post.parameters.map(({ name }: { name: string }) => name);
+  const headers = document.paths["/api/v1/agent/runs"].post.parameters.map(
+    ({ name }: { name: string }) => name,
+  );
   expect(headers).toEqual(["Idempotency-Key", "X-Run-Source"]);
 });
 
 test("real answers are what the document says, and hold nothing it does not name", async () => {
-  const config = { mcp_servers: { a: { url: "https://x" } }, budget: { max_turns: 1 }, harness: { type: "codex" } };
-  const created = await call(bench, "/api/v1/agent/run", { body: { prompt: "x", config, metadata: { a: "b" } } });
+  const config = {
+    mcp_servers: { a: { url: "https://x" } },
+    budget: { max_turns: 1 },
+    harness: { type: "codex" },
+  };
+  const created = await call(bench, "/api/v1/agent/run", {
+    body: { prompt: "x", config, metadata: { a: "b" } },
+  });
   const child = await createRun(bench, { parent_run_id: created.body.run_id, team: false });
   const runs = "/api/v1/agent/runs";
   await call(bench, `${runs}/${child}/cancel`, { method: "POST" });
@@ -79,25 +87,45 @@ test("real answers are what the document says, and hold nothing it does not name
     [await call(bench, `${runs}/${child}`), `${runs}/{runId}`, "get", "200"],
     [await call(bench, `${runs}/${created.body.run_id}`), `${runs}/{runId}`, "get", "200"],
     [await call(bench, `${runs}/${child}/events`, json), `${runs}/{runId}/events`, "get", "200"],
-    [await call(bench, `${runs}/${child}/followups`, { body: { message: "x" } }), `${runs}/{runId}/followups`, "post", "200"],
-    [await call(bench, `${runs}/${child}/cancel`, { method: "POST" }), `${runs}/{runId}/cancel`, "post", "200"],
+    [
+      await call(bench, `${runs}/${child}/followups`, { body: { message: "x" } }),
+      `${runs}/{runId}/followups`,
+      "post",
+      "200",
+    ],
+    [
+      await call(bench, `${runs}/${child}/cancel`, { method: "POST" }),
+      `${runs}/{runId}/cancel`,
+      "post",
+      "200",
+    ],
     [await call(bench, `${runs}/x`), `${runs}/{runId}`, "get", "404"],
     [await call(bench, runs, { body: { title: 1 } }), runs, "post", "400"],
   ];
   for (const [answer, path, method, status] of checks) {
     expect([path, answer.status]).toEqual([path, Number(status)]);
-    expect([path, mismatches(answer, path, method, status)]).toEqual([path, []]);
+    expect([path, await mismatches(answer, path, method, status)]).toEqual([path, "none"]);
   }
 });
 
-/** Checked against the document with every object of named members closed, so that nothing undocumented slips out. */
-function mismatches(answer: Answer, path: string, method: string, status: string): unknown[] {
+/**
+ * Checked against the document with every object of named members closed, so that nothing undocumented slips out.
+ * Fastify's own validator judges it: our server has another, so the two cannot share a mistake.
+ */
+async function mismatches({ body }: Answer, path: string, method: string, status: string): Promise<string> {
   const type = status === "200" ? "application/json" : "application/problem+json";
   const { schema } = document.paths[path][method].responses[status].content[type];
-  const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true });
   const closed = JSON.parse(JSON.stringify({ ...schema, components: document.components }), close);
-  const validate = ajv.compile(closed);
-  return validate(answer.body) ? [] : (validate.errors ?? []);
+  const customOptions = {
+    strict: false,
+    coerceTypes: false,
+    removeAdditional: false,
+    useDefaults: false,
+  } as const;
+  const judge = fastify({ ajv: { customOptions } });
+  judge.post("/", { schema: { body: closed } }, async () => "none");
+  const headers = { "content-type": "application/json" };
+  return (await judge.inject({ method: "POST", url: "/", headers, body: JSON.stringify(body) })).body;
 }
 
 function close(_name: string, schema: unknown): unknown {

@@ -21,7 +21,11 @@ function cookieOf({ headers }: Answer): string {
   return headers.get("set-cookie")?.split(";")[0] ?? "";
 }
 
-async function visit(path: string, cookie: string, options: Parameters<typeof call>[2] = {}): Promise<Answer> {
+async function visit(
+  path: string,
+  cookie: string,
+  options: Parameters<typeof call>[2] = {},
+): Promise<Answer> {
   return call(bench, path, { ...options, key: null, headers: { cookie, ...options.headers } });
 }
 
@@ -49,21 +53,30 @@ describe("signing in", () => {
     expect(cookieOf(answer)).toMatch(/^errand_session=/);
   });
 
-  test.each(["https://evil.example", "//evil.example", "/\\evil.example", "/runs/../x", "javascript:alert(1)", "/runs/x"])(
-    "never leads to %s",
-    async (next) => {
-      const answer = await signIn({ key: bench.key, next });
-      const form = await visit(`/signin?next=${encodeURIComponent(next)}`, "");
+  test.each([
+    "https://evil.example",
+    "//evil.example",
+    "/\\evil.example",
+    "/runs/../x",
+    "javascript:alert(1)",
+    "/runs/x",
+  ])("never leads to %s", async (next) => {
+    const answer = await signIn({ key: bench.key, next });
+    const form = await visit(`/signin?next=${encodeURIComponent(next)}`, "");
 
-      expect(answer.headers.get("location")).toBe("/");
-      expect(form.text).toContain('name="next" value="/"');
-    },
-  );
+    expect(answer.headers.get("location")).toBe("/");
+    expect(form.text).toContain('name="next" value="/"');
+  });
 
   test("from another site's form is refused", async () => {
     const headers = { ...FORM, "sec-fetch-site": "cross-site" };
 
-    const answer = await call(bench, "/signin", { method: "POST", body: `key=${bench.key}`, headers, key: null });
+    const answer = await call(bench, "/signin", {
+      method: "POST",
+      body: `key=${bench.key}`,
+      headers,
+      key: null,
+    });
 
     expect([answer.status, answer.headers.get("set-cookie")]).toEqual([403, null]);
   });
@@ -91,7 +104,11 @@ describe("the cookie", () => {
     const id = await createRun(bench);
     const json = { headers: { accept: "application/json" } };
 
-    const reads = [await visit(RUNS, cookie), await visit(`${RUNS}/${id}`, cookie), await visit(`${RUNS}/${id}/events`, cookie, json)];
+    const reads = [
+      await visit(RUNS, cookie),
+      await visit(`${RUNS}/${id}`, cookie),
+      await visit(`${RUNS}/${id}/events`, cookie, json),
+    ];
     const writes = [
       await visit(RUNS, cookie, { body: { prompt: "x" } }),
       await visit(`${RUNS}/${id}/cancel`, cookie, { method: "POST" }),
@@ -135,7 +152,11 @@ describe("the pages", () => {
     const [anns, bens] = [cookieOf(await signIn({ key: ann })), cookieOf(await signIn({ key: ben }))];
 
     const [byRun, bySession] = [await visit(`/runs/${id}`, anns), await visit(`/sessions/${session}`, anns)];
-    const hidden = [await visit(`/runs/${id}`, bens), await visit(`/sessions/${session}`, bens), await visit("/runs/x", bens)];
+    const hidden = [
+      await visit(`/runs/${id}`, bens),
+      await visit(`/sessions/${session}`, bens),
+      await visit("/runs/x", bens),
+    ];
 
     expect(byRun.text).toContain(`data-run-id="${id}"`);
     expect(bySession.text).toBe(byRun.text);
@@ -152,7 +173,9 @@ describe("the pages", () => {
       const { text, headers } = await visit(path, cookie);
       expect(headers.get("content-security-policy")).toContain("script-src 'self'");
       expect(text).not.toMatch(/<script(?![^>]*src=)|<style|\son\w+=|style=|https?:/);
-      const files = Array.from(text.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g), ([, file]) => String(file));
+      const files = Array.from(text.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g), ([, file]) =>
+        String(file),
+      );
       for (const file of files) expect([file, (await visit(file, "")).status]).toEqual([file, 200]);
     }
   });
@@ -164,13 +187,18 @@ describe("the pages", () => {
     expect(scripts.length).toBeGreaterThan(3);
     for (const name of scripts) {
       const text = await readFile(new URL(name, directory), "utf8");
-      expect([name, /innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|new Function/.test(text)]).toEqual([name, false]);
+      expect([
+        name,
+        /innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|new Function/.test(text),
+      ]).toEqual([name, false]);
     }
   });
 
   test("have their files and no others", async () => {
     const statuses = await Promise.all(
-      ["/assets/dom.js", "/assets/nothing.js", "/assets/..%2frun.html", "/assets/"].map(async (path) => (await visit(path, "")).status),
+      ["/assets/dom.js", "/assets/nothing.js", "/assets/..%2frun.html", "/assets/"].map(
+        async (path) => (await visit(path, "")).status,
+      ),
     );
 
     expect(statuses[0]).toBe(200);

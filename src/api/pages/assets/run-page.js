@@ -58,8 +58,9 @@ function take(event) {
   const entry = transcript.add(event);
   if (event.kind === "run.state") showEnd({ state: event.to, status_message: event.status });
   if (entry === undefined) return;
-  if (changed.size === 0) requestAnimationFrame(drawChanged);
+  const isFirst = changed.size === 0;
   changed.add(entry);
+  if (isFirst) requestAnimationFrame(drawChanged);
 }
 
 /** Once a frame, however many pieces of a message came in it. */

@@ -5,6 +5,8 @@ import type { RunId } from "../../../../src/core/ids.ts";
 import type { Delivery, InboundMessage } from "../../../../src/core/ports/thread-adapter.ts";
 import type { Notice, RunCard } from "../../../../src/core/threads/notice.ts";
 import { type EmulatedGithub, startEmulatedGithub, type Written } from "../../../support/emulated-github.ts";
+import { jsonAnswer, startFrontServer } from "../../../support/front-server.ts";
+import { loopbackOnlyFetch } from "../../../support/loopback-only.ts";
 import { adapterOn, fetchWith, heard, refusing } from "./setup.ts";
 
 const COMMENTS = /\/issues\/\d+\/comments$/;
@@ -236,12 +238,17 @@ describe("when GitHub does not take it", () => {
   });
 
   test("an issue that was transferred is given up, not answered elsewhere", async () => {
-    const moved = { status: 301, headers: { location: `${github.apiUrl}/repositories/1/issues/1/comments` } };
-    const fetch = fetchWith(({ url }) => (COMMENTS.test(url) ? new Response(null, moved) : undefined));
+    const elsewhere = await startFrontServer(async ({ path }) => {
+      if (path === "/moved") return jsonAnswer(200, { id: 1 });
+      return { status: 301, headers: { location: "/moved" }, body: "" };
+    });
+    const fetch: typeof globalThis.fetch = (input, init) =>
+      loopbackOnlyFetch(COMMENTS.test(String(input)) ? elsewhere.url : input, init);
 
     const attempt = adapterOn(github, { fetch }).adapter.deliver(aDelivery(aCard()));
 
     await expect(attempt).rejects.toMatchObject({ code: "resource_not_found", retryable: false });
+    await elsewhere.stop();
   });
 
   test("a link that goes silent is given up after ten seconds and tried again", async () => {

@@ -69,7 +69,13 @@ test("nothing that anybody composes breaks out, and every fence is closed", () =
       expect(markdown).not.toMatch(/[\u0000-\u0008\u001B\u200B]/);
       expect(markdown.isWellFormed()).toBe(true);
     }),
-    { numRuns: 3_000 },
+    {
+      numRuns: 3_000,
+      examples: [
+        ["````[```mermaid\n", 3],
+        [`~~~\n${"`".repeat(500)}\n~~~`, 200],
+      ],
+    },
   );
 });
 

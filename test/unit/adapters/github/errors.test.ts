@@ -1,13 +1,9 @@
-import { RequestError } from "@octokit/request-error";
 import { expect, test } from "vitest";
 import { movedError, toAppError } from "../../../../src/adapters/github/errors.ts";
 
-function refusal(status: number, message = "no", headers: Record<string, string> = {}): RequestError {
-  const request = { method: "GET", url: "http://x", headers: {} } as const;
-  return new RequestError(message, status, {
-    request,
-    response: { status, url: "", headers, data: {} },
-  });
+/** As Octokit throws it. */
+function refusal(status: number, message = "no", headers: Record<string, string> = {}): Error {
+  return Object.assign(new Error(message), { status, response: { status, headers, data: {} } });
 }
 
 test.each([

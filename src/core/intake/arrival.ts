@@ -1,0 +1,28 @@
+import type { Principal } from "../people/principal.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Log } from "../ports/log.ts";
+import type { Storage } from "../ports/storage.ts";
+import type { InboundMessage, ThreadAdapter } from "../ports/thread-adapter.ts";
+import type { RunService } from "../runs/run-service.ts";
+import type { Thread } from "../threads/thread.ts";
+import type { Settlement } from "./settlement.ts";
+
+export interface IntakeParts {
+  readonly storage: Storage;
+  readonly runs: RunService;
+  readonly adapters: ReadonlyMap<string, ThreadAdapter>;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** A message with all that is known of it when it is decided upon. */
+export interface Arrival {
+  readonly message: InboundMessage;
+  readonly trigger: string;
+  readonly adapter: ThreadAdapter;
+  readonly author: Principal;
+  readonly permission: string;
+  /** Its row may not exist yet; then `id` is what it will be called. */
+  readonly thread: Thread;
+  readonly settles: Omit<Settlement, "disposition" | "runId">;
+}

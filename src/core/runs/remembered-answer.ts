@@ -1,0 +1,10 @@
+import type { PrincipalId } from "../ids.ts";
+
+/** The answer to a write that carried an idempotency key. */
+export interface RememberedAnswer {
+  readonly principalId: PrincipalId;
+  readonly key: string;
+  /** Hash of method, route and body: the same key with another request is refused. */
+  readonly requestHash: string;
+  readonly body: unknown;
+}

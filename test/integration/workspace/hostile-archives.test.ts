@@ -1,0 +1,89 @@
+import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { create } from "tar";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { unpackArchive } from "../../../src/workspace/checkpoint-archive.ts";
+
+let root: string;
+let outside: string;
+let target: string;
+
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), "errand-archive-"));
+  outside = join(root, "outside");
+  target = join(root, "target");
+  await mkdir(outside);
+  await mkdir(target);
+});
+afterEach(async () => {
+  expect(await readdir(root)).not.toContain("escaped.txt");
+  expect(await readdir(outside)).toEqual([]);
+  await rm(root, { recursive: true });
+});
+
+it.each(["../escaped.txt", "workspace/../../escaped.txt", "ABSOLUTE/escaped.txt"])(
+  "a file at %s is refused",
+  async (name) => {
+    const path = name.replace("ABSOLUTE", root);
+    const archive = await evilArchive([{ path, content: "x" }]);
+
+    await expect(unpackArchive(archive, target)).rejects.toThrow(`a path that leads outside: ${path}`);
+  },
+);
+
+it("a file behind a link is refused", async () => {
+  const archive = await evilArchive([
+    { path: "workspace/up", linkTo: outside },
+    { path: "workspace/up/file.txt", content: "x" },
+  ]);
+
+  await expect(unpackArchive(archive, target)).rejects.toThrow("EEXIST");
+});
+
+it("a link behind a link is refused", async () => {
+  const archive = await evilArchive([
+    { path: "workspace/file.txt", content: "x" },
+    { path: "workspace/up", linkTo: outside },
+    { path: "workspace/up/link", linkTo: "/etc" },
+  ]);
+
+  await expect(unpackArchive(archive, target)).rejects.toThrow(
+    "a link below another link: workspace/up/link",
+  );
+});
+
+it("a hard link to a file outside is refused", async () => {
+  const archive = await evilArchive([{ path: "workspace/hard", hardLinkTo: "../../../../../etc/passwd" }]);
+
+  await expect(unpackArchive(archive, target)).rejects.toThrow("a path that leads outside: workspace/hard");
+});
+
+type EvilEntry =
+  | { readonly path: string; readonly content: string }
+  | { readonly path: string; readonly linkTo: string }
+  | { readonly path: string; readonly hardLinkTo: string };
+
+/** An archive of entries that no packing would make: packed under harmless names, which are changed on the way. */
+async function evilArchive(entries: readonly EvilEntry[]): Promise<Uint8Array> {
+  const source = await mkdtemp(join(root, "evil-"));
+  for (const [index, entry] of entries.entries()) {
+    await ("linkTo" in entry
+      ? symlink(entry.linkTo, join(source, `${index}`))
+      : writeFile(join(source, `${index}`), "content" in entry ? entry.content : ""));
+  }
+  const onWriteEntry = (written: { path: string; type?: string; linkpath?: string }) => {
+    const entry = entries[Number(written.path)];
+    written.path = entry?.path ?? written.path;
+    if (entry !== undefined && "hardLinkTo" in entry) {
+      written.type = "Link";
+      written.linkpath = entry.hardLinkTo;
+    }
+  };
+  const names = entries.map((_, index) => `${index}`);
+  const chunks: Buffer[] = [];
+  for await (const chunk of create({ cwd: source, gzip: true, preservePaths: true, onWriteEntry }, names)) {
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}

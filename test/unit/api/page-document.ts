@@ -1,0 +1,59 @@
+/** As much of a document as the pages use, so that their scripts run without a browser. Markup cannot get in. */
+export class PageElement {
+  readonly name: string;
+  readonly children: PageElement[] = [];
+  readonly dataset: Record<string, string> = {};
+  className = "";
+  href = "";
+  hidden = false;
+  open = false;
+  #text = "";
+
+  constructor(name: string) {
+    this.name = name;
+  }
+
+  get textContent(): string {
+    return this.#text + this.children.map((child) => child.textContent).join("");
+  }
+
+  set textContent(text: string) {
+    this.children.length = 0;
+    this.#text = text;
+  }
+
+  append(...children: PageElement[]): void {
+    for (const child of children) {
+      child.replaceWith = (other) => void this.children.splice(this.children.indexOf(child), 1, other);
+      this.children.push(child);
+    }
+  }
+
+  replaceWith(_other: PageElement): void {
+    throw new Error("It is not on the page.");
+  }
+
+  querySelector(name: string): PageElement | null {
+    return this.all().find((element) => element.name === name) ?? null;
+  }
+
+  all(): PageElement[] {
+    return this.children.flatMap((child) => [child, ...child.all()]);
+  }
+}
+
+export class PageDocument {
+  readonly #byId = new Map<string, PageElement>();
+  readonly body = Object.assign(new PageElement("body"), { scrollHeight: 100 });
+  title = "";
+
+  createElement(name: string): PageElement {
+    return new PageElement(name);
+  }
+
+  getElementById(id: string): PageElement {
+    const known = this.#byId.get(id) ?? new PageElement("div");
+    this.#byId.set(id, known);
+    return known;
+  }
+}
