@@ -28,7 +28,8 @@ export class PrismaOutboxStore implements OutboxStore {
       await tx.outboxDelivery.update({ where: { id: first.id }, data: { tries: { increment: 1 } } });
       const where = { threadId_slot: { threadId, slot: first.slot } };
       const receipt = await tx.receipt.findUnique({ where });
-      return deliveryOf(first, receipt?.receipt);
+      const isTried = first.tries > 0 || (receipt === null && (await wasSlotTried(tx, first)));
+      return deliveryOf(first, isTried, receipt?.receipt);
     });
   }
 
@@ -50,10 +51,13 @@ export class PrismaOutboxStore implements OutboxStore {
   async failed(deliveryId: string, error: string, retryAfterMs?: number): Promise<void> {
     await this.#parts.database.transaction(async (tx) => {
       const state = retryAfterMs === undefined ? "dead" : "waiting";
-      const row = await tx.outboxDelivery.update({ where: { uid: deliveryId }, data: { state, error } });
-      if (retryAfterMs === undefined) return;
+      // Another worker may have sent it meanwhile; sending it again would show what is no longer so.
+      const where = { uid: deliveryId, state: "waiting" };
+      const [row] = await tx.outboxDelivery.updateManyAndReturn({ where, data: { state, error } });
+      if (row === undefined || retryAfterMs === undefined) return;
       await tx.$executeRaw`
-        UPDATE outbox_deliveries SET due_at = clock_timestamp() + ${retryAfterMs}::int * interval '1 millisecond'
+        UPDATE outbox_deliveries
+        SET due_at = clock_timestamp() + ${Math.ceil(retryAfterMs)}::int * interval '1 millisecond'
         WHERE id = ${row.id}`;
       await this.#parts.sendJobs(tx, [{ kind: "deliver", key: row.threadId, afterMs: retryAfterMs }]);
     });
@@ -80,20 +84,30 @@ async function replaceOldCards(tx: Tx, threadId: string): Promise<void> {
           AND newer.state = 'waiting' AND newer.id > older.id)`;
 }
 
+/** A card that was given up may be shown all the same; the next one of its slot must look for it. */
+async function wasSlotTried(tx: Tx, { id, slot, threadId }: OutboxDelivery): Promise<boolean> {
+  const where = { threadId, slot, id: { lt: id }, tries: { gt: 0 } };
+  return (await tx.outboxDelivery.count({ where })) > 0;
+}
+
 async function isDue(tx: Tx, id: bigint): Promise<boolean> {
   const rows = await tx.$queryRaw<{ due: boolean }[]>`
     SELECT due_at <= clock_timestamp() AS due FROM outbox_deliveries WHERE id = ${id}`;
   return rows[0]?.due ?? false;
 }
 
-function deliveryOf(row: OutboxDelivery & { thread: Thread }, receipt: string | undefined): TakenDelivery {
+function deliveryOf(
+  row: OutboxDelivery & { thread: Thread },
+  maybeShown: boolean,
+  receipt: string | undefined,
+): TakenDelivery {
   const { id, installation, key, adapter } = row.thread;
   return {
     id: row.uid,
     adapter,
     thread: { id, installation, key: key as ThreadKey },
     notice: row.notice as unknown as Notice,
-    maybeShown: row.tries > 0,
+    maybeShown,
     tries: row.tries,
     ...(receipt === undefined ? {} : { shownAt: receipt }),
   };

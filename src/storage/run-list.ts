@@ -76,8 +76,9 @@ function pairsOf(metadata: Readonly<Record<string, string>>): string[] {
   return Object.entries(metadata).map(([key, value]) => `${key}=${value}`);
 }
 
+/** Prisma hands the text to ILIKE as it is, so what is special there must be escaped. */
 function containing(text: string): Where {
-  const contains = { contains: text, mode: "insensitive" } as const;
+  const contains = { contains: text.replaceAll(/[\\%_]/g, "\\$&"), mode: "insensitive" } as const;
   return { OR: [{ title: contains }, { prompt: contains }, { skill: contains }] };
 }
 

@@ -6,14 +6,14 @@ import type { withSession } from "../../src/storage/session.ts";
  * A process that does nothing but run an embedded PostgreSQL, from the program below `root`, so that tests can kill it
  * in every way. It answers its parent by messages.
  */
-const [root = "", dataDir = ""] = process.argv.slice(2);
+const [root = "", dataDir = "", sharedDir = ""] = process.argv.slice(2);
 const embedded: { startEmbeddedPostgres: typeof startEmbeddedPostgres } = await load(
   "embedded/embedded-postgres.ts",
 );
 const session: { withSession: typeof withSession } = await load("session.ts");
 
 try {
-  const server = await embedded.startEmbeddedPostgres({ dataDir, log: () => undefined });
+  const server = await embedded.startEmbeddedPostgres({ dataDir, sharedDir, log: () => undefined });
   process.on("SIGINT", async () => {
     const options = { applicationName: "last words", queryLimitMs: 5_000 };
     await session.withSession(server.url, options, (client) => client.query("SELECT 1"));

@@ -8,6 +8,7 @@ export type EmbeddedProcessOptions = {
   readonly dataDir: string;
   /** Where the program lies; this repository unless told. */
   readonly root?: string;
+  readonly sharedDir?: string;
   readonly uid?: number;
   readonly gid?: number;
   readonly detached?: boolean;
@@ -19,9 +20,14 @@ type Answer = { readonly url?: string; readonly error?: string; readonly lastWor
 export class EmbeddedProcess {
   readonly child: ChildProcess;
 
-  constructor({ dataDir, root = REPOSITORY, ...options }: EmbeddedProcessOptions) {
+  constructor({
+    dataDir,
+    root = REPOSITORY,
+    sharedDir = `${dataDir}.shared`,
+    ...options
+  }: EmbeddedProcessOptions) {
     const main = join(import.meta.dirname, "embedded-process-main.ts");
-    this.child = fork(main, [root, dataDir], { ...options, cwd: "/", execArgv: [] });
+    this.child = fork(main, [root, dataDir, sharedDir], { ...options, cwd: "/", execArgv: [] });
   }
 
   /** The address, or the reason why there is none. */

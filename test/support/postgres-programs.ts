@@ -2,11 +2,7 @@ import { execFile } from "node:child_process";
 import { readdir } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
-import {
-  locatePostgresPackage,
-  type PostgresBinaries,
-  prepareBinaries,
-} from "../../src/storage/embedded/binaries.ts";
+import { type PostgresBinaries, prepareBinaries } from "../../src/storage/embedded/binaries.ts";
 import type { ServerAccount } from "../../src/storage/embedded/server-account.ts";
 
 const run = promisify(execFile);
@@ -23,12 +19,12 @@ export async function findPostgresPrograms(
   folder: string,
 ): Promise<PostgresBinaries> {
   for (const bin of [...(await listInstalled()), ...(process.env.PATH ?? "").split(delimiter)]) {
-    if (await hasSupportedVersion(bin)) {
-      return { initdb: join(bin, "initdb"), postgres: join(bin, "postgres"), environment: {} };
+    const majorVersion = await findVersion(bin);
+    if (Number(majorVersion) >= OLDEST_SUPPORTED) {
+      return { initdb: join(bin, "initdb"), postgres: join(bin, "postgres"), majorVersion, environment: {} };
     }
   }
-  const directories = { sharedDir: folder, linksDir: join(folder, "libraries") };
-  return prepareBinaries(await locatePostgresPackage(), account, directories);
+  return prepareBinaries(account, { sharedDir: folder, linksDir: join(folder, "libraries") });
 }
 
 async function listInstalled(): Promise<readonly string[]> {
@@ -36,12 +32,13 @@ async function listInstalled(): Promise<readonly string[]> {
   return versions.sort((a, b) => a - b).map((version) => join(VERSIONS_FOLDER, String(version), "bin"));
 }
 
-async function hasSupportedVersion(bin: string): Promise<boolean> {
+/** Empty when the folder has no PostgreSQL, or only its client. */
+async function findVersion(bin: string): Promise<string> {
   try {
     await run(join(bin, "initdb"), ["--version"]);
     const { stdout } = await run(join(bin, "postgres"), ["--version"]);
-    return Number(/ (\d+)/.exec(stdout)?.[1]) >= OLDEST_SUPPORTED;
+    return / (\d+)/.exec(stdout)?.[1] ?? "";
   } catch {
-    return false;
+    return "";
   }
 }

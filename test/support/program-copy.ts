@@ -1,6 +1,6 @@
 import { copyFile, cp, link, mkdir, readdir, symlink } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
-import { locatePostgresPackage } from "../../src/storage/embedded/binaries.ts";
+import { locatePostgresPackage } from "../../src/storage/embedded/postgres-package.ts";
 import { REPOSITORY } from "./embedded-process.ts";
 
 const SOURCES = [

@@ -2,6 +2,8 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import type { EmulatedGithub } from "./emulated-github.ts";
+import type { EmulatedSlack } from "./emulated-slack.ts";
 import { waitFor } from "./wait-for.ts";
 
 const PROJECT = resolve(import.meta.dirname, "../..");
@@ -30,6 +32,26 @@ export async function startService(dataDir: string, env: Record<string, string> 
     output: process.output,
     end: (signal) => end(process.child, signal),
     signal: (name) => void process.child.kill(name),
+  };
+}
+
+/** What switches the Slack adapter on; `apiUrl` is that of something between it and the emulator. */
+export function slackEnvironment(
+  { signingSecret, botToken, apiUrl: ownUrl }: EmulatedSlack,
+  apiUrl: string = ownUrl,
+): Record<string, string> {
+  return { SLACK_SIGNING_SECRET: signingSecret, SLACK_BOT_TOKEN: botToken, SLACK_API_URL: apiUrl };
+}
+
+export function githubEnvironment(
+  { app, apiUrl: ownUrl }: EmulatedGithub,
+  apiUrl: string = ownUrl,
+): Record<string, string> {
+  return {
+    GITHUB_APP_ID: String(app.id),
+    GITHUB_APP_PRIVATE_KEY: app.privateKey,
+    GITHUB_WEBHOOK_SECRET: app.webhookSecret,
+    GITHUB_API_URL: apiUrl,
   };
 }
 

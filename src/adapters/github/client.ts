@@ -1,15 +1,15 @@
 import { App } from "@octokit/app";
 import { Octokit } from "@octokit/core";
-import type { Logger } from "pino";
 import type { z } from "zod";
 import { AppError } from "../../core/errors.ts";
+import type { Log } from "../../core/ports/log.ts";
 import type { GithubConfig } from "./config.ts";
 import { movedError, toAppError } from "./errors.ts";
 
 const REQUEST_TIMEOUT_MS = 10_000;
 
 export interface GithubClientDeps {
-  readonly log: Logger;
+  readonly log: Log;
   readonly fetch?: typeof globalThis.fetch;
 }
 
@@ -81,11 +81,11 @@ function boundedFetch(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
 }
 
 /** Octokit writes to the console unless told otherwise. */
-function quietLog(log: Logger) {
+function quietLog(log: Log) {
   return {
     debug: () => {},
     info: () => {},
-    warn: (detail: unknown) => log.warn({ detail: String(detail) }, "github.client.warning"),
-    error: (detail: unknown) => log.warn({ detail: String(detail) }, "github.client.error"),
+    warn: (detail: unknown) => log.warn("github.client.warning", { detail: String(detail) }),
+    error: (detail: unknown) => log.warn("github.client.error", { detail: String(detail) }),
   };
 }

@@ -1,5 +1,5 @@
 import type { FastifyPluginAsync } from "fastify";
-import type { Logger } from "pino";
+import type { Log } from "../../core/ports/log.ts";
 import type { InboxEvent, ThreadAdapter } from "../../core/ports/thread-adapter.ts";
 import { authorize } from "./authorize.ts";
 import { GithubClient } from "./client.ts";
@@ -15,7 +15,7 @@ export { type GithubConfig, readGithubConfig } from "./config.ts";
 export interface GithubDeps {
   /** Stores an event in the inbox; false when this delivery is already there. */
   accept(event: Omit<InboxEvent, "id" | "receivedAt">): Promise<boolean>;
-  readonly log: Logger;
+  readonly log: Log;
   /** For every call to GitHub, instead of the global one. */
   readonly fetch?: typeof globalThis.fetch;
 }

@@ -1,7 +1,7 @@
 import { Webhooks } from "@octokit/webhooks";
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
-import type { Logger } from "pino";
 import { z } from "zod";
+import type { Log } from "../../core/ports/log.ts";
 import type { InboxEvent } from "../../core/ports/thread-adapter.ts";
 import { threadKeyOf } from "./thread-key.ts";
 
@@ -32,7 +32,7 @@ const bodySchema = z.object({
 
 export interface WebhookParts {
   readonly secrets: readonly string[];
-  readonly log: Logger;
+  readonly log: Log;
   accept(event: Omit<InboxEvent, "id" | "receivedAt">): Promise<boolean>;
 }
 
@@ -49,7 +49,7 @@ export function webhookRoutes(parts: WebhookParts): FastifyPluginAsync {
       if (await isSigned(verifiers, body, headerOf(request, "x-hub-signature-256"))) {
         return receive(body, { request, reply, parts });
       }
-      parts.log.warn({ requestId: request.id }, "github.webhook.rejected");
+      parts.log.warn("github.webhook.rejected", { requestId: request.id });
       return problem(reply, 401, "The SHA-256 signature is missing or wrong.");
     });
   };
@@ -78,11 +78,11 @@ async function store(event: Event, { request, reply, parts }: Exchange): Promise
   const facts = { requestId: request.id, deliveryId: event.deliveryId, name: event.name };
   try {
     const isNew = await within(STORE_LIMIT_MS, parts.accept({ adapter: "github", ...event }));
-    parts.log.debug({ ...facts, isNew }, "github.webhook.stored");
+    parts.log.info("github.webhook.stored", { ...facts, isNew });
     return reply.code(isNew ? 202 : 200).send({ stored: true });
   } catch (error) {
     // GitHub does not try again by itself: this delivery waits for somebody's redelivery.
-    parts.log.error({ ...facts, err: error }, "github.webhook.not_stored");
+    parts.log.error("github.webhook.not_stored", { ...facts, error });
     return problem(reply, 503, "The event could not be stored. Deliver it again.");
   }
 }

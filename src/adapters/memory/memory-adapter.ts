@@ -73,11 +73,16 @@ export class MemoryAdapter implements ThreadAdapter {
 
   #show({ id, maybeShown, notice, shownAt, thread }: Delivery): Receipt {
     const posts = this.thread(thread.key);
-    const isShown = (post: Post) => post.id === shownAt || (maybeShown && post.deliveryId === id);
+    const isShown = (post: Post) =>
+      post.id === shownAt || (maybeShown && (post.deliveryId === id || isSameCard(post.notice, notice)));
     const shown = posts.find(isShown);
     const post = { id: shown?.id ?? `post-${posts.length + 1}`, deliveryId: shown?.deliveryId ?? id, notice };
     const others = posts.map((other) => (other === shown ? post : other));
     this.#posts.set(thread.key, shown === undefined ? [...posts, post] : others);
     return post.id;
   }
+}
+
+function isSameCard(shown: Notice, notice: Notice): boolean {
+  return shown.kind === "card" && notice.kind === "card" && shown.card.runId === notice.card.runId;
 }

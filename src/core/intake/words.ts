@@ -23,7 +23,7 @@ export function wishOf(text: string): Wish {
 export function helpText(trigger: string): string {
   return [
     `I run a coding agent for you. Tell me what to do: \`${trigger} add a test for the parser\`.`,
-    `What you say next in this conversation goes to the same run. Also: \`${trigger} status\`, \`${trigger} stop\`,`,
-    `and \`${trigger} new …\` to begin another run here.`,
+    `Here I keep one run for good: \`${trigger} …\` goes on with it, \`${trigger} status\` tells how it stands,`,
+    `\`${trigger} stop\` stops it, and \`${trigger} new …\` begins another one.`,
   ].join("\n");
 }

@@ -1,11 +1,8 @@
 import { createHash } from "node:crypto";
 import { chmod, chown, lstat, mkdir, readlink, rename, stat, symlink } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { StartError } from "../../start-error.ts";
 import { accountMay, chooseServerAccount, type Owner, type ServerAccount } from "./server-account.ts";
-
-/** For what an account other than root must reach while the data directory, or the program, lies where it cannot. */
-export const SHARED_DIR = "/var/lib/errand";
 
 const PERMISSIONS_OF_OTHERS = 0o077;
 const ENTER_BY_GROUP = 0o010;
@@ -24,13 +21,13 @@ export type Log = (message: string, facts?: object) => void;
 /**
  * `<dataDir>/postgres` is always the way to the database. It is the directory itself, unless we are root and the data
  * directory lies below one that no other account can enter (`/root/.errand`): PostgreSQL refuses to run as root, so
- * the database then lives in `/var/lib/errand/<hash of the data directory>/postgres`, and `<dataDir>/postgres` is a
+ * the database then lives in `<sharedDir>/<hash of the data directory>/postgres`, and `<dataDir>/postgres` is a
  * link to it. The link is what is believed afterwards: a data directory that was moved keeps its database, and one that
  * was deleted and made anew does not find an old one (that is set aside, never deleted).
  *
  * A data directory that is itself closed to others is opened to the group of the account for entering, not for listing.
  */
-export async function placeCluster(dataDir: string): Promise<ClusterPlace> {
+export async function placeCluster(dataDir: string, sharedDir: string): Promise<ClusterPlace> {
   const cluster = await followLink(join(dataDir, "postgres"));
   const owner = await findOwner(cluster);
   const account = await chooseServerAccount(owner);
@@ -41,7 +38,7 @@ export async function placeCluster(dataDir: string): Promise<ClusterPlace> {
   if (await accountMay(account, "execute", dataDir)) {
     return { account, home: dataDir, cluster };
   }
-  return placeElsewhere(dataDir, account);
+  return placeElsewhere(dataDir, sharedDir, account);
 }
 
 /** Done when the database is made, so that a start that failed before leaves no link to nothing. */
@@ -67,10 +64,11 @@ async function isUnlinked(dataDir: string, place: ClusterPlace): Promise<boolean
 }
 
 async function followLink(path: string): Promise<string> {
-  const target = await readlink(path).catch(() => undefined);
-  if (target === undefined) {
+  const link = await readlink(path).catch(() => undefined);
+  if (link === undefined) {
     return path;
   }
+  const target = resolve(dirname(path), link);
   await stat(target).catch((cause: unknown) => {
     throw new StartError(
       `The embedded database of this data directory is not readable or gone (${path} points to ${target}): bring it back, or delete the link to begin anew`,
@@ -94,22 +92,26 @@ async function letEnter(dataDir: string, account: ServerAccount): Promise<void> 
   }
 }
 
-async function placeElsewhere(dataDir: string, account: ServerAccount): Promise<ClusterPlace> {
+async function placeElsewhere(
+  dataDir: string,
+  sharedDir: string,
+  account: ServerAccount,
+): Promise<ClusterPlace> {
   if (await findOwner(join(dataDir, "postgres"))) {
     throw new StartError(
       `The embedded database in ${dataDir} cannot be entered by its owner, user ${account.uid}: open the directories above it for entering (chmod o+x), or set DATABASE_URL`,
     );
   }
   const hash = createHash("sha256").update(dataDir).digest("hex").slice(0, HASH_LENGTH);
-  const home = join(SHARED_DIR, hash);
-  await makeSharedDir(home);
+  const home = join(sharedDir, hash);
+  await makeHome(home);
   return { account, home, cluster: join(home, "postgres") };
 }
 
-async function makeSharedDir(path: string): Promise<void> {
+async function makeHome(path: string): Promise<void> {
   try {
     await mkdir(path, { recursive: true });
-    await chmod(SHARED_DIR, OPEN_DIRECTORY);
+    await chmod(dirname(path), OPEN_DIRECTORY);
     await chmod(path, OPEN_DIRECTORY);
   } catch (cause) {
     throw new StartError(

@@ -20,18 +20,14 @@ const PRIVATE_DIRECTORY = 0o700;
  * Makes the database directory if there is none. It is made under another name and renamed when complete, so a start
  * that was killed half-way leaves nothing that the next one could take for a database.
  */
-export async function ensureCluster(
-  place: ClusterPlace,
-  binaries: PostgresBinaries,
-  majorVersion: string,
-): Promise<void> {
+export async function ensureCluster(place: ClusterPlace, binaries: PostgresBinaries): Promise<void> {
   const found = await readFile(join(place.cluster, "PG_VERSION"), "utf8").catch(() => undefined);
   if (found === undefined) {
     return createCluster(place, binaries);
   }
-  if (found.trim() !== majorVersion) {
+  if (found.trim() !== binaries.majorVersion) {
     throw new StartError(
-      `The embedded database in ${place.cluster} was made by PostgreSQL ${found.trim()}, this Errand brings ${majorVersion}: dump it with the old Errand, or set DATABASE_URL`,
+      `The embedded database in ${place.cluster} was made by PostgreSQL ${found.trim()}, this Errand brings ${binaries.majorVersion}: dump it with the old Errand, or set DATABASE_URL`,
     );
   }
 }

@@ -1,16 +1,9 @@
 import { access, constants, mkdir, realpath, rm } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { StartError } from "../../start-error.ts";
-import { locatePostgresPackage, majorOf, type PostgresBinaries, prepareBinaries } from "./binaries.ts";
+import { type PostgresBinaries, prepareBinaries } from "./binaries.ts";
 import { ensureCluster } from "./cluster.ts";
-import {
-  type ClusterPlace,
-  type Log,
-  linkCluster,
-  placeCluster,
-  SHARED_DIR,
-  setStrangerAside,
-} from "./cluster-place.ts";
+import { type ClusterPlace, type Log, linkCluster, placeCluster, setStrangerAside } from "./cluster-place.ts";
 import { type DataDirLock, lockDataDir } from "./data-dir-lock.ts";
 import { ensureDatabase } from "./database.ts";
 import { stopLeftoverPostmaster } from "./leftover-postmaster.ts";
@@ -18,6 +11,7 @@ import { prepareSocketDirectory } from "./socket-directory.ts";
 import { type SupervisedServer, superviseServer } from "./supervisor.ts";
 
 const PRIVATE_DIRECTORY = 0o700;
+const DEFAULT_SHARED_DIR = "/var/lib/errand";
 
 export interface EmbeddedPostgres {
   readonly url: string;
@@ -28,6 +22,11 @@ export interface EmbeddedPostgres {
 export interface EmbeddedPostgresOptions {
   readonly dataDir: string;
   readonly log: Log;
+  /**
+   * Only used by root, for what another account must reach while data directory or program lie where it cannot.
+   * `/var/lib/errand` unless told.
+   */
+  readonly sharedDir?: string;
 }
 
 /**
@@ -37,14 +36,20 @@ export interface EmbeddedPostgresOptions {
  *
  * Throws `StartError` when this system cannot run it or somebody else uses the data directory.
  */
-export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
-  const dataDir = await makeDataDir(options.dataDir);
-  const place = await placeCluster(dataDir);
+export async function startEmbeddedPostgres({
+  dataDir: path,
+  log,
+  sharedDir = DEFAULT_SHARED_DIR,
+}: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
+  const dataDir = await makeDataDir(path);
+  const place = await placeCluster(dataDir, sharedDir);
   const lock = lockDataDir(place.home);
   try {
-    const binaries = await prepareCluster(dataDir, place, options.log);
+    const linksDir = join(place.home, "postgres.libraries");
+    const binaries = await prepareBinaries(place.account, { sharedDir, linksDir });
+    await prepareCluster(dataDir, place, binaries, log);
     const socketDirectory = await prepareSocketDirectory(place);
-    const server = await superviseServer({ place, binaries, socketDirectory, log: options.log });
+    const server = await superviseServer({ place, binaries, socketDirectory, log });
     return await openDatabase(server, socketDirectory, lock);
   } catch (error) {
     lock.release();
@@ -60,25 +65,21 @@ async function makeDataDir(path: string): Promise<string> {
     return await realpath(path);
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new StartError(
-      `The data directory cannot be used (${reason}): set ERRAND_DATA_DIR to another one`,
-      {
-        cause,
-      },
-    );
+    throw new StartError(`The data directory ${path} cannot be used: ${reason}`, { cause });
   }
 }
 
 /** All that must be so before a server may run on the cluster. Only under the lock. */
-async function prepareCluster(dataDir: string, place: ClusterPlace, log: Log): Promise<PostgresBinaries> {
-  const pack = await locatePostgresPackage();
-  const linksDir = join(place.home, "postgres.libraries");
-  const binaries = await prepareBinaries(pack, place.account, { sharedDir: SHARED_DIR, linksDir });
+async function prepareCluster(
+  dataDir: string,
+  place: ClusterPlace,
+  binaries: PostgresBinaries,
+  log: Log,
+): Promise<void> {
   await setStrangerAside(dataDir, place, log);
-  await ensureCluster(place, binaries, majorOf(pack));
+  await ensureCluster(place, binaries);
   await linkCluster(dataDir, place, log);
   await stopLeftoverPostmaster(place.cluster, log);
-  return binaries;
 }
 
 async function openDatabase(

@@ -52,7 +52,8 @@ async function startAgain(
     try {
       return await startPostmaster(options);
     } catch (error) {
-      options.log("storage.postgres.restart_failed", { error });
+      const reason = error instanceof Error ? error.message : String(error);
+      options.log("storage.postgres.restart_failed", { reason });
     }
     await delay(pauseMs, undefined, { signal: stopping }).catch(() => undefined);
   }

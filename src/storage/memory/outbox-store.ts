@@ -65,6 +65,14 @@ function waitingIn({ deliveries }: Tables, threadId: string): DeliveryRow[] {
   return [...deliveries.values()].filter((row) => row.threadId === threadId && row.state === "waiting");
 }
 
+/** A card that was given up may be shown all the same; the next one of its slot must look for it. */
+function wasSlotTried({ deliveries }: Tables, row: DeliveryRow): boolean {
+  return [...deliveries.values()].some(
+    ({ id, slot, threadId, tries }) =>
+      threadId === row.threadId && slot === row.slot && id < row.id && tries > 0,
+  );
+}
+
 function rowOf({ deliveries }: Tables, id: string): DeliveryRow {
   const row = deliveries.get(id);
   if (row === undefined) throw new Error("There is no such delivery.");
@@ -85,7 +93,7 @@ function deliveryOf(tables: Tables, row: DeliveryRow): TakenDelivery {
     adapter,
     thread: { id, installation, key },
     notice: row.notice,
-    maybeShown: row.tries > 0,
+    maybeShown: row.tries > 0 || (shownAt === undefined && wasSlotTried(tables, row)),
     tries: row.tries,
     ...(shownAt === undefined ? {} : { shownAt }),
   };

@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, realpath, rm } from "node:fs/promises";
+import { chmod, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { QueryResultRow } from "pg";
@@ -8,6 +8,7 @@ import { type EmulatedSlack, startEmulatedSlack } from "../../support/emulated-s
 import { type CheckedSystem, checkInvariants, slackThreads } from "../../support/invariants.ts";
 import { listRunProcesses } from "../../support/invariants-processes.ts";
 import { type Service, startService } from "../../support/service.ts";
+import { createEmptyDatabase, createTestDatabase } from "../../support/test-database.ts";
 import { waitFor } from "../../support/wait-for.ts";
 
 export const SECRET_KEY = "canary-of-the-secret-key-8c1f0d7a6b5e";
@@ -25,6 +26,23 @@ export interface Worker extends Service {
 export interface FaultDeskOptions {
   readonly databaseUrl: string;
   readonly withSlack?: boolean;
+}
+
+/** A desk on a database of its own for the length of `work`, so that tests of one file can run side by side. */
+export async function atDesk(
+  work: (desk: FaultDesk) => Promise<void>,
+  { withSlack = false, isEmpty = false } = {},
+): Promise<void> {
+  const database = await (isEmpty ? createEmptyDatabase() : createTestDatabase());
+  const desk = await FaultDesk.open({ databaseUrl: database.url, withSlack });
+  try {
+    await work(desk);
+  } catch (error) {
+    throw new Error(`${error instanceof Error ? error.message : error}\n${desk.printed()}`, { cause: error });
+  } finally {
+    await desk.close();
+    await database.drop();
+  }
 }
 
 /** Processes of the service on one database, the Slack they talk to, and what was acknowledged by them. */
@@ -70,6 +88,20 @@ export class FaultDesk {
     };
   }
 
+  /** A step of the demo agent that lasts until `open` is called, and tells again and again where it runs. */
+  gate(): { readonly step: string; open(): Promise<void> } {
+    const file = join(this.#folder, `open-${crypto.randomUUID()}`);
+    const step = `shell until test -e ${file}; do echo "waits in $PWD"; sleep 0.1; done`;
+    return { step, open: () => writeFile(file, "") };
+  }
+
+  /** A step that leaves a mark in a file outside the workspace, and what was left there. */
+  mark(): { readonly step: string; count(): Promise<number> } {
+    const file = join(this.#folder, `marks-${crypto.randomUUID()}`);
+    const read = () => readFile(file, "utf8").catch(() => "");
+    return { step: `shell echo mark >> ${file}`, count: async () => (await read()).split("mark").length - 1 };
+  }
+
   newDataDir(): string {
     return join(this.#folder, crypto.randomUUID());
   }
@@ -84,8 +116,13 @@ export class FaultDesk {
     this.#runIds.push(...runIds);
   }
 
-  /** A mention in Slack, acknowledged; the run that comes of it. */
+  /** A mention in Slack, acknowledged, and the run that comes of it. */
   async mention(at: Worker, text: string): Promise<string> {
+    return this.runOf(await this.sendMention(at, text));
+  }
+
+  /** Resolves with the delivery's id as soon as it is acknowledged. */
+  async sendMention(at: Worker, text: string): Promise<string> {
     const deliveryId = `Ev${crypto.randomUUID()}`;
     const { appMention } = await this.slack.mention(this.slack.alice, { channel: "work", text });
     const answer = await this.slack.sendEvent(`${at.url}/webhooks/slack`, appMention, {
@@ -93,11 +130,12 @@ export class FaultDesk {
     });
     if (answer.status !== 200) throw new Error(`The mention was answered ${answer.status}`);
     this.#deliveries.push({ adapter: "slack", deliveryId });
-    const asked = "SELECT run_id::text FROM inbox_events WHERE delivery_id = $1 AND run_id IS NOT NULL";
-    const row = await waitFor(async () => (await this.rows<{ run_id: string }>(asked, deliveryId))[0], {
-      what: "the mention to become a run",
-    });
-    return row.run_id;
+    return deliveryId;
+  }
+
+  async runOf(deliveryId: string): Promise<string> {
+    const sql = "SELECT run_id::text FROM inbox_events WHERE delivery_id = $1 AND run_id IS NOT NULL";
+    return (await this.waitForRow<{ run_id: string }>(sql, deliveryId)).run_id;
   }
 
   rows<Row extends QueryResultRow>(sql: string, ...values: readonly unknown[]): Promise<Row[]> {
@@ -109,18 +147,24 @@ export class FaultDesk {
   }
 
   /** Waits until `sql` has a row, looking often: what it looks for may be there for a moment only. */
-  waitForRow(sql: string, ...values: readonly unknown[]): Promise<unknown> {
+  waitForRow<Row extends QueryResultRow>(sql: string, ...values: readonly unknown[]): Promise<Row> {
     return withSession(this.databaseUrl, SESSION, (client) =>
-      waitFor(async () => (await client.query(sql, [...values])).rows[0], {
+      waitFor(async () => (await client.query<Row>(sql, [...values])).rows[0], {
         what: sql,
         timeoutMs: 30_000,
-        everyMs: 1,
+        everyMs: 5,
       }),
     );
   }
 
-  outputs(): string[] {
-    return this.#workers.map((worker) => worker.output());
+  /** What the processes have printed, for a failure. */
+  printed(): string {
+    const lines = (worker: Worker) =>
+      worker
+        .output()
+        .split("\n")
+        .filter((line) => !line.includes("request.answered"));
+    return this.#workers.flatMap((worker) => [`--- ${worker.dataDir}`, ...lines(worker)]).join("\n");
   }
 
   check(more: Partial<CheckedSystem> = {}): Promise<void> {
@@ -130,7 +174,7 @@ export class FaultDesk {
       acknowledged: { runIds: this.#runIds, deliveries: this.#deliveries },
       threads: slack === undefined ? [] : [slackThreads(slack)],
       canaries: [SECRET_KEY, API_KEY, ...(slack === undefined ? [] : [slack.botToken, slack.signingSecret])],
-      responses: this.outputs(),
+      responses: this.#workers.map((worker) => worker.output()),
       ...more,
     });
   }

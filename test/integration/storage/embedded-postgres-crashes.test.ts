@@ -1,3 +1,5 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Client } from "pg";
@@ -7,6 +9,7 @@ import {
   startEmbeddedPostgres,
 } from "../../../src/storage/embedded/embedded-postgres.ts";
 import { commandLineOf } from "../../../src/storage/embedded/process-table.ts";
+import { chooseServerAccount, identityOf } from "../../../src/storage/embedded/server-account.ts";
 import { withSession } from "../../../src/storage/session.ts";
 import { makeDataDirPath, SeedDataDir } from "../../support/data-dir.ts";
 import { EmbeddedProcess, type EmbeddedProcessOptions } from "../../support/embedded-process.ts";
@@ -44,6 +47,17 @@ async function readPostmasterPid(dataDir: string): Promise<number> {
 
 async function isAlive(pid: number): Promise<boolean> {
   return (await commandLineOf(pid)) !== "";
+}
+
+/** A process of the account that the server has; PostgreSQL does not look at others. */
+async function startBystander(): Promise<ChildProcess> {
+  const account = await chooseServerAccount(undefined);
+  const bystander = spawn("sleep", ["60"], { ...identityOf(account), cwd: "/", stdio: "ignore" });
+  onTestFinished(() => {
+    bystander.kill();
+  });
+  await once(bystander, "spawn");
+  return bystander;
 }
 
 /** A query that does not look up when its server dies. */
@@ -104,12 +118,14 @@ test("a leftover file that names a living process of somebody else is no obstacl
   const dataDir = await seed.copy();
   const first = await start(dataDir);
   await first.stop();
-  const pidFile = `${process.pid}\n${join(dataDir, "postgres")}\n1700000000\n5432\n\n\n`;
+  const bystander = await startBystander();
+  const pidFile = `${bystander.pid}\n${join(dataDir, "postgres")}\n1700000000\n5432\n\n\n`;
   await writeFile(join(dataDir, "postgres/postmaster.pid"), pidFile);
 
   const second = await start(dataDir);
 
   expect(await query(second.url, "SELECT 1 AS one")).toEqual([{ one: 1 }]);
+  expect(await isAlive(bystander.pid ?? 0)).toBe(true);
 });
 
 test("a second process on the same data directory is refused in one line that names the first", async () => {

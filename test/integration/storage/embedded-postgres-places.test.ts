@@ -3,7 +3,6 @@ import { chmod, chown, mkdir, readdir, readlink, realpath, rm, stat, symlink } f
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { SHARED_DIR } from "../../../src/storage/embedded/cluster-place.ts";
 import { chooseServerAccount } from "../../../src/storage/embedded/server-account.ts";
 import { withSession } from "../../../src/storage/session.ts";
 import { makeDataDirPath, makeTemporaryFolder, SeedDataDir } from "../../support/data-dir.ts";
@@ -34,16 +33,13 @@ async function query(url: string, sql: string): Promise<unknown[]> {
   return withSession(url, SESSION, async (client) => (await client.query(sql)).rows);
 }
 
-/** What a test as root leaves in the folder shared by all data directories goes with it. */
-async function keepSharedDirAsItIs(): Promise<void> {
-  const before = new Set(await readdir(SHARED_DIR).catch(() => []));
-  onTestFinished(async () => {
-    for (const name of await readdir(SHARED_DIR).catch(() => [])) {
-      if (!before.has(name)) {
-        await rm(join(SHARED_DIR, name), { recursive: true });
-      }
-    }
-  });
+/** A folder like root's home, with the program in it and the place for what must lie outside. */
+async function makeClosedHome(): Promise<{ root: string; dataDir: string; sharedDir: string }> {
+  const root = await makeTemporaryFolder();
+  await copyProgram(root);
+  await addPackageWithoutLinks(root);
+  await chmod(root, 0o700);
+  return { root, dataDir: join(root, "data"), sharedDir: join(await makeTemporaryFolder(), "shared") };
 }
 
 async function listFiles(folder: string): Promise<readonly string[]> {
@@ -99,34 +95,26 @@ asRoot("as root it runs under another account in a data directory that only that
 });
 
 asRoot("as root, with program and data where no other account can enter, it keeps its data", async () => {
-  await keepSharedDirAsItIs();
-  const home = await makeTemporaryFolder();
-  await chmod(home, 0o700);
-  await copyProgram(home);
-  await addPackageWithoutLinks(home);
-  const dataDir = join(home, "data");
-  const first = spawnEmbedded({ root: home, dataDir });
+  const { root, dataDir, sharedDir } = await makeClosedHome();
+  const first = spawnEmbedded({ root, dataDir, sharedDir });
   await query(await first.url(), "CREATE TABLE kept AS SELECT 42 AS answer");
   await first.end("SIGINT");
 
-  const second = spawnEmbedded({ root: home, dataDir });
+  const second = spawnEmbedded({ root, dataDir, sharedDir });
 
   expect(await query(await second.url(), "SELECT answer FROM kept")).toEqual([{ answer: 42 }]);
-  expect(dirname(dirname(await readlink(join(dataDir, "postgres"))))).toBe(SHARED_DIR);
+  expect(dirname(dirname(await readlink(join(dataDir, "postgres"))))).toBe(sharedDir);
   await second.end("SIGINT");
 });
 
 asRoot("a data directory that was deleted and made anew does not find the old database", async () => {
-  await keepSharedDirAsItIs();
-  const home = await makeTemporaryFolder();
-  await chmod(home, 0o700);
-  const dataDir = join(home, "data");
-  const first = spawnEmbedded({ dataDir });
+  const { dataDir, sharedDir } = await makeClosedHome();
+  const first = spawnEmbedded({ dataDir, sharedDir });
   await query(await first.url(), "CREATE TABLE kept AS SELECT 42 AS answer");
   await first.end("SIGINT");
   await rm(dataDir, { recursive: true });
 
-  const second = spawnEmbedded({ dataDir });
+  const second = spawnEmbedded({ dataDir, sharedDir });
 
   await expect(query(await second.url(), "SELECT answer FROM kept")).rejects.toThrow("does not exist");
   const place = dirname(await realpath(join(dataDir, "postgres")));
@@ -134,10 +122,19 @@ asRoot("a data directory that was deleted and made anew does not find the old da
   await second.end("SIGINT");
 });
 
+asRoot("as root with nowhere to put the database the error is one line that names DATABASE_URL", async () => {
+  const { root, dataDir } = await makeClosedHome();
+  const sharedDir = join(root, "package.json", "not-a-folder");
+
+  const { error } = await spawnEmbedded({ dataDir, sharedDir }).answer();
+
+  expect(error).toMatch(/^StartError: .*not-a-folder\/\w+ cannot be made: .*DATABASE_URL$/);
+});
+
 asRoot("a data directory whose database is gone is refused rather than begun anew", async () => {
   const dataDir = await makeDataDirPath();
   await mkdir(dataDir);
-  await symlink(join(SHARED_DIR, "gone/postgres"), join(dataDir, "postgres"));
+  await symlink(join(dataDir, "gone/postgres"), join(dataDir, "postgres"));
 
   const { error } = await spawnEmbedded({ dataDir }).answer();
 

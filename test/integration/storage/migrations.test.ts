@@ -69,6 +69,18 @@ test("files are applied in order and recorded as Prisma records them", async () 
   });
 });
 
+test("a file and its record are one transaction, so a killed process leaves both or none", async () => {
+  const url = await makeDatabase();
+
+  await applyMigrations(url, ignore, await makeFolder(FIRST));
+
+  const written = await query(
+    url,
+    "SELECT relname FROM pg_class JOIN _prisma_migrations ON pg_class.xmin = _prisma_migrations.xmin WHERE relkind = 'r'",
+  );
+  expect(written).toEqual([{ relname: "first" }]);
+});
+
 test("a second start finds nothing to do", async () => {
   const url = await makeDatabase();
   const folder = await makeFolder(FIRST);

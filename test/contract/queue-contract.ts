@@ -1,0 +1,220 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Job, Queue } from "../../src/core/ports/queue.ts";
+
+export interface QueueBench {
+  readonly queue: Queue;
+  /** Stores jobs with a change that is committed. */
+  send(...jobs: readonly Job[]): Promise<void>;
+  /** Waits for a condition, while the time of the queue goes on. */
+  until(check: () => boolean, what: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** What every queue promises. */
+export function describeQueue(name: string, open: () => Promise<QueueBench>): void {
+  describe(`the ${name} queue`, () => {
+    let bench: QueueBench;
+    beforeEach(async () => {
+      bench = await open();
+    });
+    afterEach(() => bench.close());
+
+    it("hands a job that waits, and one that comes, to the handler of its kind", async () => {
+      const work = new Work();
+      await bench.send({ kind: "run", key: "waiting" });
+
+      await bench.queue.work("run", 1, work.handler);
+      await bench.queue.work("inbox", 1, new Work().handler);
+      await bench.send({ kind: "inbox", key: "other" }, { kind: "run", key: "coming" });
+
+      await bench.until(() => work.done.length === 2, "both jobs");
+      expect(work.done).toEqual(["waiting", "coming"]);
+    });
+
+    it("handles one job of a kind and key at a time, and others meanwhile", async () => {
+      const [work, other] = [new Work(true), new Work(true)];
+      await bench.queue.work("run", 4, work.handler);
+      await bench.queue.work("inbox", 1, other.handler);
+
+      await bench.send(
+        { kind: "run", key: "a" },
+        { kind: "run", key: "a" },
+        { kind: "run", key: "b" },
+        { kind: "inbox", key: "a" },
+      );
+
+      await bench.until(() => work.open.length + other.open.length === 3, "three jobs at work");
+      expect(work.open.toSorted()).toEqual(["a", "b"]);
+      work.finish("a");
+      await bench.until(() => work.started.length === 3, "the second job of the key");
+      expect(work.started.toSorted()).toEqual(["a", "a", "b"]);
+      for (const each of [work, other]) each.finishAll();
+    });
+
+    it("handles a job that was sent while another of its key was handled", async () => {
+      const work = new Work(true);
+      await bench.queue.work("run", 2, work.handler);
+      await bench.send({ kind: "run", key: "a" });
+      await bench.until(() => work.open.length === 1, "the first job");
+
+      await bench.send({ kind: "run", key: "a" });
+      work.finish("a");
+
+      await bench.until(() => work.started.length === 2, "the second job");
+      work.finishAll();
+    });
+
+    it("handles at most as many as asked for", async () => {
+      const work = new Work(true);
+      await bench.queue.work("run", 2, work.handler);
+
+      await bench.send(...["a", "b", "c"].map((key) => ({ kind: "run", key }) as const));
+
+      await bench.until(() => work.open.length === 2, "two jobs");
+      const [first = ""] = work.open;
+      work.finish(first);
+      await bench.until(() => work.started.length === 3, "the third job");
+      expect(work.open).toHaveLength(2);
+      work.finishAll();
+    });
+
+    it("hands a job out again when its handler throws", async () => {
+      const work = new Work();
+      work.failures = 1;
+      await bench.queue.work("run", 1, work.handler);
+
+      await bench.send({ kind: "run", key: "a" });
+
+      await bench.until(() => work.done.length === 1, "the job to get done");
+      expect(work.started).toEqual(["a", "a"]);
+    });
+
+    it("hands a job out when its time has come", async () => {
+      const work = new Work();
+      await bench.queue.work("deliver", 1, work.handler);
+
+      await bench.send({ kind: "deliver", key: "later", afterMs: 1_000 }, { kind: "deliver", key: "now" });
+
+      await bench.until(() => work.done.length === 2, "both jobs");
+      expect(work.done).toEqual(["now", "later"]);
+    });
+
+    it("ensures that a job waits, once", async () => {
+      const work = new Work();
+      for (let index = 0; index < 5; index += 1) await bench.queue.ensure({ kind: "run", key: "a" });
+      await bench.queue.ensure({ kind: "inbox", key: "a" });
+      await bench.queue.ensure({ kind: "run", key: "last" });
+
+      await bench.queue.work("run", 1, work.handler);
+
+      await bench.until(() => work.done.includes("last"), "the last job");
+      expect(work.done).toEqual(["a", "last"]);
+    });
+
+    it("ensures no job beside one that waits for its time", async () => {
+      const work = new Work();
+      await bench.send({ kind: "run", key: "a", afterMs: 1_000 });
+      await bench.queue.ensure({ kind: "run", key: "a" });
+      await bench.queue.ensure({ kind: "run", key: "last", afterMs: 2_000 });
+
+      await bench.queue.work("run", 1, work.handler);
+
+      await bench.until(() => work.done.includes("last"), "the last job");
+      expect(work.done).toEqual(["a", "last"]);
+    });
+
+    it("ensures a job beside one that is being handled", async () => {
+      const work = new Work(true);
+      await bench.queue.work("run", 1, work.handler);
+      await bench.queue.ensure({ kind: "run", key: "a" });
+      await bench.until(() => work.open.length === 1, "the first job");
+
+      await bench.queue.ensure({ kind: "run", key: "a" });
+      work.finish("a");
+
+      await bench.until(() => work.started.length === 2, "the second job");
+      work.finishAll();
+    });
+
+    it("stops: signals its handlers, waits for them, and takes no more", async () => {
+      const work = new Work(true);
+      await bench.queue.work("run", 1, work.handler);
+      await bench.send({ kind: "run", key: "a" }, { kind: "run", key: "b" });
+      await bench.until(() => work.open.length === 1, "the first job");
+
+      let isStopped = false;
+      const stopping = bench.queue.stop(20_000).then(() => {
+        isStopped = true;
+      });
+      await bench.until(() => work.signals[0]?.aborted === true, "the signal");
+      expect(isStopped).toBe(false);
+      work.finishAll();
+      await bench.until(() => isStopped, "the queue to stop");
+
+      await stopping;
+      expect(work.started).toHaveLength(1);
+    });
+
+    it("stops although a handler does not end", async () => {
+      const work = new Work(true);
+      await bench.queue.work("run", 1, work.handler);
+      await bench.send({ kind: "run", key: "a" });
+      await bench.until(() => work.open.length === 1, "the job");
+
+      let isStopped = false;
+      const stopping = bench.queue.stop(500).then(() => {
+        isStopped = true;
+      });
+
+      await bench.until(() => isStopped, "the queue to stop");
+      await stopping;
+      work.finishAll();
+    });
+  });
+}
+
+/** A handler that writes down what it is given, and ends when it is told to. */
+export class Work {
+  readonly started: string[] = [];
+  readonly done: string[] = [];
+  readonly signals: AbortSignal[] = [];
+  /** How many of the next jobs fail. */
+  failures = 0;
+  readonly #isHeld: boolean;
+  #isOver = false;
+  #open: { readonly key: string; readonly finish: () => void }[] = [];
+
+  constructor(isHeld = false) {
+    this.#isHeld = isHeld;
+  }
+
+  get open(): readonly string[] {
+    return this.#open.map(({ key }) => key);
+  }
+
+  readonly handler = async (key: string, signal: AbortSignal): Promise<void> => {
+    this.started.push(key);
+    this.signals.push(signal);
+    if (this.#isHeld && !this.#isOver) await this.#hold(key);
+    this.failures -= 1;
+    if (this.failures >= 0) throw new Error("not this time");
+    this.done.push(key);
+  };
+
+  finish(key: string): void {
+    const job = this.#open.find((open) => open.key === key);
+    this.#open = this.#open.filter((open) => open !== job);
+    job?.finish();
+  }
+
+  finishAll(): void {
+    this.#isOver = true;
+    for (const key of this.open) this.finish(key);
+  }
+
+  #hold(key: string): Promise<void> {
+    return new Promise((resolve) => {
+      this.#open.push({ key, finish: resolve });
+    });
+  }
+}

@@ -1,0 +1,62 @@
+import type { News } from "../../src/core/ports/news.ts";
+import type { Job } from "../../src/core/ports/queue.ts";
+import { Database } from "../../src/storage/database.ts";
+import { createMemoryStorage } from "../../src/storage/memory/memory-storage.ts";
+import { createPrismaStorage } from "../../src/storage/prisma-storage.ts";
+import { ManualClock } from "../support/manual-clock.ts";
+import { createTestDatabase } from "../support/test-database.ts";
+import type { StorageBench } from "./storage/bench.ts";
+import { describeStorage } from "./storage-contract.ts";
+
+describeStorage("memory", async () => {
+  const { parts, ...bench } = recorded();
+  const storage = createMemoryStorage(parts);
+  return { ...bench, storage, passTime: (ms) => parts.clock.advance(ms), close: async () => undefined };
+});
+
+describeStorage("Prisma", async () => {
+  const { parts, ...bench } = recorded();
+  const testDatabase = await createTestDatabase();
+  const database = new Database({ url: testDatabase.url, maxConnections: 10, log: () => undefined });
+  const sendJobs = async (_tx: unknown, jobs: readonly Job[]) => parts.sendJobs(jobs);
+  const close = async () => {
+    await database.close();
+    await testDatabase.drop();
+  };
+  const storage = createPrismaStorage({ ...parts, database, sendJobs });
+  return { ...bench, storage, passTime: (ms) => passTime(database, ms), close };
+});
+
+/** Parts of a storage that write down what they are told. */
+function recorded() {
+  // The database has a clock of its own, which this one must not be far from.
+  const clock = new ManualClock(new Date());
+  const jobs: Job[] = [];
+  const news: string[] = [];
+  let isFailing = false;
+  const told: News = { tell: (topics) => news.push(...topics), on: () => () => undefined };
+  const sendJobs: (sent: readonly Job[]) => void = (sent) => {
+    if (isFailing && sent.length > 0) {
+      isFailing = false;
+      throw new Error("no jobs today");
+    }
+    jobs.push(...sent);
+  };
+  const failJobs = () => {
+    isFailing = true;
+  };
+  const bench: Pick<StorageBench, "clock" | "jobs" | "news" | "failJobs"> = { clock, jobs, news, failJobs };
+  return { ...bench, parts: { clock, news: told, sendJobs } };
+}
+
+/** The database's clock cannot be moved, but everything that it judges can be made older. */
+async function passTime(database: Database, ms: number): Promise<void> {
+  await database.transaction(async (tx) => {
+    const past = [
+      "UPDATE runs SET updated_at = updated_at - $1::int * interval '1 millisecond', lease_expires_at = lease_expires_at - $1::int * interval '1 millisecond'",
+      "UPDATE inbox_events SET received_at = received_at - $1::int * interval '1 millisecond'",
+      "UPDATE outbox_deliveries SET due_at = due_at - $1::int * interval '1 millisecond'",
+    ];
+    for (const statement of past) await tx.$executeRawUnsafe(statement, ms);
+  });
+}

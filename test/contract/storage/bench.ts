@@ -1,0 +1,50 @@
+import { randomUUID } from "node:crypto";
+import type { Principal } from "../../../src/core/people/principal.ts";
+import type { Job } from "../../../src/core/ports/queue.ts";
+import type { Storage } from "../../../src/core/ports/storage.ts";
+import type { Run, RunOrigin } from "../../../src/core/runs/run.ts";
+import type { RunChange } from "../../../src/core/runs/run-change.ts";
+import type { ThreadBinding } from "../../../src/core/threads/thread.ts";
+import type { ManualClock } from "../../support/manual-clock.ts";
+import { aChange, anOrigin, aRun, aThread } from "../../support/run-builders.ts";
+
+/** A storage and what a test needs around it. One storage serves many tests: each makes its own rows. */
+export interface StorageBench {
+  readonly storage: Storage;
+  /** What `updatedAt` is taken from. */
+  readonly clock: ManualClock;
+  /** What was sent with the changes. */
+  readonly jobs: Job[];
+  /** Topics of what was told. */
+  readonly news: string[];
+  /** The next change cannot store its jobs. */
+  failJobs(): void;
+  /** All that is stored becomes older by the clock that leases and deliveries are judged by. */
+  passTime(ms: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+export type OpenStorage = () => Promise<StorageBench>;
+
+export function aPerson({ storage }: StorageBench): Promise<Principal> {
+  return storage.people.ensure(`memory:${randomUUID()}`, "Ada");
+}
+
+/** A stored run, of a new person unless told. */
+export async function aStoredRun(
+  bench: StorageBench,
+  origin: Partial<RunOrigin> = {},
+  change: Partial<RunChange> = {},
+): Promise<Run> {
+  const creatorId = origin.creatorId ?? (await aPerson(bench)).id;
+  const made = anOrigin({ createdAt: bench.clock.now(), ...origin, creatorId });
+  const created = { turn: 0, body: { kind: "run.created", state: "QUEUED" } } as const;
+  return bench.storage.runs.create(made, aChange(aRun(made), { events: [created], ...change }));
+}
+
+export async function aBoundThread(bench: StorageBench, run: Run): Promise<ThreadBinding["thread"]> {
+  const thread = aThread();
+  const binding = { thread, expected: undefined };
+  await bench.storage.runs.change(run.id, (subject) => aChange(subject.run, { binding }));
+  return thread;
+}

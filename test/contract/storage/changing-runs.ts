@@ -1,0 +1,247 @@
+import { randomUUID } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import type { RunId } from "../../../src/core/ids.ts";
+import type { RunSubject } from "../../../src/core/ports/storage.ts";
+import type { RunEventBody } from "../../../src/core/runs/events.ts";
+import type { Run, RunProgress } from "../../../src/core/runs/run.ts";
+import type { RunChange } from "../../../src/core/runs/run-change.ts";
+import { aChange, aFollowUp } from "../../support/run-builders.ts";
+import { aBoundThread, aStoredRun, type StorageBench } from "./bench.ts";
+
+export function describeChangingRuns(bench: () => StorageBench): void {
+  describe("changing a run", () => {
+    it("stores its progress and gives it back", async () => {
+      const { clock, storage } = bench();
+      const run = await aStoredRun(bench());
+      await clock.advance(1_000);
+
+      const changed = await storage.runs.change(run.id, (subject) =>
+        aChange({ ...subject.run, ...PROGRESS }),
+      );
+
+      expect(changed).toMatchObject({ ...PROGRESS, updatedAt: clock.now(), createdAt: run.createdAt });
+      expect(await storage.runs.find({ id: run.id })).toEqual(changed);
+    });
+
+    it("takes away what is undefined", async () => {
+      const { storage } = bench();
+      const run = await aStoredRun(bench());
+      await storage.runs.change(run.id, (subject) => aChange({ ...subject.run, ...PROGRESS }));
+      const gone = { statusMessage: undefined, permission: undefined, answer: undefined, endedAt: undefined };
+
+      const changed = await storage.runs.change(run.id, (subject) => aChange({ ...subject.run, ...gone }));
+
+      for (const member of Object.keys(gone)) expect(changed).not.toHaveProperty(member);
+    });
+
+    it("changes nothing when nothing is decided", async () => {
+      const { clock, news, storage } = bench();
+      const run = await aStoredRun(bench());
+      await clock.advance(1_000);
+      news.length = 0;
+
+      const same = await storage.runs.change(run.id, () => undefined);
+
+      expect(same).toEqual(run);
+      expect(await storage.runs.find({ id: run.id })).toEqual(run);
+      expect(news).toEqual([]);
+    });
+
+    it("stores nothing when the decision throws, and throws it", async () => {
+      const { storage } = bench();
+      const run = await aStoredRun(bench());
+      const refusal = new Error("no");
+
+      const changing = storage.runs.change(run.id, () => {
+        throw refusal;
+      });
+
+      await expect(changing).rejects.toBe(refusal);
+      expect(await storage.runs.find({ id: run.id })).toEqual(run);
+    });
+
+    it("stores nothing when its job cannot be stored", async () => {
+      const { storage } = bench();
+      const run = await aStoredRun(bench());
+      bench().failJobs();
+      const jobs = [{ kind: "run", key: run.id }] as const;
+
+      const changing = storage.runs.change(run.id, (subject) => noting(subject, "lost", { jobs }));
+
+      await expect(changing).rejects.toThrow("no jobs today");
+      expect(await storage.runs.find({ id: run.id })).toEqual(run);
+      expect(await storage.runs.readEvents(run.id, 1, 10)).toEqual([]);
+    });
+
+    it("knows no run of another id", async () => {
+      const changing = bench().storage.runs.change(randomUUID() as RunId, () => undefined);
+
+      await expect(changing).rejects.toMatchObject({ code: "resource_not_found" });
+    });
+
+    it("lets one change of a run wait for the other: no sequence number is missing or used twice", async () => {
+      const { runs } = bench().storage;
+      const run = await aStoredRun(bench());
+      const note = (index: number) => runs.change(run.id, (subject) => noting(subject, String(index)));
+
+      const changed = await Promise.all(Array.from({ length: 20 }, (_, index) => note(index)));
+
+      const events = await runs.readEvents(run.id, 0, 100);
+      expect(events.map(({ seq }) => seq)).toEqual(Array.from({ length: 21 }, (_, index) => index + 1));
+      expect(new Set(events.map(({ body }) => titleOf(body))).size).toBe(21);
+      expect(changed.map(({ lastSeq }) => lastSeq).sort((a, b) => a - b)).toEqual(seqsFrom(2, 21));
+    });
+
+    it("shows each decision the state that the one before it stored", async () => {
+      const { runs } = bench().storage;
+      const run = await aStoredRun(bench());
+      const seen: string[] = [];
+      const cancel = () =>
+        runs.change(run.id, (subject) => {
+          seen.push(subject.run.state);
+          return aChange({ ...subject.run, state: "CANCELLED" });
+        });
+
+      await Promise.all([cancel(), cancel(), cancel()]);
+
+      expect(seen).toEqual(["QUEUED", "CANCELLED", "CANCELLED"]);
+    });
+  });
+
+  describe("the events of a run", () => {
+    it("are read in order, behind a number, a page at a time", async () => {
+      const { runs } = bench().storage;
+      const run = await aStoredRun(bench());
+      await runs.change(run.id, ({ run: now }) => aChange(now, { events: ["a", "b", "c"].map(noteOf) }));
+
+      const page = await runs.readEvents(run.id, 1, 2);
+
+      expect(page).toMatchObject([
+        { runId: run.id, seq: 2, turn: 3, body: { kind: "agent.title", title: "a" } },
+        { runId: run.id, seq: 3, turn: 3, body: { kind: "agent.title", title: "b" } },
+      ]);
+      expect(page[0]?.at).toBeInstanceOf(Date);
+      expect(await runs.readEvents(run.id, 4, 2)).toEqual([]);
+      expect(await runs.readEvents(randomUUID() as RunId, 0, 2)).toEqual([]);
+    });
+
+    it("keep every kind of JSON as it is", async () => {
+      const { runs } = bench().storage;
+      const run = await aStoredRun(bench());
+      const data = {
+        empty: "",
+        nothing: null,
+        deep: [[{ a: [] }]],
+        number: 1.5,
+        text: "\\u0000 \u{1F600} \"'",
+      };
+      const body = { kind: "agent.other", name: "x", data } as const;
+
+      await runs.change(run.id, ({ run: now }) => aChange(now, { events: [{ turn: 0, body }] }));
+
+      expect((await runs.readEvents(run.id, 1, 1))[0]?.body).toEqual(body);
+    });
+  });
+
+  describe("the follow-ups of a run", () => {
+    it("are numbered in their order behind the earlier ones, and wait", async () => {
+      const run = await aStoredRun(bench());
+      await hold(bench(), run, ["one"]);
+      await hold(bench(), run, ["two", "three"]);
+
+      const { waiting, taken } = await look(bench(), run);
+
+      expect(waiting.map(({ seq, message }) => [seq, message])).toEqual([
+        [1, "one"],
+        [2, "two"],
+        [3, "three"],
+      ]);
+      expect(waiting[0]).not.toHaveProperty("turn");
+      expect(waiting[0]).not.toHaveProperty("mode");
+      expect(taken).toEqual([]);
+    });
+
+    it("are numbered without a hole when many come at once", async () => {
+      const run = await aStoredRun(bench());
+
+      await Promise.all(Array.from({ length: 10 }, (_, index) => hold(bench(), run, [String(index)])));
+
+      expect((await look(bench(), run)).waiting.map(({ seq }) => seq)).toEqual(seqsFrom(1, 10));
+    });
+
+    it("belong to the turn that took them, and wait no more", async () => {
+      const { runs } = bench().storage;
+      const run = await aStoredRun(bench());
+      await hold(bench(), run, ["one", "two", "three"]);
+      const first = (await look(bench(), run)).waiting.slice(0, 2).map(({ id }) => id);
+
+      await runs.change(run.id, ({ run: now }) =>
+        aChange({ ...now, turn: 1 }, { takes: { turn: 1, ids: first } }),
+      );
+
+      const { waiting, taken } = await look(bench(), run);
+      expect(waiting.map(({ message }) => message)).toEqual(["three"]);
+      expect(taken.map(({ message, turn }) => [message, turn])).toEqual([
+        ["one", 1],
+        ["two", 1],
+      ]);
+      await runs.change(run.id, ({ run: now }) => aChange({ ...now, turn: 2 }));
+      expect((await look(bench(), run)).taken).toEqual([]);
+    });
+  });
+
+  it("a decision is shown the threads whose current run it is", async () => {
+    const run = await aStoredRun(bench());
+    const thread = await aBoundThread(bench(), run);
+
+    expect((await look(bench(), run)).threads).toEqual([{ ...thread, runId: run.id }]);
+  });
+}
+
+const PROGRESS: RunProgress = {
+  state: "BLOCKED",
+  statusMessage: { message: "Waits", errorCode: "conflict", retryable: true },
+  startedAt: new Date("2026-03-01T12:00:01.000Z"),
+  endedAt: new Date("2026-03-01T12:00:02.000Z"),
+  turn: 2,
+  turnOpen: true,
+  attempt: 3,
+  lostAttempts: 1,
+  agentSession: "session",
+  checkpoint: "checkpoint",
+  permission: { permissionId: "p", title: "May I?", options: [], answer: "yes" },
+  lastWrite: "019cb000-0000-7000-8000-000000000000",
+  answer: "Done",
+};
+
+function noteOf(title: string): RunChange["events"][number] {
+  return { turn: 3, body: { kind: "agent.title", title } };
+}
+
+function noting({ run }: RunSubject, title: string, changes: Partial<RunChange> = {}): RunChange {
+  return aChange(run, { events: [noteOf(title)], ...changes });
+}
+
+function titleOf(body: RunEventBody): string {
+  return body.kind === "agent.title" ? body.title : body.kind;
+}
+
+function seqsFrom(first: number, last: number): number[] {
+  return Array.from({ length: last - first + 1 }, (_, index) => first + index);
+}
+
+async function hold({ storage }: StorageBench, run: Run, messages: readonly string[]): Promise<void> {
+  const followUps = messages.map((message) => aFollowUp(run, { message }));
+  await storage.runs.change(run.id, (subject) => aChange(subject.run, { followUps }));
+}
+
+async function look({ storage }: StorageBench, run: Run): Promise<RunSubject> {
+  const seen: RunSubject[] = [];
+  await storage.runs.change(run.id, (subject) => {
+    seen.push(subject);
+    return undefined;
+  });
+  const [subject] = seen;
+  if (subject === undefined) throw new Error("The store did not call `decide`.");
+  return subject;
+}

@@ -1,0 +1,155 @@
+import { randomUUID } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import type { RunId } from "../../../src/core/ids.ts";
+import { Taken } from "../../../src/core/ports/storage.ts";
+import type { RunOrigin } from "../../../src/core/runs/run.ts";
+import {
+  aChange,
+  aFollowUp,
+  anInboxEvent,
+  anOrigin,
+  aReply,
+  aRun,
+  aThread,
+} from "../../support/run-builders.ts";
+import { aPerson, aStoredRun, type StorageBench } from "./bench.ts";
+
+export function describeCreatingRuns(bench: () => StorageBench): void {
+  describe("creating a run", () => {
+    it("gives back what was stored, now and later, by its id and by its session", async () => {
+      const { storage } = bench();
+      const origin = { ...fullOrigin(), creatorId: (await aPerson(bench())).id };
+
+      const run = await aStoredRun(bench(), origin);
+
+      const expected = { ...origin, state: "QUEUED", turn: 0, updatedAt: origin.createdAt, lastSeq: 1 };
+      expect(run).toMatchObject(expected);
+      expect(await storage.runs.find({ id: run.id })).toEqual(run);
+      expect(await storage.runs.find({ sessionId: run.sessionId })).toEqual(run);
+    });
+
+    it("leaves out what was not given", async () => {
+      const run = await aStoredRun(bench());
+
+      const absent = [
+        "context",
+        "mode",
+        "skill",
+        "triggerUrl",
+        "lease",
+        "startedAt",
+        "endedAt",
+        "permission",
+      ];
+      for (const member of absent) expect(run).not.toHaveProperty(member);
+    });
+
+    it("finds no run of another name", async () => {
+      const { runs } = bench().storage;
+
+      expect(await runs.find({ id: randomUUID() as RunId })).toBeUndefined();
+      expect(await runs.find({ sessionId: randomUUID() })).toBeUndefined();
+    });
+
+    it("stores what it causes with it", async () => {
+      const { jobs, news, storage } = bench();
+      const event = anInboxEvent();
+      await storage.inbox.put(event);
+      const { run, thread, change } = await aRunWithAll(bench(), event.id);
+
+      await storage.runs.create(run, change);
+
+      expect(await storage.threads.find(thread)).toEqual({ ...thread, runId: run.id });
+      expect(await storage.threads.listOf(run.id)).toEqual([{ ...thread, runId: run.id }]);
+      expect(await storage.outbox.take(thread.id)).toMatchObject({ notice: aReply("Hello") });
+      expect(await storage.inbox.next(event.lane)).toBeUndefined();
+      expect(await storage.answers.find(run.creatorId, "key")).toEqual(change.answer);
+      expect(jobs).toContainEqual({ kind: "run", key: run.id });
+      expect(news).toEqual(expect.arrayContaining([`run:${run.id}`, "jobs:run"]));
+    });
+
+    it.each(["thread", "meaning", "answer"] as const)("stores nothing when the %s is taken", async (what) => {
+      const { storage } = bench();
+      const event = anInboxEvent();
+      await storage.inbox.put(event);
+      const { run, thread, change } = await aRunWithAll(bench(), event.id);
+      await take[what](bench(), change);
+
+      const creating = storage.runs.create(run, change);
+
+      await expect(creating).rejects.toEqual(new Taken(what));
+      await expectNothing(bench(), run.id, thread.id);
+      expect(await storage.inbox.next(event.lane)).toMatchObject({ id: event.id });
+    });
+
+    it("stores nothing when its job cannot be stored", async () => {
+      const { storage } = bench();
+      const event = anInboxEvent();
+      await storage.inbox.put(event);
+      const { run, thread, change } = await aRunWithAll(bench(), event.id);
+      bench().failJobs();
+
+      await expect(storage.runs.create(run, change)).rejects.toThrow("no jobs today");
+
+      await expectNothing(bench(), run.id, thread.id);
+    });
+  });
+}
+
+function fullOrigin(): RunOrigin {
+  return anOrigin({
+    context: "An issue\nwith `ticks`",
+    mode: "plan",
+    source: "GITHUB_WEBHOOK",
+    teamOwned: false,
+    config: { name: "nightly", harness: { type: "demo" }, custom: { deep: [1, null, "x"] } },
+    metadata: { ticket: "E-1", "a.b": "=" },
+    skill: "owner/repo:name",
+    triggerUrl: "https://example.test/1",
+    ancestorIds: [randomUUID() as RunId, randomUUID() as RunId],
+    provenance: { actor: { id: 1 } },
+  });
+}
+
+async function aRunWithAll(bench: StorageBench, inboxId: string) {
+  const creatorId = (await aPerson(bench)).id;
+  const run = aRun(anOrigin({ creatorId }));
+  const thread = aThread();
+  const change = aChange(run, {
+    events: [{ turn: 0, body: { kind: "run.created", state: "QUEUED" } }],
+    followUps: [aFollowUp(run)],
+    binding: { thread, expected: undefined },
+    notices: [{ threadId: thread.id, notice: aReply("Hello") }],
+    settlement: { inboxId, disposition: "run_created", meaning: randomUUID(), runId: run.id },
+    answer: { principalId: creatorId, key: "key", requestHash: "hash", body: { run_id: run.id } },
+    jobs: [{ kind: "run", key: run.id }],
+  });
+  return { run, thread, change };
+}
+
+type All = Awaited<ReturnType<typeof aRunWithAll>>["change"];
+
+/** Somebody who was there first. */
+const take = {
+  async thread(bench: StorageBench, { binding }: All) {
+    if (binding === undefined) return;
+    const thread = { ...binding.thread, id: randomUUID() };
+    await aStoredRun(bench, {}, { binding: { thread, expected: undefined } });
+  },
+  async meaning({ storage }: StorageBench, { settlement }: All) {
+    if (settlement === undefined) return;
+    const event = anInboxEvent();
+    await storage.inbox.put(event);
+    await storage.inbox.settle({ ...settlement, inboxId: event.id });
+  },
+  async answer(bench: StorageBench, { answer }: All) {
+    await aStoredRun(bench, {}, { answer });
+  },
+};
+
+async function expectNothing({ storage }: StorageBench, runId: RunId, threadId: string): Promise<void> {
+  expect(await storage.runs.find({ id: runId })).toBeUndefined();
+  expect(await storage.runs.readEvents(runId, 0, 10)).toEqual([]);
+  expect(await storage.threads.listOf(runId)).toEqual([]);
+  expect(await storage.outbox.take(threadId)).toBeUndefined();
+}

@@ -1,0 +1,164 @@
+import { randomUUID } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import { DISPOSITIONS } from "../../../src/core/intake/settlement.ts";
+import { Taken } from "../../../src/core/ports/storage.ts";
+import { anInboxEvent, aReply, aThread } from "../../support/run-builders.ts";
+import type { StorageBench } from "./bench.ts";
+
+const MANY = 1_000;
+
+export function describeInbox(bench: () => StorageBench): void {
+  describe("the inbox", () => {
+    it("stores an event as it came, with its job", async () => {
+      const { jobs, news, storage } = bench();
+      const event = anInboxEvent({ body: '{"text":"\\u0000 \u{1F600}"}', name: "issue_comment" });
+
+      expect(await storage.inbox.put(event)).toBe(true);
+
+      const stored = await storage.inbox.next(event.lane);
+      expect(stored).toEqual({ ...event, receivedAt: expect.any(Date) });
+      expect(jobs).toContainEqual({ kind: "inbox", key: event.lane });
+      expect(news).toContain("jobs:inbox");
+    });
+
+    it("stores no event whose job cannot be stored", async () => {
+      const { inbox } = bench().storage;
+      const event = anInboxEvent();
+      bench().failJobs();
+
+      await expect(inbox.put(event)).rejects.toThrow("no jobs today");
+
+      expect(await inbox.next(event.lane)).toBeUndefined();
+    });
+
+    it("stores one of fifty copies of a delivery that come at once", async () => {
+      const { inbox } = bench().storage;
+      const { deliveryId, lane } = anInboxEvent();
+      const put = () => inbox.put(anInboxEvent({ deliveryId, lane }));
+
+      const stored = await Promise.all(Array.from({ length: 50 }, put));
+
+      expect(stored.filter((isNew) => isNew)).toHaveLength(1);
+      expect(await countIn(bench(), lane)).toBe(1);
+    });
+
+    it("stores the same delivery id of another adapter", async () => {
+      const { inbox } = bench().storage;
+      const event = anInboxEvent();
+      await inbox.put(event);
+
+      expect(await inbox.put({ ...anInboxEvent(), adapter: "other", deliveryId: event.deliveryId })).toBe(
+        true,
+      );
+      expect(await inbox.put({ ...anInboxEvent(), deliveryId: event.deliveryId })).toBe(false);
+    });
+
+    it("gives the events of a lane in the order in which they came", async () => {
+      const { inbox } = bench().storage;
+      const lane = randomUUID();
+      const events = [0, 1, 2].map(() => anInboxEvent({ lane }));
+      for (const event of events) await inbox.put(event);
+      await inbox.put(anInboxEvent());
+
+      expect(await drain(bench(), lane)).toEqual(events.map(({ id }) => id));
+      expect(await inbox.next(lane)).toBeUndefined();
+    });
+
+    it.each(DISPOSITIONS)("ends an event as %s", async (disposition) => {
+      const { inbox } = bench().storage;
+      const event = anInboxEvent();
+      await inbox.put(event);
+
+      await inbox.settle({ inboxId: event.id, disposition, reason: "why", meaning: event.id });
+
+      expect(await inbox.next(event.lane)).toBeUndefined();
+    });
+
+    it("says something with the end of an event", async () => {
+      const { jobs, storage } = bench();
+      const event = anInboxEvent();
+      const thread = aThread();
+      await storage.inbox.put(event);
+      const notices = [aReply("one"), aReply("two")];
+
+      await storage.inbox.settle({ inboxId: event.id, disposition: "replied" }, { thread, notices });
+
+      expect(jobs).toContainEqual({ kind: "deliver", key: thread.id });
+      expect(await storage.outbox.take(thread.id)).toMatchObject({ notice: notices[0], adapter: "memory" });
+    });
+
+    it("gives one of two events of a meaning its end, also when both come at once", async () => {
+      const { inbox, outbox } = bench().storage;
+      const meaning = randomUUID();
+      const thread = aThread();
+      const events = [anInboxEvent(), anInboxEvent()];
+      for (const event of events) await inbox.put(event);
+      const settle = ({ id }: { id: string }) => {
+        const says = { thread, notices: [aReply("hello")] };
+        return inbox.settle({ inboxId: id, disposition: "replied", meaning }, says);
+      };
+
+      const settled = await Promise.allSettled(events.map(settle));
+
+      expect(settled.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+      expect(settled.find(({ status }) => status === "rejected")).toMatchObject({
+        reason: new Taken("meaning"),
+      });
+      const said = await outbox.take(thread.id);
+      await outbox.sent(said?.id ?? "", "receipt");
+      expect(await outbox.take(thread.id)).toBeUndefined();
+    });
+
+    it("ends an event once", async () => {
+      const { inbox } = bench().storage;
+      const event = anInboxEvent();
+      await inbox.put(event);
+      const settle = () => inbox.settle({ inboxId: event.id, disposition: "ignored" });
+      await settle();
+
+      await expect(settle()).rejects.toEqual(new Taken("meaning"));
+    });
+
+    it("counts the failures of an event, which stays open", async () => {
+      const { inbox } = bench().storage;
+      const event = anInboxEvent();
+      await inbox.put(event);
+
+      expect(await inbox.countFailure(event.id, "broken")).toBe(1);
+      expect(await inbox.countFailure(event.id, "broken")).toBe(2);
+      expect(await inbox.next(event.lane)).toMatchObject({ id: event.id });
+    });
+
+    it("lists the lanes in which an event has been open for a while", async () => {
+      const { inbox } = bench().storage;
+      const [open, settled] = [anInboxEvent(), anInboxEvent()];
+      for (const event of [open, { ...anInboxEvent(), lane: open.lane }, settled]) await inbox.put(event);
+      await inbox.settle({ inboxId: settled.id, disposition: "ignored" });
+      expect(await inbox.listOpenLanes(MANY)).not.toContain(open.lane);
+
+      await bench().passTime(20_000);
+      const young = anInboxEvent();
+      await inbox.put(young);
+
+      const lanes = await inbox.listOpenLanes(MANY);
+      expect(lanes.filter((lane) => lane === open.lane)).toHaveLength(1);
+      expect(lanes).not.toContain(settled.lane);
+      expect(lanes).not.toContain(young.lane);
+      expect(await inbox.listOpenLanes(1)).toHaveLength(1);
+    });
+  });
+}
+
+async function drain({ storage }: StorageBench, lane: string): Promise<readonly string[]> {
+  const ids: string[] = [];
+  for (let event = await storage.inbox.next(lane); event !== undefined; ) {
+    ids.push(event.id);
+    await storage.inbox.settle({ inboxId: event.id, disposition: "ignored" });
+    event = await storage.inbox.next(lane);
+  }
+  return ids;
+}
+
+async function countIn(bench: StorageBench, lane: string): Promise<number> {
+  return (await drain(bench, lane)).length;
+}

@@ -1,0 +1,128 @@
+import { randomUUID } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import type { LeaseToken, RunId } from "../../../src/core/ids.ts";
+import type { Run } from "../../../src/core/runs/run.ts";
+import { aChange } from "../../support/run-builders.ts";
+import { aStoredRun, type StorageBench } from "./bench.ts";
+
+const TTL_MS = 60_000;
+const LATER_MS = 61_000;
+const MANY = 1_000;
+
+export function describeLeases(bench: () => StorageBench): void {
+  describe("a lease", () => {
+    it("is granted with a change, kept by others, and given up", async () => {
+      const { storage } = bench();
+      const { run, token } = await aLeasedRun(bench());
+      expect(run.lease).toEqual({ token, worker: "worker-1" });
+
+      const kept = await storage.runs.change(run.id, (subject) => aChange(subject.run));
+      const free = await storage.runs.change(run.id, (subject) => aChange(subject.run, { lease: null }));
+
+      expect(kept.lease).toEqual({ token, worker: "worker-1" });
+      expect(free).not.toHaveProperty("lease");
+      expect(await storage.runs.find({ id: run.id })).toEqual(free);
+    });
+
+    it("is renewed by its token alone, which tells the run's state", async () => {
+      const { leases } = bench().storage;
+      const { run, token } = await aLeasedRun(bench());
+
+      expect(await leases.renew(run.id, token, TTL_MS)).toBe("PENDING");
+      expect(await leases.renew(run.id, randomUUID() as LeaseToken, TTL_MS)).toBeUndefined();
+      expect(await leases.renew(randomUUID() as RunId, token, TTL_MS)).toBeUndefined();
+    });
+
+    it("cannot be renewed once it was given up", async () => {
+      const { leases, runs } = bench().storage;
+      const { run, token } = await aLeasedRun(bench());
+      await runs.change(run.id, (subject) => aChange(subject.run, { lease: null }));
+
+      expect(await leases.renew(run.id, token, TTL_MS)).toBeUndefined();
+    });
+
+    it("is over when its time is, by the clock of the storage", async () => {
+      const { leases } = bench().storage;
+      const { run } = await aLeasedRun(bench());
+      expect(await isOver(bench(), run)).toBe(false);
+      expect(await leases.listLost(MANY)).not.toContain(run.id);
+
+      await bench().passTime(LATER_MS);
+
+      expect(await isOver(bench(), run)).toBe(true);
+      expect(await leases.listLost(MANY)).toContain(run.id);
+    });
+
+    it("holds on when it is renewed, and even past its time while nobody takes it", async () => {
+      const { leases } = bench().storage;
+      const { run, token } = await aLeasedRun(bench());
+      await bench().passTime(LATER_MS);
+
+      expect(await leases.renew(run.id, token, TTL_MS)).toBe("PENDING");
+
+      expect(await isOver(bench(), run)).toBe(false);
+      expect(await leases.listLost(MANY)).not.toContain(run.id);
+    });
+
+    it("is no longer over when another is granted instead", async () => {
+      const { run } = await aLeasedRun(bench());
+      await bench().passTime(LATER_MS);
+
+      const { token } = await grant(bench(), run);
+
+      expect(await isOver(bench(), run)).toBe(false);
+      expect((await bench().storage.runs.find({ id: run.id }))?.lease?.token).toBe(token);
+    });
+
+    it("lost runs are listed the longest lost first, so many as are asked for", async () => {
+      const { leases } = bench().storage;
+      const first = await aLeasedRun(bench());
+      await bench().passTime(1_000);
+      const second = await aLeasedRun(bench());
+      await bench().passTime(LATER_MS);
+
+      const lost = await leases.listLost(MANY);
+
+      expect(lost.indexOf(first.run.id)).toBeLessThan(lost.indexOf(second.run.id));
+      expect(await leases.listLost(1)).toHaveLength(1);
+    });
+  });
+
+  describe("idle runs", () => {
+    it("are those that are queued, free and untouched for a while", async () => {
+      const { leases, runs } = bench().storage;
+      const idle = await aStoredRun(bench());
+      const leased = (await aLeasedRun(bench(), "QUEUED")).run;
+      const ended = await aStoredRun(bench());
+      await runs.change(ended.id, ({ run }) => aChange({ ...run, state: "CANCELLED" }));
+      expect(await leases.listIdle(MANY)).not.toContain(idle.id);
+
+      await bench().passTime(LATER_MS);
+      const young = await aStoredRun(bench());
+
+      const found = await leases.listIdle(MANY);
+      expect(found).toContain(idle.id);
+      for (const other of [leased, ended, young]) expect(found).not.toContain(other.id);
+    });
+  });
+}
+
+async function aLeasedRun(bench: StorageBench, state: Run["state"] = "PENDING") {
+  return grant(bench, await aStoredRun(bench), state);
+}
+
+async function grant({ storage }: StorageBench, { id }: Run, state: Run["state"] = "PENDING") {
+  const token = randomUUID() as LeaseToken;
+  const lease = { token, worker: "worker-1", ttlMs: TTL_MS };
+  const run = await storage.runs.change(id, (subject) => aChange({ ...subject.run, state }, { lease }));
+  return { run, token };
+}
+
+async function isOver({ storage }: StorageBench, { id }: Run): Promise<boolean | undefined> {
+  let over: boolean | undefined;
+  await storage.runs.change(id, ({ leaseOver }) => {
+    over = leaseOver;
+    return undefined;
+  });
+  return over;
+}

@@ -1,0 +1,199 @@
+import { randomUUID } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import type { PrincipalId, RunId } from "../../../src/core/ids.ts";
+import type { Run, RunOrigin } from "../../../src/core/runs/run.ts";
+import { RUN_SORTS, type RunFilters, type RunQuery, type RunSort } from "../../../src/core/runs/run-query.ts";
+import { aChange } from "../../support/run-builders.ts";
+import { aPerson, aStoredRun, type StorageBench } from "./bench.ts";
+
+/** Each filter, a run that it finds, and one that it does not. */
+const FILTERS: readonly (readonly [string, RunFilters, Partial<RunOrigin>, Partial<RunOrigin>])[] = [
+  ["name", { name: "nightly" }, { config: { name: "nightly" } }, { config: { name: "nightly2" } }],
+  ["model", { modelId: "m" }, { config: { model_id: "m" } }, { config: {} }],
+  ["model of the harness", { modelId: "m" }, { config: { harness: { model_id: "m" } } }, { config: {} }],
+  ["source", { source: "SLACK" }, { source: "SLACK" }, { source: "API" }],
+  ["environment", { environmentId: "e" }, { config: { environment_id: "e" } }, { config: {} }],
+  ["no environment", { environmentId: null }, { config: {} }, { config: { environment_id: "e" } }],
+  ["skill", { skill: "r:s" }, { skill: "r:s" }, { skill: "r:t" }],
+  ["local", { executionLocation: "LOCAL" }, { source: "LOCAL" }, { source: "API" }],
+  ["remote", { executionLocation: "REMOTE" }, { source: "CLI" }, { source: "LOCAL" }],
+  [
+    "metadata",
+    { metadata: { a: "1", b: "2" } },
+    { metadata: { a: "1", b: "2", c: "3" } },
+    { metadata: { a: "1" } },
+  ],
+  ["metadata with =", { metadata: { a: "b=c" } }, { metadata: { a: "b=c" } }, { metadata: { a: "b" } }],
+  ["text in the title", { text: "PARSer" }, { title: "the parser" }, { title: "x", prompt: "y" }],
+  [
+    "text in the prompt",
+    { text: "parser" },
+    { title: "x", prompt: "a Parser b" },
+    { title: "x", prompt: "y" },
+  ],
+  [
+    "text in the skill",
+    { text: "r:S" },
+    { title: "x", prompt: "y", skill: "r:s" },
+    { title: "x", prompt: "y" },
+  ],
+  ["text with %", { text: "5%" }, { title: "to 5% of it" }, { title: "to 50 of it", prompt: "y" }],
+  ["text with _", { text: "a_b" }, { title: "the a_b" }, { title: "the acb", prompt: "y" }],
+  ["text with \\", { text: "c:\\" }, { title: "in c:\\dir" }, { title: "in c:dir", prompt: "y" }],
+];
+
+export function describeListingRuns(bench: () => StorageBench): void {
+  describe("listing runs", () => {
+    it.each(FILTERS)("finds by %s", async (_name, filters, found, other) => {
+      const creatorId = (await aPerson(bench())).id;
+      const run = await aStoredRun(bench(), { ...found, creatorId });
+      await aStoredRun(bench(), { ...other, creatorId });
+
+      expect(await list(bench(), { creatorId, ...filters })).toEqual([run]);
+    });
+
+    it("finds by any of several states, by the creator and by the ancestor", async () => {
+      const creatorId = (await aPerson(bench())).id;
+      const grandparent = await aStoredRun(bench(), { creatorId });
+      const parent = await aStoredRun(bench(), { creatorId, ancestorIds: [grandparent.id] });
+      const child = await aStoredRun(bench(), { creatorId, ancestorIds: [parent.id, grandparent.id] });
+      const cancelled = await bench().storage.runs.change(child.id, ({ run }) =>
+        aChange({ ...run, state: "CANCELLED" }),
+      );
+
+      expect(await list(bench(), { creatorId, states: ["CANCELLED", "ERROR"] })).toEqual([cancelled]);
+      expect(await list(bench(), { creatorId, states: ["CANCELLED", "QUEUED"] })).toHaveLength(3);
+      expect(await list(bench(), { ancestorId: parent.id })).toEqual([cancelled]);
+      expect(await list(bench(), { ancestorId: grandparent.id })).toHaveLength(2);
+      expect(await list(bench(), { creatorId: randomUUID() })).toEqual([]);
+    });
+
+    it("finds none by what no run has yet", async () => {
+      const creatorId = (await aPerson(bench())).id;
+      await aStoredRun(bench(), { creatorId });
+
+      expect(await list(bench(), { creatorId, scheduleId: randomUUID() })).toEqual([]);
+      expect(await list(bench(), { creatorId, artifactType: "PLAN" })).toEqual([]);
+    });
+
+    it("finds by times, the given one excluded", async () => {
+      const creatorId = (await aPerson(bench())).id;
+      const [first, second, third] = await runsOverTime(bench(), creatorId, 3);
+
+      expect(await list(bench(), { creatorId, createdAfter: first.createdAt })).toEqual([third, second]);
+      expect(await list(bench(), { creatorId, createdBefore: third.createdAt })).toEqual([second, first]);
+      expect(await list(bench(), { creatorId, updatedAfter: second.updatedAt })).toEqual([third]);
+    });
+
+    it("shows runs of the team to all, others to their creator and to administrators", async () => {
+      const [mine, other] = [await aPerson(bench()), await aPerson(bench())];
+      const metadata = { tag: randomUUID() };
+      const team = await aStoredRun(bench(), { creatorId: mine.id, metadata });
+      const own = await aStoredRun(bench(), { creatorId: mine.id, metadata, teamOwned: false });
+      const seenBy = async (id: PrincipalId, administrator: boolean) => {
+        const query = queryOf({ metadata }, { viewer: { id, administrator } });
+        return new Set((await bench().storage.runs.list(query)).runs.map((run) => run.id));
+      };
+
+      expect(await seenBy(other.id, false)).toEqual(new Set([team.id]));
+      expect(await seenBy(mine.id, false)).toEqual(new Set([team.id, own.id]));
+      expect(await seenBy(other.id, true)).toEqual(new Set([team.id, own.id]));
+    });
+
+    it.each(RUN_SORTS.flatMap((sort) => [[sort, "asc"] as const, [sort, "desc"] as const]))(
+      "walks through all by %s %s, ties included, none twice",
+      async (sort, order) => {
+        const creatorId = (await aPerson(bench())).id;
+        const runs = await runsWithTies(bench(), creatorId);
+
+        const walked = await walk(bench(), queryOf({ creatorId }, { sort, order, limit: 2 }));
+
+        expect(walked).toEqual(sorted(runs, sort, order));
+      },
+    );
+
+    it("says that there is no more when the last page is full", async () => {
+      const creatorId = (await aPerson(bench())).id;
+      await runsOverTime(bench(), creatorId, 2);
+
+      const page = await bench().storage.runs.list(queryOf({ creatorId }, { limit: 2 }));
+
+      expect(page.runs).toHaveLength(2);
+      expect(page.next).toBeUndefined();
+    });
+
+    it("skips and doubles nothing while new runs arrive", async () => {
+      const { storage } = bench();
+      const creatorId = (await aPerson(bench())).id;
+      const runs = await runsOverTime(bench(), creatorId, 3);
+      const query = queryOf({ creatorId }, { sort: "created_at", limit: 1 });
+      const first = await storage.runs.list(query);
+      await runsOverTime(bench(), creatorId, 2);
+
+      const rest = await walk(bench(), {
+        ...query,
+        ...(first.next === undefined ? {} : { after: first.next }),
+      });
+
+      expect([...first.runs, ...rest].map(({ id }) => id)).toEqual(runs.map(({ id }) => id).reverse());
+    });
+  });
+}
+
+function queryOf(filters: RunFilters, changes: Partial<RunQuery> = {}): RunQuery {
+  const viewer = { id: randomUUID() as PrincipalId, administrator: true };
+  return { viewer, filters, sort: "updated_at", order: "desc", limit: 20, ...changes };
+}
+
+async function list({ storage }: StorageBench, filters: RunFilters): Promise<readonly Run[]> {
+  return (await storage.runs.list(queryOf(filters))).runs;
+}
+
+async function walk({ storage }: StorageBench, query: RunQuery): Promise<readonly Run[]> {
+  const walked: Run[] = [];
+  for (let page = await storage.runs.list(query); ; ) {
+    walked.push(...page.runs);
+    if (page.next === undefined) return walked;
+    page = await storage.runs.list({ ...query, after: page.next });
+  }
+}
+
+async function runsOverTime(bench: StorageBench, creatorId: PrincipalId, count: number): Promise<Several> {
+  const runs: Run[] = [];
+  for (let index = 0; index < count; index += 1) {
+    await bench.clock.advance(1_000);
+    runs.push(await aStoredRun(bench, { creatorId }));
+  }
+  return runs as unknown as Several;
+}
+
+type Several = readonly [Run, Run, Run, ...Run[]];
+
+/** Seven runs, of which some share their times, titles and agents. */
+async function runsWithTies(bench: StorageBench, creatorId: PrincipalId): Promise<readonly Run[]> {
+  const runs: Run[] = [];
+  for (const [index, title] of ["b", "a", "b", "b", "B", "ab", "a"].entries()) {
+    if (index % 3 === 0) await bench.clock.advance(1_000);
+    const agent = index % 2 === 0 ? "demo" : "codex";
+    runs.push(await aStoredRun(bench, { creatorId, title, agent, id: shuffledId(index) }));
+  }
+  return runs;
+}
+
+/** Not in the order of creation, so that ties do not come out right by chance. */
+function shuffledId(index: number): RunId {
+  return `${String((index * 5) % 7)}${randomUUID().slice(1)}` as RunId;
+}
+
+function sorted(runs: readonly Run[], sort: RunSort, order: "asc" | "desc"): readonly Run[] {
+  const placeOf = (run: Run) => `${VALUES[sort](run)} ${run.id}`;
+  const ascending = runs.toSorted((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1));
+  return order === "asc" ? ascending : ascending.reverse();
+}
+
+const VALUES: Readonly<Record<RunSort, (run: Run) => string>> = {
+  updated_at: ({ updatedAt }) => updatedAt.toISOString(),
+  created_at: ({ createdAt }) => createdAt.toISOString(),
+  title: ({ title }) => title,
+  agent: ({ agent }) => agent,
+};

@@ -1,0 +1,95 @@
+import { randomUUID } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import { Taken } from "../../../src/core/ports/storage.ts";
+import type { Run } from "../../../src/core/runs/run.ts";
+import type { ThreadBinding } from "../../../src/core/threads/thread.ts";
+import { aChange, anInboxEvent, aReply, aThread } from "../../support/run-builders.ts";
+import { aBoundThread, aStoredRun, type StorageBench } from "./bench.ts";
+
+export function describeThreads(bench: () => StorageBench): void {
+  describe("a thread", () => {
+    it("is found by its whole address alone", async () => {
+      const { threads } = bench().storage;
+      const thread = await aBoundThread(bench(), await aStoredRun(bench()));
+
+      expect(await threads.find(thread)).toMatchObject({ id: thread.id });
+      expect(await threads.find({ ...thread, installation: "elsewhere" })).toBeUndefined();
+      expect(await threads.find({ ...thread, adapter: "other" })).toBeUndefined();
+      expect(await threads.find(aThread())).toBeUndefined();
+    });
+
+    it("that was only spoken in has no run, and can be bound", async () => {
+      const { inbox, threads } = bench().storage;
+      const event = anInboxEvent();
+      const thread = aThread();
+      await inbox.put(event);
+      await inbox.settle({ inboxId: event.id, disposition: "replied" }, { thread, notices: [aReply("Hi")] });
+      expect(await threads.find(thread)).toEqual(thread);
+      const run = await aStoredRun(bench());
+
+      await bind(bench(), run, { thread, expected: undefined });
+
+      expect(await threads.find(thread)).toEqual({ ...thread, runId: run.id });
+    });
+
+    it("can be bound to a new run by who knows the old one", async () => {
+      const { threads } = bench().storage;
+      const [old, next] = [await aStoredRun(bench()), await aStoredRun(bench())];
+      const thread = await aBoundThread(bench(), old);
+
+      await bind(bench(), next, { thread, expected: old.id });
+
+      expect(await threads.listOf(old.id)).toEqual([]);
+      expect(await threads.listOf(next.id)).toEqual([{ ...thread, runId: next.id }]);
+    });
+
+    it("is taken for who expects another run, or none", async () => {
+      const [first, second] = [await aStoredRun(bench()), await aStoredRun(bench())];
+      const thread = await aBoundThread(bench(), first);
+      const wrong = [undefined, second.id] as const;
+
+      for (const expected of wrong) {
+        const binding = bind(bench(), second, { thread, expected });
+        await expect(binding).rejects.toEqual(new Taken("thread"));
+      }
+
+      expect(await bench().storage.threads.find(thread)).toEqual({ ...thread, runId: first.id });
+    });
+
+    it("is bound to one of many runs that want it at once; the others are not stored", async () => {
+      const address = aThread();
+      const create = () => {
+        const binding = { thread: { ...address, id: randomUUID() }, expected: undefined };
+        return aStoredRun(bench(), { prompt: address.key }, { binding });
+      };
+
+      const created = await Promise.allSettled(Array.from({ length: 8 }, create));
+
+      const runs = created.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
+      const refusals = created.flatMap((result) => (result.status === "rejected" ? [result.reason] : []));
+      expect(refusals).toEqual(Array.from({ length: 7 }, () => new Taken("thread")));
+      expect(await bench().storage.threads.find(address)).toMatchObject({ runId: runs[0]?.id });
+      expect(await countOf(bench(), address.key)).toBe(1);
+    });
+
+    it("is bound anew by one of many at once", async () => {
+      const old = await aStoredRun(bench());
+      const thread = await aBoundThread(bench(), old);
+      const create = () => aStoredRun(bench(), {}, { binding: { thread, expected: old.id } });
+
+      const created = await Promise.allSettled(Array.from({ length: 8 }, create));
+
+      expect(created.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+    });
+  });
+}
+
+async function bind({ storage }: StorageBench, run: Run, binding: ThreadBinding): Promise<Run> {
+  return storage.runs.change(run.id, (subject) => aChange(subject.run, { binding }));
+}
+
+async function countOf({ storage }: StorageBench, text: string): Promise<number> {
+  const viewer = { id: randomUUID() as Run["creatorId"], administrator: true };
+  const query = { viewer, filters: { text }, sort: "created_at", order: "asc", limit: 20 } as const;
+  return (await storage.runs.list(query)).runs.length;
+}

@@ -1,0 +1,56 @@
+import { type FrontOutcome, type FrontRequest, startFrontServer } from "../support/front-server.ts";
+
+/** Stands between the service and an emulator, and lets a test act when a write has happened and nobody knows yet. */
+export interface Gate {
+  /** For the service, in place of the emulator's. */
+  readonly url: string;
+  /** Calls `act` once, before the answer to the next call that matches leaves the gate. */
+  beforeAnswer(matches: (request: FrontRequest) => boolean, act: () => Promise<void>): void;
+  stop(): Promise<void>;
+}
+
+/** Of the answers that pass, what the libraries look at. */
+const KEPT_HEADERS = ["content-type", "link", "location", "retry-after"];
+
+export async function startGate(target: string): Promise<Gate> {
+  let waiting: { matches(request: FrontRequest): boolean; act(): Promise<void> } | undefined;
+  const { origin, pathname } = new URL(target);
+  const front = await startFrontServer(async (request) => {
+    const outcome = await forward(origin, request);
+    if (waiting?.matches(request)) {
+      const { act } = waiting;
+      waiting = undefined;
+      await act();
+    }
+    return outcome;
+  });
+  return {
+    url: `${front.url}${pathname.replace(/^\/$/, "")}`,
+    beforeAnswer: (matches, act) => {
+      waiting = { matches, act };
+    },
+    stop: front.stop,
+  };
+}
+
+async function forward(
+  origin: string,
+  { method, path, search, headers, body }: FrontRequest,
+): Promise<FrontOutcome> {
+  const passed = new Headers(headers);
+  for (const name of ["host", "connection", "content-length", "transfer-encoding"]) passed.delete(name);
+  const content = method === "GET" || method === "HEAD" ? {} : { body: new Uint8Array(body) };
+  try {
+    const url = `${origin}${path}${search}`;
+    const answer = await fetch(url, { method, headers: passed, redirect: "manual", ...content });
+    const kept = KEPT_HEADERS.flatMap((name) => {
+      const value = answer.headers.get(name);
+      return value === null ? [] : [[name, value] as const];
+    });
+    const bytes = Buffer.from(await answer.arrayBuffer());
+    return { status: answer.status, headers: Object.fromEntries(kept), body: bytes };
+  } catch {
+    // The emulator dropped the connection, so this one is dropped too.
+    return "drop";
+  }
+}

@@ -1,0 +1,86 @@
+import type { GithubComment, Written } from "../support/emulated-github.ts";
+import { asRecord } from "../support/json.ts";
+import { waitFor } from "../support/wait-for.ts";
+import type { World } from "./world.ts";
+
+const TIMEOUT_MS = 25_000;
+const CARD = /^<!-- errand:slot=card:(\S+) -->/;
+
+/** One issue on GitHub: what people write there, and what they see of the bot. */
+export class GithubIssue {
+  readonly number: number;
+  readonly #world: World;
+
+  /** Opened by somebody, without a word to the bot. */
+  static async open(world: World): Promise<GithubIssue> {
+    const content = { title: "The parser is slow", body: "It takes minutes." };
+    const { number } = await world.github.openIssue(world.github.owner.login, content);
+    return new GithubIssue(world, number);
+  }
+
+  constructor(world: World, number: number) {
+    this.#world = world;
+    this.number = number;
+  }
+
+  /** A comment, delivered and acknowledged. */
+  async comment(text: string, login = this.#world.github.writer.login): Promise<Written> {
+    const written = await this.#world.github.commentAs(login, this.number, text);
+    const { status } = await this.#world.sendGithub(written);
+    if (status !== 202) throw new Error(`GitHub's delivery was answered ${status}`);
+    return written;
+  }
+
+  /** What a permalink of its comments holds. */
+  get address(): string {
+    return `/issues/${this.number}#`;
+  }
+
+  /** The bot's, oldest first. */
+  get comments(): GithubComment[] {
+    const { github } = this.#world;
+    const all = github.comments(github.repo.fullName, this.number);
+    return all.filter(({ author }) => author === github.app.botLogin);
+  }
+
+  get cards(): GithubComment[] {
+    return this.comments.filter(({ body }) => CARD.test(body));
+  }
+
+  get replies(): string[] {
+    return this.comments.filter(({ body }) => !CARD.test(body)).map(({ body }) => body);
+  }
+
+  get runId(): string {
+    return CARD.exec(this.cards.at(-1)?.body ?? "")?.[1] ?? "";
+  }
+
+  /** The words for a state that the newest card has shown, one after the other. */
+  get history(): string[] {
+    const writes = this.#world.github.calls(undefined, /\/comments(\/\d+)?$/);
+    const bodies = writes
+      .filter(({ method, outcome }) => /^(POST|PATCH)$/.test(method) && /^20/.test(outcome))
+      .map(({ body }) => String(asRecord(body).body));
+    return bodies.filter((body) => CARD.exec(body)?.[1] === this.runId).map(stateIn);
+  }
+
+  reactionsTo({ id }: Written): GithubComment["reactions"] {
+    const { github } = this.#world;
+    const all = github.comments(github.repo.fullName, this.number);
+    return all.find((comment) => comment.id === id)?.reactions ?? [];
+  }
+
+  async untilCard(state: string, words = /(?:)/): Promise<GithubComment> {
+    const shows = () => this.cards.find(({ body }) => stateIn(body) === state && words.test(body));
+    return waitFor(shows, { what: `the comment to say ${state}, ${words}`, timeoutMs: TIMEOUT_MS });
+  }
+
+  async untilReply(words: RegExp): Promise<string> {
+    const shows = () => this.replies.find((body) => words.test(body));
+    return waitFor(shows, { what: `a comment that says ${words}`, timeoutMs: TIMEOUT_MS });
+  }
+}
+
+function stateIn(body: string): string {
+  return /^\*\*([^*]+)\*\*/m.exec(body)?.[1] ?? "";
+}

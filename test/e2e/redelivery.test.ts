@@ -1,0 +1,290 @@
+import { randomUUID } from "node:crypto";
+import type { QueryResultRow } from "pg";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { withSession } from "../../src/storage/session.ts";
+import { type ChaosProxy, startChaosProxy } from "../support/chaos-proxy.ts";
+import { type PostgresServer, startPostgresServer } from "../support/postgres-server.ts";
+import { waitFor } from "../support/wait-for.ts";
+import { GithubIssue } from "./github-issue.ts";
+import { SlackThread } from "./slack-thread.ts";
+import { World } from "./world.ts";
+
+/** Slack waits this long for its answer, GitHub that long. */
+const SLACK_LIMIT_MS = 3_000;
+const GITHUB_LIMIT_MS = 10_000;
+const SLOW_MS = 60_000;
+
+let server: PostgresServer;
+/** The service's way to its database. */
+let link: ChaosProxy;
+let world: World;
+
+beforeAll(async () => {
+  server = await startPostgresServer();
+  const { port, pathname } = new URL(server.url);
+  link = await startChaosProxy(Number(port));
+  world = await World.open({
+    DATABASE_URL: `postgresql://errand@127.0.0.1:${link.port}${pathname}`,
+    ERRAND_SECRET_KEY: `secret-${randomUUID()}`,
+    ERRAND_API_KEY: `key-${randomUUID()}`,
+    ERRAND_SANDBOX: "local",
+  });
+});
+
+afterEach(() => world.checkInvariants(server.url));
+
+afterAll(async () => {
+  await world?.close();
+  await link?.stop();
+  await server?.stop();
+});
+
+describe("an event that comes again", () => {
+  test("from Slack, four times at once and once after a restart, makes one run (40)", async () => {
+    const thread = await SlackThread.post(world, "say once");
+    const eventId = `Ev${randomUUID()}`;
+    const send = (retryNum?: number) => world.sendSlack(thread.mention.appMention, { eventId, retryNum });
+
+    const first = await Promise.all([send(), send(1), send(2), send(3)]);
+    await thread.untilAnswers(1);
+    await world.kill();
+    await world.start();
+    const late = await send(3);
+    await settled(eventId);
+
+    expect([...first, late].map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
+    expect(await world.runsFrom(thread)).toEqual([thread.runId]);
+    expect(thread.messages).toHaveLength(2);
+  });
+
+  test("from GitHub with the same delivery id, or signed before with a fresh one, makes one run (48)", async () => {
+    const issue = await GithubIssue.open(world);
+    const written = await world.github.commentAs(world.github.writer.login, issue.number, "@errand say once");
+    const [deliveryId, fresh] = [randomUUID(), randomUUID()];
+
+    const first = await world.sendGithub({ ...written, deliveryId });
+    const again = await world.sendGithub({ ...written, deliveryId });
+    const replayed = await world.sendGithub({ ...written, deliveryId: fresh });
+    await issue.untilCard("Done");
+
+    expect([first.status, again.status, replayed.status]).toEqual([202, 200, 202]);
+    expect(await settled(deliveryId)).toBe("run_created");
+    expect(await settled(fresh)).toBe("duplicate");
+    expect(await world.runsFrom(issue)).toEqual([issue.runId]);
+    expect((await world.api.getRun(issue.runId)).state).toBe("SUCCEEDED");
+    expect(issue.comments).toHaveLength(1);
+  });
+});
+
+describe("while the database is away", () => {
+  test("events are refused in time, and sent again they make their runs (41, 42)", {
+    timeout: SLOW_MS,
+  }, async () => {
+    const thread = await SlackThread.post(world, "say after all");
+    const issue = await GithubIssue.open(world);
+    const written = await world.github.commentAs(
+      world.github.writer.login,
+      issue.number,
+      "@errand say after all",
+    );
+    const [eventId, deliveryId] = [`Ev${randomUUID()}`, randomUUID()];
+
+    link.blackHole();
+    const [slack, github] = await Promise.all([
+      timed(() => world.sendSlack(thread.mention.appMention, { eventId })),
+      timed(() => world.sendGithub({ ...written, deliveryId })),
+    ]);
+    link.resetAll();
+    link.heal();
+    await untilReady();
+    const retried = await world.sendSlack(thread.mention.appMention, { eventId, retryNum: 1 });
+    const redelivered = await world.sendGithub({ ...written, deliveryId });
+
+    expect([slack.status, github.status]).toEqual([503, 503]);
+    expect(slack.afterMs).toBeLessThan(SLACK_LIMIT_MS);
+    expect(github.afterMs).toBeLessThan(GITHUB_LIMIT_MS);
+    expect([retried.status, redelivered.status]).toEqual([200, 202]);
+    await Promise.all([thread.untilAnswers(1), issue.untilCard("Done")]);
+    expect(await world.runsFrom(thread)).toEqual([thread.runId]);
+    expect(await world.runsFrom(issue)).toEqual([issue.runId]);
+  });
+
+  test("an event whose process died before it was stored is taken from Slack's retry (41)", async () => {
+    const thread = await SlackThread.post(world, "say after all");
+    const eventId = `Ev${randomUUID()}`;
+
+    link.blackHole();
+    const unanswered = world.sendSlack(thread.mention.appMention, { eventId }).catch(() => "no answer");
+    await world.kill();
+    link.resetAll();
+    link.heal();
+    await world.start();
+    const retried = await world.sendSlack(thread.mention.appMention, { eventId, retryNum: 1 });
+
+    expect(await unanswered).toBe("no answer");
+    expect(retried.status).toBe(200);
+    await thread.untilAnswers(1);
+    expect(await world.runsFrom(thread)).toEqual([thread.runId]);
+  });
+});
+
+describe("a process that is killed", () => {
+  test("after the acknowledgement and before there is a run, leaves both to the next one", async () => {
+    await world.kill();
+    // An api process takes events and works on none.
+    await world.start({ ERRAND_ROLE: "api" });
+    const thread = await SlackThread.open(world, "say after all");
+    const issue = await GithubIssue.open(world);
+    await issue.comment("@errand say after all");
+    const before = [...(await world.runsFrom(thread)), ...(await world.runsFrom(issue))];
+
+    await world.kill();
+    await world.start();
+    await Promise.all([thread.untilAnswers(1), issue.untilCard("Done")]);
+
+    expect(before).toEqual([]);
+    expect(await world.runsFrom(thread)).toEqual([thread.runId]);
+    expect(await world.runsFrom(issue)).toEqual([issue.runId]);
+  });
+
+  test("after a post in Slack and before its receipt is stored, leaves one card", {
+    timeout: SLOW_MS,
+  }, async () => {
+    const killed = new Promise<void>((resolve) => {
+      world.slackGate.beforeAnswer(isPost, async () => {
+        await world.kill();
+        resolve();
+      });
+    });
+    const thread = await SlackThread.open(world, "say hello");
+
+    await killed;
+    const left = thread.cards.length;
+    await world.start();
+    await thread.untilAnswers(1);
+    await thread.untilCard("Succeeded");
+
+    expect(left).toBe(1);
+    expect(thread.messages).toHaveLength(2);
+  });
+
+  test("after a comment on GitHub and before its receipt is stored, leaves one comment", {
+    timeout: SLOW_MS,
+  }, async () => {
+    const killed = new Promise<void>((resolve) => {
+      world.githubGate.beforeAnswer(isNewComment, async () => {
+        await world.kill();
+        resolve();
+      });
+    });
+    const issue = await GithubIssue.open(world);
+    await issue.comment("@errand say hello");
+
+    await killed;
+    const left = issue.cards.length;
+    await world.start();
+    await issue.untilCard("Done");
+
+    expect(left).toBe(1);
+    expect(issue.comments).toHaveLength(1);
+  });
+});
+
+describe("a post of which only the answer is lost (58)", () => {
+  test("is visible once in Slack, card and answer", async () => {
+    world.slack.faults.next({ method: "chat.postMessage", kind: "drop-after-write" });
+    const thread = await SlackThread.open(world, "sleep 2; say hello");
+
+    await waitFor(() => updatesOf(thread) > 0, { what: "the card to be found and edited" });
+    world.slack.faults.next({ method: "chat.postMessage", kind: "drop-after-write" });
+    await thread.untilAnswers(1);
+    await thread.untilCard("Succeeded");
+    await untilTold(thread.root.ts);
+
+    expect(dropped("chat.postMessage")).toBe(2);
+    expect(thread.messages).toHaveLength(2);
+  });
+
+  test("is visible once on GitHub, card and closing words", async () => {
+    const path = /\/issues\/\d+\/comments$/;
+    world.github.faults.next({ method: "POST", path, kind: "drop-after-write" });
+    const issue = await GithubIssue.open(world);
+    await issue.comment("@errand sleep 2; say hello");
+
+    await issue.untilCard("Working");
+    world.github.faults.next({ method: "PATCH", path: /\/issues\/comments\/\d+$/, kind: "drop-after-write" });
+    await issue.untilCard("Done", /hello/);
+    await untilTold(String(issue.number));
+
+    const lost = world.github.calls().filter(({ outcome }) => outcome === "drop-after-write");
+    expect(lost.map(({ method }) => method)).toEqual(["POST", "PATCH"]);
+    expect(issue.comments).toHaveLength(1);
+  });
+});
+
+test("a thread that Slack asks to wait holds up no other thread, and loses nothing (57)", async () => {
+  world.slack.faults.next({ method: "chat.postMessage", kind: "429", retryAfterSeconds: 4 });
+  const held = await SlackThread.open(world, "say late");
+  await waitFor(() => world.slack.calls("chat.postMessage").some(({ outcome }) => outcome === "429"), {
+    what: "Slack to refuse a post",
+  });
+  const refusedAt = performance.now();
+
+  const other = await SlackThread.open(world, "say soon");
+  await other.untilAnswers(1);
+  const heldMeanwhile = held.messages.length;
+  await held.untilAnswers(1);
+
+  expect(heldMeanwhile).toBe(0);
+  expect(performance.now() - refusedAt).toBeGreaterThan(3_900);
+  expect(held.messages).toHaveLength(2);
+});
+
+function isPost({ path }: { readonly path: string }): boolean {
+  return path.endsWith("/chat.postMessage");
+}
+
+function isNewComment({ method, path }: { readonly method: string; readonly path: string }): boolean {
+  return method === "POST" && /\/issues\/\d+\/comments$/.test(path);
+}
+
+async function timed(
+  send: () => Promise<Response>,
+): Promise<{ readonly status: number; readonly afterMs: number }> {
+  const began = performance.now();
+  const { status } = await send();
+  return { status, afterMs: performance.now() - began };
+}
+
+async function untilReady(): Promise<void> {
+  const isReady = async () => (await fetch(`${world.service.url}/readyz`)).ok;
+  await waitFor(isReady, { what: "the service to be ready" });
+}
+
+/** The disposition of a delivery, once it has one. */
+async function settled(deliveryId: string): Promise<string> {
+  const sql = "SELECT disposition FROM inbox_events WHERE delivery_id = $1";
+  const find = async () => (await rows<{ disposition: string | null }>(sql, deliveryId))[0];
+  return waitFor(async () => (await find())?.disposition, { what: `delivery ${deliveryId} to be settled` });
+}
+
+/** Waits until nothing is left to be said in the threads whose key ends so. */
+async function untilTold(key: string): Promise<void> {
+  const sql = `SELECT 1 FROM outbox_deliveries d JOIN threads t ON t.id = d.thread_id
+                WHERE d.state = 'waiting' AND t.key LIKE '%/' || $1`;
+  const isTold = async () => (await rows(sql, key)).length === 0;
+  await waitFor(isTold, { what: "everything to be told" });
+}
+
+function rows<Row extends QueryResultRow>(sql: string, value: string): Promise<Row[]> {
+  const session = { applicationName: "errand tests", queryLimitMs: 10_000 };
+  return withSession(server.url, session, async (client) => (await client.query<Row>(sql, [value])).rows);
+}
+
+function updatesOf(thread: SlackThread): number {
+  return world.slack.calls("chat.update").filter(({ args }) => args.ts === thread.cards[0]?.ts).length;
+}
+
+function dropped(method: string): number {
+  return world.slack.calls(method).filter(({ outcome }) => outcome === "drop-after-write").length;
+}

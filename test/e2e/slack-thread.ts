@@ -1,0 +1,156 @@
+import type { Mention, SlackMessage } from "../support/emulated-slack.ts";
+import { asRecord, type JsonRecord } from "../support/json.ts";
+import type { PostedMessage, SlackEvent } from "../support/slack/slack-events.ts";
+import { waitFor } from "../support/wait-for.ts";
+import type { World } from "./world.ts";
+
+/** The two events that Slack makes of one posting with a mention, in whatever order. */
+export type Twin = "appMention" | "message";
+
+const TIMEOUT_MS = 25_000;
+
+/** One thread in Slack: what people say there, and what they see of the bot. */
+export class SlackThread {
+  /** The first message, which names the bot, and the events that Slack makes of it. */
+  readonly mention: Mention;
+  readonly #world: World;
+
+  /** Opened by a mention of the bot; its events are delivered and acknowledged. */
+  static async open(
+    world: World,
+    text: string,
+    twins: readonly Twin[] = ["appMention"],
+  ): Promise<SlackThread> {
+    const thread = await SlackThread.post(world, text);
+    for (const twin of twins) await thread.deliver(thread.mention[twin]);
+    return thread;
+  }
+
+  /** A mention by alice that the service has not heard of. */
+  static async post(world: World, text: string): Promise<SlackThread> {
+    return new SlackThread(world, await world.slack.mention(world.slack.alice, { channel: "work", text }));
+  }
+
+  private constructor(world: World, mention: Mention) {
+    this.#world = world;
+    this.mention = mention;
+  }
+
+  get root(): PostedMessage {
+    return this.mention.posted;
+  }
+
+  async deliver(event: SlackEvent): Promise<void> {
+    const { status } = await this.#world.sendSlack(event);
+    if (status !== 200) throw new Error(`Slack's event was answered ${status}`);
+  }
+
+  /** A reply in the thread that names nobody. */
+  async reply(text: string, user = this.#world.slack.alice): Promise<PostedMessage> {
+    const posted = await this.#world.slack.postAs(user, { ...this.#place, text });
+    await this.deliver(this.#world.slack.messageEvent(posted));
+    return posted;
+  }
+
+  /** A reply that names the bot, with both of its events. */
+  async replyToBot(text: string): Promise<void> {
+    const { slack } = this.#world;
+    const mention = await slack.mention(slack.alice, { ...this.#place, text });
+    await this.deliver(mention.appMention);
+    await this.deliver(mention.message);
+  }
+
+  /** Presses the button with this label on the newest card. */
+  async press(label: string, user = this.#world.slack.bob): Promise<void> {
+    const card = this.cards.at(-1);
+    const button = buttonsOf(card).find(({ text }) => asRecord(text).text === label);
+    if (card === undefined || button === undefined) throw new Error(`No card with a button ${label}`);
+    const message = { channel: this.root.channel.id, ts: card.ts };
+    const { action_id: actionId, value } = button;
+    const press = { actionId: String(actionId), value: String(value), user, message };
+    const { status } = await this.#world.sendButton(press);
+    if (status !== 200) throw new Error(`The button was answered ${status}`);
+  }
+
+  /** What a permalink of its first message holds. */
+  get address(): string {
+    return `/archives/${this.root.channel.id}/p${this.root.ts.replace(".", "")}`;
+  }
+
+  /** The bot's, oldest first. */
+  get messages(): SlackMessage[] {
+    const { slack } = this.#world;
+    const all = slack.threadMessages(this.root.channel.id, this.root.ts);
+    return all.filter(({ userId }) => userId === slack.botUserId);
+  }
+
+  get cards(): SlackMessage[] {
+    return this.messages.filter((message) => slotOf(message).startsWith("card:"));
+  }
+
+  get answers(): string[] {
+    return this.messages.filter(isAnswer).map(({ blocks }) => String(blocks[1]?.text));
+  }
+
+  /** What the bot says for itself. */
+  get replies(): string[] {
+    const plain = this.messages.filter(({ blocks }) => blocks[0]?.type === "section");
+    return plain.map(({ text }) => text);
+  }
+
+  /** The run of the newest card. */
+  get runId(): string {
+    return slotOf(this.cards.at(-1)).replace("card:", "");
+  }
+
+  /** The words for a state that the newest card has shown, one after the other. */
+  get history(): string[] {
+    const calls = this.#world.slack.calls().filter(({ method, args, outcome }) => {
+      return (
+        /^chat\.(postMessage|update)$/.test(method) && outcome === "ok" && args.metadata?.includes(this.runId)
+      );
+    });
+    const cards = calls.filter(({ args }) => args.metadata?.includes("card:"));
+    return cards.map(({ args }) => stateIn(args.text ?? ""));
+  }
+
+  async untilCard(state: string): Promise<SlackMessage> {
+    const shows = () => this.cards.find(({ text }) => stateIn(text) === state);
+    return waitFor(shows, { what: `the card to say ${state}, not ${this.#told()}`, timeoutMs: TIMEOUT_MS });
+  }
+
+  async untilAnswers(count: number): Promise<string[]> {
+    const shows = () => this.answers.length >= count && this.answers;
+    return waitFor(shows, { what: `${count} answers`, timeoutMs: TIMEOUT_MS });
+  }
+
+  async untilReply(words: RegExp): Promise<string> {
+    const shows = () => this.replies.find((text) => words.test(text));
+    return waitFor(shows, { what: `a reply that says ${words}`, timeoutMs: TIMEOUT_MS });
+  }
+
+  get #place(): { readonly channel: string; readonly threadTs: string } {
+    return { channel: this.root.channel.id, threadTs: this.root.ts };
+  }
+
+  #told(): string {
+    return JSON.stringify(this.messages.map(({ text }) => text));
+  }
+}
+
+function slotOf(message: SlackMessage | undefined): string {
+  return String(asRecord(message?.metadata?.event_payload ?? {}).slot ?? "");
+}
+
+function isAnswer({ blocks }: SlackMessage): boolean {
+  return JSON.stringify(blocks[0]).includes("*The agent's answer*");
+}
+
+function stateIn(text: string): string {
+  return text.split(" · ").at(-1) ?? "";
+}
+
+function buttonsOf(message: SlackMessage | undefined): JsonRecord[] {
+  const actions = message?.blocks.find(({ type }) => type === "actions");
+  return Array.isArray(actions?.elements) ? actions.elements.map(asRecord) : [];
+}

@@ -1,0 +1,151 @@
+import { execFile } from "node:child_process";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { describe, expect, test } from "vitest";
+import { listRunProcesses } from "../../support/invariants-processes.ts";
+import { waitFor } from "../../support/wait-for.ts";
+import { atDesk } from "./fault-desk.ts";
+
+const run = promisify(execFile);
+
+/** DESIGN §3: within it a lost worker's run is taken up again. */
+const PROMISE_MS = 60_000;
+const LIMIT = { timeout: 100_000 };
+
+describe.concurrent("a worker that is lost", LIMIT, () => {
+  test("while its agent works: another one takes the run up and ends it (1)", () =>
+    atDesk(
+      async (desk) => {
+        const gate = desk.gate();
+        const lost = await desk.start();
+        const runId = await desk.mention(lost, `say begun\n${gate.step}\nsay finished`);
+        await desk.waitForRow("SELECT 1 FROM run_events WHERE body::text LIKE '%waits in%'");
+
+        await lost.end("SIGKILL");
+        await gate.open();
+        const other = await desk.start();
+
+        await other.api.waitForState(runId, "SUCCEEDED", PROMISE_MS);
+        const events = await other.api.events(runId);
+        expect(events.filter(({ kind }) => kind === "attempt.started")).toHaveLength(2);
+        expect(events.filter(({ kind }) => kind === "turn.ended")).toHaveLength(1);
+        await desk.check();
+      },
+      { withSlack: true },
+    ));
+
+  test("between its claim and the start of the agent: the run is claimed again, the agent's work is done once (2)", () =>
+    atDesk(async (desk) => {
+      const mark = desk.mark();
+      const api = await desk.start({ ERRAND_ROLE: "api" });
+      const runId = await desk.createRun(api, mark.step);
+      const dataDir = desk.newDataDir();
+      await blockPreparation(dataDir, runId);
+      const lost = await desk.start({ ERRAND_ROLE: "worker" }, dataDir);
+      await desk.waitForRow("SELECT 1 FROM runs WHERE state = 'PENDING' AND lease_token IS NOT NULL");
+
+      await lost.end("SIGKILL");
+      await desk.start({ ERRAND_ROLE: "worker" });
+
+      await api.api.waitForState(runId, "SUCCEEDED", PROMISE_MS);
+      const events = await api.api.events(runId);
+      expect(events.filter(({ kind }) => kind === "attempt.started")).toHaveLength(2);
+      expect(events.filter(({ kind }) => kind === "agent.started")).toHaveLength(1);
+      expect(await mark.count()).toBe(1);
+      await desk.check();
+    }));
+
+  test("after the end and before it is told: it is still told, and once (4)", () =>
+    atDesk(
+      async (desk) => {
+        const { slack } = desk;
+        const gate = desk.gate();
+        const lost = await desk.start();
+        const runId = await desk.mention(lost, `${gate.step}\nsay the closing words`);
+        await waitFor(() => slack.calls("chat.update").some(({ args }) => args.text?.includes("Working")), {
+          what: "the card to show that it is worked on",
+        });
+        // Slack takes the answer and we never hear of it: neither of the posting nor by looking for it.
+        slack.faults.until({ method: "chat.postMessage", kind: "drop-after-write" });
+        slack.faults.until({ method: "conversations.replies", kind: "500" });
+        await gate.open();
+        await waitFor(
+          () => slack.calls("chat.postMessage").some(({ outcome }) => outcome === "drop-after-write"),
+          {
+            what: "the answer to be posted",
+          },
+        );
+
+        await lost.end("SIGKILL");
+        const untold = await desk.rows("SELECT 1 FROM outbox_deliveries WHERE state = 'waiting'");
+        slack.faults.clear();
+        const other = await desk.start();
+
+        expect(untold.length).toBeGreaterThan(0);
+        await other.api.waitForState(runId, "SUCCEEDED");
+        await desk.check({ settleMs: PROMISE_MS });
+      },
+      { withSlack: true },
+    ));
+
+  test("after an event was acknowledged and before the run exists: the run comes", () =>
+    atDesk(
+      async (desk) => {
+        const lost = await desk.start({ ERRAND_ROLE: "api" });
+        const deliveryId = await desk.sendMention(lost, "say hello");
+        await lost.end("SIGKILL");
+
+        const other = await desk.start();
+
+        await other.api.waitForState(await desk.runOf(deliveryId), "SUCCEEDED");
+        await desk.check();
+      },
+      { withSlack: true },
+    ));
+
+  test("only seemingly: awake again it can write nothing, and its agent is killed (5)", () =>
+    atDesk(
+      async (desk) => {
+        const gate = desk.gate();
+        const zombie = await desk.start();
+        const runId = await desk.mention(zombie, `${gate.step}\nsay the closing words`);
+        await desk.waitForRow("SELECT 1 FROM run_events WHERE body::text LIKE '%waits in%'");
+        zombie.signal("SIGSTOP");
+        const other = await desk.start();
+        const began = await waitFor(
+          async () => (await other.api.events(runId)).filter(({ kind }) => kind === "turn.started")[1],
+          { what: "the other worker to begin the turn again", timeoutMs: PROMISE_MS, everyMs: 200 },
+        );
+
+        zombie.signal("SIGCONT");
+
+        await waitFor(async () => (await ownersOf(runId)).every((path) => path.startsWith(other.dataDir)), {
+          what: "the zombie's agent to be gone",
+        });
+        await gate.open();
+        await other.api.waitForState(runId, "SUCCEEDED");
+        const events = await other.api.events(runId);
+        const late = events.filter(({ seq }) => seq > began.seq);
+        expect(JSON.stringify(late)).not.toContain(zombie.dataDir);
+        expect(JSON.stringify(late)).toContain(other.dataDir);
+        expect(events.filter(({ kind }) => kind === "attempt.started")).toHaveLength(2);
+        expect((await fetch(`${zombie.url}/readyz`)).status).toBe(200);
+        await desk.check();
+      },
+      { withSlack: true },
+    ));
+});
+
+/** A worker that reads what a run left on its disk waits at this pipe for ever: nobody writes into it. */
+async function blockPreparation(dataDir: string, runId: string): Promise<void> {
+  const directory = join(dataDir, "runs", runId);
+  await mkdir(directory, { recursive: true });
+  await run("mkfifo", [join(directory, "checkpoints.json")]);
+}
+
+/** The homes of a run's processes. */
+async function ownersOf(runId: string): Promise<readonly string[]> {
+  const processes = (await listRunProcesses()).filter((process) => process.runId === runId);
+  return processes.map(({ environment }) => /(?:^|\0)HOME=([^\0]*)/.exec(environment)?.[1] ?? "");
+}

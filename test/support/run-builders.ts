@@ -1,0 +1,95 @@
+import { randomUUID } from "node:crypto";
+import { newId, type PrincipalId, type RunId, type ThreadKey } from "../../src/core/ids.ts";
+import type { InboxEvent } from "../../src/core/ports/thread-adapter.ts";
+import { freshSubject } from "../../src/core/runs/new-run.ts";
+import type { FollowUp, Run, RunOrigin } from "../../src/core/runs/run.ts";
+import type { RunChange } from "../../src/core/runs/run-change.ts";
+import type { Notice } from "../../src/core/threads/notice.ts";
+import type { ThreadBinding } from "../../src/core/threads/thread.ts";
+
+/** Values with defaults, of which a test names only what it is about. */
+export function anOrigin(changes: Partial<RunOrigin> = {}): RunOrigin {
+  const createdAt = changes.createdAt ?? new Date("2026-03-01T12:00:00.000Z");
+  return {
+    id: newId<RunId>(createdAt),
+    title: "Fix the parser",
+    prompt: "Fix the parser, please",
+    source: "API",
+    creatorId: newId<PrincipalId>(createdAt),
+    teamOwned: true,
+    config: {},
+    agent: "demo",
+    metadata: {},
+    ancestorIds: [],
+    conversationId: newId(createdAt),
+    sessionId: newId(createdAt),
+    provenance: {},
+    createdAt,
+    ...changes,
+  };
+}
+
+export function aRun(changes: Partial<Run> = {}): Run {
+  return { ...freshSubject(anOrigin()).run, ...changes };
+}
+
+/** A change that stores nothing but what the test names. */
+export function aChange(run: Run, changes: Partial<RunChange> = {}): RunChange {
+  return {
+    progress: run,
+    lease: undefined,
+    events: [],
+    followUps: [],
+    takes: undefined,
+    notices: [],
+    jobs: [],
+    binding: undefined,
+    settlement: undefined,
+    answer: undefined,
+    ...changes,
+  };
+}
+
+export function aFollowUp(run: Run, changes: Partial<FollowUp> = {}): Omit<FollowUp, "seq"> {
+  return {
+    id: randomUUID(),
+    runId: run.id,
+    message: "And the lexer",
+    delivery: "queue",
+    authorId: run.creatorId,
+    createdAt: new Date("2026-03-01T12:00:01.000Z"),
+    ...changes,
+  };
+}
+
+export function aThread(changes: Partial<ThreadBinding["thread"]> = {}): ThreadBinding["thread"] {
+  const id = randomUUID();
+  return { id, adapter: "memory", installation: "here", key: `thread-${id}` as ThreadKey, ...changes };
+}
+
+export function anInboxEvent(changes: Partial<InboxEvent> = {}): InboxEvent {
+  const id = randomUUID();
+  const receivedAt = new Date("2026-03-01T12:00:00.000Z");
+  return {
+    id,
+    adapter: "memory",
+    lane: id,
+    deliveryId: id,
+    name: "message",
+    body: "{}",
+    receivedAt,
+    ...changes,
+  };
+}
+
+export function aReply(text: string): Notice {
+  return { kind: "message", purpose: "reply", text };
+}
+
+export function aCard(run: Run, changes: Partial<Extract<Notice, { kind: "card" }>["card"]> = {}): Notice {
+  const { id: runId, title, state, turn } = run;
+  return {
+    kind: "card",
+    card: { runId, title, state, turn, sessionLink: "http://here/session", ...changes },
+  };
+}

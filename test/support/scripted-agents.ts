@@ -1,0 +1,101 @@
+import type {
+  AgentObserver,
+  AgentRunner,
+  AgentSession,
+  AgentStart,
+  TurnEnd,
+} from "../../src/core/ports/agent-runner.ts";
+
+/** What one turn of a scripted agent can do. */
+export interface ScriptedTurn {
+  readonly text: string;
+  readonly observer: AgentObserver;
+  /** Fires when the turn is to stop, or the session is closed. */
+  readonly cancelled: AbortSignal;
+  say(text: string): void;
+}
+
+export type Script = (turn: ScriptedTurn) => Promise<TurnEnd>;
+
+export const END_TURN: TurnEnd = { stopReason: "end_turn" };
+
+/** Agents in this process that do what a test says, turn by turn. Without a script a turn says "Done." */
+export class ScriptedAgents implements AgentRunner {
+  readonly starts: AgentStart[] = [];
+  /** The words of all turns, as the agents got them. */
+  readonly prompts: string[] = [];
+  /** Turns to come. */
+  readonly scripts: Script[] = [];
+  /** Awaited before an agent starts. */
+  readonly beforeStart: (() => Promise<void> | void)[] = [];
+  /** Whether a session that is named is taken up again. */
+  remembers = true;
+  /** Closes to come fail. */
+  readonly closeFaults: Error[] = [];
+  /** Sessions that were started and are not closed. */
+  open = 0;
+
+  async start(request: AgentStart, observer: AgentObserver): Promise<AgentSession> {
+    this.starts.push(request);
+    await this.beforeStart.shift()?.();
+    this.open += 1;
+    return new ScriptedSession(this, request, observer);
+  }
+}
+
+class ScriptedSession implements AgentSession {
+  readonly sessionId: string;
+  readonly resumed: boolean;
+  readonly agent = { name: "scripted", version: "1.0" };
+  readonly #agents: ScriptedAgents;
+  readonly #observer: AgentObserver;
+  #turn: AbortController | undefined;
+  #isOpen = true;
+
+  constructor(agents: ScriptedAgents, { previousSession }: AgentStart, observer: AgentObserver) {
+    this.#agents = agents;
+    this.#observer = observer;
+    this.resumed = previousSession !== undefined && agents.remembers;
+    this.sessionId = this.resumed && previousSession ? previousSession : `session-${agents.starts.length}`;
+  }
+
+  async prompt(text: string): Promise<TurnEnd> {
+    if (this.#turn !== undefined) throw new Error("Two turns at a time.");
+    const turn = new AbortController();
+    this.#turn = turn;
+    this.#agents.prompts.push(text);
+    const say = (words: string) => this.#observer.update({ kind: "agent.message", text: words });
+    const script = this.#agents.scripts.shift() ?? sayDone;
+    try {
+      return await script({ text, observer: this.#observer, cancelled: turn.signal, say });
+    } finally {
+      this.#turn = undefined;
+    }
+  }
+
+  async cancel(): Promise<void> {
+    this.#turn?.abort();
+  }
+
+  async close(): Promise<void> {
+    this.#turn?.abort();
+    const fault = this.#agents.closeFaults.shift();
+    if (fault !== undefined) throw fault;
+    if (this.#isOpen) this.#agents.open -= 1;
+    this.#isOpen = false;
+  }
+}
+
+async function sayDone({ say }: ScriptedTurn): Promise<TurnEnd> {
+  say("Done.");
+  return END_TURN;
+}
+
+/** A turn that goes on until it is stopped. */
+export function untilCancelled({ cancelled }: ScriptedTurn): Promise<TurnEnd> {
+  return new Promise((resolve) => {
+    const end = () => resolve({ stopReason: "cancelled" });
+    if (cancelled.aborted) end();
+    else cancelled.addEventListener("abort", end, { once: true });
+  });
+}

@@ -1,0 +1,53 @@
+import { AppError } from "../../src/core/errors.ts";
+import type { RunStore, Storage } from "../../src/core/ports/storage.ts";
+
+/** How a change of a run fails: before anything is stored, or after all of it, with the answer lost. */
+export interface ChangeFault {
+  readonly when: "before" | "after";
+  readonly error?: Error;
+}
+
+/** A storage whose changes of runs can be made to fail, or to wait. */
+export class StorageFaults {
+  readonly storage: Storage;
+  /** Each strikes the next change. */
+  readonly changes: ChangeFault[] = [];
+  /** While true, nothing can be reached. */
+  isAway = false;
+  /** Awaited before the next change begins. */
+  readonly gates: Promise<void>[] = [];
+
+  constructor(storage: Storage) {
+    const { leases, runs } = storage;
+    const change: RunStore["change"] = (id, decide) => this.#change(() => runs.change(id, decide));
+    this.storage = {
+      ...storage,
+      runs: {
+        change,
+        create: (origin, created) => runs.create(origin, created),
+        find: (key) => runs.find(key),
+        list: (query) => runs.list(query),
+        readEvents: (id, after, limit) => runs.readEvents(id, after, limit),
+      },
+      leases: {
+        renew: (...args) => (this.isAway ? Promise.reject(away()) : leases.renew(...args)),
+        listLost: (limit) => leases.listLost(limit),
+        listIdle: (limit) => leases.listIdle(limit),
+      },
+    };
+  }
+
+  async #change<T>(change: () => Promise<T>): Promise<T> {
+    await this.gates.shift();
+    if (this.isAway) throw away();
+    const fault = this.changes.shift();
+    if (fault?.when === "before") throw fault.error ?? away();
+    const changed = await change();
+    if (fault !== undefined) throw fault.error ?? away();
+    return changed;
+  }
+}
+
+export function away(): AppError {
+  return new AppError("resource_unavailable", "The database cannot be reached.");
+}
