@@ -35,6 +35,7 @@ export interface Grounds {
   readonly secretKey: string;
   readonly redact: (text: string) => string;
   readonly logger: Logger;
+  readonly tls: ApiParts["tls"];
   readonly publicUrl: () => string;
 }
 
@@ -135,6 +136,9 @@ export function apiParts(grounds: Grounds, parts: Parts): ApiParts {
     hashKey,
     sessionSecret: deriveKey(grounds.secretKey, "cookies"),
     publicUrl: grounds.publicUrl(),
+    serves: grounds.config.role === "worker" ? "health" : "everything",
+    trustProxy: grounds.config.trustProxy,
+    tls: grounds.tls,
     ready: () => database.unreachable(),
     adapterRoutes: Array.from(parts.adapters.values(), ({ routes }) => routes),
   };

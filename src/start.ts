@@ -1,4 +1,4 @@
-import { mkdir } from "node:fs/promises";
+import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
 import { newApiKey } from "./api/api-keys.ts";
@@ -69,12 +69,13 @@ async function prepare(
   await makeDataDir(config.dataDir);
   const secretKey = config.secretKey ?? (await keepSecret(config.dataDir, "secret-key", randomSecret));
   const redact = createRedactor([...config.secrets, secretKey]);
+  const tls = await readTls(config);
   const logger = createLogger(config.logLevel, redact);
   const log = plainLog(logger);
   const databaseUrl = config.databaseUrl ?? (await startDatabase(config.dataDir, log.info, undo));
   await applyMigrations(databaseUrl, (message, facts) => log.info(message, { ...facts }));
   const address = { url: config.publicUrl ?? `${schemeOf(config)}://${config.host}:${config.port}` };
-  return { config, databaseUrl, secretKey, redact, logger, publicUrl: () => address.url, address };
+  return { config, databaseUrl, secretKey, redact, logger, tls, publicUrl: () => address.url, address };
 }
 
 async function startDatabase(
@@ -144,11 +145,22 @@ async function makeDataDir(path: string): Promise<void> {
   }
 }
 
+async function readTls({ tls }: Config): Promise<Grounds["tls"]> {
+  if (tls === undefined) return undefined;
+  try {
+    const [cert, key] = await Promise.all([readFile(tls.certFile, "utf8"), readFile(tls.keyFile, "utf8")]);
+    return { cert, key };
+  } catch (error) {
+    throw new StartError(`ERRAND_TLS_CERT or ERRAND_TLS_KEY cannot be read: ${reasonOf(error)}`);
+  }
+}
+
 function schemeOf({ tls }: Config): "http" | "https" {
   return tls === undefined ? "http" : "https";
 }
 
 const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: "there is no such file.",
   EADDRINUSE: "the port is taken. Set ERRAND_PORT to another one.",
   EACCES: "this user may not do that.",
   EADDRNOTAVAIL: "this machine has no such address. Check ERRAND_HOST.",

@@ -20,6 +20,12 @@ export interface ApiParts {
   readonly publicUrl: string;
   /** undefined: ready for work; else the reason why not. */
   readonly ready: () => Promise<string | undefined>;
+  /** A worker without the API answers for its health alone. */
+  readonly serves: "everything" | "health";
+  /** Whether a proxy of the operator's says who calls: its headers are believed. */
+  readonly trustProxy: boolean;
+  /** PEM texts; undefined: HTTPS is spoken by a proxy before us, or not at all. */
+  readonly tls: { readonly cert: string; readonly key: string } | undefined;
   /** Each adapter's own web routes. They parse their bodies themselves: signatures hold on raw bytes. */
   readonly adapterRoutes: readonly FastifyPluginAsync[];
   readonly limits?: Partial<ApiLimits>;

@@ -24,26 +24,34 @@ export type { ApiLimits, ApiParts } from "./api-parts.ts";
 /** The whole HTTP side, ready to listen. Closing it ends all streams at once. */
 export async function createServer(parts: ApiParts): Promise<FastifyInstance> {
   const server = bareServer(parts);
-  const cookies = new SessionCookies(parts);
   server.decorateRequest("caller", undefined);
   addErrorAnswers(server, answerErrors(parts.publicUrl));
   addRequestLog(server);
   await addSecurityHeaders(server, parts.publicUrl);
-  await addOpenapi(server, parts.publicUrl);
   await server.register(healthRoutes(parts));
+  if (parts.serves === "everything") await addRoutes(server, parts);
+  await server.ready();
+  return server;
+}
+
+async function addRoutes(server: FastifyInstance, parts: ApiParts): Promise<void> {
+  const cookies = new SessionCookies(parts);
+  await addOpenapi(server, parts.publicUrl);
   await server.register(apiRoutes(parts, cookies), { prefix: "/api/v1" });
   await server.register(signInRoutes(parts, cookies));
   await server.register(pageRoutes(parts, cookies));
   for (const routes of parts.adapterRoutes) await server.register(routes);
-  await server.ready();
-  return server;
 }
 
 function bareServer(parts: ApiParts): FastifyInstance {
   const limits = limitsOf(parts);
   const answer = answerErrors(parts.publicUrl);
   const loggerInstance: FastifyBaseLogger = parts.log;
-  const server = fastify({
+  const connections = {
+    headersTimeout: limits.headersTimeoutMs,
+    connectionsCheckingInterval: limits.timeoutCheckMs,
+  };
+  const options = {
     loggerInstance,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: "requestId" }),
     genReqId: requestIdOf,
@@ -51,12 +59,16 @@ function bareServer(parts: ApiParts): FastifyInstance {
     connectionTimeout: limits.connectionTimeoutMs,
     requestTimeout: limits.requestTimeoutMs,
     keepAliveTimeout: limits.keepAliveMs,
-    http: { headersTimeout: limits.headersTimeoutMs, connectionsCheckingInterval: limits.timeoutCheckMs },
+    trustProxy: parts.trustProxy,
     // While closing, what is already here is still answered, in the shape of all other answers.
     return503OnClosing: false,
-    frameworkErrors: (error, request, reply) => answer(error, request, reply),
+    frameworkErrors: answer,
     clientErrorHandler: answerBrokenRequest(parts.publicUrl),
-  });
+  };
+  const server = parts.tls
+    ? // The types tell servers with and without TLS apart; what is asked of them here is the same.
+      (fastify({ ...options, https: { ...connections, ...parts.tls } }) as unknown as FastifyInstance)
+    : fastify({ ...options, http: connections });
   server.setValidatorCompiler(compileValidator);
   // Answers are typed by the same schemas; checking each one again would turn an odd stored value into a 500.
   server.setSerializerCompiler(() => (body) => JSON.stringify(body));

@@ -17,6 +17,8 @@ export interface DatabaseOptions {
 const CONNECT_TIMEOUT_MS = 2_000;
 const QUERY_TIMEOUT_MS = 4_000;
 const STATEMENT_TIMEOUT_MS = 4_000;
+/** A worker that is frozen or cut off within a transaction would keep its locks, and with them the run, for ever. */
+const IDLE_TRANSACTION_TIMEOUT_MS = 5_000;
 const TRANSACTION_WAIT_MS = 2_000;
 const TRANSACTION_TIMEOUT_MS = 8_000;
 const CONFLICT_TRIES = 3;
@@ -33,6 +35,7 @@ export class Database {
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       query_timeout: QUERY_TIMEOUT_MS,
       statement_timeout: STATEMENT_TIMEOUT_MS,
+      idle_in_transaction_session_timeout: IDLE_TRANSACTION_TIMEOUT_MS,
       keepAlive: true,
       application_name: "errand",
     });
@@ -99,7 +102,7 @@ const UNREACHABLE = new Set([
   "P2034",
 ]);
 const LOST_LINK =
-  /ECONNREFUSED|ECONNRESET|EPIPE|ENOENT.*\.s\.PGSQL|timeout|Connection terminated|not queryable|server closed|DatabaseNotReachable|ConnectionClosed|SocketTimeout|57P0\d|canceling statement|starting up|shutting down|too many clients/i;
+  /ECONNREFUSED|ECONNRESET|EPIPE|ENOENT.*\.s\.PGSQL|timeout|Connection terminated|not queryable|server closed|DatabaseNotReachable|ConnectionClosed|SocketTimeout|57P0\d|25P03|canceling statement|starting up|shutting down|too many clients/i;
 
 /** A database that is away is an expected failure that passes; all else that Prisma throws is a bug. */
 function translated(error: unknown): unknown {

@@ -5,6 +5,7 @@ import { withSession } from "../../src/storage/session.ts";
 import { type ChaosProxy, startChaosProxy } from "../support/chaos-proxy.ts";
 import { type PostgresServer, startPostgresServer } from "../support/postgres-server.ts";
 import { waitFor } from "../support/wait-for.ts";
+import type { Gate } from "./gate.ts";
 import { GithubIssue } from "./github-issue.ts";
 import { SlackThread } from "./slack-thread.ts";
 import { World } from "./world.ts";
@@ -47,7 +48,7 @@ describe("an event that comes again", () => {
 
     const first = await Promise.all([send(), send(1), send(2), send(3)]);
     await thread.untilAnswers(1);
-    await world.kill();
+    await world.service.end("SIGTERM");
     await world.start();
     const late = await send(3);
     await settled(eventId);
@@ -147,45 +148,21 @@ describe("a process that is killed", () => {
     expect(await world.runsFrom(issue)).toEqual([issue.runId]);
   });
 
-  test("after a post in Slack and before its receipt is stored, leaves one card", {
+  test("after its first words in Slack and on GitHub and before a receipt of them, says them once", {
     timeout: SLOW_MS,
   }, async () => {
-    const killed = new Promise<void>((resolve) => {
-      world.slackGate.beforeAnswer(isPost, async () => {
-        await world.kill();
-        resolve();
-      });
-    });
+    const killed = killWhenBoth(world.slackGate, world.githubGate);
     const thread = await SlackThread.open(world, "say hello");
-
-    await killed;
-    const left = thread.cards.length;
-    await world.start();
-    await thread.untilAnswers(1);
-    await thread.untilCard("Succeeded");
-
-    expect(left).toBe(1);
-    expect(thread.messages).toHaveLength(2);
-  });
-
-  test("after a comment on GitHub and before its receipt is stored, leaves one comment", {
-    timeout: SLOW_MS,
-  }, async () => {
-    const killed = new Promise<void>((resolve) => {
-      world.githubGate.beforeAnswer(isNewComment, async () => {
-        await world.kill();
-        resolve();
-      });
-    });
     const issue = await GithubIssue.open(world);
     await issue.comment("@errand say hello");
 
     await killed;
-    const left = issue.cards.length;
+    const left = [thread.cards.length, issue.cards.length];
     await world.start();
-    await issue.untilCard("Done");
+    await Promise.all([thread.untilAnswers(1), thread.untilCard("Succeeded"), issue.untilCard("Done")]);
 
-    expect(left).toBe(1);
+    expect(left).toEqual([1, 1]);
+    expect(thread.messages).toHaveLength(2);
     expect(issue.comments).toHaveLength(1);
   });
 });
@@ -239,6 +216,22 @@ test("a thread that Slack asks to wait holds up no other thread, and loses nothi
   expect(performance.now() - refusedAt).toBeGreaterThan(3_900);
   expect(held.messages).toHaveLength(2);
 });
+
+/** Kills the service when it has posted in both places and has heard of neither. */
+async function killWhenBoth(slackGate: Gate, githubGate: Gate): Promise<void> {
+  const inSlack = Promise.withResolvers<void>();
+  const onGithub = Promise.withResolvers<void>();
+  const killed = Promise.withResolvers<void>();
+  const arrive = (place: typeof killed) => () => {
+    place.resolve();
+    return killed.promise;
+  };
+  slackGate.beforeAnswer(isPost, arrive(inSlack));
+  githubGate.beforeAnswer(isNewComment, arrive(onGithub));
+  await Promise.all([inSlack.promise, onGithub.promise]);
+  await world.kill();
+  killed.resolve();
+}
 
 function isPost({ path }: { readonly path: string }): boolean {
   return path.endsWith("/chat.postMessage");

@@ -69,7 +69,7 @@ function waitingIn({ deliveries }: Tables, threadId: string): DeliveryRow[] {
 function wasSlotTried({ deliveries }: Tables, row: DeliveryRow): boolean {
   return [...deliveries.values()].some(
     ({ id, slot, threadId, tries }) =>
-      threadId === row.threadId && slot === row.slot && id < row.id && tries > 0,
+      threadId === row.threadId && slot === row.slot && id !== row.id && tries > 0,
   );
 }
 

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyPluginAsync } from "fastify";
 import { pino } from "pino";
 import { createKeyHasher, newApiKey } from "../../../src/api/api-keys.ts";
-import { type ApiLimits, createServer } from "../../../src/api/server.ts";
+import { type ApiLimits, type ApiParts, createServer } from "../../../src/api/server.ts";
 import type { RunId } from "../../../src/core/ids.ts";
 import type { Clock } from "../../../src/core/ports/clock.ts";
 import type { News } from "../../../src/core/ports/news.ts";
@@ -18,6 +18,9 @@ import { createTestDatabase } from "../../support/test-database.ts";
 export interface BenchOptions {
   readonly limits?: Partial<ApiLimits>;
   readonly adapterRoutes?: readonly FastifyPluginAsync[];
+  readonly serves?: ApiParts["serves"];
+  readonly trustProxy?: boolean;
+  readonly tls?: ApiParts["tls"];
   readonly ready?: () => Promise<string | undefined>;
   readonly answers?: (answers: AnswerStore) => AnswerStore;
 }
@@ -102,6 +105,9 @@ export async function startBench(options: BenchOptions = {}): Promise<ApiBench> 
     sessionSecret: SECRET,
     publicUrl: PUBLIC_URL,
     ready: options.ready ?? (async () => undefined),
+    serves: options.serves ?? "everything",
+    trustProxy: options.trustProxy ?? false,
+    tls: options.tls,
     adapterRoutes: options.adapterRoutes ?? [],
     limits: { pollMs: 50, ...options.limits },
   });

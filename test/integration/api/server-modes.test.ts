@@ -1,0 +1,72 @@
+import { readFile } from "node:fs/promises";
+import { get } from "node:https";
+import { resolve } from "node:path";
+import { afterEach, expect, test } from "vitest";
+import { type ApiBench, type BenchOptions, startBench } from "./api-bench.ts";
+
+const TLS = resolve(import.meta.dirname, "../../fixtures/tls");
+let bench: ApiBench | undefined;
+
+afterEach(async () => {
+  await bench?.close();
+  bench = undefined;
+});
+
+async function start(options: BenchOptions): Promise<ApiBench> {
+  bench = await startBench(options);
+  return bench;
+}
+
+test("with a certificate it speaks HTTPS, and nothing in the clear", async () => {
+  const [cert, key] = await Promise.all(
+    ["cert.pem", "key.pem"].map((name) => readFile(`${TLS}/${name}`, "utf8")),
+  );
+  const { url } = await start({ tls: { cert: cert ?? "", key: key ?? "" } });
+
+  const status = await new Promise((settle, fail) => {
+    get(`${url}/healthz`, { ca: cert }, (answer) => settle(answer.resume().statusCode)).on("error", fail);
+  });
+
+  expect(url).toMatch(/^https:/);
+  expect(status).toBe(200);
+  await expect(fetch(`${url.replace("https", "http")}/healthz`)).rejects.toThrow();
+});
+
+test("a worker answers for its health and has no API, no pages and no webhooks", async () => {
+  const { url, key } = await start({
+    serves: "health",
+    adapterRoutes: [async (app) => void app.post("/webhooks/x", async () => "stored")],
+  });
+  const headers = { authorization: `Bearer ${key}` };
+
+  const statuses = await Promise.all(
+    ["/healthz", "/readyz", "/api/v1/agent/runs", "/", "/signin", "/webhooks/x"].map(async (path) => {
+      const method = path.startsWith("/webhooks") ? "POST" : "GET";
+      return (await fetch(`${url}${path}`, { method, headers })).status;
+    }),
+  );
+
+  expect(statuses).toEqual([200, 200, 404, 404, 404, 404]);
+});
+
+test.each([
+  { trustProxy: true, blocked: [401, 401, 401] },
+  { trustProxy: false, blocked: [401, 401, 429] },
+])(
+  "who signs in is told apart by the proxy's word only if it is trusted: $trustProxy",
+  async ({ trustProxy, blocked }) => {
+    const { url } = await start({ trustProxy, limits: { failedSignIns: 2 } });
+
+    const statuses: number[] = [];
+    for (const caller of ["198.51.100.1", "198.51.100.2", "198.51.100.3"]) {
+      const answer = await fetch(`${url}/signin`, {
+        method: "POST",
+        headers: { "content-type": "application/json", "x-forwarded-for": caller },
+        body: JSON.stringify({ key: "wrong" }),
+      });
+      statuses.push(answer.status);
+    }
+
+    expect(statuses).toEqual(blocked);
+  },
+);

@@ -1,0 +1,41 @@
+import { expect, test } from "vitest";
+import { helpText, type Wish, wishOf } from "../../../../src/core/intake/words.ts";
+
+const WORK: Wish = { kind: "work" };
+const created = (prompt: string): Wish => ({ kind: "new", prompt });
+
+test.each<[string, Wish]>([
+  ["stop", { kind: "stop" }],
+  [" Cancel! ", { kind: "stop" }],
+  ["abort.", { kind: "stop" }],
+  ["stop the server", WORK],
+  ["don't stop", WORK],
+  ["status", { kind: "status" }],
+  ["Status?", { kind: "status" }],
+  ["status of the build", WORK],
+  ["help", { kind: "help" }],
+  ["", { kind: "help" }],
+  [" \n", { kind: "help" }],
+  ["?", { kind: "help" }],
+  ["help me with the parser", WORK],
+  ["new fix the lexer", created("fix the lexer")],
+  ["New: fix\nthe lexer", created("fix\nthe lexer")],
+  ["new run, fix it", created("fix it")],
+  ["newer tests, please", WORK],
+  ["new", WORK],
+  ["add a new test", WORK],
+])("%j", (text, wish) => {
+  expect(wishOf(text)).toEqual(wish);
+});
+
+test("long texts are read quickly", () => {
+  const started = performance.now();
+
+  for (const word of ["stop", "status", "help", "new", "new run"]) wishOf(`${word}${" ".repeat(100_000)}x`);
+
+  expect(performance.now() - started).toBeLessThan(500);
+});
+
+test("the help names how the bot is addressed", () => {
+  expect(helpText("@errand")).toContain("`@errand stop`");
+});

@@ -1,0 +1,51 @@
+import { describe, expect, test } from "vitest";
+import type { LeaseToken } from "../../../../src/core/ids.ts";
+import { decideCancel } from "../../../../src/core/runs/decide-cancel.ts";
+import { anEdit } from "./edit.ts";
+
+const LEASE = { token: "t" as LeaseToken, worker: "w" };
+
+describe("cancelling", () => {
+  test.each(["QUEUED", "PENDING", "CLAIMED", "INPROGRESS", "BLOCKED"] as const)(
+    "ends a run that is %s",
+    (state) => {
+      const edit = anEdit({ state, turnOpen: true, lease: LEASE });
+
+      expect(decideCancel(edit, "Ada")).toBe(true);
+
+      const change = edit.done();
+      expect(change.progress).toMatchObject({
+        state: "CANCELLED",
+        turnOpen: false,
+        statusMessage: { message: "Cancelled by Ada." },
+      });
+      expect(change.progress.endedAt).toBeInstanceOf(Date);
+      // The attempt keeps its lease until its processes are gone.
+      expect(change.lease).toBeUndefined();
+    },
+  );
+
+  test("takes the question of a blocked run away", () => {
+    const edit = anEdit({ state: "BLOCKED", permission: { permissionId: "p", title: "?", options: [] } });
+
+    decideCancel(edit, undefined);
+
+    expect(edit.done().progress).toMatchObject({
+      permission: undefined,
+      statusMessage: { message: "Cancelled." },
+    });
+  });
+
+  test("twice does nothing", () => {
+    const edit = anEdit({ state: "CANCELLED" });
+
+    expect(decideCancel(edit, "Ada")).toBe(false);
+    expect(edit.done().events).toEqual([]);
+  });
+
+  test.each(["SUCCEEDED", "FAILED", "ERROR"] as const)("what is %s is refused", (state) => {
+    expect(() => decideCancel(anEdit({ state }), "Ada")).toThrow(
+      expect.objectContaining({ code: "invalid_request", retryable: false }),
+    );
+  });
+});

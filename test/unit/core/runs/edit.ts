@@ -1,0 +1,12 @@
+import type { RunSubject } from "../../../../src/core/ports/storage.ts";
+import type { Run } from "../../../../src/core/runs/run.ts";
+import { RunEdit } from "../../../../src/core/runs/run-edit.ts";
+import { NoticeWriter } from "../../../../src/core/threads/notice-writer.ts";
+import { aRun } from "../../../support/run-builders.ts";
+
+/** A decision about a run as it stands, without a storage. */
+export function anEdit(run: Partial<Run> = {}, subject: Partial<RunSubject> = {}): RunEdit {
+  const writer = new NoticeWriter(() => "http://here", new Map());
+  const stands = { run: aRun(run), waiting: [], taken: [], threads: [], leaseOver: false, ...subject };
+  return new RunEdit(stands, { now: new Date("2026-03-01T12:00:00.000Z"), writer });
+}
