@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,24 +14,20 @@ import { githubEnvironment, type Service, slackEnvironment, startService } from 
  */
 
 const HELP = `
-  slack TEXT         says it in the Slack thread (the first one opens it, with a mention)
-  slack new TEXT     opens another Slack thread
-  press LABEL        presses that button below the newest card in Slack: press Allow, press Cancel
-  github TEXT        comments on the issue, mentioning @errand (the first one opens the issue)
-  github new TEXT    opens another issue
-  Ctrl-C             ends everything
-
-  Words for the demo agent: sleep 5 · ask · write notes.txt hello · fail · say hello. Words for Errand: status, stop, help.
+  slack TEXT    says it in the thread (the first opens it with a mention); slack new TEXT opens another thread
+  press LABEL   presses the newest button of that name in the thread: press Allow, press Cancel
+  github TEXT   comments on the issue, mentioning @errand; github new TEXT opens another issue
+  Ctrl-C        ends everything
+  Words for the demo agent: sleep 5 · ask · write notes.txt hello · fail. For Errand: status · stop · help.
 `;
 const LOOK_MS = 200;
-const DIM = process.stdout.isTTY ? ["\x1b[2m", "\x1b[0m"] : ["", ""];
 
 interface Stage {
   readonly slack: EmulatedSlack;
   readonly github: EmulatedGithub;
   readonly service: Service;
   threadTs?: string;
-  issue?: number;
+  readonly issues: number[];
 }
 
 async function play(): Promise<void> {
@@ -39,8 +36,8 @@ async function play(): Promise<void> {
   const [slack, github] = await Promise.all([startEmulatedSlack(), startEmulatedGithub()]);
   const env = { ...slackEnvironment(slack), ...githubEnvironment(github) };
   const service = await startService(join(folder, "data"), env);
-  const stage: Stage = { slack, github, service };
-  process.stdout.write(`Errand  ${service.url}  (key: ${service.apiKey}; data and log: ${folder})\n`);
+  const stage: Stage = { slack, github, service, issues: [] };
+  process.stdout.write(`Errand  ${service.url}  key ${service.apiKey}\n`);
   process.stdout.write(`Slack   ${slack.apiUrl}  #work, as alice\n`);
   process.stdout.write(`GitHub  ${github.apiUrl}  ${github.repo.fullName}, as wendy\n${HELP}`);
   const prompt = createInterface({ input: process.stdin, output: process.stdout, prompt: "> " });
@@ -53,8 +50,8 @@ async function play(): Promise<void> {
         .then(() => prompt.prompt()),
   );
   prompt.prompt();
-  await new Promise((resolve) => prompt.once("close", resolve).once("SIGINT", resolve));
-  prompt.close();
+  process.once("SIGINT", () => prompt.close()).once("SIGTERM", () => prompt.close());
+  await once(prompt, "close");
   clearInterval(looking);
   process.stdout.write("\nGood-bye.\n");
   await service.end("SIGTERM");
@@ -98,33 +95,31 @@ async function press({ slack, service, threadTs = "" }: Stage, label: string): P
   throw new Error(`There is no button ${label}.`);
 }
 
-async function sayOnGithub(stage: Stage, text: string, isNew: boolean): Promise<void> {
-  const { github, service } = stage;
-  if (stage.issue === undefined || isNew) {
+async function sayOnGithub({ github, service, issues }: Stage, text: string, isNew: boolean): Promise<void> {
+  if (issues.length === 0 || isNew) {
     const content = { title: text.slice(0, 60), body: "Opened at the prompt." };
-    stage.issue = (await github.openIssue(github.owner.login, content)).number;
+    issues.push((await github.openIssue(github.owner.login, content)).number);
   }
-  const written = await github.commentAs(github.writer.login, stage.issue, `@${github.app.slug} ${text}`);
+  const body = `@${github.app.slug} ${text}`;
+  const written = await github.commentAs(github.writer.login, issues.at(-1) ?? 0, body);
   await github.sendWebhook(`${service.url}/webhooks/github`, written);
 }
 
 /** Tells each message of the bot when it comes and whenever it has changed. */
-function showNews({ slack, github }: Stage, andThen: () => void): NodeJS.Timeout {
+function showNews(stage: Stage, andThen: () => void): NodeJS.Timeout {
   const shown = new Map<string, string>();
   return setInterval(() => {
-    const now = [...shownInSlack(slack), ...shownOnGithub(github)];
+    const now = [...shownInSlack(stage), ...shownOnGithub(stage)];
     const news = now.filter(([place, words]) => shown.get(place) !== words);
     for (const [place, words] of news) {
-      process.stdout.write(
-        `\r${DIM[0]}${shown.has(place) ? "edited" : "new   "} ${place}${DIM[1]}\n${words}\n`,
-      );
+      process.stdout.write(`\r--- ${place}${shown.has(place) ? ", edited" : ""}\n${words}\n\n`);
       shown.set(place, words);
     }
     if (news.length > 0) andThen();
   }, LOOK_MS);
 }
 
-function shownInSlack(slack: EmulatedSlack): (readonly [string, string])[] {
+function shownInSlack({ slack }: Stage): (readonly [string, string])[] {
   const ours = slack.channelMessages(slack.channel.id).filter(({ userId }) => userId === slack.botUserId);
   return ours.map(({ ts, threadTs, blocks }) => [
     `slack ${threadTs} ${ts}`,
@@ -141,15 +136,10 @@ function wordsOf(block: unknown): string[] {
   return Array.isArray(elements) ? elements.flatMap(wordsOf) : [];
 }
 
-function shownOnGithub(github: EmulatedGithub): (readonly [string, string])[] {
-  const { fullName } = github.repo;
-  const numbers = Array.from({ length: 100 }, (_, index) => index + 1);
-  return numbers.flatMap((number) => {
-    const ours = github.comments(fullName, number).filter(({ author }) => author === github.app.botLogin);
-    return ours.map(
-      ({ id, body }) => [`github ${fullName}#${number} ${id}`, body.replace(/^<!--.*-->\n/, "")] as const,
-    );
-  });
+function shownOnGithub({ github, issues }: Stage): (readonly [string, string])[] {
+  const all = issues.flatMap((number) => github.comments(github.repo.fullName, number));
+  const ours = all.filter(({ author }) => author === github.app.botLogin);
+  return ours.map(({ id, body }) => [`github comment ${id}`, body.replace(/^<!--.*-->\n/, "")]);
 }
 
 function tell(error: unknown): void {

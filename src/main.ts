@@ -5,18 +5,25 @@ import { welcome } from "./welcome.ts";
 
 /** The terminal that started us may be closed: a hang-up is a stop as well. */
 const STOP_SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
-/** A second signal, or a stop that takes longer than this, ends the process at once. */
+/** A stop that takes longer ends the process at once. */
 const STOP_LIMIT_MS = 9_500;
+/** npm passes on the Ctrl-C that the terminal has already given us: only a later one is a second wish. */
+const SAME_WISH_MS = 1_000;
 
 async function main(): Promise<void> {
   const config = readConfig(process.env);
   const app = await startApp(config);
   process.stdout.write(welcome(app, config));
-  for (const signal of STOP_SIGNALS) process.once(signal, () => void stop(app));
+  let wishedAt: number | undefined;
+  const wish = () => {
+    if (wishedAt === undefined) void stop(app);
+    else if (Date.now() - wishedAt > SAME_WISH_MS) process.exit(1);
+    wishedAt ??= Date.now();
+  };
+  for (const signal of STOP_SIGNALS) process.on(signal, wish);
 }
 
 async function stop(app: App): Promise<void> {
-  for (const signal of STOP_SIGNALS) process.once(signal, () => process.exit(1));
   setTimeout(() => process.exit(1), STOP_LIMIT_MS).unref();
   await app.stop();
   process.exit(0);

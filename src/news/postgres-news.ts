@@ -66,7 +66,10 @@ export class PostgresNews implements News {
     this.#listeners.call(topics);
     for (let start = 0; start < topics.length; start += PAYLOAD_TOPICS) {
       const payload = JSON.stringify(topics.slice(start, start + PAYLOAD_TOPICS));
-      this.#client?.query("SELECT pg_notify($1, $2)", [CHANNEL, payload]).catch((error) => this.#lost(error));
+      const client = this.#client;
+      client
+        ?.query("SELECT pg_notify($1, $2)", [CHANNEL, payload])
+        .catch((error) => this.#lost(client, error));
     }
   }
 
@@ -78,8 +81,8 @@ export class PostgresNews implements News {
       keepAlive: true,
       application_name: "errand news",
     });
-    client.on("error", (error) => this.#lost(error));
-    client.on("end", () => this.#lost(new Error("connection ended")));
+    client.on("error", (error) => this.#lost(client, error));
+    client.on("end", () => this.#lost(client, new Error("connection ended")));
     client.on("notification", ({ payload }) => this.#listeners.call(topicsIn(payload)));
     this.#client = client;
     try {
@@ -88,19 +91,21 @@ export class PostgresNews implements News {
       this.#failures = 0;
       this.#listeners.callAll();
     } catch (error) {
-      this.#lost(error);
+      this.#lost(client, error);
     }
   }
 
   async #check(): Promise<void> {
-    await this.#client?.query("SELECT 1").catch((error) => this.#lost(error));
+    const client = this.#client;
+    await client?.query("SELECT 1").catch((error) => this.#lost(client, error));
   }
 
-  #lost(error: unknown): void {
-    if (this.#stopped || this.#client === undefined) return;
+  /** Told of once: what an old connection says late is nothing against the one that took its place. */
+  #lost(client: pg.Client | undefined, error: unknown): void {
+    if (this.#stopped || client === undefined || client !== this.#client) return;
     this.#options.log("news.connection.lost", { error: String(error) });
     // end() waits for a server that may be silent; the socket is cut by the time-outs.
-    void this.#client.end().catch(() => undefined);
+    void client.end().catch(() => undefined);
     this.#client = undefined;
     const delay =
       Math.min(RECONNECT_MAX_MS, RECONNECT_MIN_MS * 2 ** this.#failures) * (0.5 + Math.random() / 2);

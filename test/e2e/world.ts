@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { SUPERUSER } from "../../src/storage/embedded/cluster.ts";
 import { stopLeftoverPostmaster } from "../../src/storage/embedded/leftover-postmaster.ts";
 import { SOCKET_PORT } from "../../src/storage/embedded/socket-directory.ts";
-import { type ApiClient, createApiClient } from "../support/api-client.ts";
+import { type ApiClient, createApiClient, type LoggedEvent } from "../support/api-client.ts";
 import { type EmulatedGithub, startEmulatedGithub, type Written } from "../support/emulated-github.ts";
 import { type EmulatedSlack, type SendOptions, startEmulatedSlack } from "../support/emulated-slack.ts";
 import { type CheckedSystem, checkInvariants, githubThreads, slackThreads } from "../support/invariants.ts";
@@ -103,6 +103,10 @@ export class World {
     const runs = await this.api.listRuns();
     const from = runs.filter(({ trigger_url: url }) => typeof url === "string" && url.includes(address));
     return from.map(({ run_id: id }) => id);
+  }
+
+  async followUpsOf(runId: string): Promise<readonly LoggedEvent[]> {
+    return (await this.api.events(runId)).filter(({ kind }) => kind === "followup.received");
   }
 
   /** Of all that the service has done so far, on its embedded database unless it was given another one. */

@@ -107,7 +107,7 @@ export class CoreBench {
 }
 
 /** Workspaces that are names only. */
-export class MemoryWorkspaces implements WorkspaceKeeper {
+class MemoryWorkspaces implements WorkspaceKeeper {
   readonly checkpoints: string[] = [];
   readonly forgotten: string[] = [];
   /** Each strikes the next checkpoint. */

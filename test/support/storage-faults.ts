@@ -48,6 +48,6 @@ export class StorageFaults {
   }
 }
 
-export function away(): AppError {
+function away(): AppError {
   return new AppError("resource_unavailable", "The database cannot be reached.");
 }

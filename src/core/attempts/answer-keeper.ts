@@ -5,6 +5,7 @@ const LENGTH_MAX = 100_000;
 /** The closing words of a turn: what the agent said after the last thing it did. */
 export class AnswerKeeper {
   #text = "";
+  #messageId: string | undefined;
   #didSomething = false;
 
   get text(): string {
@@ -20,6 +21,14 @@ export class AnswerKeeper {
     if (update.kind === "agent.tool_call") this.#didSomething = true;
     if (update.kind !== "agent.message") return;
     if (this.#didSomething) this.clear();
-    if (this.#text.length < LENGTH_MAX) this.#text += update.text;
+    if (this.#text.length < LENGTH_MAX) this.#text += this.#gapBefore(update.messageId) + update.text;
+    this.#messageId = update.messageId;
+  }
+
+  /** Messages are paragraphs; chunks of one, or of an agent that does not number them, belong together. */
+  #gapBefore(messageId: string | undefined): string {
+    const isAnother =
+      messageId !== undefined && this.#messageId !== undefined && messageId !== this.#messageId;
+    return isAnother && this.#text !== "" ? "\n\n" : "";
   }
 }

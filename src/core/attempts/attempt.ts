@@ -8,6 +8,7 @@ import type {
 } from "../ports/agent-runner.ts";
 import { sleep } from "../ports/clock.ts";
 import type { Run } from "../runs/run.ts";
+import type { RunEdit } from "../runs/run-edit.ts";
 import { AnswerKeeper } from "./answer-keeper.ts";
 import type { AttemptParts } from "./attempt-parts.ts";
 import {
@@ -71,14 +72,16 @@ export class Attempt {
   async perform(): Promise<void> {
     const stopping = () => this.#end("stopping");
     this.#parts.stop.addEventListener("abort", stopping, { once: true });
+    // It may have fired while the run was being claimed.
+    if (this.#parts.stop.aborted) stopping();
     this.#watch.start();
     try {
       await this.#work();
     } catch (error) {
       await this.#fail(error);
     } finally {
-      await this.#putAway();
-      this.#watch.stop();
+      // Whatever fails here: a lease that is renewed by nobody's attempt would hold the run for ever.
+      await this.#putAway().finally(() => this.#watch.stop());
       this.#parts.stop.removeEventListener("abort", stopping);
     }
   }
@@ -135,21 +138,31 @@ export class Attempt {
     const message = this.#parts.redact(known?.message ?? "The platform failed while it worked on this run.");
     const errorCode = known?.code ?? "internal_error";
     const retryable = known?.retryable ?? true;
-    // What cannot be stored of the log must not keep the end from being stored.
+    await this.#flushLog();
+    await this.#write((edit) => decideFailure(edit, { message, errorCode, retryable }));
+  }
+
+  /** What cannot be stored of the log must not keep the end from being stored. */
+  async #flushLog(): Promise<void> {
+    const { log, run } = this.#parts;
     await this.#recorder
       .flush()
-      .catch((lost) => this.#parts.log.warn("run.log.lost", { runId, error: String(lost) }));
-    await this.#write((edit) => decideFailure(edit, { message, errorCode, retryable }));
+      .catch((lost) => log.warn("run.log.lost", { runId: run.id, error: String(lost) }));
   }
 
   /** The agent's processes first, then the files, then the lease: whoever comes next finds all of it done. */
   async #putAway(): Promise<void> {
     await this.#session?.close();
     if (this.#reason === "lost") return;
+    const reason = this.#reason === "stopping" ? "Its worker stops." : "The attempt is over.";
+    const handBack = (edit: RunEdit) => decideHandBack(edit, reason);
     try {
-      await this.#recorder.flush();
-      const reason = this.#reason === "stopping" ? "Its worker stops." : "The attempt is over.";
-      await this.#saver.saveWith((edit) => decideHandBack(edit, reason));
+      await this.#flushLog();
+      await this.#saver.saveWith(handBack).catch(async (error) => {
+        if (error instanceof LeaseLost) throw error;
+        this.#parts.log.error("workspace.lost", { runId: this.#parts.run.id, error });
+        await this.#write(handBack);
+      });
     } catch (error) {
       if (error instanceof LeaseLost) return;
       this.#parts.log.error("attempt.put_away.failed", { runId: this.#parts.run.id, error });

@@ -54,6 +54,8 @@ export function decideTurnStart(edit: RunEdit): TurnStart | undefined {
   if (!isWorkedOn(edit.run.state)) return undefined;
   const again = edit.run.turnOpen;
   const followUps = edit.takeWaiting();
+  // An answer that a lost attempt never took must not answer what this one is going to ask.
+  edit.set({ permission: undefined });
   if (edit.run.state !== "INPROGRESS") edit.moveTo("INPROGRESS");
   edit.record({ kind: "turn.started", followUpIds: followUps.map(({ id }) => id), again });
   return { followUps, again };

@@ -6,6 +6,8 @@ const BATCH_MS = 50;
 const MERGED_LENGTH_MAX = 4_000;
 /** A longer text inside an update is cut: the log is no file store. */
 const TEXT_LENGTH_MAX = 64_000;
+/** What is nested deeper is cut: neither this process nor the database could walk through it. */
+const DEPTH_MAX = 100;
 
 /** Stores what an agent tells, in order and in batches. */
 export class EventRecorder {
@@ -60,12 +62,13 @@ export function cleaned<T>(value: T, redact: (text: string) => string): T {
   return clean(value, redact) as T;
 }
 
-function clean(value: unknown, redact: (text: string) => string): unknown {
+function clean(value: unknown, redact: (text: string) => string, depth = 0): unknown {
   if (typeof value === "string") return cleanText(value, redact);
-  if (Array.isArray(value)) return value.map((member) => clean(member, redact));
   if (typeof value !== "object" || value === null) return value;
+  if (depth === DEPTH_MAX) return "… [cut]";
+  if (Array.isArray(value)) return value.map((member) => clean(member, redact, depth + 1));
   return Object.fromEntries(
-    Object.entries(value).map(([key, member]) => [cleanText(key, redact), clean(member, redact)]),
+    Object.entries(value).map(([key, member]) => [cleanText(key, redact), clean(member, redact, depth + 1)]),
   );
 }
 

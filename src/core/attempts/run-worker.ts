@@ -20,7 +20,8 @@ export class RunWorker {
 
   /** Repeatable: whoever comes second finds nothing to do. `stop` asks to give the run back soon. */
   async work(runId: RunId, stop: AbortSignal): Promise<void> {
-    if (stop.aborted) return;
+    // Thrown, not returned: a job that ends well is gone, and the run would wait without one.
+    stop.throwIfAborted();
     const token = newId<LeaseToken>(this.#parts.clock.now());
     const run = await this.#claim(runId, token);
     if (run === undefined) return;

@@ -20,7 +20,9 @@ export class Intake {
 
   /** Does what an `inbox` job asks for: the lane's open events, one after the other. */
   async work(lane: string, stop: AbortSignal): Promise<void> {
-    while (!stop.aborted) {
+    for (;;) {
+      // Thrown, not returned: a job that ends well is gone, and what is still open would have none.
+      stop.throwIfAborted();
       const event = await this.#parts.storage.inbox.next(lane);
       if (event === undefined) return;
       await this.#settle(event);
@@ -56,9 +58,8 @@ export class Intake {
   }
 
   async #apology(event: InboxEvent, reason: string) {
-    const translated = await this.#adapterOf(event)
-      .translate(event)
-      .catch(() => undefined);
+    const adapter = this.#parts.adapters.get(event.adapter);
+    const translated = await adapter?.translate(event).catch(() => undefined);
     if (translated?.kind !== "message" || translated.message.addressed === "reply") return undefined;
     const thread = await this.#threadOf(translated.message);
     const text = `I could not take this up: ${reason}`;

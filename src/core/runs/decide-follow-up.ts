@@ -40,8 +40,9 @@ export function decidePermission(edit: RunEdit, option: PermissionOption, author
   edit.moveTo("QUEUED", { reason: `Answered: ${option.name}` });
 }
 
-const YES = /^\s*(y|yes|yep|ok|okay|sure|allow|approved?|go|go ahead|do it|lgtm)\s*[.!]*\s*$/i;
-const NO = /^\s*(n|no|nope|deny|denied|reject|rejected|don't|do not)\s*[.!]*\s*$/i;
+/** For words without spaces around them: a second `\s*` would take minutes over a message full of spaces. */
+const YES = /^(y|yes|yep|ok|okay|sure|allow|approved?|go|go ahead|do it|lgtm)\s*[.!]*$/i;
+const NO = /^(n|no|nope|deny|denied|reject|rejected|don't|do not)\s*[.!]*$/i;
 
 /** The option meant by `words`, or undefined when they name none. */
 export function optionMeant(permission: PendingPermission, words: string): PermissionOption | undefined {
@@ -50,8 +51,8 @@ export function optionMeant(permission: PendingPermission, words: string): Permi
     ({ name, optionId }) => said === name.toLowerCase() || said === optionId,
   );
   if (named !== undefined) return named;
-  if (YES.test(words)) return optionOf(permission, "allow");
-  return NO.test(words) ? optionOf(permission, "reject") : undefined;
+  if (YES.test(said)) return optionOf(permission, "allow");
+  return NO.test(said) ? optionOf(permission, "reject") : undefined;
 }
 
 /** Words that are neither yes nor no must not grant anything: they refuse, and reach the agent as a follow-up. */

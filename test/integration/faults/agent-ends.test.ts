@@ -1,0 +1,49 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createTestDatabase, type TestDatabase } from "../../support/test-database.ts";
+import { FaultDesk, type Worker } from "./fault-desk.ts";
+
+let database: TestDatabase;
+let desk: FaultDesk;
+let worker: Worker;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  desk = await FaultDesk.open({ databaseUrl: database.url });
+  worker = await desk.start();
+});
+
+afterAll(async () => {
+  await desk?.close();
+  await database?.drop();
+});
+
+/** The ends that API.md §10 names; what a driver makes of an exit without an error is tested with rude agents. */
+describe.concurrent("what ends a run how (8)", () => {
+  test.each([
+    ["exits with 1", "say a word\ncrash", "ERROR", "agent_process_failed", /exit code 1.*told to crash/],
+    ["is killed by SIGKILL, without a word", "die", "ERROR", "agent_process_failed", /SIGKILL/],
+    ["is killed from the side", "shell kill -TERM $PPID", "ERROR", "agent_process_failed", /SIGTERM/],
+    ["refuses", "refuse", "FAILED", "invalid_request", /refused/],
+    ["is refused by its model", "fail 401", "FAILED", "external_authentication_required", /./],
+    ["gets no answer of its model", "fail 429", "ERROR", "resource_unavailable", /./],
+  ])("an agent that %s", async (_name, prompt, state, code, message) => {
+    const runId = await desk.createRun(worker, prompt);
+
+    const run = await worker.api.waitForState(runId, ["SUCCEEDED", "FAILED", "ERROR"]);
+
+    expect(run).toMatchObject({ state, status_message: { error_code: code } });
+    expect(run.status_message?.message).toMatch(message);
+    await desk.check();
+  });
+
+  test("the run of an agent that died goes on with its next follow-up", async () => {
+    const runId = await desk.createRun(worker, "write kept.txt words\ncrash");
+    await worker.api.waitForState(runId, "ERROR");
+
+    await worker.api.followUp(runId, "read kept.txt");
+
+    await worker.api.waitForState(runId, "SUCCEEDED");
+    expect(JSON.stringify(await worker.api.events(runId))).toContain("kept.txt has 6 characters");
+    await desk.check();
+  });
+});

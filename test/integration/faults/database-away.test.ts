@@ -1,0 +1,190 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type ChaosProxy, startChaosProxy } from "../../support/chaos-proxy.ts";
+import { type PostgresServer, startPostgresServer } from "../../support/postgres-server.ts";
+import { waitFor } from "../../support/wait-for.ts";
+import { FaultDesk, type Worker } from "./fault-desk.ts";
+
+/** What the API promises while the database is silent, and how soon it is ready when the server is back. */
+const ANSWER_MS = 5_000;
+const READY_MS = 5_000;
+/** So many that some hit the writes of the attempt, and not what else is stored all the time. */
+const CUTS = 6;
+
+let server: PostgresServer;
+let proxy: ChaosProxy;
+let desk: FaultDesk;
+let worker: Worker;
+
+/** One process whose link to the database can be broken, and which has to outlive all of these tests. */
+beforeAll(async () => {
+  server = await startPostgresServer();
+  const { hostname: host, port } = new URL(server.url);
+  proxy = await startChaosProxy({ host, port: Number(port) });
+  desk = await FaultDesk.open({ databaseUrl: server.url });
+  worker = await desk.start({ DATABASE_URL: server.url.replace(`:${port}/`, `:${proxy.port}/`) });
+});
+
+afterAll(async () => {
+  await desk?.close();
+  await proxy?.stop();
+  await server?.stop();
+});
+
+describe("a database that is silent (20)", () => {
+  test("is told within seconds, the process lives, and goes on by itself when the link heals", async () => {
+    const gate = desk.gate();
+    const runId = await desk.createRun(worker, gate.step);
+    await worker.api.waitForState(runId, "INPROGRESS");
+    proxy.blackHole();
+
+    const answers = await Promise.all([
+      timed(() => worker.api.call("POST", "/agent/runs", { prompt: "say hello" })),
+      timed(() => worker.api.call("GET", `/agent/runs/${runId}`)),
+      timed(() => fetch(`${worker.url}/readyz`)),
+      timed(() => fetch(`${worker.url}/healthz`)),
+    ]);
+
+    expect(answers.map(({ status }) => status)).toEqual([503, 503, 503, 200]);
+    for (const { elapsedMs } of answers) expect(elapsedMs).toBeLessThan(ANSWER_MS);
+    proxy.heal();
+    await waitFor(async () => (await fetch(`${worker.url}/readyz`)).ok, { what: "readiness" });
+    await gate.open();
+    await worker.api.waitForState(runId, "SUCCEEDED");
+    await worker.api.waitForState(await desk.createRun(worker, "say hello"), "SUCCEEDED");
+    await desk.check();
+  });
+});
+
+describe("a connection that is cut after the commit", () => {
+  test("leaves one run for the key, which a repeat is given (23)", async () => {
+    const key = await createThroughCut();
+    const headers = { "idempotency-key": key };
+
+    const again = await worker.api.call("POST", "/agent/runs", { prompt: key }, headers);
+
+    expect(again.status).toBe(200);
+    expect(again.headers.get("idempotent-replay")).toBe("true");
+    expect(await desk.rows("SELECT id::text AS run_id FROM runs WHERE prompt = $1", key)).toEqual([
+      { run_id: (again.body as { run_id: string }).run_id },
+    ]);
+    await desk.check();
+  });
+
+  test("leaves everything of an attempt stored once", async () => {
+    const gate = desk.gate();
+    const runId = await desk.createRun(worker, `${gate.step}\nsleep 5`);
+    await worker.api.waitForState(runId, "INPROGRESS");
+    await gate.open();
+    for (let cuts = 1; cuts <= CUTS; cuts += 1) {
+      const cut = proxy.cutAfterCommit();
+      proxy.resetAll();
+      await cut;
+    }
+
+    await worker.api.waitForState(runId, "SUCCEEDED");
+    const events = await worker.api.events(runId);
+    const once = ["attempt.started", "agent.started", "turn.started", "turn.ended", "attempt.ended"];
+    for (const kind of once)
+      expect([kind, events.filter((event) => event.kind === kind).length]).toEqual([kind, 1]);
+    expect(events.map(({ text }) => text ?? "").join("")).toContain(
+      "I sleep for 5 s...... I am awake again.",
+    );
+    await desk.check();
+  });
+});
+
+describe("the connection for news", () => {
+  test("is made anew when it breaks (26)", async () => {
+    const [before] = await newsConnections();
+
+    await desk.rows("SELECT pg_terminate_backend($1)", before?.pid);
+
+    await waitFor(async () => (await newsConnections()).some(({ pid }) => pid !== before?.pid), {
+      what: "another connection for news",
+    });
+    await worker.api.waitForState(await desk.createRun(worker, "say hello"), "SUCCEEDED");
+    await desk.check();
+  });
+});
+
+describe("a database that is killed under load (19)", () => {
+  test("has every acknowledged run, the process lives, and is ready soon after the server is back", async () => {
+    const load = startLoad();
+    await waitFor(() => load.runIds.length >= 6, { what: "runs to be acknowledged" });
+
+    await server.kill9();
+    await waitFor(async () => (await fetch(`${worker.url}/readyz`)).status === 503, {
+      what: "not being ready",
+    });
+    await server.restart();
+    const backAt = performance.now();
+    await waitFor(async () => (await fetch(`${worker.url}/readyz`)).ok, {
+      what: "readiness",
+      timeoutMs: READY_MS,
+    });
+
+    expect(performance.now() - backAt).toBeLessThan(READY_MS);
+    await load.done;
+    for (const runId of load.runIds) await worker.api.waitForState(runId, "SUCCEEDED", 60_000);
+    await desk.check();
+  }, 100_000);
+});
+
+async function timed(ask: () => Promise<{ readonly status: number }>) {
+  const begun = performance.now();
+  const { status } = await ask();
+  return { status, elapsedMs: performance.now() - begun };
+}
+
+/**
+ * Other transactions commit too: it is tried until the create was the one that was cut. Its key is its prompt. On a
+ * connection that is not new COMMIT is a prepared statement, which the proxy cannot read.
+ */
+async function createThroughCut(): Promise<string> {
+  for (let tries = 1; tries <= 20; tries += 1) {
+    const key = `cut-${tries}`;
+    proxy.resetAll();
+    const cut = proxy.cutAfterCommit();
+    const answer = await worker.api.call("POST", "/agent/runs", { prompt: key }, { "idempotency-key": key });
+    await cut;
+    if (answer.status === 503) return key;
+  }
+  throw new Error("No create was cut off");
+}
+
+function newsConnections(): Promise<{ pid: number }[]> {
+  return desk.rows("SELECT pid FROM pg_stat_activity WHERE application_name = 'errand news'");
+}
+
+const LOADERS = 4;
+const RUNS_EACH = 4;
+
+/** Callers that ask until they are answered, as the client libraries do. */
+function startLoad() {
+  const runIds: string[] = [];
+  const ask = async (key: string): Promise<void> => {
+    const runId = await waitFor(() => askOnce(key), {
+      what: "an acknowledgement",
+      timeoutMs: 60_000,
+      everyMs: 200,
+    });
+    runIds.push(runId);
+    desk.acknowledge(runId);
+  };
+  const loaders = Array.from({ length: LOADERS }, async (_, loader) => {
+    for (let index = 0; index < RUNS_EACH; index += 1) await ask(`load-${loader}-${index}`);
+  });
+  return { runIds, done: Promise.all(loaders) };
+}
+
+async function askOnce(key: string): Promise<string | undefined> {
+  const answer = await worker.api.call(
+    "POST",
+    "/agent/runs",
+    { prompt: "say hello" },
+    { "idempotency-key": key },
+  );
+  if (answer.status === 200) return (answer.body as { run_id: string }).run_id;
+  if (answer.status !== 503 && answer.status !== 409) throw new Error(`Answered ${answer.status}`);
+  return undefined;
+}

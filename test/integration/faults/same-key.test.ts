@@ -1,0 +1,29 @@
+import { expect, test } from "vitest";
+import { atDesk } from "./fault-desk.ts";
+
+const TIMES = 50;
+
+test("one key sent fifty times at once to two processes makes one run (29)", { timeout: 60_000 }, () =>
+  atDesk(async (desk) => {
+    const processes = await Promise.all([
+      desk.start({ ERRAND_ROLE: "api" }),
+      desk.start({ ERRAND_ROLE: "api" }),
+    ]);
+    const headers = { "idempotency-key": "the-one-key" };
+    const send = (at: number) =>
+      processes[at % 2]?.api.call("POST", "/agent/runs", { prompt: "say hello" }, headers);
+
+    const answers = await Promise.all(Array.from({ length: TIMES }, (_, index) => send(index)));
+    const later = await send(1);
+
+    const made = answers.filter((answer) => answer?.status === 200).map((answer) => answer?.body);
+    expect(new Set(answers.map((answer) => answer?.status)).difference(new Set([200, 409]))).toEqual(
+      new Set(),
+    );
+    expect(made.length).toBeGreaterThan(0);
+    for (const body of made) expect(body).toEqual(later?.body);
+    expect(later?.headers.get("idempotent-replay")).toBe("true");
+    expect(await desk.rows("SELECT 1 FROM runs")).toHaveLength(1);
+    await desk.check();
+  }),
+);

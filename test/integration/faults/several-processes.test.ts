@@ -1,0 +1,122 @@
+import { describe, expect, test } from "vitest";
+import type { ApiClient, LoggedEvent } from "../../support/api-client.ts";
+import { listRunProcesses } from "../../support/invariants-processes.ts";
+import { waitFor } from "../../support/wait-for.ts";
+import { atDesk } from "./fault-desk.ts";
+
+/** API.md §2: how long the processes of a cancelled run may live on. */
+const GONE_MS = 10_000;
+
+describe.concurrent("several processes on one database", { timeout: 90_000 }, () => {
+  test("five that start at once on an empty database make it ready once, and all work", () =>
+    atDesk(
+      async (desk) => {
+        const roles = ["all", "all", "api", "api", "worker"];
+
+        const processes = await Promise.all(roles.map((role) => desk.start({ ERRAND_ROLE: role })));
+
+        const [first, second, third] = processes;
+        if (first === undefined || second === undefined || third === undefined)
+          throw new Error("Not started");
+        const runIds = await Promise.all([first, second, third].map((at) => desk.createRun(at, "say hello")));
+        for (const runId of runIds) await first.api.waitForState(runId, "SUCCEEDED");
+        const applied = "SELECT migration_name FROM _prisma_migrations GROUP BY 1 HAVING count(*) > 1";
+        expect(await desk.rows(applied)).toEqual([]);
+        expect(await desk.rows("SELECT 1 FROM api_keys")).toHaveLength(1);
+        await desk.check();
+      },
+      { isEmpty: true },
+    ));
+
+  test("a follow-up on another worker goes on with the same files and conversation, and so does the way back", () =>
+    atDesk(async (desk) => {
+      const api = await desk.start({ ERRAND_ROLE: "api" });
+      const [here, there] = [desk.newDataDir(), desk.newDataDir()];
+      const worker = { ERRAND_ROLE: "worker" };
+      const one = await desk.start(worker, here);
+      const runId = await desk.createRun(api, "write note.txt first");
+      await api.api.waitForState(runId, "SUCCEEDED");
+      await one.end("SIGTERM");
+
+      const two = await desk.start(worker, there);
+      await api.api.followUp(runId, "read note.txt\nwrite note.txt second\nlook around");
+      await waitForTurns(api.api, runId, 2);
+      await two.end("SIGTERM");
+      await desk.start(worker, here);
+      await api.api.followUp(runId, "read note.txt\nlook around");
+      await waitForTurns(api.api, runId, 3);
+
+      const said = saidIn(await api.api.events(runId));
+      expect(said).toContain("note.txt has 6 characters: first");
+      expect(said).toContain("note.txt has 7 characters: second");
+      expect(said).toMatch(/turn 2[\s\S]*turn 3/);
+      await desk.check();
+    }));
+
+  test("a cancel from another process is told at once, ends every process, and a follow-up waits for that", () =>
+    atDesk(async (desk) => {
+      const other = await desk.start({ ERRAND_ROLE: "api" });
+      await desk.start({ ERRAND_ROLE: "worker" });
+      const stubborn = "shell setsid sh -c 'trap \"\" TERM INT HUP; sleep 300' > /dev/null 2>&1 &";
+      const runId = await desk.createRun(other, `${stubborn}\nhang`);
+      await desk.waitForRow("SELECT 1 FROM run_events WHERE body::text LIKE '%exit code 0%'");
+
+      const answer = await other.api.cancel(runId);
+      const cancelled = await other.api.getRun(runId);
+      await other.api.followUp(runId, "say I am back");
+      const held = await other.api.getRun(runId);
+
+      expect(answer).toMatchObject({ status: 200, body: runId });
+      expect(cancelled).toMatchObject({ state: "CANCELLED", is_sandbox_running: true });
+      expect(held).toMatchObject({ state: "QUEUED", is_sandbox_running: true });
+      const ofFirstAttempt = (await listRunProcesses()).filter((process) => process.runId === runId);
+      expect(ofFirstAttempt.length).toBeGreaterThan(1);
+      await waitFor(
+        async () => !(await listRunProcesses()).some(({ pid }) => ofFirstAttempt.some((p) => p.pid === pid)),
+        {
+          what: "the processes to be gone",
+          timeoutMs: GONE_MS,
+        },
+      );
+      await other.api.waitForState(runId, "SUCCEEDED");
+      const kinds = (await other.api.events(runId))
+        .map(({ kind }) => kind)
+        .filter((kind) => kind.startsWith("attempt."));
+      expect(kinds.slice(0, 3)).toEqual(["attempt.started", "attempt.ended", "attempt.started"]);
+      await desk.check();
+    }));
+
+  test("a follow-up to a run that has been worked on for long is taken up at once", () =>
+    atDesk(async (desk) => {
+      const gate = desk.gate();
+      const worker = await desk.start();
+      const runId = await desk.createRun(worker, gate.step);
+      // The queue now counts the run's key among those that are busy.
+      await desk.waitForRow("SELECT 1 FROM pgboss.queue WHERE name = 'run' AND monitor_on IS NOT NULL");
+      const other = await desk.start();
+      await gate.open();
+      await worker.api.waitForState(runId, "SUCCEEDED");
+      await worker.end("SIGTERM");
+
+      await other.api.followUp(runId, "say again");
+
+      await waitForTurns(other.api, runId, 2);
+      await desk.check();
+    }));
+});
+
+async function waitForTurns(api: ApiClient, runId: string, turns: number): Promise<void> {
+  await waitFor(
+    async () => (await api.events(runId)).filter(({ kind }) => kind === "turn.ended").length === turns,
+    {
+      what: `turn ${turns} to end`,
+      timeoutMs: 20_000,
+      everyMs: 100,
+    },
+  );
+  await api.waitForState(runId, "SUCCEEDED");
+}
+
+function saidIn(events: readonly LoggedEvent[]): string {
+  return events.map((event) => JSON.stringify(event)).join("\n");
+}

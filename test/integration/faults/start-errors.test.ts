@@ -1,0 +1,111 @@
+import { once } from "node:events";
+import { writeFile } from "node:fs/promises";
+import { createServer, type Server } from "node:net";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { makeTemporaryFolder } from "../../support/data-dir.ts";
+import { spawnService } from "../../support/service.ts";
+import { createTestDatabase } from "../../support/test-database.ts";
+
+const SECRET = "canary-of-a-secret-that-is-not-shown-0123456789";
+
+/** Starts the service where it cannot start: how it ended, and the lines that are no log. */
+async function startInVain(env: Record<string, string>, dataDir?: string) {
+  const { child, output } = spawnService(dataDir ?? join(await makeTemporaryFolder(), "data"), env);
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const [exitCode] = await once(child, "close");
+  expect(output()).not.toContain(SECRET);
+  const lines = output()
+    .split("\n")
+    .filter((line) => line !== "" && !line.startsWith("{"));
+  return { exitCode, lines };
+}
+
+async function listenSomewhere(): Promise<Server> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => void server.close());
+  return server;
+}
+
+function portOf(server: Server): number {
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("A TCP server has no port");
+  return address.port;
+}
+
+describe("a start that fails says why in one line each, all at once, and exits with 1", () => {
+  test("a port that is taken", async () => {
+    const port = String(portOf(await listenSomewhere()));
+    const database = await createTestDatabase();
+    onTestFinished(() => database.drop());
+
+    const { exitCode, lines } = await startInVain({
+      DATABASE_URL: database.url,
+      ERRAND_SECRET_KEY: SECRET,
+      ERRAND_SANDBOX: "local",
+      ERRAND_PORT: port,
+    });
+
+    expect(lines).toEqual([
+      `Cannot listen on 127.0.0.1:${port}: the port is taken. Set ERRAND_PORT to another one.`,
+    ]);
+    expect(exitCode).toBe(1);
+  });
+
+  test("several bad variables, and half a Slack and half a GitHub among them", async () => {
+    const { exitCode, lines } = await startInVain({
+      ERRAND_PORT: "a port",
+      ERRAND_ROLE: "boss",
+      ERRAND_SECRET_KEY: "short",
+      SLACK_SIGNING_SECRET: SECRET,
+      GITHUB_WEBHOOK_SECRET: SECRET,
+    });
+
+    const named = ["ERRAND_PORT", "ERRAND_ROLE", "ERRAND_SECRET_KEY", "SLACK_BOT_TOKEN", "GITHUB_APP_ID"];
+    for (const name of named) expect(lines.filter((line) => line.includes(name))).toHaveLength(1);
+    expect(lines).toHaveLength(named.length);
+    expect(exitCode).toBe(1);
+  });
+
+  test("half a Slack alone", async () => {
+    const { exitCode, lines } = await startInVain({ SLACK_BOT_TOKEN: `xoxb-${SECRET}` });
+
+    expect(lines).toEqual([
+      "SLACK_SIGNING_SECRET is missing: Slack needs both SLACK_SIGNING_SECRET and SLACK_BOT_TOKEN.",
+    ]);
+    expect(exitCode).toBe(1);
+  });
+
+  test("variables that do not go together", async () => {
+    const { exitCode, lines } = await startInVain({ ERRAND_ROLE: "worker", ERRAND_TLS_CERT: "cert.pem" });
+
+    expect(lines.map((line) => line.split(" ")[0])).toEqual(["ERRAND_ROLE=worker", "ERRAND_TLS_CERT"]);
+    expect(exitCode).toBe(1);
+  });
+
+  test("a database that cannot be reached", async () => {
+    const server = await listenSomewhere();
+    const port = portOf(server);
+    server.close();
+    await once(server, "close");
+    const DATABASE_URL = `postgresql://errand:${SECRET}@127.0.0.1:${port}/errand`;
+
+    const { exitCode, lines } = await startInVain({ DATABASE_URL, ERRAND_SECRET_KEY: SECRET });
+
+    expect(lines).toEqual([
+      expect.stringMatching(`^Cannot connect to PostgreSQL at 127.0.0.1:${port}: .*ECONNREFUSED`),
+    ]);
+    expect(exitCode).toBe(1);
+  });
+
+  test("a data directory that is a file", async () => {
+    const path = join(await makeTemporaryFolder(), "file");
+    await writeFile(path, "");
+
+    const { exitCode, lines } = await startInVain({}, path);
+
+    expect(lines).toEqual([expect.stringContaining(path)]);
+    expect(exitCode).toBe(1);
+  });
+});

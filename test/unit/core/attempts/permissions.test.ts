@@ -1,0 +1,184 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import type { PermissionRequest } from "../../../../src/core/ports/agent-runner.ts";
+import type { Run } from "../../../../src/core/runs/run.ts";
+import { CoreBench, LEASE_MS } from "../../../support/core-bench.ts";
+import { quiet } from "../../../support/manual-clock.ts";
+import { END_TURN, type ScriptedTurn } from "../../../support/scripted-agents.ts";
+
+const IDLE_MS = 10 * 60_000;
+
+let bench: CoreBench;
+let answers: (string | undefined)[];
+beforeEach(() => {
+  bench = new CoreBench();
+  answers = [];
+});
+
+describe("a question of the agent", () => {
+  test("blocks the run until it is answered, and the lease is kept", async () => {
+    const { id } = await aBlockedRun();
+    await bench.clock.advance(3 * LEASE_MS);
+
+    const run = await bench.run(id);
+    expect(run).toMatchObject({
+      state: "BLOCKED",
+      permission: question("p1"),
+      lease: { worker: "worker-1" },
+    });
+    expect(await bench.storage.leases.listLost(10)).toEqual([]);
+    expect(answers).toEqual([]);
+  });
+
+  test("that is answered lets the agent go on", async () => {
+    const run = await aBlockedRun();
+
+    await answer(run, "p1", "allow");
+
+    expect(answers).toEqual(["allow"]);
+    expect(await bench.run(run.id)).toMatchObject({ state: "SUCCEEDED", turn: 1, attempt: 1 });
+    expect(await bench.run(run.id)).not.toHaveProperty("permission");
+  });
+
+  test("is answered by a follow-up in words", async () => {
+    const { id } = await aBlockedRun();
+
+    await bench.followUp(id, "no");
+
+    expect(answers).toEqual(["reject"]);
+    expect(bench.agents.prompts).toHaveLength(1);
+  });
+
+  test("is answered once, and only with what it offers", async () => {
+    const run = await aBlockedRun();
+
+    await expect(answer(run, "other", "allow")).rejects.toMatchObject({ code: "conflict" });
+    await expect(answer(run, "p1", "other")).rejects.toMatchObject({ code: "conflict" });
+    await answer(run, "p1", "allow");
+    await expect(answer(run, "p1", "reject")).rejects.toMatchObject({ code: "conflict" });
+
+    expect(answers).toEqual(["allow"]);
+  });
+
+  test("waits for the one before it", async () => {
+    bench.agents.scripts.push(async (turn) => {
+      await Promise.all([ask(turn, "p1"), ask(turn, "p2")]);
+      return END_TURN;
+    });
+    const run = await aStartedRun();
+    expect(await bench.run(run.id)).toMatchObject({ permission: { permissionId: "p1" } });
+
+    await answer(run, "p1", "allow");
+    expect(await bench.run(run.id)).toMatchObject({ state: "BLOCKED", permission: { permissionId: "p2" } });
+    await answer(run, "p2", "reject");
+
+    expect(answers).toEqual(["allow", "reject"]);
+    expect(await bench.run(run.id)).toMatchObject({ state: "SUCCEEDED" });
+  });
+
+  test("that nobody answers for long gives the agent up; the run stays blocked", async () => {
+    const { id } = await aBlockedRun();
+
+    await bench.clock.advance(IDLE_MS + 10_000);
+
+    expect(bench.agents.open).toBe(0);
+    expect(await bench.run(id)).toMatchObject({
+      state: "BLOCKED",
+      permission: question("p1"),
+      lostAttempts: 0,
+    });
+    expect(await bench.run(id)).not.toHaveProperty("lease");
+  });
+
+  test("that is answered after its agent was given up takes the turn up again, with the answer", async () => {
+    const run = await aBlockedRun();
+    await bench.clock.advance(IDLE_MS + 10_000);
+
+    await answer(run, "p1", "allow");
+
+    expect(bench.agents.prompts[1]).toMatch(
+      /interrupted[\s\S]*Fix it\n\nYou asked: May I\?\. The answer: Allow\.$/,
+    );
+    expect(await bench.run(run.id)).toMatchObject({ state: "SUCCEEDED", turn: 1, attempt: 2 });
+  });
+
+  test("is answered for by nobody when the run is cancelled", async () => {
+    const { id } = await aBlockedRun();
+
+    await bench.cancel(id);
+
+    expect(answers).toEqual([undefined]);
+    await bench.clock.advance(5_000);
+    expect(await bench.run(id)).toMatchObject({ state: "CANCELLED" });
+    expect(await bench.run(id)).not.toHaveProperty("lease");
+    expect(bench.clock.pending).toBe(0);
+  });
+
+  test("is not answered by the answer to an older one, which a lost worker never took", async () => {
+    const run = await aRunWithAnAnswerThatNobodyTook();
+    // The new attempt looks at the run just when its agent asks, before the question is stored.
+    bench.agents.scripts.push(async (turn) => {
+      bench.news.tell([`run:${run.id}`]);
+      await ask(turn, "p2");
+      return END_TURN;
+    });
+
+    await bench.start();
+    await bench.clock.advance(LEASE_MS);
+
+    expect(answers).toEqual([]);
+    expect(await bench.run(run.id)).toMatchObject({ state: "BLOCKED", permission: question("p2") });
+  });
+});
+
+function question(permissionId: string): PermissionRequest {
+  return {
+    permissionId,
+    title: "May I?",
+    options: [
+      { optionId: "allow", name: "Allow", kind: "allow_once" },
+      { optionId: "reject", name: "Reject", kind: "reject_once" },
+    ],
+  };
+}
+
+async function ask({ observer }: ScriptedTurn, permissionId: string): Promise<void> {
+  answers.push(await observer.permission(question(permissionId)));
+}
+
+async function answer(run: Run, permissionId: string, optionId: string): Promise<void> {
+  await bench.runs.answerPermission(run.id, await bench.person(), { permissionId, optionId });
+  await quiet();
+}
+
+async function aStartedRun(): Promise<Run> {
+  await bench.start();
+  const run = await bench.create();
+  await quiet();
+  return run;
+}
+
+async function aBlockedRun(): Promise<Run> {
+  bench.agents.scripts.push(async (turn) => {
+    await ask(turn, "p1");
+    return END_TURN;
+  });
+  return aStartedRun();
+}
+
+/** A worker asks, dies, somebody answers, and the run is taken from the dead. */
+async function aRunWithAnAnswerThatNobodyTook(): Promise<Run> {
+  const run = await bench.create();
+  // It hears nothing, and its time stands still.
+  const { clock, news } = new CoreBench();
+  const worker = bench.worker({ clock, news });
+  bench.agents.scripts.push(async ({ observer }) => {
+    await observer.permission(question("p1"));
+    return new Promise(() => undefined);
+  });
+  void worker.work(run.id, new AbortController().signal);
+  await quiet();
+  await answer(run, "p1", "allow");
+  await bench.clock.advance(2 * LEASE_MS);
+  await bench.worker().recover(run.id);
+  return run;
+}

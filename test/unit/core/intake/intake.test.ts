@@ -1,0 +1,182 @@
+import { randomUUID } from "node:crypto";
+import { beforeEach, describe, expect, test } from "vitest";
+import { quiet } from "../../../support/manual-clock.ts";
+import { untilCancelled } from "../../../support/scripted-agents.ts";
+import { ADDRESS, IntakeBench, KEY } from "./intake-bench.ts";
+
+let bench: IntakeBench;
+beforeEach(async () => {
+  bench = new IntakeBench();
+  await bench.start();
+});
+
+describe("a message that names the bot", () => {
+  test("creates a run that is bound to its thread, and is seen", async () => {
+    bench.agents.scripts.push(untilCancelled);
+
+    const disposition = await bench.receive({
+      text: "Fix it",
+      context: "issue",
+      permalink: "http://m/1",
+      subject: "Bug",
+    });
+
+    expect(disposition).toBe("run_created");
+    expect(await bench.currentRun()).toMatchObject({
+      title: "Bug",
+      prompt: "Fix it",
+      context: "issue",
+      triggerUrl: "http://m/1",
+      source: "API",
+      provenance: { from: "test", permission: "member" },
+      state: "INPROGRESS",
+    });
+    expect(bench.kindsShown()).toEqual(["seen", "card"]);
+  });
+
+  test("shows how the run ends, in its card and in its words", async () => {
+    await bench.receive({ text: "Fix it" });
+    await bench.clock.advance(1_000);
+
+    expect(bench.adapter.thread(KEY).map(({ notice }) => notice)).toMatchObject([
+      { kind: "seen", messageRef: "ref" },
+      { kind: "card", card: { state: "SUCCEEDED", answer: "Done." } },
+      { kind: "message", purpose: "answer", text: "Done." },
+    ]);
+  });
+
+  test("in a thread with a run is a follow-up of it", async () => {
+    await bench.receive({ text: "Fix it" });
+    const run = await bench.currentRun();
+
+    expect(await bench.receive({ text: "and this", addressed: "reply" })).toBe("follow_up");
+
+    expect(bench.agents.prompts).toEqual(["Fix it", "and this"]);
+    expect((await bench.currentRun()).id).toBe(run.id);
+  });
+
+  test.each(["new try again", "new: try again"])("%j begins another run in the thread", async (text) => {
+    await bench.receive({ text: "Fix it" });
+    const first = await bench.currentRun();
+
+    expect(await bench.receive({ text })).toBe("run_created");
+
+    expect(await bench.currentRun()).toMatchObject({ prompt: "try again" });
+    expect((await bench.currentRun()).id).not.toBe(first.id);
+    expect(await bench.run(first.id)).toMatchObject({ state: "SUCCEEDED" });
+  });
+
+  test("stops the run", async () => {
+    bench.agents.scripts.push(untilCancelled);
+    await bench.receive({ text: "Fix it" });
+
+    expect(await bench.receive({ text: "stop" })).toBe("cancelled");
+
+    expect(await bench.currentRun()).toMatchObject({
+      state: "CANCELLED",
+      statusMessage: { message: "Cancelled by Ada." },
+    });
+  });
+
+  test.each([
+    ["stop", /no run here/],
+    ["status", /no run here/],
+    ["help", /@errand/],
+    ["", /@errand/],
+  ])("%j in a thread without a run is answered", async (text, reply) => {
+    expect(await bench.receive({ text })).toBe("replied");
+
+    expect(bench.repliesShown()).toEqual([expect.stringMatching(reply)]);
+    expect(await bench.storage.threads.find(ADDRESS)).not.toHaveProperty("runId");
+  });
+
+  test("tells how the run stands", async () => {
+    await bench.receive({ text: "Fix it" });
+
+    expect(await bench.receive({ text: "status" })).toBe("replied");
+
+    expect(bench.repliesShown()).toEqual([
+      expect.stringMatching(/^"Fix it" is SUCCEEDED\. http:\/\/here\/sessions\//),
+    ]);
+  });
+
+  test("stopping what is over is answered with the reason", async () => {
+    await bench.receive({ text: "Fix it" });
+
+    expect(await bench.receive({ text: "stop" })).toBe("replied");
+
+    expect(bench.repliesShown()).toEqual(["The run is over: it is SUCCEEDED."]);
+  });
+
+  test("from somebody who may not is refused, with the reason, and does nothing", async () => {
+    bench.adapter.refused.set("memory:Ada", "You are not of the team.");
+
+    expect(await bench.receive({ text: "Fix it" })).toBe("refused");
+
+    expect(bench.repliesShown()).toEqual(["You are not of the team."]);
+    expect(bench.agents.starts).toEqual([]);
+  });
+});
+
+describe("a message that does not name the bot", () => {
+  test("in a thread without a run is ignored, in silence", async () => {
+    expect(await bench.receive({ addressed: "reply" })).toBe("ignored");
+
+    expect(bench.adapter.thread(KEY)).toEqual([]);
+    expect(await bench.storage.threads.find(ADDRESS)).toBeUndefined();
+  });
+
+  test("that means nothing is ignored", async () => {
+    expect(await bench.receive({}, { ignored: "A bot said it." })).toBe("ignored");
+  });
+});
+
+describe("two events of one posting", () => {
+  test.each([[["mention", "reply"]], [["reply", "mention"]]] as const)(
+    "come as %j: one run",
+    async (order) => {
+      const meaning = randomUUID();
+      const dispositions: string[] = [];
+
+      for (const addressed of order)
+        dispositions.push(await bench.receive({ meaning, addressed, text: "Fix it" }));
+
+      expect(dispositions).toContain("run_created");
+      expect(bench.agents.prompts).toEqual(["Fix it"]);
+      expect(bench.adapter.thread(KEY).filter(({ notice }) => notice.kind === "seen")).toHaveLength(1);
+    },
+  );
+
+  test("at once in different lanes: one run, the other a duplicate", async () => {
+    const meaning = randomUUID();
+
+    await Promise.all([bench.put({ meaning }), bench.put({ meaning }), bench.put({ meaning })]);
+    await quiet();
+
+    expect(bench.settled().toSorted()).toEqual(["duplicate", "duplicate", "run_created"]);
+    expect(bench.agents.prompts).toEqual(["Fix it"]);
+  });
+
+  test("that was answered or refused is answered once", async () => {
+    const meaning = randomUUID();
+    await bench.receive({ meaning, text: "help" });
+
+    expect(await bench.receive({ meaning, text: "help" })).toBe("duplicate");
+
+    expect(bench.repliesShown()).toHaveLength(1);
+  });
+});
+
+test("two messages that bind one thread at once: one makes the run, the other follows it up", async () => {
+  bench.agents.scripts.push(untilCancelled);
+
+  await Promise.all([bench.put({ text: "one" }), bench.put({ text: "two" })]);
+  await quiet();
+
+  expect(bench.settled().toSorted()).toEqual(["follow_up", "run_created"]);
+  const run = await bench.currentRun();
+  const words = (await bench.events(run.id)).flatMap(({ body }) =>
+    body.kind === "followup.received" ? [body.message] : [],
+  );
+  expect([run.prompt, ...words].toSorted()).toEqual(["one", "two"]);
+});

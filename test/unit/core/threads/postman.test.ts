@@ -1,0 +1,147 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import { AppError } from "../../../../src/core/errors.ts";
+import type { Notice } from "../../../../src/core/threads/notice.ts";
+import type { ThreadBinding } from "../../../../src/core/threads/thread.ts";
+import { CoreBench } from "../../../support/core-bench.ts";
+import { quiet } from "../../../support/manual-clock.ts";
+import { aCard, anInboxEvent, aReply, aRun, aThread } from "../../../support/run-builders.ts";
+
+const BUSY = new AppError("resource_unavailable", "Busy.");
+const NEVER = new AppError("not_authorized", "Thrown out of the channel.");
+
+let bench: CoreBench;
+let thread: ThreadBinding["thread"];
+beforeEach(() => {
+  bench = new CoreBench();
+  thread = aThread();
+});
+
+describe("the postman", () => {
+  test("shows what is said, in order", async () => {
+    await say(aReply("one"), aReply("two"), aReply("three"));
+
+    await bench.start();
+
+    expect(shown()).toEqual([aReply("one"), aReply("two"), aReply("three")]);
+  });
+
+  test("tries again what can be tried again, with the later ones behind it", async () => {
+    bench.adapter.deliverFaults.push({ error: BUSY }, { error: BUSY });
+    await say(aReply("one"), aReply("two"));
+    await bench.start();
+    expect(shown()).toEqual([]);
+
+    await bench.clock.advance(999);
+    expect(bench.adapter.deliverFaults).toHaveLength(1);
+    await bench.clock.advance(3_000);
+
+    expect(shown()).toEqual([aReply("one"), aReply("two")]);
+  });
+
+  test("waits as long as it is told to", async () => {
+    bench.adapter.deliverFaults.push({
+      error: new AppError("conflict", "Slow down.", { retryAfterMs: 30_000 }),
+    });
+    await say(aReply("one"));
+    await bench.start();
+
+    await bench.clock.advance(29_900);
+    expect(shown()).toEqual([]);
+    await bench.clock.advance(200);
+
+    expect(shown()).toEqual([aReply("one")]);
+  });
+
+  test("waits longer each time", async () => {
+    bench.adapter.deliverFaults.push(...Array.from({ length: 5 }, () => ({ error: BUSY })));
+    await say(aReply("one"));
+    await bench.start();
+
+    await bench.clock.advance(30_900);
+    expect(shown()).toEqual([]);
+    await bench.clock.advance(200);
+
+    expect(shown()).toEqual([aReply("one")]);
+  });
+
+  test("gives up what cannot be shown, and goes on", async () => {
+    bench.adapter.deliverFaults.push({ error: NEVER });
+    await say(aReply("one"), aReply("two"));
+
+    await bench.start();
+
+    expect(shown()).toEqual([aReply("two")]);
+    expect(bench.logged.map(({ message }) => message)).toContain("delivery.dead");
+  });
+
+  test("gives up after about a day", async () => {
+    bench.adapter.deliverFaults.push(...Array.from({ length: 40 }, () => ({ error: BUSY })));
+    await say(aReply("one"), aReply("two"));
+    await bench.start();
+
+    await bench.clock.advance(40 * 3_600_000);
+
+    expect(shown()).toEqual([aReply("two")]);
+  });
+
+  test("shows nothing twice when the answer was lost on the way", async () => {
+    bench.adapter.deliverFaults.push({ error: BUSY, shown: true });
+    await say(aReply("one"), aReply("two"));
+    await bench.start();
+
+    await bench.clock.advance(2_000);
+
+    expect(shown()).toEqual([aReply("one"), aReply("two")]);
+  });
+
+  test("shows nothing twice when it could not be stored that it was shown", async () => {
+    await say(aReply("one"), aReply("two"));
+    const outbox = bench.storage.outbox;
+    const delivery = await outbox.take(thread.id);
+    if (delivery !== undefined) await bench.adapter.deliver(delivery);
+
+    await bench.start();
+
+    expect(shown()).toEqual([aReply("one"), aReply("two")]);
+  });
+
+  test("edits the one card of a run, and shows only the newest", async () => {
+    const run = aRun();
+    await say(aCard(run, { state: "QUEUED" }));
+    await bench.start();
+    await say(aCard(run, { state: "PENDING" }), aReply("between"), aCard(run, { state: "INPROGRESS" }));
+    await quiet();
+
+    expect(shown()).toEqual([aCard(run, { state: "INPROGRESS" }), aReply("between")]);
+  });
+
+  test("edits the card that an earlier one may have left", async () => {
+    const run = aRun();
+    bench.adapter.deliverFaults.push({ error: NEVER, shown: true });
+    await say(aCard(run, { state: "QUEUED" }));
+    await bench.start();
+    await say(aCard(run, { state: "SUCCEEDED" }));
+    await quiet();
+
+    expect(shown()).toEqual([aCard(run, { state: "SUCCEEDED" })]);
+  });
+
+  test("gives up what is meant for an adapter that is switched off", async () => {
+    thread = aThread({ adapter: "gone" });
+    await say(aReply("one"));
+
+    await bench.start();
+
+    expect(bench.logged.map(({ message }) => message)).toContain("delivery.dead");
+  });
+});
+
+async function say(...notices: readonly Notice[]): Promise<void> {
+  const event = anInboxEvent();
+  await bench.storage.inbox.put(event);
+  await bench.storage.inbox.settle({ inboxId: event.id, disposition: "replied" }, { thread, notices });
+}
+
+function shown(): readonly Notice[] {
+  return bench.adapter.thread(thread.key).map(({ notice }) => notice);
+}

@@ -1,0 +1,69 @@
+import { access, readdir, readFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { describe, expect, test } from "vitest";
+
+const ROOT = resolve(import.meta.dirname, "../..");
+const CONFIGS = ["src/config.ts", "src/adapters/slack/config.ts", "src/adapters/github/config.ts"];
+
+const read = (file: string): Promise<string> => readFile(join(ROOT, file), "utf8");
+const exists = (file: string): Promise<boolean> =>
+  access(join(ROOT, file)).then(
+    () => true,
+    () => false,
+  );
+
+async function listPages(): Promise<readonly string[]> {
+  const names = await readdir(join(ROOT, "docs"), { recursive: true });
+  const pages = names.filter((name) => name.endsWith(".md")).map((name) => `docs/${name}`);
+  return ["README.md", "CONTRIBUTING.md", ...pages];
+}
+
+describe("the docs", () => {
+  test("name files that are there", async () => {
+    const missing: string[] = [];
+    for (const page of await listPages()) {
+      for (const [, file = ""] of (await read(page)).matchAll(/`((?:src|test|prisma|scripts)\/[\w./-]+)`/g)) {
+        if (!(await exists(file))) missing.push(`${page}: ${file}`);
+      }
+    }
+
+    expect(missing).toEqual([]);
+  });
+
+  test("link to files that are there", async () => {
+    const missing: string[] = [];
+    for (const page of await listPages()) {
+      for (const [, target = ""] of (await read(page)).matchAll(/\]\((?!https?:)([^)#]+)/g)) {
+        if (!(await exists(join(page, "..", target)))) missing.push(`${page}: ${target}`);
+      }
+    }
+
+    expect(missing).toEqual([]);
+  });
+
+  test("name functions, classes and methods that are in their files", async () => {
+    const missing: string[] = [];
+    const named = (await read("docs/architecture.md")).matchAll(/`([\w./-]+\.(?:ts|prisma))`\s+\(([^)]*)\)/g);
+    for (const [, file = "", names = ""] of named) {
+      const text = await read(file);
+      const words = Array.from(names.matchAll(/`([\w.]+)`/g), ([, name = ""]) => name.split("."));
+      const lost = words.flat().filter((word) => !new RegExp(`\\b${word}\\b`).test(text));
+      if (lost.length > 0) missing.push(`${file}: ${lost.join(", ")}`);
+    }
+
+    expect(missing).toEqual([]);
+  });
+
+  test("list exactly the variables that are read", async () => {
+    const texts = await Promise.all(CONFIGS.map(read));
+    // A member of a schema; the variables that are only named to be refused have a text behind their colon.
+    const declared = texts.flatMap((text) =>
+      Array.from(text.matchAll(/^ {2}([A-Z][A-Z_]+):(?! ")/gm), ([, name]) => name),
+    );
+    const table = (await read("README.md")).split("## Variables")[1]?.split("\n## ")[0] ?? "";
+    const rows = Array.from(table.matchAll(/^\| ([^|]+) \|/gm), ([, cell = ""]) => cell);
+    const documented = rows.flatMap((cell) => Array.from(cell.matchAll(/`([A-Z_]+)`/g), ([, name]) => name));
+
+    expect(documented.toSorted()).toEqual(declared.toSorted());
+  });
+});
