@@ -28,6 +28,7 @@ export class PostgresNews implements News {
   #flushTimer: NodeJS.Timeout | undefined;
   #reconnectTimer: NodeJS.Timeout | undefined;
   #checkTimer: NodeJS.Timeout | undefined;
+  #asked: Promise<void> = Promise.resolve();
   #failures = 0;
   #stopped = false;
 
@@ -36,7 +37,7 @@ export class PostgresNews implements News {
   }
 
   async start(): Promise<void> {
-    this.#checkTimer = setInterval(() => void this.#check(), CHECK_MS);
+    this.#checkTimer = setInterval(() => this.#query("SELECT 1"), CHECK_MS);
     await this.#connect();
   }
 
@@ -66,10 +67,7 @@ export class PostgresNews implements News {
     this.#listeners.call(topics);
     for (let start = 0; start < topics.length; start += PAYLOAD_TOPICS) {
       const payload = JSON.stringify(topics.slice(start, start + PAYLOAD_TOPICS));
-      const client = this.#client;
-      client
-        ?.query("SELECT pg_notify($1, $2)", [CHANNEL, payload])
-        .catch((error) => this.#lost(client, error));
+      this.#query("SELECT pg_notify($1, $2)", [CHANNEL, payload]);
     }
   }
 
@@ -95,9 +93,16 @@ export class PostgresNews implements News {
     }
   }
 
-  async #check(): Promise<void> {
+  /** One after the other: a connection takes no second query while it works on the first. */
+  #query(text: string, values: string[] = []): void {
     const client = this.#client;
-    await client?.query("SELECT 1").catch((error) => this.#lost(client, error));
+    if (client === undefined) return;
+    this.#asked = this.#asked
+      .then(() => client.query(text, values))
+      .then(
+        () => undefined,
+        (error) => this.#lost(client, error),
+      );
   }
 
   /** Told of once: what an old connection says late is nothing against the one that took its place. */

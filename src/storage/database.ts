@@ -41,6 +41,8 @@ export class Database {
     });
     // An idle connection that breaks is reported here, and would take the process down without a listener.
     this.#pool.on("error", (error) => log("database.connection.lost", { error: error.message }));
+    // One that breaks just as it is handed out has lost the pool's listener and not yet got the borrower's.
+    this.#pool.on("connect", (client) => client.on("error", () => undefined));
     const adapter = new PrismaPg(this.#pool, { statementNameGenerator: ({ sql }) => statementName(sql) });
     this.#client = new PrismaClient({ adapter });
   }

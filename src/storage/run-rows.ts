@@ -85,7 +85,7 @@ export function originColumns(origin: RunOrigin) {
     metadata: json(origin.metadata),
     metadataPairs: Object.entries(origin.metadata).map(([key, value]) => `${key}=${value}`),
     configName: config.name ?? null,
-    modelId: config.model_id ?? config.harness?.model_id ?? null,
+    modelId: config.harness?.model_id ?? config.model_id ?? null,
     environmentId: config.environment_id ?? null,
     skill: origin.skill ?? null,
     triggerUrl: origin.triggerUrl ?? null,

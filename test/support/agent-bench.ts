@@ -59,6 +59,7 @@ export class AgentBench {
       agent: "demo",
       workspace: this.workspace,
       permissionPolicy: "allow" as const,
+      signal: new AbortController().signal,
     };
     const session = await this.#runner.start({ ...request, ...changes }, observer);
     this.#sessions.push(session);

@@ -38,6 +38,7 @@ export class ScriptedAgents implements AgentRunner {
   async start(request: AgentStart, observer: AgentObserver): Promise<AgentSession> {
     this.starts.push(request);
     await this.beforeStart.shift()?.();
+    request.signal.throwIfAborted();
     this.open += 1;
     return new ScriptedSession(this, request, observer);
   }

@@ -44,7 +44,7 @@ async function startSession(
   try {
     return await new SessionStart(options, agent, request, observer).run();
   } catch (error) {
-    if (request.previousSession === undefined || !isProcessFailure(error)) {
+    if (request.previousSession === undefined || request.signal.aborted || !isProcessFailure(error)) {
       throw error;
     }
     // An agent that dies over its old session would otherwise fail the run at each follow-up.
@@ -91,8 +91,12 @@ class SessionStart {
 
   async run(): Promise<AgentSession> {
     const connection = this.#connect();
+    const giveUp = () => connection.close();
+    this.#request.signal.addEventListener("abort", giveUp, { once: true });
     try {
+      this.#request.signal.throwIfAborted();
       const opened = await this.#open(connection);
+      this.#request.signal.removeEventListener("abort", giveUp);
       this.#tellRefusedModel(opened);
       return new AcpSession({ opened, connection, process: this.#process, permissions: this.#permissions });
     } catch (error) {

@@ -43,12 +43,16 @@ export class Attempt {
   readonly #lease: LeaseWriter;
   readonly #recorder: EventRecorder;
   readonly #answer = new AnswerKeeper();
+  readonly #starting = new AbortController();
+  /** Follow-ups that turns of this attempt have taken. */
+  readonly #taken = new Set<string>();
   readonly #desk: PermissionDesk;
   readonly #saver: WorkspaceSaver;
   readonly #watch: RunWatch;
   readonly #broken: Promise<Break>;
   #break: (reason: Break) => void = () => undefined;
   #reason: Break | undefined;
+  #isInterrupted = false;
   #session: AgentSession | undefined;
 
   constructor(parts: AttemptParts) {
@@ -64,7 +68,7 @@ export class Attempt {
     this.#watch = new RunWatch(parts, {
       lost: () => this.#end("lost"),
       cancelled: () => this.#end("cancelled"),
-      interrupted: () => this.#interrupt(),
+      interrupted: (followUpId) => this.#interrupt(followUpId),
       answered: (answer) => this.#desk.answered(answer),
     });
   }
@@ -91,7 +95,8 @@ export class Attempt {
     const workspace = await untilAvailable(clock, () => workspaces.prepare(run.id, run.checkpoint));
     const ready = await this.#write((edit) => decideReady(edit, run.checkpoint !== undefined));
     if (!ready.value || this.#reason !== undefined) return;
-    this.#session = await agents.start(startOf(run, workspace), this.#observer());
+    const request = { ...startOf(run, workspace), signal: this.#starting.signal };
+    this.#session = await agents.start(request, this.#observer());
     await this.#sayStarted(this.#session);
     let knows = this.#session.resumed || run.turn === 0;
     while (this.#reason === undefined && (await this.#turn(this.#session, knows))) knows = true;
@@ -101,6 +106,8 @@ export class Attempt {
   async #turn(session: AgentSession, knowsEarlier: boolean): Promise<boolean> {
     const { run, value } = await this.#write(decideTurnStart);
     if (value === undefined) return false;
+    for (const { id } of value.followUps) this.#taken.add(id);
+    this.#isInterrupted = false;
     const earlier = knowsEarlier ? undefined : await this.#digest(run);
     this.#answer.clear();
     this.#saver.touch();
@@ -115,6 +122,8 @@ export class Attempt {
   /** The turn's end, or undefined when the work was broken off and the agent was given its time to stop. */
   async #prompt(session: AgentSession, text: string): Promise<TurnEnd | undefined> {
     const prompted = session.prompt(text);
+    // It may have come while the words were being put together.
+    if (this.#isInterrupted) this.#cancelTurn();
     const first = await Promise.race([prompted, this.#broken]);
     if (typeof first !== "string") return first;
     if (first === "lost") return undefined;
@@ -124,7 +133,7 @@ export class Attempt {
       () => undefined,
       () => undefined,
     );
-    await session.cancel().catch(() => undefined);
+    this.#cancelTurn();
     await Promise.race([ended, sleep(this.#parts.clock, graceMs)]);
     return undefined;
   }
@@ -144,10 +153,7 @@ export class Attempt {
 
   /** What cannot be stored of the log must not keep the end from being stored. */
   async #flushLog(): Promise<void> {
-    const { log, run } = this.#parts;
-    await this.#recorder
-      .flush()
-      .catch((lost) => log.warn("run.log.lost", { runId: run.id, error: String(lost) }));
+    await this.#recorder.flush().catch((error) => this.#warn("run.log.lost", error));
   }
 
   /** The agent's processes first, then the files, then the lease: whoever comes next finds all of it done. */
@@ -172,11 +178,24 @@ export class Attempt {
   #end(reason: Break): void {
     this.#reason ??= reason;
     this.#break(this.#reason);
-    if (this.#reason === "lost") void this.#session?.close();
+    this.#starting.abort();
+    if (this.#reason === "lost")
+      this.#session?.close().catch((error) => this.#warn("agent.close.failed", error));
   }
 
-  #interrupt(): void {
-    void this.#session?.cancel().catch(() => undefined);
+  /** The watch may have looked before the turn took the follow-up: then the turn is already about it. */
+  #interrupt(followUpId: string): void {
+    if (this.#taken.has(followUpId)) return;
+    this.#isInterrupted = true;
+    this.#cancelTurn();
+  }
+
+  #cancelTurn(): void {
+    this.#session?.cancel().catch((error) => this.#warn("agent.cancel.failed", error));
+  }
+
+  #warn(message: string, error: unknown): void {
+    this.#parts.log.warn(message, { runId: this.#parts.run.id, error });
   }
 
   #observer() {
@@ -208,8 +227,11 @@ export class Attempt {
 
   async #digest(run: Run): Promise<string | undefined> {
     const { clock, storage } = this.#parts;
-    const events = await untilAvailable(clock, () => storage.runs.readEvents(run.id, 0, DIGEST_EVENTS_MAX));
-    return digestOf(run, events);
+    const after = Math.max(0, run.lastSeq - DIGEST_EVENTS_MAX);
+    const events = await untilAvailable(clock, () =>
+      storage.runs.readEvents(run.id, after, DIGEST_EVENTS_MAX),
+    );
+    return digestOf(run, events, this.#taken);
   }
 
   #write: LeaseWriter["write"] = (decide) => this.#lease.write(decide);

@@ -1,6 +1,7 @@
 import type { ErrorCode } from "../errors.ts";
 import { endStateOf } from "../errors.ts";
 import type { TurnEnd } from "../ports/agent-runner.ts";
+import { keepAnswer } from "../runs/decide-follow-up.ts";
 import type { FollowUp, StatusMessage } from "../runs/run.ts";
 import type { LeaseGrant } from "../runs/run-change.ts";
 import type { RunEdit } from "../runs/run-edit.ts";
@@ -26,6 +27,7 @@ export function decideRecovery(edit: RunEdit): void {
   if (!edit.subject.leaseOver) return;
   edit.record({ kind: "attempt.ended", attempt: edit.run.attempt, reason: "The worker was lost." });
   edit.dropLease();
+  keepAnswer(edit);
   if (!isMoving(edit.run.state)) return;
   if (edit.run.lostAttempts < LOST_ATTEMPTS_MAX) {
     edit.moveTo("QUEUED", { reason: "Its worker was lost." });
@@ -95,6 +97,7 @@ export function decideFailure(
 export function decideHandBack(edit: RunEdit, reason: string): void {
   edit.record({ kind: "attempt.ended", attempt: edit.run.attempt, reason });
   edit.dropLease();
+  keepAnswer(edit);
   edit.set({ lostAttempts: Math.max(0, edit.run.lostAttempts - 1) });
   if (isMoving(edit.run.state)) edit.moveTo("QUEUED", { reason });
 }

@@ -8,7 +8,7 @@ export class PermissionDesk {
   readonly #clock: Clock;
   readonly #idleMs: number;
   readonly #unanswered: () => void;
-  #waiting: ((optionId: string | undefined) => void) | undefined;
+  #waiting: ((optionId: string | null | undefined) => void) | undefined;
   #asked: Promise<unknown> = Promise.resolve();
 
   constructor(lease: LeaseWriter, clock: Clock, idleMs: number, unanswered: () => void) {
@@ -24,7 +24,8 @@ export class PermissionDesk {
     return asked;
   }
 
-  answered(optionId: string): void {
+  /** null: a no to which the agent offers no option. */
+  answered(optionId: string | null): void {
     this.#waiting?.(optionId);
   }
 
@@ -34,7 +35,7 @@ export class PermissionDesk {
   }
 
   async #askOne(request: PermissionRequest): Promise<string | undefined> {
-    const answer = new Promise<string | undefined>((resolve) => {
+    const answer = new Promise<string | null | undefined>((resolve) => {
       this.#waiting = resolve;
     });
     await this.#lease.write((edit) => {
@@ -49,7 +50,7 @@ export class PermissionDesk {
     stopTimer();
     this.#waiting = undefined;
     if (optionId !== undefined) await this.#lease.write((edit) => edit.set({ permission: undefined }));
-    return optionId;
+    return optionId ?? undefined;
   }
 }
 

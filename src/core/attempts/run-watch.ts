@@ -10,8 +10,8 @@ export interface WatchedChanges {
   /** Cancelled, and perhaps queued anew since. Also told of a run that this attempt has ended itself. */
   cancelled(): void;
   /** A follow-up asks to stop the current turn and take it instead. */
-  interrupted(): void;
-  answered(optionId: string): void;
+  interrupted(followUpId: string): void;
+  answered(optionId: string | null): void;
 }
 
 /** Three renewals fit into a lease: one may fail without its loss. */
@@ -94,6 +94,6 @@ export class RunWatch {
     );
     if (interrupt === undefined) return;
     this.#interrupts.add(interrupt.id);
-    this.#changes.interrupted();
+    this.#changes.interrupted(interrupt.id);
   }
 }

@@ -1,5 +1,6 @@
 import { AppError } from "../errors.ts";
 import type { Clock } from "../ports/clock.ts";
+import type { Log } from "../ports/log.ts";
 import type { WorkspaceKeeper } from "../ports/workspace.ts";
 import type { Run } from "../runs/run.ts";
 import type { RunEdit } from "../runs/run-edit.ts";
@@ -13,15 +14,14 @@ type Saved = { readonly checkpoint: string } | { readonly problem: string } | un
 export class WorkspaceSaver {
   readonly #workspaces: WorkspaceKeeper;
   readonly #clock: Clock;
+  readonly #log: Log;
   readonly #lease: LeaseWriter;
   readonly #run: Run;
   #checkpoint: string | undefined;
   #isTouched = false;
 
-  constructor(
-    { clock, run, workspaces }: Pick<AttemptParts, "clock" | "run" | "workspaces">,
-    lease: LeaseWriter,
-  ) {
+  constructor({ clock, log, run, workspaces }: AttemptParts, lease: LeaseWriter) {
+    this.#log = log;
     this.#workspaces = workspaces;
     this.#clock = clock;
     this.#lease = lease;
@@ -61,7 +61,10 @@ export class WorkspaceSaver {
     const before = this.#checkpoint;
     this.#checkpoint = checkpoint;
     if (before === undefined) return;
-    await untilAvailable(this.#clock, () => this.#workspaces.forget(before));
+    // One that stays behind costs space and nothing else.
+    await untilAvailable(this.#clock, () => this.#workspaces.forget(before)).catch((error) =>
+      this.#log.warn("workspace.checkpoint.left", { runId: this.#run.id, checkpoint: before, error }),
+    );
   }
 }
 

@@ -1,3 +1,4 @@
+import { cleaned } from "../clean-text.ts";
 import { AppError } from "../errors.ts";
 import { newId } from "../ids.ts";
 import { Taken } from "../ports/storage.ts";
@@ -70,7 +71,7 @@ export class Intake {
     const adapter = this.#adapterOf(event);
     const translated = await adapter.translate(event);
     if (translated.kind === "ignored") return this.#end(event, "ignored", translated.reason);
-    const { message } = translated;
+    const message = cleaned(translated.message, (text) => text);
     if (message.addressed === "reply" && (await this.#threadOf(message)).runId === undefined) {
       return this.#end(event, "ignored", "Not addressed to the bot, in a thread without a run.");
     }

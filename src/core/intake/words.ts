@@ -8,7 +8,8 @@ export type Wish =
 
 const STOP = /^(stop|cancel|abort|halt)\s*[.!]*$/i;
 const STATUS = /^status\s*[?.!]*$/i;
-const HELP = /^(help)?\s*[?.!]*$/i;
+/** "new" without saying what asks how it is meant. */
+const HELP = /^(help|new|new\s+run)?\s*[?.!:,]*$/i;
 const NEW = /^new(?:\s+run)?\s*[:,]?\s+(\S[\s\S]*)$/i;
 
 export function wishOf(text: string): Wish {

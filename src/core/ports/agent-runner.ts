@@ -21,6 +21,8 @@ export interface AgentStart {
   readonly previousSession?: string;
   /** `ask`: permission requests go to the observer. `allow`: they are granted, and reported as an update. */
   readonly permissionPolicy: "allow" | "ask";
+  /** Nobody wants the agent any more: what has been started of it is ended, and `start` rejects. */
+  readonly signal: AbortSignal;
 }
 
 export interface AgentSession {

@@ -1,7 +1,8 @@
 /**
  * A job says "there is work for `key`", never what the work is: order and state live in the tables. Jobs are
- * stored in the transaction that makes the work. At most one job of a kind and key is handled at a time; a job
- * whose worker dies is handed out again. Handlers can be repeated safely.
+ * stored in the transaction that makes the work. At most one `inbox` or `deliver` job of a key is handled at a
+ * time; two `run` jobs may meet, and the run's lease decides. A job whose worker dies is handed out again. Handlers
+ * can be repeated safely.
  */
 export interface Job {
   readonly kind: JobKind;

@@ -24,20 +24,33 @@ export function decideFollowUp(edit: RunEdit, input: FollowUpInput): string | un
   return id;
 }
 
-/** A chosen option. While the agent lives it goes on at once, else the run is queued again with the answer. */
-export function decidePermission(edit: RunEdit, option: PermissionOption, authorId: PrincipalId): void {
+/**
+ * A chosen option, or none for a plain no. While the agent lives it goes on at once, else the run is queued again
+ * with the answer.
+ */
+export function decidePermission(
+  edit: RunEdit,
+  option: PermissionOption | undefined,
+  answeredBy: PrincipalId,
+): void {
   const { permission, lease } = edit.run;
   if (permission === undefined) return;
-  const { permissionId } = permission;
-  edit.record({ kind: "permission.answered", permissionId, optionId: option.optionId });
-  if (lease !== undefined) {
-    edit.set({ permission: { ...permission, answer: option.optionId } });
-    edit.moveTo("INPROGRESS", { reason: `Answered: ${option.name}` });
-    return;
-  }
+  const answer = option?.optionId ?? null;
+  edit.record({ kind: "permission.answered", permissionId: permission.permissionId, optionId: answer });
+  edit.set({ permission: { ...permission, answer, answeredBy } });
+  const reason = `Answered: ${option?.name ?? "no"}`;
+  if (lease === undefined) keepAnswer(edit);
+  edit.moveTo(lease === undefined ? "QUEUED" : "INPROGRESS", { reason });
+}
+
+/** An answer that no attempt took reaches the agent as a follow-up: it will ask anew, or know already. */
+export function keepAnswer(edit: RunEdit): void {
+  const { permission } = edit.run;
+  if (permission?.answer === undefined || permission.answeredBy === undefined) return;
+  const chosen = permission.options.find(({ optionId }) => optionId === permission.answer);
+  const message = `You asked: ${permission.title}. The answer: ${chosen?.name ?? "no"}.`;
+  hold(edit, { message, authorId: permission.answeredBy });
   edit.set({ permission: undefined });
-  hold(edit, { message: `You asked: ${permission.title}. The answer: ${option.name}.`, authorId });
-  edit.moveTo("QUEUED", { reason: `Answered: ${option.name}` });
 }
 
 /** For words without spaces around them: a second `\s*` would take minutes over a message full of spaces. */
@@ -62,9 +75,9 @@ function answerInWords(
   input: FollowUpInput,
 ): string | undefined {
   const meant = optionMeant(permission, input.message);
-  const id = meant === undefined ? hold(edit, input) : undefined;
-  const option = meant ?? optionOf(permission, "reject");
-  if (option !== undefined) decidePermission(edit, option, input.authorId);
+  const isPlainNo = meant === undefined && NO.test(input.message.trim());
+  const id = meant === undefined && !isPlainNo ? hold(edit, input) : undefined;
+  decidePermission(edit, meant ?? optionOf(permission, "reject"), input.authorId);
   return id;
 }
 

@@ -40,7 +40,7 @@ export type RunEventBody =
       readonly delivery: string;
     }
   | { readonly kind: "permission.requested"; readonly request: PermissionRequest }
-  | { readonly kind: "permission.answered"; readonly permissionId: string; readonly optionId: string }
+  | { readonly kind: "permission.answered"; readonly permissionId: string; readonly optionId: string | null }
   | { readonly kind: "thread.bound"; readonly adapter: string; readonly threadId: string }
   | AgentUpdate;
 

@@ -84,8 +84,9 @@ export interface RunProgress {
 }
 
 export interface PendingPermission extends PermissionRequest {
-  /** The chosen option once somebody has answered. */
-  readonly answer?: string;
+  /** What somebody has chosen: an option's id, or null for a no to which the agent offers no option. */
+  readonly answer?: string | null;
+  readonly answeredBy?: PrincipalId;
 }
 
 export interface Run extends RunOrigin, RunProgress {

@@ -39,6 +39,19 @@ describe("what an agent may do without harm", () => {
     expect(said()).toBe("");
   });
 
+  it("be given up before it is ready, and nothing of it stays", async () => {
+    const giveUp = new AbortController();
+    const seconds = uniqueSeconds();
+    const started = start("silent", { signal: giveUp.signal }, { file: seconds });
+    const refused = expect(started).rejects.toMatchObject({ code: "agent_process_failed" });
+    await waitFor(async () => (await processesWith(seconds)).length > 0, { what: "the agent" });
+
+    giveUp.abort();
+
+    await refused;
+    expect(await processesWith(seconds)).toEqual([]);
+  });
+
   it("die over loading a session", async () => {
     const { session } = await start("dies-on-load", { previousSession: "old" });
 

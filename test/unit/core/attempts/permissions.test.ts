@@ -128,6 +128,29 @@ describe("a question of the agent", () => {
     expect(answers).toEqual([]);
     expect(await bench.run(run.id)).toMatchObject({ state: "BLOCKED", permission: question("p2") });
   });
+
+  test("keeps its answer when its worker dies before taking it: the next agent is told", async () => {
+    await aRunWithAnAnswerThatNobodyTook();
+
+    await bench.start();
+    await quiet();
+
+    expect(bench.agents.prompts.at(-1)).toMatch(/You asked: May I\?\. The answer: Allow\.$/);
+  });
+
+  test("that offers no refusal is answered by a plain no as by nobody", async () => {
+    bench.agents.scripts.push(async ({ observer }) => {
+      const { options, ...rest } = question("p1");
+      answers.push(await observer.permission({ ...rest, options: options.slice(0, 1) }));
+      return END_TURN;
+    });
+    const { id } = await aStartedRun();
+
+    await bench.followUp(id, "no");
+
+    expect(answers).toEqual([undefined]);
+    expect(await bench.run(id)).toMatchObject({ state: "SUCCEEDED", turn: 1 });
+  });
 });
 
 function question(permissionId: string): PermissionRequest {

@@ -70,12 +70,18 @@ describe("what was said before", () => {
   ];
 
   test("is the request, what was asked since, and the answers", () => {
-    expect(digestOf({ ...run, turn: 2 }, events)).toBe(
+    expect(digestOf({ ...run, turn: 2 }, events, new Set())).toBe(
       "Request: Fix it\nYou answered: Did it\nFollow-up: more",
     );
   });
 
+  test("leaves out the follow-ups that the turn itself is about", () => {
+    expect(digestOf({ ...run, turn: 2 }, events, new Set(["f"]))).toBe(
+      "Request: Fix it\nYou answered: Did it",
+    );
+  });
+
   test("is nothing in the first turn", () => {
-    expect(digestOf(run, events)).toBeUndefined();
+    expect(digestOf(run, events, new Set())).toBeUndefined();
   });
 });

@@ -83,6 +83,28 @@ describe("follow-ups", () => {
     expect(await bench.run(id)).toMatchObject({ state: "SUCCEEDED", turn: 2 });
   });
 
+  test("that interrupt while the words of the turn are put together stop it too", async () => {
+    await bench.start();
+    const { id } = await bench.create();
+    await quiet();
+    bench.agents.remembers = false;
+    bench.agents.scripts.push(untilCancelled);
+    // An agent that remembers nothing is given a digest, for which the log is read after the turn began.
+    const readEvents = bench.storage.runs.readEvents.bind(bench.storage.runs);
+    let interrupt: Promise<unknown> | undefined;
+    bench.storage.runs.readEvents = async (...args) => {
+      interrupt ??= bench.followUp(id, "now", "interrupt");
+      await interrupt;
+      return readEvents(...args);
+    };
+
+    await bench.followUp(id, "later");
+    await quiet();
+
+    expect(bench.agents.prompts.at(-1)).toBe("now");
+    expect(await bench.run(id)).toMatchObject({ state: "SUCCEEDED", turn: 3 });
+  });
+
   test("that wait when the agent fails take the run up again", async () => {
     const hold = held();
     bench.agents.scripts.push(async (turn) => {

@@ -22,7 +22,8 @@ test.each<[string, Wish]>([
   ["New: fix\nthe lexer", created("fix\nthe lexer")],
   ["new run, fix it", created("fix it")],
   ["newer tests, please", WORK],
-  ["new", WORK],
+  ["new", { kind: "help" }],
+  ["New run:", { kind: "help" }],
   ["add a new test", WORK],
 ])("%j", (text, wish) => {
   expect(wishOf(text)).toEqual(wish);

@@ -61,13 +61,16 @@ describe("a follow-up", () => {
     expect(change.jobs).toHaveLength(1);
   });
 
-  test("that is no answer to a question without a refusal among its options grants nothing", () => {
+  test.each([
+    ["no", []],
+    ["why?", [{ message: "why?" }]],
+  ])("%j grants nothing where the agent offers no refusal, and the run goes on", (words, followUps) => {
     const permission = { ...PERMISSION, options: OPTIONS.slice(0, 2) };
 
-    const change = follow({ state: "BLOCKED", permission, lease: LEASE }, "no");
+    const change = follow({ state: "BLOCKED", permission, lease: LEASE }, words);
 
-    expect(change.progress).toMatchObject({ state: "BLOCKED", permission });
-    expect(change.followUps).toMatchObject([{ message: "no" }]);
+    expect(change.progress).toMatchObject({ state: "INPROGRESS", permission: { answer: null } });
+    expect(change.followUps).toMatchObject(followUps);
   });
 
   test("waits when the run is blocked without a question", () => {

@@ -1,0 +1,25 @@
+/** A longer text is cut: the log is no file store. */
+const TEXT_LENGTH_MAX = 64_000;
+/** What is nested deeper is cut: neither this process nor the database could walk through it. */
+const DEPTH_MAX = 100;
+
+/** Secrets redacted, and nothing the database refuses: no NUL, no half of a surrogate pair, no endless text. */
+export function cleaned<T>(value: T, redact: (text: string) => string): T {
+  return clean(value, redact) as T;
+}
+
+function clean(value: unknown, redact: (text: string) => string, depth = 0): unknown {
+  if (typeof value === "string") return cleanText(value, redact);
+  if (typeof value !== "object" || value === null) return value;
+  if (depth === DEPTH_MAX) return "… [cut]";
+  if (Array.isArray(value)) return value.map((member) => clean(member, redact, depth + 1));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, member]) => [cleanText(key, redact), clean(member, redact, depth + 1)]),
+  );
+}
+
+function cleanText(text: string, redact: (text: string) => string): string {
+  const whole = redact(text.replaceAll("\0", "\u2400").toWellFormed());
+  if (whole.length <= TEXT_LENGTH_MAX) return whole;
+  return `${whole.slice(0, TEXT_LENGTH_MAX).toWellFormed()}… [${whole.length - TEXT_LENGTH_MAX} characters cut]`;
+}
