@@ -15,7 +15,7 @@ export class ArchiveTooLarge extends Error {
 }
 
 /** The archive is damaged, or was made to write outside its directory. */
-export class ArchiveRefused extends Error {
+class ArchiveRefused extends Error {
   override readonly name = "ArchiveRefused";
 }
 

@@ -8,7 +8,7 @@ import type { RunEdit } from "../runs/run-edit.ts";
 import { isMoving, isWorkedOn } from "../runs/states.ts";
 
 /** Claims in a row that got no turn to its end; then the run is given up instead of taking workers down with it. */
-export const LOST_ATTEMPTS_MAX = 3;
+const LOST_ATTEMPTS_MAX = 3;
 
 /** Takes a free, queued run; false when there is nothing to take. A lease that is over is cleared away first. */
 export function decideClaim(edit: RunEdit, grant: LeaseGrant): boolean {
