@@ -42,12 +42,16 @@ export interface Grounds {
 /** The parts with a life of their own, and the services on them. */
 export interface Parts {
   readonly database: Database;
+  /** Connections of their own for workspaces, which are large: they must not keep the short statements waiting. */
+  readonly blobs: Database;
   readonly news: PostgresNews;
   readonly queue: PgBossQueue;
   readonly storage: Storage;
   readonly hashKey: (key: string) => string;
   readonly adapters: ReadonlyMap<string, RunningAdapter>;
   readonly agentName: string;
+  readonly writer: NoticeWriter;
+  readonly catalogue: AgentCatalogue;
   readonly runs: RunService;
   readonly intake: Intake;
   readonly postman: Postman;
@@ -63,6 +67,7 @@ export interface WorkerParts {
 const LEASE_MS = 10_000;
 /** The queue's own supervision and its jobs; the rest of the connections are for requests. */
 const QUEUE_CONNECTIONS = 4;
+const BLOB_LINK = { maxConnections: 2, statementMs: 60_000 } as const;
 /** The one agent there is without a key. */
 const DEFAULT_AGENT = "demo";
 
@@ -72,6 +77,7 @@ export async function compose(grounds: Grounds): Promise<Parts> {
   const log = plainLog(logger);
   const clock = systemClock;
   const database = new Database({ url, maxConnections: config.databaseConnections, log: log.warn });
+  const blobs = new Database({ url, ...BLOB_LINK, log: log.warn });
   const news = new PostgresNews({ url, log: log.warn });
   const queue = new PgBossQueue({ url, maxConnections: QUEUE_CONNECTIONS, news, log: log.warn });
   const storage = createPrismaStorage({ database, news, clock, sendJobs: queue.sendJobs });
@@ -79,19 +85,23 @@ export async function compose(grounds: Grounds): Promise<Parts> {
   const threadAdapters = new Map(Array.from(adapters, ([name, { adapter }]) => [name, adapter]));
   const traits = new Map(Array.from(threadAdapters, ([name, adapter]) => [name, adapter.traits]));
   const writer = new NoticeWriter(publicUrl, traits);
-  const agents = { names: new Set(createCatalogue().keys()), defaultName: DEFAULT_AGENT };
+  const catalogue = createCatalogue();
+  const agents = { names: new Set(catalogue.keys()), defaultName: DEFAULT_AGENT };
   const runs = new RunService({ storage, clock, writer, agents });
   const intake = new Intake({ storage, runs, adapters: threadAdapters, clock, log });
   const postman = new Postman({ outbox: storage.outbox, adapters: threadAdapters, log });
   const hashKey = createKeyHasher(deriveKey(secretKey, "api-keys"));
   return {
     database,
+    blobs,
     news,
     queue,
     storage,
     hashKey,
     adapters,
     agentName: DEFAULT_AGENT,
+    writer,
+    catalogue,
     runs,
     intake,
     postman,
@@ -100,23 +110,21 @@ export async function compose(grounds: Grounds): Promise<Parts> {
 
 /** What only a worker has. Fails with an AppError when there is no sandbox for the agent. */
 export async function composeWorker(grounds: Grounds, parts: Parts): Promise<WorkerParts> {
-  const { config, logger, publicUrl, redact } = grounds;
-  const { database, news, queue, storage } = parts;
+  const { config, logger, redact } = grounds;
+  const { blobs, catalogue, news, queue, storage, writer } = parts;
   const log = plainLog(logger);
-  const catalogue = createCatalogue();
   const sandbox = await sandboxFor(config, catalogue);
-  const traits = new Map(Array.from(parts.adapters, ([name, { adapter }]) => [name, adapter.traits]));
   const runWorker = new RunWorker({
     storage,
     news,
     log,
     redact,
     clock: systemClock,
-    writer: new NoticeWriter(publicUrl, traits),
+    writer,
     agents: createAcpRunner({ catalogue, sandbox, log: logger }),
     workspaces: createWorkspaceKeeper({
       dataDir: config.dataDir,
-      blobs: createPrismaBlobStore(database, systemClock),
+      blobs: createPrismaBlobStore(blobs, systemClock),
     }),
     leaseMs: LEASE_MS,
     worker: `${hostname()}:${process.pid}`,

@@ -5,6 +5,11 @@ import { SANDBOX_SETTINGS } from "./sandboxes/choose-sandbox.ts";
 import { StartError } from "./start-error.ts";
 
 const flag = z.enum(["0", "1", "true", "false"]).transform((value) => value === "1" || value === "true");
+/** `true` and `false` as well, since the other switches take them. */
+const hops = z
+  .string()
+  .regex(/^(\d|10|true|false)$/, "must be the number of proxies, 0 to 10")
+  .transform((value) => (value === "true" ? 1 : Number(value === "false" ? 0 : value) || false));
 const count = (min: number, max: number) => z.coerce.number().int().min(min).max(max);
 
 /** All variables of ours. What is empty counts as not set. The defaults are those of the README's table. */
@@ -21,7 +26,7 @@ const variables = z.object({
   ERRAND_SANDBOX: z.enum(SANDBOX_SETTINGS).default("auto"),
   ERRAND_CONCURRENCY: count(1, 100).default(4),
   ERRAND_DATABASE_CONNECTIONS: count(2, 100).default(10),
-  ERRAND_TRUST_PROXY: flag.default(false),
+  ERRAND_TRUST_PROXY: hops.default(false),
   ERRAND_TLS_CERT: z.string().optional(),
   ERRAND_TLS_KEY: z.string().optional(),
   ERRAND_ALLOW_HTTP: flag.default(false),
@@ -43,7 +48,8 @@ export interface Config {
   readonly secretKey: string | undefined;
   readonly sandbox: Variables["ERRAND_SANDBOX"];
   readonly concurrency: number;
-  readonly trustProxy: boolean;
+  /** How many proxies stand before us; false: none. */
+  readonly trustProxy: number | false;
   readonly tls: { readonly certFile: string; readonly keyFile: string } | undefined;
   readonly logLevel: string;
   /** The adapters that are switched on. */
@@ -96,11 +102,8 @@ function problemsOf(given: Variables): string[] {
       "ERRAND_SECRET_KEY is missing: with DATABASE_URL all processes must share one (32 characters or more).",
     );
   }
-  if (given.DATABASE_URL === undefined && given.ERRAND_ROLE !== "all") {
-    problems.push(
-      `ERRAND_ROLE=${given.ERRAND_ROLE} needs DATABASE_URL: the embedded database serves one process.`,
-    );
-  }
+  const missing = given.ERRAND_ROLE === "all" ? [] : missingForRole(given);
+  if (missing.length > 0) problems.push(`ERRAND_ROLE=${given.ERRAND_ROLE} needs ${missing.join(", and ")}.`);
   if ((given.ERRAND_TLS_CERT === undefined) !== (given.ERRAND_TLS_KEY === undefined)) {
     problems.push("ERRAND_TLS_CERT and ERRAND_TLS_KEY go together: set both or neither.");
   }
@@ -113,11 +116,26 @@ function problemsOf(given: Variables): string[] {
   return problems;
 }
 
+/** What a process that is not alone cannot do without. */
+function missingForRole(given: Variables): string[] {
+  return [
+    ...(given.DATABASE_URL === undefined ? ["DATABASE_URL: the embedded database serves one process"] : []),
+    ...(given.ERRAND_PUBLIC_URL === undefined
+      ? ["ERRAND_PUBLIC_URL: what a worker posts must link to the API, not to where this process listens"]
+      : []),
+  ];
+}
+
 const LOOPBACK = /^(localhost|127(\.\d+){3}|::1)$/;
 
 function isProtected(given: Variables): boolean {
-  const byTls = given.ERRAND_TLS_CERT !== undefined || given.ERRAND_TRUST_PROXY || given.ERRAND_ALLOW_HTTP;
-  return byTls || given.ERRAND_ROLE === "worker" || LOOPBACK.test(given.ERRAND_HOST);
+  const byTls = given.ERRAND_TLS_CERT !== undefined || given.ERRAND_ALLOW_HTTP;
+  return (
+    byTls ||
+    given.ERRAND_TRUST_PROXY !== false ||
+    given.ERRAND_ROLE === "worker" ||
+    LOOPBACK.test(given.ERRAND_HOST)
+  );
 }
 
 function tell({ path, message }: z.core.$ZodIssue): string {
@@ -129,10 +147,22 @@ const SECRET_NAME = /(KEY|SECRET|TOKEN|PASSWORD)$/;
 
 function secretsIn(env: Env): string[] {
   const values = Object.entries(env).flatMap(([name, value]) =>
-    SECRET_NAME.test(name) && value ? [value] : [],
+    SECRET_NAME.test(name) && value ? formsOf(value) : [],
   );
   const password = env.DATABASE_URL === undefined ? "" : passwordIn(env.DATABASE_URL);
   return [...values, ...(password === "" ? [] : [password])];
+}
+
+/** A line of a key says too much already; a shorter one is no more than padding. */
+const PEM_LINE = /^[A-Za-z\d+/=]{41,}$/;
+
+/** All forms in which a value is used: one of several secrets, and a PEM whose line breaks were written as `\n`. */
+function formsOf(value: string): string[] {
+  const parts = value.split(",").map((part) => part.trim());
+  const pem = value.replaceAll("\\n", "\n");
+  const lines = pem.split(/\r?\n/).map((line) => line.trim());
+  const forms = [value, ...parts, pem.trim(), ...lines.filter((line) => PEM_LINE.test(line))];
+  return Array.from(new Set(forms)).filter((form) => form !== "");
 }
 
 function passwordIn(url: string): string {

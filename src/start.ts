@@ -27,6 +27,7 @@ export interface App {
 
 const JANITOR_MS = 5_000;
 const GRACE_MS = 7_000;
+const KEY_FILE = "api-key";
 /** Short work, waiting mostly for other people's servers. */
 const CONVERSATION_CONCURRENCY = 4;
 
@@ -45,6 +46,7 @@ async function start(config: Config, undo: AsyncDisposableStack): Promise<App> {
   const grounds = await prepare(config, undo);
   const parts = await compose(grounds);
   undo.defer(() => parts.database.close());
+  undo.defer(() => parts.blobs.close());
   undo.defer(() => parts.news.stop());
   await parts.news.start();
   // The server stops before the queue, so that nothing new comes in while work is given back.
@@ -68,7 +70,9 @@ async function prepare(
 ): Promise<Grounds & { address: { url: string } }> {
   await makeDataDir(config.dataDir);
   const secretKey = config.secretKey ?? (await keepSecret(config.dataDir, "secret-key", randomSecret));
-  const redact = createRedactor([...config.secrets, secretKey]);
+  const ownKey =
+    config.databaseUrl === undefined && config.apiKey === undefined ? await keepOwnKey(config) : undefined;
+  const redact = createRedactor([...config.secrets, secretKey, ...(ownKey === undefined ? [] : [ownKey])]);
   const tls = await readTls(config);
   const logger = createLogger(config.logLevel, redact);
   const log = plainLog(logger);
@@ -102,9 +106,12 @@ async function keepAdministratorKey(
   }
   const isShared = config.databaseUrl !== undefined;
   if (isShared && (await storage.people.hasAdministratorKey())) return undefined;
-  const key = await keepSecret(config.dataDir, "api-key", newApiKey);
-  await storage.people.setAdministratorKey(hashKey(key));
-  return join(config.dataDir, "api-key");
+  await storage.people.setAdministratorKey(hashKey(await keepOwnKey(config)));
+  return join(config.dataDir, KEY_FILE);
+}
+
+function keepOwnKey({ dataDir }: Config): Promise<string> {
+  return keepSecret(dataDir, KEY_FILE, newApiKey);
 }
 
 async function listen(

@@ -22,8 +22,8 @@ export interface ApiParts {
   readonly ready: () => Promise<string | undefined>;
   /** A worker without the API answers for its health alone. */
   readonly serves: "everything" | "health";
-  /** Whether a proxy of the operator's says who calls: its headers are believed. */
-  readonly trustProxy: boolean;
+  /** How many proxies of the operator's stand before us: what the farthest of them says of its caller is believed. */
+  readonly trustProxy: number | false;
   /** PEM texts; undefined: HTTPS is spoken by a proxy before us, or not at all. */
   readonly tls: { readonly cert: string; readonly key: string } | undefined;
   /** Each adapter's own web routes. They parse their bodies themselves: signatures hold on raw bytes. */

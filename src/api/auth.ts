@@ -40,17 +40,13 @@ export function principalOf({ caller }: FastifyRequest): Principal {
   return caller.principal;
 }
 
-export async function findByKey({ people, hashKey }: AuthParts, key: string): Promise<Principal | undefined> {
-  return people.findByKeyHash(hashKey(key));
-}
-
 export async function findByCookie(
   { people }: Pick<AuthParts, "people">,
   cookies: SessionCookies,
   { headers }: FastifyRequest,
 ): Promise<Principal | undefined> {
-  const id = cookies.read(headers.cookie);
-  return id === undefined ? undefined : (await people.getMany([id]))[0];
+  const keyHash = cookies.read(headers.cookie);
+  return keyHash === undefined ? undefined : people.findByKeyHash(keyHash);
 }
 
 const BEARER = /^Bearer +([\x21-\x7e]{1,512}) *$/i;
@@ -63,7 +59,7 @@ async function findPrincipal(
   const { authorization } = request.headers;
   if (authorization !== undefined) {
     const key = BEARER.exec(authorization)?.[1];
-    return key === undefined ? undefined : findByKey(parts, key);
+    return key === undefined ? undefined : parts.people.findByKeyHash(parts.hashKey(key));
   }
   const { config } = request.routeOptions;
   if (request.method !== "GET" || config.acceptsCookie !== true) return undefined;

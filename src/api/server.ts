@@ -59,7 +59,7 @@ function bareServer(parts: ApiParts): FastifyInstance {
     connectionTimeout: limits.connectionTimeoutMs,
     requestTimeout: limits.requestTimeoutMs,
     keepAliveTimeout: limits.keepAliveMs,
-    trustProxy: parts.trustProxy,
+    trustProxy: trustHops(parts.trustProxy),
     // While closing, what is already here is still answered, in the shape of all other answers.
     return503OnClosing: false,
     frameworkErrors: answer,
@@ -73,6 +73,14 @@ function bareServer(parts: ApiParts): FastifyInstance {
   // Answers are typed by the same schemas; checking each one again would turn an odd stored value into a 500.
   server.setSerializerCompiler(() => (body) => JSON.stringify(body));
   return server;
+}
+
+/**
+ * Each proxy adds its caller behind what the caller itself claimed, so only the last `hops` words are theirs. Fastify
+ * takes a bare number for "nobody", and `true` for "everybody", which believes what the client wrote.
+ */
+function trustHops(hops: number | false): false | ((address: string, hop: number) => boolean) {
+  return hops !== false && ((_address, hop) => hop < hops);
 }
 
 function apiRoutes(parts: ApiParts, cookies: SessionCookies): (app: FastifyInstance) => Promise<void> {

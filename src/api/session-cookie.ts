@@ -1,4 +1,3 @@
-import type { PrincipalId } from "../core/ids.ts";
 import type { Clock } from "../core/ports/clock.ts";
 import { Signer } from "./signer.ts";
 
@@ -10,7 +9,10 @@ export interface SessionCookieParts {
   readonly clock: Clock;
 }
 
-/** The pages' cookie: who signed in and until when, signed. It holds no key, and opens nothing but reading. */
+/**
+ * The pages' cookie: with which key somebody signed in and until when, signed. Of the key it holds the stored form,
+ * which opens nothing by itself, so that it dies with the key. It opens nothing but reading.
+ */
 export class SessionCookies {
   readonly #signer: Signer;
   readonly #clock: Clock;
@@ -23,20 +25,28 @@ export class SessionCookies {
   }
 
   /** The value of a Set-Cookie header. */
-  issue(principalId: PrincipalId): string {
+  issue(keyHash: string): string {
     const expires = Math.floor(this.#clock.now().getTime() / 1_000) + LIFETIME_SECONDS;
-    const payload = `${principalId}.${expires}`;
-    const value = `${payload}.${this.#signer.sign(payload)}`;
-    const attributes = `Path=/; Max-Age=${LIFETIME_SECONDS}; HttpOnly; SameSite=Lax`;
-    return `${this.#name}=${value}; ${attributes}${this.#isSecure ? "; Secure" : ""}`;
+    const payload = `${keyHash}.${expires}`;
+    return this.#setCookie(`${payload}.${this.#signer.sign(payload)}`, LIFETIME_SECONDS);
   }
 
-  /** Who signed in, by a Cookie header; undefined when nobody did, or it is over or forged. */
-  read(header: string | undefined): PrincipalId | undefined {
-    const [id = "", expires = "", signature = ""] = this.#valueIn(header)?.split(".") ?? [];
-    if (!this.#signer.verify(`${id}.${expires}`, signature)) return undefined;
+  /** The value of a Set-Cookie header that makes a browser forget it. */
+  clear(): string {
+    return this.#setCookie("", 0);
+  }
+
+  /** The stored form of the key by a Cookie header, for a look whether there is such a key still. */
+  read(header: string | undefined): string | undefined {
+    const [keyHash = "", expires = "", signature = ""] = this.#valueIn(header)?.split(".") ?? [];
+    if (!this.#signer.verify(`${keyHash}.${expires}`, signature)) return undefined;
     if (Number(expires) * 1_000 <= this.#clock.now().getTime()) return undefined;
-    return id as PrincipalId;
+    return keyHash;
+  }
+
+  #setCookie(value: string, maxAgeSeconds: number): string {
+    const attributes = `Path=/; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Lax`;
+    return `${this.#name}=${value}; ${attributes}${this.#isSecure ? "; Secure" : ""}`;
   }
 
   /** Browsers take a `__Host-` cookie from this very host over HTTPS alone. */

@@ -1,6 +1,6 @@
 import type { RunWorker } from "./attempts/run-worker.ts";
 import type { Log } from "./ports/log.ts";
-import type { Queue } from "./ports/queue.ts";
+import type { JobKind, Queue } from "./ports/queue.ts";
 import type { Storage } from "./ports/storage.ts";
 
 export interface JanitorParts {
@@ -15,22 +15,43 @@ const ROUND_MAX = 100;
 /** Finds what was left lying: runs of lost workers, and work whose job was lost. Any number may do it at once. */
 export class Janitor {
   readonly #parts: JanitorParts;
+  #isBusy = false;
 
   constructor(parts: JanitorParts) {
     this.#parts = parts;
   }
 
+  /** One round at a time. What fails is left to the next one, which is soon. */
   async round(): Promise<void> {
-    const { queue, runWorker, storage, log } = this.#parts;
+    if (this.#isBusy) return;
+    this.#isBusy = true;
     try {
-      for (const runId of await storage.leases.listLost(ROUND_MAX)) await runWorker.recover(runId);
-      for (const key of await storage.leases.listIdle(ROUND_MAX)) await queue.ensure({ kind: "run", key });
-      for (const key of await storage.inbox.listOpenLanes(ROUND_MAX))
-        await queue.ensure({ kind: "inbox", key });
-      for (const key of await storage.outbox.listDue(ROUND_MAX)) await queue.ensure({ kind: "deliver", key });
-    } catch (error) {
-      // The next round is soon; the database may be away until then.
-      log.warn("janitor.round.failed", { error });
+      for (const look of [this.#lostRuns, this.#idleRuns, this.#openLanes, this.#dueThreads]) {
+        await look().catch((error) => this.#parts.log.warn("janitor.look.failed", { error }));
+      }
+    } finally {
+      this.#isBusy = false;
     }
+  }
+
+  /** One run that cannot be recovered must not keep the others from it. */
+  #lostRuns = async (): Promise<void> => {
+    const { log, runWorker, storage } = this.#parts;
+    for (const runId of await storage.leases.listLost(ROUND_MAX)) {
+      await runWorker.recover(runId).catch((error) => log.error("janitor.recovery.failed", { runId, error }));
+    }
+  };
+
+  #idleRuns = async (): Promise<void> =>
+    this.#ensure("run", await this.#parts.storage.leases.listIdle(ROUND_MAX));
+
+  #openLanes = async (): Promise<void> =>
+    this.#ensure("inbox", await this.#parts.storage.inbox.listOpenLanes(ROUND_MAX));
+
+  #dueThreads = async (): Promise<void> =>
+    this.#ensure("deliver", await this.#parts.storage.outbox.listDue(ROUND_MAX));
+
+  async #ensure(kind: JobKind, keys: readonly string[]): Promise<void> {
+    for (const key of keys) await this.#parts.queue.ensure({ kind, key });
   }
 }

@@ -10,12 +10,13 @@ export type Tx = Prisma.TransactionClient;
 export interface DatabaseOptions {
   readonly url: string;
   readonly maxConnections: number;
+  /** For statements that carry much; the default is made for short ones. */
+  readonly statementMs?: number;
   readonly log: (message: string, facts: Record<string, unknown>) => void;
 }
 
 /** Without these three a silent link hangs a query for ever, and goes on hanging after the link has healed. */
 const CONNECT_TIMEOUT_MS = 2_000;
-const QUERY_TIMEOUT_MS = 4_000;
 const STATEMENT_TIMEOUT_MS = 4_000;
 /** A worker that is frozen or cut off within a transaction would keep its locks, and with them the run, for ever. */
 const IDLE_TRANSACTION_TIMEOUT_MS = 5_000;
@@ -28,13 +29,13 @@ export class Database {
   readonly #pool: pg.Pool;
   readonly #client: PrismaClient;
 
-  constructor({ url, maxConnections, log }: DatabaseOptions) {
+  constructor({ url, maxConnections, log, statementMs = STATEMENT_TIMEOUT_MS }: DatabaseOptions) {
     this.#pool = new pg.Pool({
       connectionString: url,
       max: maxConnections,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-      query_timeout: QUERY_TIMEOUT_MS,
-      statement_timeout: STATEMENT_TIMEOUT_MS,
+      query_timeout: statementMs,
+      statement_timeout: statementMs,
       idle_in_transaction_session_timeout: IDLE_TRANSACTION_TIMEOUT_MS,
       keepAlive: true,
       application_name: "errand",

@@ -100,14 +100,17 @@ async function lock(tx: Tx, id: RunId): Promise<RunSubject> {
     FROM runs WHERE id = ${id}::uuid FOR UPDATE`;
   const leaseOver = locked[0]?.over;
   if (leaseOver === undefined) throw new AppError("resource_not_found", "There is no such run.");
-  const row = await tx.run.findUniqueOrThrow({ where: { id }, include: { threads: true } });
+  const row = await tx.run.findUniqueOrThrow({
+    where: { id },
+    include: { threads: { include: { thread: true } } },
+  });
   const open = { OR: [{ turn: null }, { turn: row.turn }], runId: id };
   const followUps = (await tx.followUp.findMany({ where: open, orderBy: { seq: "asc" } })).map(followUpOf);
   return {
     run: runOf(row),
     waiting: followUps.filter(({ turn }) => turn === undefined),
     taken: followUps.filter(({ turn }) => turn !== undefined),
-    threads: row.threads.map(threadOf),
+    threads: row.threads.map(({ thread }) => threadOf(thread)),
     leaseOver,
   };
 }

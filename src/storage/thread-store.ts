@@ -18,7 +18,9 @@ export class PrismaThreadStore implements ThreadStore {
   }
 
   async listOf(runId: RunId): Promise<readonly Thread[]> {
-    const rows = await this.#database.query((client) => client.thread.findMany({ where: { runId } }));
+    const rows = await this.#database.query((client) =>
+      client.thread.findMany({ where: { runs: { some: { runId } } } }),
+    );
     return rows.map(threadOf);
   }
 }

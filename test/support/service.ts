@@ -7,7 +7,7 @@ import type { EmulatedSlack } from "./emulated-slack.ts";
 import { waitFor } from "./wait-for.ts";
 
 const PROJECT = resolve(import.meta.dirname, "../..");
-const READY_MS = 20_000;
+const READY_MS = 60_000;
 
 /** The real service as a real process: `node src/main.ts`, on a free port, with an environment of its own. */
 export interface Service {
@@ -23,7 +23,10 @@ export interface Service {
 
 export async function startService(dataDir: string, env: Record<string, string> = {}): Promise<Service> {
   const process = spawnService(dataDir, env);
-  const url = await readyUrl(process);
+  const url = await readyUrl(process).catch(async (error: unknown) => {
+    await end(process.child, "SIGKILL");
+    throw error;
+  });
   const apiKey = env.ERRAND_API_KEY ?? (await readFile(join(dataDir, "api-key"), "utf8")).trim();
   return {
     url,
@@ -83,13 +86,16 @@ export function spawnService(dataDir: string, env: Record<string, string> = {}):
 }
 
 async function readyUrl({ child, output }: ServiceProcess): Promise<string> {
-  return waitFor(
-    () => {
-      if (child.exitCode !== null) throw new Error(`The service ended with ${child.exitCode}:\n${output()}`);
-      return /ready at (http\S+)/.exec(output())?.[1];
-    },
-    { what: "the service to be ready", timeoutMs: READY_MS },
-  );
+  const said = () => /ready at (http\S+)/.exec(output())?.[1];
+  const isGone = () => child.exitCode !== null || child.signalCode !== null;
+  await waitFor(() => said() !== undefined || isGone(), {
+    what: "the service to be ready",
+    timeoutMs: READY_MS,
+  });
+  const url = said();
+  if (url === undefined || isGone())
+    throw new Error(`The service ended with ${child.exitCode}:\n${output()}`);
+  return url;
 }
 
 async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {

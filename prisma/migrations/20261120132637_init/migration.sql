@@ -250,6 +250,9 @@ CREATE INDEX "threads_run_id_idx" ON "threads"("run_id");
 CREATE UNIQUE INDEX "threads_adapter_installation_key_key" ON "threads"("adapter", "installation", "key");
 
 -- CreateIndex
+CREATE INDEX "thread_runs_run_id_idx" ON "thread_runs"("run_id");
+
+-- CreateIndex
 CREATE UNIQUE INDEX "inbox_events_seq_key" ON "inbox_events"("seq");
 
 -- CreateIndex
@@ -290,6 +293,12 @@ ALTER TABLE "follow_ups" ADD CONSTRAINT "follow_ups_run_id_fkey" FOREIGN KEY ("r
 
 -- AddForeignKey
 ALTER TABLE "threads" ADD CONSTRAINT "threads_run_id_fkey" FOREIGN KEY ("run_id") REFERENCES "runs"("id") ON DELETE SET NULL ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "thread_runs" ADD CONSTRAINT "thread_runs_thread_id_fkey" FOREIGN KEY ("thread_id") REFERENCES "threads"("id") ON DELETE RESTRICT ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "thread_runs" ADD CONSTRAINT "thread_runs_run_id_fkey" FOREIGN KEY ("run_id") REFERENCES "runs"("id") ON DELETE RESTRICT ON UPDATE CASCADE;
 
 -- AddForeignKey
 ALTER TABLE "outbox_deliveries" ADD CONSTRAINT "outbox_deliveries_thread_id_fkey" FOREIGN KEY ("thread_id") REFERENCES "threads"("id") ON DELETE RESTRICT ON UPDATE CASCADE;

@@ -34,11 +34,7 @@ const STATES: Readonly<Record<RunState, { readonly emoji: string; readonly words
   CANCELLED: { emoji: "🚫", words: "Cancelled" },
 };
 
-const HEADINGS: Readonly<Record<MessageNotice["purpose"], string>> = {
-  answer: "The agent's answer",
-  question: "The agent asks",
-  reply: "",
-};
+const HEADINGS = { answer: "The agent's answer", question: "The agent asks" } as const;
 
 /** The run's card. `blockId` marks the message, so that it can be found again. */
 export function renderCard(card: RunCard, blockId: string): Rendered {
@@ -66,7 +62,7 @@ export function renderMessage(notice: MessageNotice, blockId: string): Rendered 
   const { purpose, text, sessionLink } = notice;
   const fallback = mrkdwnWithin(text, MAX_FALLBACK);
   const linked = sessionLink === undefined ? "" : link(sessionLink, "Session");
-  if (purpose === "reply") {
+  if (purpose === "reply" || purpose === "outcome") {
     const said = { ...mrkdwnSection(withLinks(mrkdwnWithin(text, MAX_REPLY))), block_id: blockId };
     return { text: fallback, blocks: linked ? [said, context(linked)] : [said] };
   }

@@ -1,8 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../../core/errors.ts";
-import type { Principal } from "../../core/people/principal.ts";
 import { type ApiParts, limitsOf } from "../api-parts.ts";
-import { findByKey } from "../auth.ts";
 import { readJsonBodies } from "../json-body.ts";
 import type { SessionCookies } from "../session-cookie.ts";
 import { fill, readPageFiles } from "./page-files.ts";
@@ -13,7 +11,7 @@ const FORM = "application/x-www-form-urlencoded";
 const BODY_BYTES = 4_096;
 const REFUSED = "This key was not accepted.";
 
-/** Signing in to the pages with an API key. The key is looked at once and not kept. */
+/** Signing in to the pages with an API key, which is not kept itself, and signing out. */
 export function signInRoutes(
   parts: ApiParts,
   cookies: SessionCookies,
@@ -29,25 +27,35 @@ export function signInRoutes(
     });
     app.post("/signin", { schema, bodyLimit: BODY_BYTES }, async (request, reply) => {
       const next = returnPath(Object(request.body).next);
-      const principal = await verify(parts, limiter, request);
-      if (principal === undefined) return refuse(request, reply, fill(signIn, { next, message: REFUSED }));
-      reply.header("set-cookie", cookies.issue(principal.id)).header("cache-control", "no-store");
-      return isForm(request) ? reply.redirect(next, 303) : reply.send({ next });
+      const keyHash = await verify(parts, limiter, request);
+      if (keyHash === undefined) return refuse(request, reply, fill(signIn, { next, message: REFUSED }));
+      return lead(request, reply.header("set-cookie", cookies.issue(keyHash)), next);
+    });
+    app.post("/signout", { schema, bodyLimit: BODY_BYTES }, async (request, reply) => {
+      requireSameSite(request);
+      return lead(request, reply.header("set-cookie", cookies.clear()), "/signin");
     });
   };
 }
 
+/** The stored form of the key, if there is such a key. */
 async function verify(
   parts: ApiParts,
   limiter: SignInLimiter,
   request: FastifyRequest,
-): Promise<Principal | undefined> {
+): Promise<string | undefined> {
   requireSameSite(request);
   limiter.requireFree(request.ip);
   const { key } = Object(request.body);
-  const principal = typeof key === "string" && key !== "" ? await findByKey(parts, key.trim()) : undefined;
-  if (principal === undefined) limiter.failed(request.ip);
-  return principal;
+  const keyHash = parts.hashKey(typeof key === "string" ? key.trim() : "");
+  if ((await parts.people.findByKeyHash(keyHash)) !== undefined) return keyHash;
+  limiter.failed(request.ip);
+  return undefined;
+}
+
+function lead(request: FastifyRequest, reply: FastifyReply, next: string): FastifyReply {
+  reply.header("cache-control", "no-store");
+  return isForm(request) ? reply.redirect(next, 303) : reply.send({ next });
 }
 
 function refuse(request: FastifyRequest, reply: FastifyReply, form: string): FastifyReply {
@@ -55,10 +63,10 @@ function refuse(request: FastifyRequest, reply: FastifyReply, form: string): Fas
   return page(reply).code(401).send(form);
 }
 
-/** Another site must not sign a visitor in as somebody else. */
+/** Another site must not sign a visitor in as somebody else, nor out. */
 function requireSameSite({ headers }: FastifyRequest): void {
   if (headers["sec-fetch-site"] !== "cross-site") return;
-  throw new AppError("not_authorized", "Signing in is possible from our own page alone.");
+  throw new AppError("not_authorized", "Signing in and out is possible from our own page alone.");
 }
 
 function page(reply: FastifyReply): FastifyReply {

@@ -4,6 +4,7 @@ import type { FollowUpInput } from "../../core/runs/decide-follow-up.ts";
 import { type ApiParts, limitsOf } from "../api-parts.ts";
 import { principalOf } from "../auth.ts";
 import type { Idempotency } from "../idempotency.ts";
+import { requireFollowUpAvailable } from "../not-available.ts";
 import { requireBytes } from "../request-validation.ts";
 import { problems } from "../schemas/problem.ts";
 import { RunFollowupRequest, RunFollowupResponse } from "../schemas/run-requests.ts";
@@ -25,6 +26,7 @@ export function followUpRoutes(parts: ApiParts, idempotency: Idempotency): Fasti
   return async (app) => {
     app.post("/agent/runs/:runId/followups", { schema: SCHEMA, config }, async (request, reply) => {
       requireBytes("message", request.body.message, promptBytes);
+      requireFollowUpAvailable(request.body);
       const id = requireRunId(request.params.runId);
       const viewer = principalOf(request);
       return idempotency.answerOnce(request, reply, {

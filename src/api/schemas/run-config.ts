@@ -5,6 +5,8 @@ const BASE_PROMPT_BYTES = 64 * 1024;
 const IDLE_MINUTES_MAX = 60;
 /** Written with a `$` and braces around the secret's name. */
 const SECRETS = "Values may name secrets: `$` and the name in braces.";
+/** Taken all the same: public clients send these with every request, and want them back. */
+const NOT_USED = "Kept and given back; no agent of this version uses it.";
 const MCP_KINDS = ["command", "url", "warp_id"] as const;
 
 const McpServerConfig = z
@@ -51,14 +53,17 @@ export const AmbientAgentConfig = z
     base_prompt: textOfBytes(BASE_PROMPT_BYTES).optional(),
     environment_id: z.string().optional(),
     skill_spec: z.string().optional().describe("`owner/repo:skill-name` or `owner/repo:path/to/SKILL.md`."),
-    skills: z.array(z.string()).optional(),
-    mcp_servers: McpServers.optional(),
-    computer_use_enabled: z.boolean().optional(),
-    worker_host: z.string().optional().describe("Only workers of this name take the run."),
+    skills: z.array(z.string()).optional().describe(NOT_USED),
+    mcp_servers: McpServers.optional().describe(NOT_USED),
+    computer_use_enabled: z.boolean().optional().describe(NOT_USED),
+    worker_host: z.string().optional().describe("Only workers of this name take the run. Not available yet."),
     idle_timeout_minutes: z.int().min(1).max(IDLE_MINUTES_MAX).optional(),
     harness: Harness.optional(),
-    session_sharing: z.looseObject({ public_access: z.enum(["VIEWER", "EDITOR"]).optional() }).optional(),
-    budget: Budget.optional(),
+    session_sharing: z
+      .looseObject({ public_access: z.enum(["VIEWER", "EDITOR"]).optional() })
+      .optional()
+      .describe(NOT_USED),
+    budget: Budget.optional().describe("An empty one sets no limit; others are not available yet."),
     permission_policy: z.enum(["allow", "ask"]).optional(),
   })
   .meta({ id: "AmbientAgentConfig", description: "Unknown members are kept and given back." });

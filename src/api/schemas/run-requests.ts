@@ -31,6 +31,8 @@ const Attachment = z.object({
   data: z.string().describe("Base64."),
 });
 
+const Mode = z.enum(RUN_MODES).describe("Only `normal` (default) is available yet.");
+
 export const RunAgentRequest = z
   .object({
     prompt: z.string().optional(),
@@ -48,7 +50,7 @@ export const RunAgentRequest = z
       .describe("false: only the creator and administrators see the run. Default true."),
     images: z.array(Image).max(FILES_MAX).optional(),
     attachments: z.array(Attachment).max(FILES_MAX).optional(),
-    mode: z.enum(RUN_MODES).optional(),
+    mode: Mode.optional(),
     interactive: z.boolean().optional(),
     metadata: Metadata.optional(),
   })
@@ -77,14 +79,15 @@ export type RunAgentResponse = z.output<typeof RunAgentResponse>;
 export const RunFollowupRequest = z
   .object({
     message: z.string().refine((text) => text.trim() !== "", "must not be empty"),
-    mode: z.enum(RUN_MODES).optional(),
+    mode: Mode.optional(),
     delivery: z
       .enum(FOLLOW_UP_DELIVERIES)
       .optional()
       .describe(
-        "queue (default): the next turn takes it. interrupt: stops the current turn. steer: goes into it.",
+        "queue (default): the next turn takes it. interrupt: stops the current turn. steer: goes into it where the " +
+          "agent can take words in the middle of a turn, and is a queue where it cannot; no agent of this version can.",
       ),
-    visibility: z.enum(["thread", "private"]).optional(),
+    visibility: z.enum(["thread", "private"]).optional().describe("`private` is not available yet."),
   })
   .meta({ id: "RunFollowupRequest" });
 export type RunFollowupRequest = z.output<typeof RunFollowupRequest>;

@@ -1,3 +1,4 @@
+import { cleaned } from "../clean-text.ts";
 import { AppError } from "../errors.ts";
 import type {
   AgentRunner,
@@ -115,7 +116,7 @@ export class Attempt {
     const end = await this.#prompt(session, text);
     if (end === undefined) return false;
     await this.#recorder.flush();
-    const answer = this.#parts.redact(this.#answer.text);
+    const answer = this.#clean(this.#answer.text);
     return this.#saver.saveWith((edit) => decideTurnEnd(edit, end, answer));
   }
 
@@ -125,9 +126,11 @@ export class Attempt {
     // It may have come while the words were being put together.
     if (this.#isInterrupted) this.#cancelTurn();
     const first = await Promise.race([prompted, this.#broken]);
-    if (typeof first !== "string") return first;
+    if (typeof first !== "string") {
+      this.#desk.abandon();
+      return first;
+    }
     if (first === "lost") return undefined;
-    this.#desk.abandon();
     const graceMs = first === "stopping" ? STOP_GRACE_MS : CANCEL_GRACE_MS;
     const ended = prompted.then(
       () => undefined,
@@ -144,7 +147,7 @@ export class Attempt {
     const known = error instanceof AppError ? error : undefined;
     const { id: runId, attempt } = this.#parts.run;
     if (known === undefined) this.#parts.log.error("attempt.broke", { runId, attempt, error });
-    const message = this.#parts.redact(known?.message ?? "The platform failed while it worked on this run.");
+    const message = this.#clean(known?.message ?? "The platform failed while it worked on this run.");
     const errorCode = known?.code ?? "internal_error";
     const retryable = known?.retryable ?? true;
     await this.#flushLog();
@@ -160,8 +163,9 @@ export class Attempt {
   async #putAway(): Promise<void> {
     await this.#session?.close();
     if (this.#reason === "lost") return;
-    const reason = this.#reason === "stopping" ? "Its worker stops." : "The attempt is over.";
-    const handBack = (edit: RunEdit) => decideHandBack(edit, reason);
+    const isStopping = this.#reason === "stopping";
+    const reason = isStopping ? "Its worker stops." : "The attempt is over.";
+    const handBack = (edit: RunEdit) => decideHandBack(edit, { reason, isStopping });
     try {
       await this.#flushLog();
       await this.#saver.saveWith(handBack).catch(async (error) => {
@@ -190,7 +194,9 @@ export class Attempt {
     this.#cancelTurn();
   }
 
+  /** Nobody will answer a question of a turn that is being stopped. */
   #cancelTurn(): void {
+    this.#desk.abandon();
     this.#session?.cancel().catch((error) => this.#warn("agent.cancel.failed", error));
   }
 
@@ -204,11 +210,17 @@ export class Attempt {
         this.#answer.hear(update);
         this.#recorder.add(update);
       },
-      permission: async (request: PermissionRequest) => {
-        await this.#recorder.flush();
-        return this.#desk.ask(request);
-      },
+      permission: (request: PermissionRequest) => this.#ask(request),
     };
+  }
+
+  /** People are shown the question cleaned; the agent gets back the id that it gave. */
+  async #ask(request: PermissionRequest): Promise<string | undefined> {
+    await this.#recorder.flush();
+    const shown = this.#clean(request);
+    const chosen = await this.#desk.ask(shown);
+    const index = shown.options.findIndex(({ optionId }) => optionId === chosen);
+    return request.options[index]?.optionId;
   }
 
   async #store(updates: readonly AgentUpdate[]): Promise<void> {
@@ -217,7 +229,12 @@ export class Attempt {
     });
   }
 
-  async #sayStarted({ agent, sessionId, resumed }: AgentSession): Promise<void> {
+  async #sayStarted(session: AgentSession): Promise<void> {
+    const { agent, resumed, sessionId } = this.#clean({
+      agent: session.agent,
+      resumed: session.resumed,
+      sessionId: session.sessionId,
+    });
     const version = agent.version === undefined ? {} : { version: agent.version };
     await this.#write((edit) => {
       edit.set({ agentSession: sessionId });
@@ -232,6 +249,10 @@ export class Attempt {
       storage.runs.readEvents(run.id, after, DIGEST_EVENTS_MAX),
     );
     return digestOf(run, events, this.#taken);
+  }
+
+  #clean<T>(value: T): T {
+    return cleaned(value, this.#parts.redact);
   }
 
   #write: LeaseWriter["write"] = (decide) => this.#lease.write(decide);

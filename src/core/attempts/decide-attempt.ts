@@ -72,8 +72,8 @@ export function decideTurnEnd(edit: RunEdit, end: TurnEnd, answer: string): bool
   edit.record({ kind: "turn.ended", stopReason, answer, ...(usage === undefined ? {} : { usage }) });
   if (!isWorkedOn(edit.run.state)) return false;
   edit.set({ turnOpen: false, lostAttempts: 0, answer, permission: undefined });
-  if (edit.subject.waiting.length > 0) {
-    edit.sayAnswer(undefined);
+  if (edit.waitingCount > 0) {
+    edit.sayAnswer();
     return true;
   }
   const failure = failureOf(stopReason);
@@ -82,24 +82,33 @@ export function decideTurnEnd(edit: RunEdit, end: TurnEnd, answer: string): bool
   return false;
 }
 
-/** The end of a run by a failure. Follow-ups that wait are not lost with it: they take the run up again. */
+/**
+ * The end of a run by a failure. Follow-ups that came during its turn take it up again. Before its turn began the
+ * same would fail again without end: they wait for the next word.
+ */
 export function decideFailure(
   edit: RunEdit,
   status: StatusMessage & { readonly errorCode: ErrorCode },
 ): void {
   if (!isWorkedOn(edit.run.state)) return;
+  const wasInTurn = edit.run.turnOpen;
   edit.set({ turnOpen: false, lostAttempts: 0, answer: undefined });
   edit.moveTo(endStateOf(status.errorCode), { status });
-  if (edit.subject.waiting.length > 0) edit.moveTo("QUEUED", { reason: "A follow-up was waiting." });
+  if (wasInTurn && edit.waitingCount > 0) edit.moveTo("QUEUED", { reason: "A follow-up was waiting." });
 }
 
-/** A worker that stops gives its run back; the open turn is taken up again by the next one. */
-export function decideHandBack(edit: RunEdit, reason: string): void {
-  edit.record({ kind: "attempt.ended", attempt: edit.run.attempt, reason });
+/** The attempt puts its run down. A stopping worker's run is taken up again by the next one, its turn still open. */
+export function decideHandBack(
+  edit: RunEdit,
+  why: { readonly reason: string; readonly isStopping: boolean },
+): void {
+  const { attempt, lostAttempts, state } = edit.run;
+  edit.record({ kind: "attempt.ended", attempt, reason: why.reason });
   edit.dropLease();
   keepAnswer(edit);
-  edit.set({ lostAttempts: Math.max(0, edit.run.lostAttempts - 1) });
-  if (isMoving(edit.run.state)) edit.moveTo("QUEUED", { reason });
+  // A run that is put down in the middle, but not because its worker stops, has lost one more attempt.
+  if (why.isStopping || !isMoving(state)) edit.set({ lostAttempts: Math.max(0, lostAttempts - 1) });
+  if (isMoving(state)) edit.moveTo("QUEUED", { reason: why.reason });
 }
 
 function failureOf(

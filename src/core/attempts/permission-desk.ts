@@ -1,5 +1,6 @@
 import type { PermissionRequest } from "../ports/agent-runner.ts";
 import type { Clock, Stop } from "../ports/clock.ts";
+import type { RunEdit } from "../runs/run-edit.ts";
 import type { LeaseWriter } from "./lease-writer.ts";
 
 /** Asks people what the agent asks us. One question at a time; the run is BLOCKED while it waits. */
@@ -38,13 +39,8 @@ export class PermissionDesk {
     const answer = new Promise<string | null | undefined>((resolve) => {
       this.#waiting = resolve;
     });
-    await this.#lease.write((edit) => {
-      if (edit.run.state !== "INPROGRESS") return this.abandon();
-      edit.set({ permission: request });
-      edit.record({ kind: "permission.requested", request });
-      edit.moveTo("BLOCKED");
-      edit.say({ kind: "message", purpose: "question", text: questionText(request) });
-    });
+    const { value: isAsked } = await this.#lease.write((edit) => decideQuestion(edit, request));
+    if (!isAsked) this.abandon();
     const stopTimer: Stop = this.#clock.after(this.#idleMs, this.#unanswered);
     const optionId = await answer;
     stopTimer();
@@ -52,6 +48,16 @@ export class PermissionDesk {
     if (optionId !== undefined) await this.#lease.write((edit) => edit.set({ permission: undefined }));
     return optionId ?? undefined;
   }
+}
+
+/** False when the run is no longer in its turn: cancelled, say. */
+function decideQuestion(edit: RunEdit, request: PermissionRequest): boolean {
+  if (edit.run.state !== "INPROGRESS") return false;
+  edit.set({ permission: request });
+  edit.record({ kind: "permission.requested", request });
+  edit.moveTo("BLOCKED");
+  edit.say({ kind: "message", purpose: "question", text: questionText(request) });
+  return true;
 }
 
 function questionText({ title, options }: PermissionRequest): string {

@@ -71,10 +71,12 @@ export class RunWatch {
   async #lookOnce(): Promise<void> {
     const { log, run, storage } = this.#parts;
     try {
+      const seen: { subject?: RunSubject } = {};
       await storage.runs.change(run.id, (subject) => {
-        this.#see(subject);
+        seen.subject = subject;
         return undefined;
       });
+      if (seen.subject !== undefined) this.#see(seen.subject);
     } catch (error) {
       log.warn("run.look.failed", { runId: run.id, error: String(error) });
     }

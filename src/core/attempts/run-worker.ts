@@ -31,13 +31,15 @@ export class RunWorker {
 
   /** Takes runs from workers that were lost, so that other workers find them. */
   async recover(runId: RunId): Promise<void> {
+    let isLost = false;
     await this.#parts.storage.runs.change(runId, (subject) => {
-      if (!subject.leaseOver) return undefined;
+      isLost = subject.leaseOver;
+      if (!isLost) return undefined;
       const edit = this.#edit(subject);
       decideRecovery(edit);
       return edit.done();
     });
-    this.#parts.log.warn("run.recovered", { runId });
+    if (isLost) this.#parts.log.warn("run.recovered", { runId });
   }
 
   async #claim(runId: RunId, token: LeaseToken): Promise<Run | undefined> {

@@ -52,8 +52,9 @@ export class WorkspaceSaver {
       const checkpoint = await untilAvailable(this.#clock, () => this.#workspaces.checkpoint(this.#run.id));
       return { checkpoint };
     } catch (error) {
-      if (!(error instanceof AppError) || error.code !== "operation_not_supported") throw error;
-      return { problem: `${error.message} ${error.options.remedy ?? ""}`.trim() };
+      this.#log.error("workspace.not_stored", { runId: this.#run.id, error });
+      const known = error instanceof AppError ? `${error.message} ${error.options.remedy ?? ""}` : "";
+      return { problem: known.trim() || "The files of the workspace could not be read." };
     }
   }
 

@@ -56,14 +56,15 @@ async function stop(arrival: Arrival, parts: IntakeParts): Promise<Disposition> 
   return cancel(arrival, parts, currentRun(arrival));
 }
 
-/** Buttons are bound to the run they were shown with; they act only while it is the run of their thread. */
+/** A button acts on the run it was shown with, in a thread of that run, though the thread may have another by now. */
 async function press(
   arrival: Arrival,
   pressed: NonNullable<Arrival["message"]["press"]>,
   parts: IntakeParts,
 ): Promise<Disposition> {
-  if (pressed.runId !== arrival.thread.runId)
-    return reply(arrival, parts, "That run is not the one of this thread.");
+  const threads = await parts.storage.threads.listOf(pressed.runId);
+  if (!threads.some(({ id }) => id === arrival.thread.id))
+    return reply(arrival, parts, "That run is not one of this thread.");
   if (pressed.kind === "cancel") return cancel(arrival, parts, pressed.runId);
   try {
     await parts.runs.answerPermission(pressed.runId, arrival.author, pressed, seen(arrival, "answered"));

@@ -106,6 +106,11 @@ export class Intake {
   }
 
   async #refuse(settles: Arrival["settles"], message: InboundMessage, reason: string): Promise<string> {
+    // Who did not address us is not told off in front of everybody.
+    if (message.addressed === "reply") {
+      await this.#parts.storage.inbox.settle({ ...settles, disposition: "refused", reason });
+      return "refused";
+    }
     const thread = await this.#threadOf(message);
     const notices = [{ kind: "message", purpose: "reply", text: reason }] as const;
     await this.#parts.storage.inbox.settle(

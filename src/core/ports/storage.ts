@@ -58,7 +58,7 @@ export interface RunSubject {
   readonly waiting: readonly FollowUp[];
   /** Follow-ups of the current turn, for an attempt that takes it up again. */
   readonly taken: readonly FollowUp[];
-  /** Threads whose current run this is. */
+  /** All threads that were ever bound to it: a run whose thread went on to another one still tells its end there. */
   readonly threads: readonly Thread[];
   /** Whether there is a lease and its time is over, by the database's clock. */
   readonly leaseOver: boolean;
@@ -75,6 +75,7 @@ export interface LeaseStore {
 
 export interface ThreadStore {
   find(address: ThreadAddress): Promise<Thread | undefined>;
+  /** All threads that were ever bound to the run. */
   listOf(runId: RunId): Promise<readonly Thread[]>;
 }
 

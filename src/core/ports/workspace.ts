@@ -14,10 +14,7 @@ export interface WorkspaceKeeper {
    * the checkpoint restored, else an empty one. Fails with `environment_setup_failed`.
    */
   prepare(runId: RunId, checkpoint: string | undefined): Promise<Workspace>;
-  /**
-   * Stores the workspace where every worker can reach it; the new checkpoint's id. Throws
-   * `operation_not_supported` for a workspace that is too large; its files stay here.
-   */
+  /** Stores the workspace where every worker can reach it; the new checkpoint's id. If it throws, the files stay. */
   checkpoint(runId: RunId): Promise<string>;
   /** Drops a checkpoint that no run names any more. */
   forget(checkpoint: string): Promise<void>;

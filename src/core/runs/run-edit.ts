@@ -36,6 +36,7 @@ export class RunEdit {
   #settlement: Settlement | undefined;
   #answer: RememberedAnswer | undefined;
   #showCard = false;
+  #isWaitingTaken = false;
 
   constructor(subject: RunSubject, tools: EditTools) {
     this.subject = subject;
@@ -54,21 +55,15 @@ export class RunEdit {
     const from = this.#progress.state;
     requireTransition(from, to);
     this.record({ kind: "run.state", from, to, ...why });
-    this.set({ state: to, statusMessage: why.status, ...this.#stamps(to) });
+    this.#progress = { ...this.#progress, state: to, statusMessage: why.status, ...this.#stamps(to) };
     this.#showCard = true;
-    if (isEnded(to)) this.sayAnswer(why.status?.message);
+    if (isEnded(to)) this.#sayEnd(why.status);
   }
 
   /** The closing words of a turn, to every thread that shows them apart from the card. */
-  sayAnswer(fallback: string | undefined): void {
-    const text = this.#progress.answer ?? fallback;
-    if (text === undefined || text === "") return;
-    this.say({
-      kind: "message",
-      purpose: "answer",
-      text,
-      sessionLink: this.#tools.writer.sessionLink(this.run),
-    });
+  sayAnswer(): void {
+    const { answer } = this.#progress;
+    if (answer !== undefined && answer !== "") this.#sayApart("answer", answer);
   }
 
   /** The first event of a new run, instead of a move. */
@@ -81,7 +76,7 @@ export class RunEdit {
     this.#events.push({ turn: this.#progress.turn, body });
   }
 
-  set(members: Partial<RunProgress>): void {
+  set(members: Partial<Omit<RunProgress, "state" | "statusMessage" | "startedAt" | "endedAt">>): void {
     this.#progress = { ...this.#progress, ...members };
   }
 
@@ -104,11 +99,17 @@ export class RunEdit {
   /** Begins the next turn, or goes on with the open one, with everything that waits. Returns all the turn takes. */
   takeWaiting(): readonly FollowUp[] {
     const { taken, waiting } = this.subject;
+    this.#isWaitingTaken = true;
     const isOpen = this.#progress.turnOpen;
     const turn = isOpen ? this.#progress.turn : this.#progress.turn + 1;
     this.#takes = { turn, ids: waiting.map(({ id }) => id) };
     this.set({ turn, turnOpen: true, answer: undefined });
     return isOpen ? [...taken, ...waiting] : waiting;
+  }
+
+  /** How many follow-ups wait for a turn once this is stored. */
+  get waitingCount(): number {
+    return this.#followUps.length + (this.#isWaitingTaken ? 0 : this.subject.waiting.length);
   }
 
   bind(binding: ThreadBinding): void {
@@ -156,6 +157,16 @@ export class RunEdit {
     if (isEnded(to)) return { endedAt: this.#tools.now, permission: undefined };
     if (to === "INPROGRESS" && this.#progress.startedAt === undefined) return { startedAt: this.#tools.now };
     return { endedAt: undefined };
+  }
+
+  /** What an ended run has to say: the agent's words, or in ours why there are none. */
+  #sayEnd(status: StatusMessage | undefined): void {
+    if (this.#progress.answer !== undefined) this.sayAnswer();
+    else if (status !== undefined) this.#sayApart("outcome", status.message);
+  }
+
+  #sayApart(purpose: "answer" | "outcome", text: string): void {
+    this.say({ kind: "message", purpose, text, sessionLink: this.#tools.writer.sessionLink(this.run) });
   }
 
   #sayCard(): void {

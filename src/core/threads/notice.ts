@@ -8,10 +8,13 @@ export type Notice =
   | { readonly kind: "seen"; readonly messageRef: string }
   /** The run's one card in this thread, edited in place; a newer one replaces an unsent older one. */
   | { readonly kind: "card"; readonly card: RunCard }
-  /** A message of its own. `answer` and `question` are not sent where the adapter shows them in the card. */
+  /**
+   * A message of its own. `answer` (the agent's words), `outcome` (ours, of a run that ended without any) and
+   * `question` are not sent where the adapter shows them in the card.
+   */
   | {
       readonly kind: "message";
-      readonly purpose: "answer" | "question" | "reply";
+      readonly purpose: "answer" | "outcome" | "question" | "reply";
       readonly text: string;
       readonly sessionLink?: string;
     };

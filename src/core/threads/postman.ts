@@ -62,7 +62,9 @@ export class Postman {
   #adapterOf({ adapter: name }: TakenDelivery): ThreadAdapter {
     const adapter = this.#parts.adapters.get(name);
     if (adapter !== undefined) return adapter;
-    throw new AppError("integration_not_configured", `The adapter ${name} is not switched on here.`);
+    // Another worker may have it, or this one after its next start.
+    const message = `The adapter ${name} is not switched on here.`;
+    throw new AppError("integration_not_configured", message, { retryable: true });
   }
 }
 

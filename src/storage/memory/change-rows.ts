@@ -14,6 +14,13 @@ export function bindThread(tx: Tx, runId: RunId, { thread, expected }: ThreadBin
   const row = tx.tables.threads.get(thread.id);
   if (row === undefined || row.runId !== expected) throw new Taken("thread");
   tx.tables.threads.set(row.id, { ...row, runId });
+  const bound = tx.tables.threadRuns.get(runId) ?? [];
+  if (!bound.includes(row.id)) tx.tables.threadRuns.set(runId, [...bound, row.id]);
+}
+
+/** All threads that were ever bound to the run. */
+export function threadsOf({ threadRuns, threads }: Tables, runId: RunId): readonly Thread[] {
+  return (threadRuns.get(runId) ?? []).flatMap((id) => threads.get(id) ?? []);
 }
 
 /** Makes the thread unless this very row is there already; another row with its address means it is taken. */

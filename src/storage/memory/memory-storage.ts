@@ -1,5 +1,5 @@
 import type { Storage } from "../../core/ports/storage.ts";
-import { answerName, findThread } from "./change-rows.ts";
+import { answerName, findThread, threadsOf } from "./change-rows.ts";
 import { MemoryInboxStore } from "./inbox-store.ts";
 import { MemoryLeaseStore } from "./lease-store.ts";
 import { MemoryDatabase, type MemoryStorageParts } from "./memory-database.ts";
@@ -18,8 +18,7 @@ export function createMemoryStorage(parts: MemoryStorageParts): Storage {
     people: new MemoryPeopleStore(database),
     threads: {
       find: (address) => database.read((tables) => findThread(tables, address)),
-      listOf: (runId) =>
-        database.read(({ threads }) => [...threads.values().filter((thread) => thread.runId === runId)]),
+      listOf: (runId) => database.read((tables) => threadsOf(tables, runId)),
     },
     answers: {
       find: (principalId, key) =>

@@ -5,7 +5,7 @@ import type { RunEvent } from "../../core/runs/events.ts";
 import type { FollowUp, Lease, Run, RunOrigin } from "../../core/runs/run.ts";
 import type { RunChange } from "../../core/runs/run-change.ts";
 import type { RunPage, RunQuery } from "../../core/runs/run-query.ts";
-import { addNotices, bindThread, rememberAnswer, settleEvent } from "./change-rows.ts";
+import { addNotices, bindThread, rememberAnswer, settleEvent, threadsOf } from "./change-rows.ts";
 import type { MemoryDatabase, Tx } from "./memory-database.ts";
 import { listRuns } from "./run-list.ts";
 import type { RunRow, Tables } from "./tables.ts";
@@ -62,7 +62,7 @@ function subjectOf({ tables, now }: Tx, { run, leaseUntil }: RunRow): RunSubject
     run,
     waiting: followUps.filter(({ turn }) => turn === undefined),
     taken: followUps.filter(({ turn }) => turn === run.turn),
-    threads: [...tables.threads.values().filter(({ runId }) => runId === run.id)],
+    threads: threadsOf(tables, run.id),
     leaseOver: leaseUntil !== undefined && leaseUntil < now,
   };
 }

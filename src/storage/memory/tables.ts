@@ -36,6 +36,8 @@ export interface Tables {
   readonly events: Map<RunId, readonly RunEvent[]>;
   readonly followUps: Map<string, FollowUp>;
   readonly threads: Map<string, Thread>;
+  /** The threads that each run was ever bound to. */
+  readonly threadRuns: Map<RunId, readonly string[]>;
   readonly inbox: Map<string, InboxRow>;
   readonly meanings: Set<string>;
   readonly deliveries: Map<string, DeliveryRow>;
@@ -55,6 +57,7 @@ export function emptyTables(): Tables {
     events: new Map(),
     followUps: new Map(),
     threads: new Map(),
+    threadRuns: new Map(),
     inbox: new Map(),
     meanings: new Set(),
     deliveries: new Map(),
@@ -72,6 +75,7 @@ export function copyOf(tables: Tables): Tables {
     events: new Map(tables.events),
     followUps: new Map(tables.followUps),
     threads: new Map(tables.threads),
+    threadRuns: new Map(tables.threadRuns),
     inbox: new Map(tables.inbox),
     meanings: new Set(tables.meanings),
     deliveries: new Map(tables.deliveries),

@@ -19,7 +19,7 @@ export interface BenchOptions {
   readonly limits?: Partial<ApiLimits>;
   readonly adapterRoutes?: readonly FastifyPluginAsync[];
   readonly serves?: ApiParts["serves"];
-  readonly trustProxy?: boolean;
+  readonly trustProxy?: ApiParts["trustProxy"];
   readonly tls?: ApiParts["tls"];
   readonly ready?: () => Promise<string | undefined>;
   readonly answers?: (answers: AnswerStore) => AnswerStore;

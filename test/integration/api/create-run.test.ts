@@ -25,7 +25,7 @@ describe("creating a run", () => {
       harness: { type: "oz" },
       future_member: { a: [1, null] },
     };
-    const id = await createRun(bench, { title: "T", config, metadata: { "a.b": "" }, mode: "plan" });
+    const id = await createRun(bench, { title: "T", config, metadata: { "a.b": "" }, mode: "normal" });
 
     const run = await call(bench, `/api/v1/agent/runs/${id}`);
     const task = await call(bench, `/api/v1/agent/tasks/${id.toUpperCase()}`);
@@ -69,6 +69,21 @@ describe("creating a run", () => {
     expect(status).toBe(200);
     expect(run.agent_config).toEqual({ mcp_servers: { a: { command: "c" } }, harness: { type: "demo" } });
     expect(run.title).toBe("x");
+  });
+
+  test("what no agent uses yet is kept and given back, and an empty budget asks for nothing", async () => {
+    const config = {
+      skills: ["a"],
+      mcp_servers: { a: { command: "c" } },
+      session_sharing: { public_access: "VIEWER" },
+      computer_use_enabled: false,
+      budget: {},
+    };
+    const id = await createRun(bench, { config });
+
+    const { body } = await call(bench, `/api/v1/agent/runs/${id}`);
+
+    expect(body.agent_config).toEqual({ ...config, harness: { type: "demo" } });
   });
 
   test.each([
@@ -168,6 +183,11 @@ describe("a request that is refused", () => {
     ["skill", { skill: "repo:name" }],
     ["config.skill_spec", { config: { skill_spec: "o/r:name" } }],
     ["conversation_id", { conversation_id: "c" }],
+    ["mode", { mode: "plan" }],
+    ["mode", { mode: "orchestrate" }],
+    ["config.worker_host", { config: { worker_host: "w" } }],
+    ["config.budget", { config: { budget: { max_turns: 1 } } }],
+    ["config.budget", { config: { budget: { unknown: true } } }],
   ])("%s is refused rather than dropped", async (member, members) => {
     const answer = await call(bench, "/api/v1/agent/runs", { body: { prompt: "x", ...members } });
 

@@ -52,7 +52,8 @@ export class EventReader {
 export interface StreamOptions {
   readonly query?: string;
   readonly headers?: Record<string, string>;
-  readonly key?: string;
+  /** null: none. Default: the administrator's. */
+  readonly key?: string | null;
 }
 
 export async function openStream(
@@ -71,7 +72,8 @@ export async function openRaw(
 ): Promise<IncomingMessage> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   const url = `${bench.url}/api/v1/agent/runs/${runId}/events${query}`;
-  const all = { authorization: `Bearer ${key}`, accept: "text/event-stream", ...headers };
+  const bearer = key === null ? {} : { authorization: `Bearer ${key}` };
+  const all = { ...bearer, accept: "text/event-stream", ...headers };
   httpRequest(url, { agent: false, headers: all }, resolve).on("error", reject).end();
   return promise;
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type LeaseToken, newId } from "../../../src/core/ids.ts";
+import { type LeaseToken, newId, type RunId } from "../../../src/core/ids.ts";
 import type { RunState } from "../../../src/core/runs/states.ts";
 import { type ApiBench, startBench } from "./api-bench.ts";
 import { call, createRun } from "./api-caller.ts";
@@ -67,6 +67,31 @@ describe("a follow-up", () => {
 
     expect([answer.status, answer.body.code]).toEqual([400, "invalid_request"]);
   });
+
+  test.each([
+    ["mode", { mode: "plan" }],
+    ["mode", { mode: "orchestrate" }],
+    ["visibility", { visibility: "private" }],
+  ])("with a %s that is not available is refused and not stored: %o", async (member, members) => {
+    const id = await createRun(bench);
+
+    const answer = await call(bench, `${RUNS}/${id}/followups`, { body: { message: "x", ...members } });
+
+    expect([answer.status, answer.body.code]).toEqual([422, "operation_not_supported"]);
+    expect(answer.body.issues[0].path).toBe(member);
+    expect(answer.body.remedy).toBeTruthy();
+    expect(await bench.runs.readEvents(id as RunId, 0, 10)).toHaveLength(1);
+  });
+
+  test.each([{ delivery: "steer" }, { mode: "normal" }, { visibility: "thread" }])(
+    "with %o is taken",
+    async (members) => {
+      const id = await createRun(bench);
+      const body = { message: "x", ...members };
+
+      expect((await call(bench, `${RUNS}/${id}/followups`, { body })).status).toBe(200);
+    },
+  );
 
   test("to an unknown run, or another's, is not found", async () => {
     const [ann, ben] = [await bench.addUser("ann"), await bench.addUser("ben")];

@@ -70,7 +70,7 @@ test("every address of runs is in it, with what it reads and its refusals", () =
 test("real answers are what the document says, and hold nothing it does not name", async () => {
   const config = {
     mcp_servers: { a: { url: "https://x" } },
-    budget: { max_turns: 1 },
+    budget: {},
     harness: { type: "codex" },
   };
   const created = await call(bench, "/api/v1/agent/run", {

@@ -1,7 +1,9 @@
 import { readdir, readFile } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { waitFor } from "../../support/wait-for.ts";
 import { type ApiBench, startBench } from "./api-bench.ts";
 import { type Answer, call, createRun } from "./api-caller.ts";
+import { openStream } from "./event-reader.ts";
 
 let bench: ApiBench;
 beforeAll(async () => {
@@ -125,13 +127,43 @@ describe("the cookie", () => {
     expect((await visit(RUNS, cookie, { headers: { authorization: "Bearer wrong" } })).status).toBe(401);
   });
 
+  test("dies with the key that opened it, and so does its stream", async () => {
+    const own = await startBench({ limits: { heartbeatMs: 20 } });
+    const id = await createRun(own);
+    const signedIn = await call(own, "/signin", { body: { key: own.key }, key: null });
+    const options = { key: null, headers: { cookie: cookieOf(signedIn) } };
+    const stream = await openStream(own, id, options);
+    await waitFor(() => stream.comments.length >= 2, { what: "two heartbeats" });
+    const wasOpen = !stream.isOver;
+
+    await own.storage.people.setAdministratorKey("of another key");
+    const [read, page] = [await call(own, RUNS, options), await call(own, "/", options)];
+    await stream.untilOver();
+    await own.close();
+
+    expect([wasOpen, read.status, page.status]).toEqual([true, 401, 303]);
+  });
+
+  test("is forgotten by signing out, which other sites cannot ask for", async () => {
+    const signOut = (headers: Record<string, string>) =>
+      call(bench, "/signout", { method: "POST", body: "", headers, key: null });
+
+    const [form, json] = [await signOut(FORM), await signOut({})];
+    const foreign = await signOut({ ...FORM, "sec-fetch-site": "cross-site" });
+
+    expect([form.status, form.headers.get("location")]).toEqual([303, "/signin"]);
+    expect(form.headers.get("set-cookie")).toMatch(/^errand_session=; Path=\/; Max-Age=0; /);
+    expect([json.status, json.body]).toEqual([200, { next: "/signin" }]);
+    expect([foreign.status, foreign.headers.get("set-cookie")]).toEqual([403, null]);
+  });
+
   test("is worth nothing when it is changed or over", async () => {
     const cookie = cookieOf(await signIn({ key: bench.key }));
     const [name = "", id = "", expires = "", signature = ""] = cookie.split(/[=.]/);
     const forged = [
       `${name}=${id}.${Number(expires) + 1}.${signature}`,
       `${name}=${id}.${expires}.${signature}x`,
-      `${name}=00000000-0000-7000-8000-000000000000.${expires}.${signature}`,
+      `${name}=${"0".repeat(64)}.${expires}.${signature}`,
       `${name}=`,
       `${name}=..`,
     ];

@@ -49,16 +49,32 @@ test("a worker answers for its health and has no API, no pages and no webhooks",
   expect(statuses).toEqual([200, 200, 404, 404, 404, 404]);
 });
 
+const CALLERS = ["198.51.100.1", "198.51.100.2", "198.51.100.3"];
+const SAME = "203.0.113.9";
+
 test.each([
-  { trustProxy: true, blocked: [401, 401, 401] },
-  { trustProxy: false, blocked: [401, 401, 429] },
-])(
-  "who signs in is told apart by the proxy's word only if it is trusted: $trustProxy",
-  async ({ trustProxy, blocked }) => {
+  { what: "no proxy is trusted", trustProxy: false, chain: (caller: string) => caller, third: 429 },
+  { what: "one proxy names its caller", trustProxy: 1, chain: (caller: string) => caller, third: 401 },
+  {
+    what: "a caller forges more",
+    trustProxy: 1,
+    chain: (forged: string) => `${forged}, ${SAME}`,
+    third: 429,
+  },
+  { what: "two proxies", trustProxy: 2, chain: (caller: string) => `${caller}, ${SAME}`, third: 401 },
+  {
+    what: "a caller forges more before two proxies",
+    trustProxy: 2,
+    chain: (forged: string) => `${forged}, ${SAME}, 10.0.0.1`,
+    third: 429,
+  },
+] as const)(
+  "who signs in is told apart by what trusted proxies say alone: $what",
+  async ({ trustProxy, chain, third }) => {
     const { url } = await start({ trustProxy, limits: { failedSignIns: 2 } });
 
     const statuses: number[] = [];
-    for (const caller of ["198.51.100.1", "198.51.100.2", "198.51.100.3"]) {
+    for (const caller of CALLERS.map(chain)) {
       const answer = await fetch(`${url}/signin`, {
         method: "POST",
         headers: { "content-type": "application/json", "x-forwarded-for": caller },
@@ -67,6 +83,6 @@ test.each([
       statuses.push(answer.status);
     }
 
-    expect(statuses).toEqual(blocked);
+    expect(statuses).toEqual([401, 401, third]);
   },
 );

@@ -51,6 +51,7 @@ export class FaultDesk {
   readonly #slack: EmulatedSlack | undefined;
   readonly #folder: string;
   readonly #workers: Worker[] = [];
+  readonly #starting: Promise<Worker>[] = [];
   readonly #runIds: string[] = [];
   readonly #deliveries: { adapter: string; deliveryId: string }[] = [];
 
@@ -71,7 +72,13 @@ export class FaultDesk {
     return this.#slack;
   }
 
-  async start(env: Record<string, string> = {}, dataDir = this.newDataDir()): Promise<Worker> {
+  start(env: Record<string, string> = {}, dataDir = this.newDataDir()): Promise<Worker> {
+    const starting = this.#start(env, dataDir);
+    this.#starting.push(starting);
+    return starting;
+  }
+
+  async #start(env: Record<string, string>, dataDir: string): Promise<Worker> {
     const service = await startService(dataDir, { ...this.environment(), ...env });
     const worker = { ...service, dataDir, api: createApiClient(service) };
     this.#workers.push(worker);
@@ -84,6 +91,8 @@ export class FaultDesk {
       ERRAND_SECRET_KEY: SECRET_KEY,
       ERRAND_API_KEY: API_KEY,
       ERRAND_SANDBOX: "local",
+      // Many processes share the server of the test run, and it has a hundred connections.
+      ERRAND_DATABASE_CONNECTIONS: "2",
       ...(this.#slack === undefined ? {} : slackEnvironment(this.#slack)),
     };
   }
@@ -181,6 +190,7 @@ export class FaultDesk {
 
   /** Kills whatever still lives: what a test wants to see end by itself it has to wait for. */
   async close(): Promise<void> {
+    await Promise.allSettled(this.#starting);
     for (const worker of this.#workers) await worker.end("SIGKILL");
     const ours = (await listRunProcesses()).filter(({ environment }) => environment.includes(this.#folder));
     for (const { pid } of ours) killNow(pid);

@@ -6,28 +6,29 @@ import { atDesk } from "./fault-desk.ts";
 
 /** API.md §2: how long the processes of a cancelled run may live on. */
 const GONE_MS = 10_000;
+const LIMIT = { timeout: 90_000 };
 
-describe.concurrent("several processes on one database", { timeout: 90_000 }, () => {
-  test("five that start at once on an empty database make it ready once, and all work", () =>
-    atDesk(
-      async (desk) => {
-        const roles = ["all", "all", "api", "api", "worker"];
+test("five processes that start at once on an empty database make it ready once, and all work", LIMIT, () =>
+  atDesk(
+    async (desk) => {
+      const roles = ["all", "all", "api", "api", "worker"];
 
-        const processes = await Promise.all(roles.map((role) => desk.start({ ERRAND_ROLE: role })));
+      const processes = await Promise.all(roles.map((role) => desk.start({ ERRAND_ROLE: role })));
 
-        const [first, second, third] = processes;
-        if (first === undefined || second === undefined || third === undefined)
-          throw new Error("Not started");
-        const runIds = await Promise.all([first, second, third].map((at) => desk.createRun(at, "say hello")));
-        for (const runId of runIds) await first.api.waitForState(runId, "SUCCEEDED");
-        const applied = "SELECT migration_name FROM _prisma_migrations GROUP BY 1 HAVING count(*) > 1";
-        expect(await desk.rows(applied)).toEqual([]);
-        expect(await desk.rows("SELECT 1 FROM api_keys")).toHaveLength(1);
-        await desk.check();
-      },
-      { isEmpty: true },
-    ));
+      const [first, second, third] = processes;
+      if (first === undefined || second === undefined || third === undefined) throw new Error("Not started");
+      const runIds = await Promise.all([first, second, third].map((at) => desk.createRun(at, "say hello")));
+      for (const runId of runIds) await first.api.waitForState(runId, "SUCCEEDED");
+      const applied = "SELECT migration_name FROM _prisma_migrations GROUP BY 1 HAVING count(*) > 1";
+      expect(await desk.rows(applied)).toEqual([]);
+      expect(await desk.rows("SELECT 1 FROM api_keys")).toHaveLength(1);
+      await desk.check();
+    },
+    { isEmpty: true },
+  ),
+);
 
+describe.concurrent("several processes on one database", LIMIT, () => {
   test("a follow-up on another worker goes on with the same files and conversation, and so does the way back", () =>
     atDesk(async (desk) => {
       const api = await desk.start({ ERRAND_ROLE: "api" });

@@ -2,10 +2,9 @@ import { expect, test } from "vitest";
 import { createKeyHasher, newApiKey } from "../../../src/api/api-keys.ts";
 import { SessionCookies } from "../../../src/api/session-cookie.ts";
 import { Signer } from "../../../src/api/signer.ts";
-import type { PrincipalId } from "../../../src/core/ids.ts";
 import { systemClock } from "../../../src/system-clock.ts";
 
-const ID = "00000000-0000-7000-8000-000000000000" as PrincipalId;
+const KEY_HASH = createKeyHasher("s")("a key");
 
 test("a key is 256 random bits behind our name", () => {
   const keys = Array.from({ length: 100 }, newApiKey);
@@ -40,7 +39,7 @@ test.each([
   ["https://127.0.0.1", true],
   ["http://127.0.0.1.example", true],
 ])("a cookie of %s is for HTTPS alone: %s", (publicUrl, isSecure) => {
-  const cookie = new SessionCookies({ sessionSecret: "s", publicUrl, clock: systemClock }).issue(ID);
+  const cookie = new SessionCookies({ sessionSecret: "s", publicUrl, clock: systemClock }).issue(KEY_HASH);
 
   expect(cookie.includes("; Secure")).toBe(isSecure);
   expect(cookie.startsWith("__Host-")).toBe(isSecure);
@@ -52,9 +51,9 @@ test("the cookie is found among others", () => {
     publicUrl: "http://localhost",
     clock: systemClock,
   });
-  const [pair] = cookies.issue(ID).split(";");
+  const [pair] = cookies.issue(KEY_HASH).split(";");
 
-  expect(cookies.read(`a=b; ${pair}; c=d`)).toBe(ID);
+  expect(cookies.read(`a=b; ${pair}; c=d`)).toBe(KEY_HASH);
   expect(cookies.read("a=b")).toBeUndefined();
   expect(cookies.read(undefined)).toBeUndefined();
 });

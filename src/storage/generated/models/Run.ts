@@ -495,7 +495,8 @@ export type RunWhereInput = {
   creator?: Prisma.XOR<Prisma.PrincipalScalarRelationFilter, Prisma.PrincipalWhereInput>
   events?: Prisma.RunEventListRelationFilter
   followUps?: Prisma.FollowUpListRelationFilter
-  threads?: Prisma.ThreadListRelationFilter
+  current?: Prisma.ThreadListRelationFilter
+  threads?: Prisma.ThreadRunListRelationFilter
 }
 
 export type RunOrderByWithRelationInput = {
@@ -544,7 +545,8 @@ export type RunOrderByWithRelationInput = {
   creator?: Prisma.PrincipalOrderByWithRelationInput
   events?: Prisma.RunEventOrderByRelationAggregateInput
   followUps?: Prisma.FollowUpOrderByRelationAggregateInput
-  threads?: Prisma.ThreadOrderByRelationAggregateInput
+  current?: Prisma.ThreadOrderByRelationAggregateInput
+  threads?: Prisma.ThreadRunOrderByRelationAggregateInput
 }
 
 export type RunWhereUniqueInput = Prisma.AtLeast<{
@@ -596,7 +598,8 @@ export type RunWhereUniqueInput = Prisma.AtLeast<{
   creator?: Prisma.XOR<Prisma.PrincipalScalarRelationFilter, Prisma.PrincipalWhereInput>
   events?: Prisma.RunEventListRelationFilter
   followUps?: Prisma.FollowUpListRelationFilter
-  threads?: Prisma.ThreadListRelationFilter
+  current?: Prisma.ThreadListRelationFilter
+  threads?: Prisma.ThreadRunListRelationFilter
 }, "id" | "sessionId">
 
 export type RunOrderByWithAggregationInput = {
@@ -742,7 +745,8 @@ export type RunCreateInput = {
   creator: Prisma.PrincipalCreateNestedOneWithoutRunsInput
   events?: Prisma.RunEventCreateNestedManyWithoutRunInput
   followUps?: Prisma.FollowUpCreateNestedManyWithoutRunInput
-  threads?: Prisma.ThreadCreateNestedManyWithoutRunInput
+  current?: Prisma.ThreadCreateNestedManyWithoutRunInput
+  threads?: Prisma.ThreadRunCreateNestedManyWithoutRunInput
 }
 
 export type RunUncheckedCreateInput = {
@@ -790,7 +794,8 @@ export type RunUncheckedCreateInput = {
   leaseExpiresAt?: Date | string | null
   events?: Prisma.RunEventUncheckedCreateNestedManyWithoutRunInput
   followUps?: Prisma.FollowUpUncheckedCreateNestedManyWithoutRunInput
-  threads?: Prisma.ThreadUncheckedCreateNestedManyWithoutRunInput
+  current?: Prisma.ThreadUncheckedCreateNestedManyWithoutRunInput
+  threads?: Prisma.ThreadRunUncheckedCreateNestedManyWithoutRunInput
 }
 
 export type RunUpdateInput = {
@@ -838,7 +843,8 @@ export type RunUpdateInput = {
   creator?: Prisma.PrincipalUpdateOneRequiredWithoutRunsNestedInput
   events?: Prisma.RunEventUpdateManyWithoutRunNestedInput
   followUps?: Prisma.FollowUpUpdateManyWithoutRunNestedInput
-  threads?: Prisma.ThreadUpdateManyWithoutRunNestedInput
+  current?: Prisma.ThreadUpdateManyWithoutRunNestedInput
+  threads?: Prisma.ThreadRunUpdateManyWithoutRunNestedInput
 }
 
 export type RunUncheckedUpdateInput = {
@@ -886,7 +892,8 @@ export type RunUncheckedUpdateInput = {
   leaseExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   events?: Prisma.RunEventUncheckedUpdateManyWithoutRunNestedInput
   followUps?: Prisma.FollowUpUncheckedUpdateManyWithoutRunNestedInput
-  threads?: Prisma.ThreadUncheckedUpdateManyWithoutRunNestedInput
+  current?: Prisma.ThreadUncheckedUpdateManyWithoutRunNestedInput
+  threads?: Prisma.ThreadRunUncheckedUpdateManyWithoutRunNestedInput
 }
 
 export type RunCreateManyInput = {
@@ -1293,18 +1300,32 @@ export type RunUpdateOneRequiredWithoutFollowUpsNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.RunUpdateToOneWithWhereWithoutFollowUpsInput, Prisma.RunUpdateWithoutFollowUpsInput>, Prisma.RunUncheckedUpdateWithoutFollowUpsInput>
 }
 
+export type RunCreateNestedOneWithoutCurrentInput = {
+  create?: Prisma.XOR<Prisma.RunCreateWithoutCurrentInput, Prisma.RunUncheckedCreateWithoutCurrentInput>
+  connectOrCreate?: Prisma.RunCreateOrConnectWithoutCurrentInput
+  connect?: Prisma.RunWhereUniqueInput
+}
+
+export type RunUpdateOneWithoutCurrentNestedInput = {
+  create?: Prisma.XOR<Prisma.RunCreateWithoutCurrentInput, Prisma.RunUncheckedCreateWithoutCurrentInput>
+  connectOrCreate?: Prisma.RunCreateOrConnectWithoutCurrentInput
+  upsert?: Prisma.RunUpsertWithoutCurrentInput
+  disconnect?: Prisma.RunWhereInput | boolean
+  delete?: Prisma.RunWhereInput | boolean
+  connect?: Prisma.RunWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.RunUpdateToOneWithWhereWithoutCurrentInput, Prisma.RunUpdateWithoutCurrentInput>, Prisma.RunUncheckedUpdateWithoutCurrentInput>
+}
+
 export type RunCreateNestedOneWithoutThreadsInput = {
   create?: Prisma.XOR<Prisma.RunCreateWithoutThreadsInput, Prisma.RunUncheckedCreateWithoutThreadsInput>
   connectOrCreate?: Prisma.RunCreateOrConnectWithoutThreadsInput
   connect?: Prisma.RunWhereUniqueInput
 }
 
-export type RunUpdateOneWithoutThreadsNestedInput = {
+export type RunUpdateOneRequiredWithoutThreadsNestedInput = {
   create?: Prisma.XOR<Prisma.RunCreateWithoutThreadsInput, Prisma.RunUncheckedCreateWithoutThreadsInput>
   connectOrCreate?: Prisma.RunCreateOrConnectWithoutThreadsInput
   upsert?: Prisma.RunUpsertWithoutThreadsInput
-  disconnect?: Prisma.RunWhereInput | boolean
-  delete?: Prisma.RunWhereInput | boolean
   connect?: Prisma.RunWhereUniqueInput
   update?: Prisma.XOR<Prisma.XOR<Prisma.RunUpdateToOneWithWhereWithoutThreadsInput, Prisma.RunUpdateWithoutThreadsInput>, Prisma.RunUncheckedUpdateWithoutThreadsInput>
 }
@@ -1353,7 +1374,8 @@ export type RunCreateWithoutCreatorInput = {
   leaseExpiresAt?: Date | string | null
   events?: Prisma.RunEventCreateNestedManyWithoutRunInput
   followUps?: Prisma.FollowUpCreateNestedManyWithoutRunInput
-  threads?: Prisma.ThreadCreateNestedManyWithoutRunInput
+  current?: Prisma.ThreadCreateNestedManyWithoutRunInput
+  threads?: Prisma.ThreadRunCreateNestedManyWithoutRunInput
 }
 
 export type RunUncheckedCreateWithoutCreatorInput = {
@@ -1400,7 +1422,8 @@ export type RunUncheckedCreateWithoutCreatorInput = {
   leaseExpiresAt?: Date | string | null
   events?: Prisma.RunEventUncheckedCreateNestedManyWithoutRunInput
   followUps?: Prisma.FollowUpUncheckedCreateNestedManyWithoutRunInput
-  threads?: Prisma.ThreadUncheckedCreateNestedManyWithoutRunInput
+  current?: Prisma.ThreadUncheckedCreateNestedManyWithoutRunInput
+  threads?: Prisma.ThreadRunUncheckedCreateNestedManyWithoutRunInput
 }
 
 export type RunCreateOrConnectWithoutCreatorInput = {
@@ -1521,7 +1544,8 @@ export type RunCreateWithoutEventsInput = {
   leaseExpiresAt?: Date | string | null
   creator: Prisma.PrincipalCreateNestedOneWithoutRunsInput
   followUps?: Prisma.FollowUpCreateNestedManyWithoutRunInput
-  threads?: Prisma.ThreadCreateNestedManyWithoutRunInput
+  current?: Prisma.ThreadCreateNestedManyWithoutRunInput
+  threads?: Prisma.ThreadRunCreateNestedManyWithoutRunInput
 }
 
 export type RunUncheckedCreateWithoutEventsInput = {
@@ -1568,7 +1592,8 @@ export type RunUncheckedCreateWithoutEventsInput = {
   leaseWorker?: string | null
   leaseExpiresAt?: Date | string | null
   followUps?: Prisma.FollowUpUncheckedCreateNestedManyWithoutRunInput
-  threads?: Prisma.ThreadUncheckedCreateNestedManyWithoutRunInput
+  current?: Prisma.ThreadUncheckedCreateNestedManyWithoutRunInput
+  threads?: Prisma.ThreadRunUncheckedCreateNestedManyWithoutRunInput
 }
 
 export type RunCreateOrConnectWithoutEventsInput = {
@@ -1631,7 +1656,8 @@ export type RunUpdateWithoutEventsInput = {
   leaseExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   creator?: Prisma.PrincipalUpdateOneRequiredWithoutRunsNestedInput
   followUps?: Prisma.FollowUpUpdateManyWithoutRunNestedInput
-  threads?: Prisma.ThreadUpdateManyWithoutRunNestedInput
+  current?: Prisma.ThreadUpdateManyWithoutRunNestedInput
+  threads?: Prisma.ThreadRunUpdateManyWithoutRunNestedInput
 }
 
 export type RunUncheckedUpdateWithoutEventsInput = {
@@ -1678,7 +1704,8 @@ export type RunUncheckedUpdateWithoutEventsInput = {
   leaseWorker?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   followUps?: Prisma.FollowUpUncheckedUpdateManyWithoutRunNestedInput
-  threads?: Prisma.ThreadUncheckedUpdateManyWithoutRunNestedInput
+  current?: Prisma.ThreadUncheckedUpdateManyWithoutRunNestedInput
+  threads?: Prisma.ThreadRunUncheckedUpdateManyWithoutRunNestedInput
 }
 
 export type RunCreateWithoutFollowUpsInput = {
@@ -1725,7 +1752,8 @@ export type RunCreateWithoutFollowUpsInput = {
   leaseExpiresAt?: Date | string | null
   creator: Prisma.PrincipalCreateNestedOneWithoutRunsInput
   events?: Prisma.RunEventCreateNestedManyWithoutRunInput
-  threads?: Prisma.ThreadCreateNestedManyWithoutRunInput
+  current?: Prisma.ThreadCreateNestedManyWithoutRunInput
+  threads?: Prisma.ThreadRunCreateNestedManyWithoutRunInput
 }
 
 export type RunUncheckedCreateWithoutFollowUpsInput = {
@@ -1772,7 +1800,8 @@ export type RunUncheckedCreateWithoutFollowUpsInput = {
   leaseWorker?: string | null
   leaseExpiresAt?: Date | string | null
   events?: Prisma.RunEventUncheckedCreateNestedManyWithoutRunInput
-  threads?: Prisma.ThreadUncheckedCreateNestedManyWithoutRunInput
+  current?: Prisma.ThreadUncheckedCreateNestedManyWithoutRunInput
+  threads?: Prisma.ThreadRunUncheckedCreateNestedManyWithoutRunInput
 }
 
 export type RunCreateOrConnectWithoutFollowUpsInput = {
@@ -1835,7 +1864,8 @@ export type RunUpdateWithoutFollowUpsInput = {
   leaseExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   creator?: Prisma.PrincipalUpdateOneRequiredWithoutRunsNestedInput
   events?: Prisma.RunEventUpdateManyWithoutRunNestedInput
-  threads?: Prisma.ThreadUpdateManyWithoutRunNestedInput
+  current?: Prisma.ThreadUpdateManyWithoutRunNestedInput
+  threads?: Prisma.ThreadRunUpdateManyWithoutRunNestedInput
 }
 
 export type RunUncheckedUpdateWithoutFollowUpsInput = {
@@ -1882,7 +1912,216 @@ export type RunUncheckedUpdateWithoutFollowUpsInput = {
   leaseWorker?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   events?: Prisma.RunEventUncheckedUpdateManyWithoutRunNestedInput
-  threads?: Prisma.ThreadUncheckedUpdateManyWithoutRunNestedInput
+  current?: Prisma.ThreadUncheckedUpdateManyWithoutRunNestedInput
+  threads?: Prisma.ThreadRunUncheckedUpdateManyWithoutRunNestedInput
+}
+
+export type RunCreateWithoutCurrentInput = {
+  id: string
+  title: string
+  prompt: string
+  context?: string | null
+  mode?: string | null
+  source: string
+  teamOwned: boolean
+  config: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  agent: string
+  metadata: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  metadataPairs?: Prisma.RunCreatemetadataPairsInput | string[]
+  configName?: string | null
+  modelId?: string | null
+  environmentId?: string | null
+  skill?: string | null
+  scheduleId?: string | null
+  artifactTypes?: Prisma.RunCreateartifactTypesInput | string[]
+  triggerUrl?: string | null
+  ancestorIds?: Prisma.RunCreateancestorIdsInput | string[]
+  conversationId: string
+  sessionId: string
+  provenance: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  createdAt: Date | string
+  updatedAt: Date | string
+  state: string
+  statusMessage?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  startedAt?: Date | string | null
+  endedAt?: Date | string | null
+  turn?: number
+  turnOpen?: boolean
+  attempt?: number
+  lostAttempts?: number
+  agentSession?: string | null
+  checkpoint?: string | null
+  permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  answer?: string | null
+  lastWrite?: string | null
+  lastSeq?: number
+  leaseToken?: string | null
+  leaseWorker?: string | null
+  leaseExpiresAt?: Date | string | null
+  creator: Prisma.PrincipalCreateNestedOneWithoutRunsInput
+  events?: Prisma.RunEventCreateNestedManyWithoutRunInput
+  followUps?: Prisma.FollowUpCreateNestedManyWithoutRunInput
+  threads?: Prisma.ThreadRunCreateNestedManyWithoutRunInput
+}
+
+export type RunUncheckedCreateWithoutCurrentInput = {
+  id: string
+  title: string
+  prompt: string
+  context?: string | null
+  mode?: string | null
+  source: string
+  creatorId: string
+  teamOwned: boolean
+  config: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  agent: string
+  metadata: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  metadataPairs?: Prisma.RunCreatemetadataPairsInput | string[]
+  configName?: string | null
+  modelId?: string | null
+  environmentId?: string | null
+  skill?: string | null
+  scheduleId?: string | null
+  artifactTypes?: Prisma.RunCreateartifactTypesInput | string[]
+  triggerUrl?: string | null
+  ancestorIds?: Prisma.RunCreateancestorIdsInput | string[]
+  conversationId: string
+  sessionId: string
+  provenance: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  createdAt: Date | string
+  updatedAt: Date | string
+  state: string
+  statusMessage?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  startedAt?: Date | string | null
+  endedAt?: Date | string | null
+  turn?: number
+  turnOpen?: boolean
+  attempt?: number
+  lostAttempts?: number
+  agentSession?: string | null
+  checkpoint?: string | null
+  permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  answer?: string | null
+  lastWrite?: string | null
+  lastSeq?: number
+  leaseToken?: string | null
+  leaseWorker?: string | null
+  leaseExpiresAt?: Date | string | null
+  events?: Prisma.RunEventUncheckedCreateNestedManyWithoutRunInput
+  followUps?: Prisma.FollowUpUncheckedCreateNestedManyWithoutRunInput
+  threads?: Prisma.ThreadRunUncheckedCreateNestedManyWithoutRunInput
+}
+
+export type RunCreateOrConnectWithoutCurrentInput = {
+  where: Prisma.RunWhereUniqueInput
+  create: Prisma.XOR<Prisma.RunCreateWithoutCurrentInput, Prisma.RunUncheckedCreateWithoutCurrentInput>
+}
+
+export type RunUpsertWithoutCurrentInput = {
+  update: Prisma.XOR<Prisma.RunUpdateWithoutCurrentInput, Prisma.RunUncheckedUpdateWithoutCurrentInput>
+  create: Prisma.XOR<Prisma.RunCreateWithoutCurrentInput, Prisma.RunUncheckedCreateWithoutCurrentInput>
+  where?: Prisma.RunWhereInput
+}
+
+export type RunUpdateToOneWithWhereWithoutCurrentInput = {
+  where?: Prisma.RunWhereInput
+  data: Prisma.XOR<Prisma.RunUpdateWithoutCurrentInput, Prisma.RunUncheckedUpdateWithoutCurrentInput>
+}
+
+export type RunUpdateWithoutCurrentInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  title?: Prisma.StringFieldUpdateOperationsInput | string
+  prompt?: Prisma.StringFieldUpdateOperationsInput | string
+  context?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  mode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  source?: Prisma.StringFieldUpdateOperationsInput | string
+  teamOwned?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  config?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  agent?: Prisma.StringFieldUpdateOperationsInput | string
+  metadata?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  metadataPairs?: Prisma.RunUpdatemetadataPairsInput | string[]
+  configName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  modelId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  environmentId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  skill?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  scheduleId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  artifactTypes?: Prisma.RunUpdateartifactTypesInput | string[]
+  triggerUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  ancestorIds?: Prisma.RunUpdateancestorIdsInput | string[]
+  conversationId?: Prisma.StringFieldUpdateOperationsInput | string
+  sessionId?: Prisma.StringFieldUpdateOperationsInput | string
+  provenance?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  statusMessage?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  startedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  endedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  turn?: Prisma.IntFieldUpdateOperationsInput | number
+  turnOpen?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  attempt?: Prisma.IntFieldUpdateOperationsInput | number
+  lostAttempts?: Prisma.IntFieldUpdateOperationsInput | number
+  agentSession?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  lastWrite?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  lastSeq?: Prisma.IntFieldUpdateOperationsInput | number
+  leaseToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  leaseWorker?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  leaseExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  creator?: Prisma.PrincipalUpdateOneRequiredWithoutRunsNestedInput
+  events?: Prisma.RunEventUpdateManyWithoutRunNestedInput
+  followUps?: Prisma.FollowUpUpdateManyWithoutRunNestedInput
+  threads?: Prisma.ThreadRunUpdateManyWithoutRunNestedInput
+}
+
+export type RunUncheckedUpdateWithoutCurrentInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  title?: Prisma.StringFieldUpdateOperationsInput | string
+  prompt?: Prisma.StringFieldUpdateOperationsInput | string
+  context?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  mode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  source?: Prisma.StringFieldUpdateOperationsInput | string
+  creatorId?: Prisma.StringFieldUpdateOperationsInput | string
+  teamOwned?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  config?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  agent?: Prisma.StringFieldUpdateOperationsInput | string
+  metadata?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  metadataPairs?: Prisma.RunUpdatemetadataPairsInput | string[]
+  configName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  modelId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  environmentId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  skill?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  scheduleId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  artifactTypes?: Prisma.RunUpdateartifactTypesInput | string[]
+  triggerUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  ancestorIds?: Prisma.RunUpdateancestorIdsInput | string[]
+  conversationId?: Prisma.StringFieldUpdateOperationsInput | string
+  sessionId?: Prisma.StringFieldUpdateOperationsInput | string
+  provenance?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  statusMessage?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  startedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  endedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  turn?: Prisma.IntFieldUpdateOperationsInput | number
+  turnOpen?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  attempt?: Prisma.IntFieldUpdateOperationsInput | number
+  lostAttempts?: Prisma.IntFieldUpdateOperationsInput | number
+  agentSession?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  lastWrite?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  lastSeq?: Prisma.IntFieldUpdateOperationsInput | number
+  leaseToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  leaseWorker?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  leaseExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  events?: Prisma.RunEventUncheckedUpdateManyWithoutRunNestedInput
+  followUps?: Prisma.FollowUpUncheckedUpdateManyWithoutRunNestedInput
+  threads?: Prisma.ThreadRunUncheckedUpdateManyWithoutRunNestedInput
 }
 
 export type RunCreateWithoutThreadsInput = {
@@ -1930,6 +2169,7 @@ export type RunCreateWithoutThreadsInput = {
   creator: Prisma.PrincipalCreateNestedOneWithoutRunsInput
   events?: Prisma.RunEventCreateNestedManyWithoutRunInput
   followUps?: Prisma.FollowUpCreateNestedManyWithoutRunInput
+  current?: Prisma.ThreadCreateNestedManyWithoutRunInput
 }
 
 export type RunUncheckedCreateWithoutThreadsInput = {
@@ -1977,6 +2217,7 @@ export type RunUncheckedCreateWithoutThreadsInput = {
   leaseExpiresAt?: Date | string | null
   events?: Prisma.RunEventUncheckedCreateNestedManyWithoutRunInput
   followUps?: Prisma.FollowUpUncheckedCreateNestedManyWithoutRunInput
+  current?: Prisma.ThreadUncheckedCreateNestedManyWithoutRunInput
 }
 
 export type RunCreateOrConnectWithoutThreadsInput = {
@@ -2040,6 +2281,7 @@ export type RunUpdateWithoutThreadsInput = {
   creator?: Prisma.PrincipalUpdateOneRequiredWithoutRunsNestedInput
   events?: Prisma.RunEventUpdateManyWithoutRunNestedInput
   followUps?: Prisma.FollowUpUpdateManyWithoutRunNestedInput
+  current?: Prisma.ThreadUpdateManyWithoutRunNestedInput
 }
 
 export type RunUncheckedUpdateWithoutThreadsInput = {
@@ -2087,6 +2329,7 @@ export type RunUncheckedUpdateWithoutThreadsInput = {
   leaseExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   events?: Prisma.RunEventUncheckedUpdateManyWithoutRunNestedInput
   followUps?: Prisma.FollowUpUncheckedUpdateManyWithoutRunNestedInput
+  current?: Prisma.ThreadUncheckedUpdateManyWithoutRunNestedInput
 }
 
 export type RunCreateManyCreatorInput = {
@@ -2177,7 +2420,8 @@ export type RunUpdateWithoutCreatorInput = {
   leaseExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   events?: Prisma.RunEventUpdateManyWithoutRunNestedInput
   followUps?: Prisma.FollowUpUpdateManyWithoutRunNestedInput
-  threads?: Prisma.ThreadUpdateManyWithoutRunNestedInput
+  current?: Prisma.ThreadUpdateManyWithoutRunNestedInput
+  threads?: Prisma.ThreadRunUpdateManyWithoutRunNestedInput
 }
 
 export type RunUncheckedUpdateWithoutCreatorInput = {
@@ -2224,7 +2468,8 @@ export type RunUncheckedUpdateWithoutCreatorInput = {
   leaseExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   events?: Prisma.RunEventUncheckedUpdateManyWithoutRunNestedInput
   followUps?: Prisma.FollowUpUncheckedUpdateManyWithoutRunNestedInput
-  threads?: Prisma.ThreadUncheckedUpdateManyWithoutRunNestedInput
+  current?: Prisma.ThreadUncheckedUpdateManyWithoutRunNestedInput
+  threads?: Prisma.ThreadRunUncheckedUpdateManyWithoutRunNestedInput
 }
 
 export type RunUncheckedUpdateManyWithoutCreatorInput = {
@@ -2279,12 +2524,14 @@ export type RunUncheckedUpdateManyWithoutCreatorInput = {
 export type RunCountOutputType = {
   events: number
   followUps: number
+  current: number
   threads: number
 }
 
 export type RunCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   events?: boolean | RunCountOutputTypeCountEventsArgs
   followUps?: boolean | RunCountOutputTypeCountFollowUpsArgs
+  current?: boolean | RunCountOutputTypeCountCurrentArgs
   threads?: boolean | RunCountOutputTypeCountThreadsArgs
 }
 
@@ -2315,8 +2562,15 @@ export type RunCountOutputTypeCountFollowUpsArgs<ExtArgs extends runtime.Types.E
 /**
  * RunCountOutputType without action
  */
-export type RunCountOutputTypeCountThreadsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+export type RunCountOutputTypeCountCurrentArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   where?: Prisma.ThreadWhereInput
+}
+
+/**
+ * RunCountOutputType without action
+ */
+export type RunCountOutputTypeCountThreadsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.ThreadRunWhereInput
 }
 
 
@@ -2366,6 +2620,7 @@ export type RunSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = ru
   creator?: boolean | Prisma.PrincipalDefaultArgs<ExtArgs>
   events?: boolean | Prisma.Run$eventsArgs<ExtArgs>
   followUps?: boolean | Prisma.Run$followUpsArgs<ExtArgs>
+  current?: boolean | Prisma.Run$currentArgs<ExtArgs>
   threads?: boolean | Prisma.Run$threadsArgs<ExtArgs>
   _count?: boolean | Prisma.RunCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["run"]>
@@ -2512,6 +2767,7 @@ export type RunInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = r
   creator?: boolean | Prisma.PrincipalDefaultArgs<ExtArgs>
   events?: boolean | Prisma.Run$eventsArgs<ExtArgs>
   followUps?: boolean | Prisma.Run$followUpsArgs<ExtArgs>
+  current?: boolean | Prisma.Run$currentArgs<ExtArgs>
   threads?: boolean | Prisma.Run$threadsArgs<ExtArgs>
   _count?: boolean | Prisma.RunCountOutputTypeDefaultArgs<ExtArgs>
 }
@@ -2528,7 +2784,11 @@ export type $RunPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
     creator: Prisma.$PrincipalPayload<ExtArgs>
     events: Prisma.$RunEventPayload<ExtArgs>[]
     followUps: Prisma.$FollowUpPayload<ExtArgs>[]
-    threads: Prisma.$ThreadPayload<ExtArgs>[]
+    /**
+     * Threads whose current run this is.
+     */
+    current: Prisma.$ThreadPayload<ExtArgs>[]
+    threads: Prisma.$ThreadRunPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: string
@@ -2976,7 +3236,8 @@ export interface Prisma__RunClient<T, Null = never, ExtArgs extends runtime.Type
   creator<T extends Prisma.PrincipalDefaultArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.PrincipalDefaultArgs<ExtArgs>>): Prisma.Prisma__PrincipalClient<runtime.Types.Result.GetResult<Prisma.$PrincipalPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | Null, Null, ExtArgs, GlobalOmitOptions>
   events<T extends Prisma.Run$eventsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Run$eventsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$RunEventPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   followUps<T extends Prisma.Run$followUpsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Run$followUpsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$FollowUpPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
-  threads<T extends Prisma.Run$threadsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Run$threadsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ThreadPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  current<T extends Prisma.Run$currentArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Run$currentArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ThreadPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  threads<T extends Prisma.Run$threadsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Run$threadsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ThreadRunPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -3497,9 +3758,9 @@ export type Run$followUpsArgs<ExtArgs extends runtime.Types.Extensions.InternalA
 }
 
 /**
- * Run.threads
+ * Run.current
  */
-export type Run$threadsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+export type Run$currentArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   /**
    * Select specific fields to fetch from the Thread
    */
@@ -3518,6 +3779,30 @@ export type Run$threadsArgs<ExtArgs extends runtime.Types.Extensions.InternalArg
   take?: number
   skip?: number
   distinct?: Prisma.ThreadScalarFieldEnum | Prisma.ThreadScalarFieldEnum[]
+}
+
+/**
+ * Run.threads
+ */
+export type Run$threadsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the ThreadRun
+   */
+  select?: Prisma.ThreadRunSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the ThreadRun
+   */
+  omit?: Prisma.ThreadRunOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.ThreadRunInclude<ExtArgs> | null
+  where?: Prisma.ThreadRunWhereInput
+  orderBy?: Prisma.ThreadRunOrderByWithRelationInput | Prisma.ThreadRunOrderByWithRelationInput[]
+  cursor?: Prisma.ThreadRunWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.ThreadRunScalarFieldEnum | Prisma.ThreadRunScalarFieldEnum[]
 }
 
 /**

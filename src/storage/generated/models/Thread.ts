@@ -191,6 +191,7 @@ export type ThreadWhereInput = {
   runId?: Prisma.UuidNullableFilter<"Thread"> | string | null
   createdAt?: Prisma.DateTimeFilter<"Thread"> | Date | string
   run?: Prisma.XOR<Prisma.RunNullableScalarRelationFilter, Prisma.RunWhereInput> | null
+  runs?: Prisma.ThreadRunListRelationFilter
   deliveries?: Prisma.OutboxDeliveryListRelationFilter
 }
 
@@ -202,6 +203,7 @@ export type ThreadOrderByWithRelationInput = {
   runId?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   run?: Prisma.RunOrderByWithRelationInput
+  runs?: Prisma.ThreadRunOrderByRelationAggregateInput
   deliveries?: Prisma.OutboxDeliveryOrderByRelationAggregateInput
 }
 
@@ -217,6 +219,7 @@ export type ThreadWhereUniqueInput = Prisma.AtLeast<{
   runId?: Prisma.UuidNullableFilter<"Thread"> | string | null
   createdAt?: Prisma.DateTimeFilter<"Thread"> | Date | string
   run?: Prisma.XOR<Prisma.RunNullableScalarRelationFilter, Prisma.RunWhereInput> | null
+  runs?: Prisma.ThreadRunListRelationFilter
   deliveries?: Prisma.OutboxDeliveryListRelationFilter
 }, "id" | "adapter_installation_key">
 
@@ -250,7 +253,8 @@ export type ThreadCreateInput = {
   installation: string
   key: string
   createdAt?: Date | string
-  run?: Prisma.RunCreateNestedOneWithoutThreadsInput
+  run?: Prisma.RunCreateNestedOneWithoutCurrentInput
+  runs?: Prisma.ThreadRunCreateNestedManyWithoutThreadInput
   deliveries?: Prisma.OutboxDeliveryCreateNestedManyWithoutThreadInput
 }
 
@@ -261,6 +265,7 @@ export type ThreadUncheckedCreateInput = {
   key: string
   runId?: string | null
   createdAt?: Date | string
+  runs?: Prisma.ThreadRunUncheckedCreateNestedManyWithoutThreadInput
   deliveries?: Prisma.OutboxDeliveryUncheckedCreateNestedManyWithoutThreadInput
 }
 
@@ -270,7 +275,8 @@ export type ThreadUpdateInput = {
   installation?: Prisma.StringFieldUpdateOperationsInput | string
   key?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  run?: Prisma.RunUpdateOneWithoutThreadsNestedInput
+  run?: Prisma.RunUpdateOneWithoutCurrentNestedInput
+  runs?: Prisma.ThreadRunUpdateManyWithoutThreadNestedInput
   deliveries?: Prisma.OutboxDeliveryUpdateManyWithoutThreadNestedInput
 }
 
@@ -281,6 +287,7 @@ export type ThreadUncheckedUpdateInput = {
   key?: Prisma.StringFieldUpdateOperationsInput | string
   runId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  runs?: Prisma.ThreadRunUncheckedUpdateManyWithoutThreadNestedInput
   deliveries?: Prisma.OutboxDeliveryUncheckedUpdateManyWithoutThreadNestedInput
 }
 
@@ -400,6 +407,20 @@ export type ThreadUncheckedUpdateManyWithoutRunNestedInput = {
   deleteMany?: Prisma.ThreadScalarWhereInput | Prisma.ThreadScalarWhereInput[]
 }
 
+export type ThreadCreateNestedOneWithoutRunsInput = {
+  create?: Prisma.XOR<Prisma.ThreadCreateWithoutRunsInput, Prisma.ThreadUncheckedCreateWithoutRunsInput>
+  connectOrCreate?: Prisma.ThreadCreateOrConnectWithoutRunsInput
+  connect?: Prisma.ThreadWhereUniqueInput
+}
+
+export type ThreadUpdateOneRequiredWithoutRunsNestedInput = {
+  create?: Prisma.XOR<Prisma.ThreadCreateWithoutRunsInput, Prisma.ThreadUncheckedCreateWithoutRunsInput>
+  connectOrCreate?: Prisma.ThreadCreateOrConnectWithoutRunsInput
+  upsert?: Prisma.ThreadUpsertWithoutRunsInput
+  connect?: Prisma.ThreadWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.ThreadUpdateToOneWithWhereWithoutRunsInput, Prisma.ThreadUpdateWithoutRunsInput>, Prisma.ThreadUncheckedUpdateWithoutRunsInput>
+}
+
 export type ThreadCreateNestedOneWithoutDeliveriesInput = {
   create?: Prisma.XOR<Prisma.ThreadCreateWithoutDeliveriesInput, Prisma.ThreadUncheckedCreateWithoutDeliveriesInput>
   connectOrCreate?: Prisma.ThreadCreateOrConnectWithoutDeliveriesInput
@@ -420,6 +441,7 @@ export type ThreadCreateWithoutRunInput = {
   installation: string
   key: string
   createdAt?: Date | string
+  runs?: Prisma.ThreadRunCreateNestedManyWithoutThreadInput
   deliveries?: Prisma.OutboxDeliveryCreateNestedManyWithoutThreadInput
 }
 
@@ -429,6 +451,7 @@ export type ThreadUncheckedCreateWithoutRunInput = {
   installation: string
   key: string
   createdAt?: Date | string
+  runs?: Prisma.ThreadRunUncheckedCreateNestedManyWithoutThreadInput
   deliveries?: Prisma.OutboxDeliveryUncheckedCreateNestedManyWithoutThreadInput
 }
 
@@ -470,13 +493,70 @@ export type ThreadScalarWhereInput = {
   createdAt?: Prisma.DateTimeFilter<"Thread"> | Date | string
 }
 
+export type ThreadCreateWithoutRunsInput = {
+  id: string
+  adapter: string
+  installation: string
+  key: string
+  createdAt?: Date | string
+  run?: Prisma.RunCreateNestedOneWithoutCurrentInput
+  deliveries?: Prisma.OutboxDeliveryCreateNestedManyWithoutThreadInput
+}
+
+export type ThreadUncheckedCreateWithoutRunsInput = {
+  id: string
+  adapter: string
+  installation: string
+  key: string
+  runId?: string | null
+  createdAt?: Date | string
+  deliveries?: Prisma.OutboxDeliveryUncheckedCreateNestedManyWithoutThreadInput
+}
+
+export type ThreadCreateOrConnectWithoutRunsInput = {
+  where: Prisma.ThreadWhereUniqueInput
+  create: Prisma.XOR<Prisma.ThreadCreateWithoutRunsInput, Prisma.ThreadUncheckedCreateWithoutRunsInput>
+}
+
+export type ThreadUpsertWithoutRunsInput = {
+  update: Prisma.XOR<Prisma.ThreadUpdateWithoutRunsInput, Prisma.ThreadUncheckedUpdateWithoutRunsInput>
+  create: Prisma.XOR<Prisma.ThreadCreateWithoutRunsInput, Prisma.ThreadUncheckedCreateWithoutRunsInput>
+  where?: Prisma.ThreadWhereInput
+}
+
+export type ThreadUpdateToOneWithWhereWithoutRunsInput = {
+  where?: Prisma.ThreadWhereInput
+  data: Prisma.XOR<Prisma.ThreadUpdateWithoutRunsInput, Prisma.ThreadUncheckedUpdateWithoutRunsInput>
+}
+
+export type ThreadUpdateWithoutRunsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  adapter?: Prisma.StringFieldUpdateOperationsInput | string
+  installation?: Prisma.StringFieldUpdateOperationsInput | string
+  key?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  run?: Prisma.RunUpdateOneWithoutCurrentNestedInput
+  deliveries?: Prisma.OutboxDeliveryUpdateManyWithoutThreadNestedInput
+}
+
+export type ThreadUncheckedUpdateWithoutRunsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  adapter?: Prisma.StringFieldUpdateOperationsInput | string
+  installation?: Prisma.StringFieldUpdateOperationsInput | string
+  key?: Prisma.StringFieldUpdateOperationsInput | string
+  runId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  deliveries?: Prisma.OutboxDeliveryUncheckedUpdateManyWithoutThreadNestedInput
+}
+
 export type ThreadCreateWithoutDeliveriesInput = {
   id: string
   adapter: string
   installation: string
   key: string
   createdAt?: Date | string
-  run?: Prisma.RunCreateNestedOneWithoutThreadsInput
+  run?: Prisma.RunCreateNestedOneWithoutCurrentInput
+  runs?: Prisma.ThreadRunCreateNestedManyWithoutThreadInput
 }
 
 export type ThreadUncheckedCreateWithoutDeliveriesInput = {
@@ -486,6 +566,7 @@ export type ThreadUncheckedCreateWithoutDeliveriesInput = {
   key: string
   runId?: string | null
   createdAt?: Date | string
+  runs?: Prisma.ThreadRunUncheckedCreateNestedManyWithoutThreadInput
 }
 
 export type ThreadCreateOrConnectWithoutDeliveriesInput = {
@@ -510,7 +591,8 @@ export type ThreadUpdateWithoutDeliveriesInput = {
   installation?: Prisma.StringFieldUpdateOperationsInput | string
   key?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  run?: Prisma.RunUpdateOneWithoutThreadsNestedInput
+  run?: Prisma.RunUpdateOneWithoutCurrentNestedInput
+  runs?: Prisma.ThreadRunUpdateManyWithoutThreadNestedInput
 }
 
 export type ThreadUncheckedUpdateWithoutDeliveriesInput = {
@@ -520,6 +602,7 @@ export type ThreadUncheckedUpdateWithoutDeliveriesInput = {
   key?: Prisma.StringFieldUpdateOperationsInput | string
   runId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  runs?: Prisma.ThreadRunUncheckedUpdateManyWithoutThreadNestedInput
 }
 
 export type ThreadCreateManyRunInput = {
@@ -536,6 +619,7 @@ export type ThreadUpdateWithoutRunInput = {
   installation?: Prisma.StringFieldUpdateOperationsInput | string
   key?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  runs?: Prisma.ThreadRunUpdateManyWithoutThreadNestedInput
   deliveries?: Prisma.OutboxDeliveryUpdateManyWithoutThreadNestedInput
 }
 
@@ -545,6 +629,7 @@ export type ThreadUncheckedUpdateWithoutRunInput = {
   installation?: Prisma.StringFieldUpdateOperationsInput | string
   key?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  runs?: Prisma.ThreadRunUncheckedUpdateManyWithoutThreadNestedInput
   deliveries?: Prisma.OutboxDeliveryUncheckedUpdateManyWithoutThreadNestedInput
 }
 
@@ -562,10 +647,12 @@ export type ThreadUncheckedUpdateManyWithoutRunInput = {
  */
 
 export type ThreadCountOutputType = {
+  runs: number
   deliveries: number
 }
 
 export type ThreadCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  runs?: boolean | ThreadCountOutputTypeCountRunsArgs
   deliveries?: boolean | ThreadCountOutputTypeCountDeliveriesArgs
 }
 
@@ -577,6 +664,13 @@ export type ThreadCountOutputTypeDefaultArgs<ExtArgs extends runtime.Types.Exten
    * Select specific fields to fetch from the ThreadCountOutputType
    */
   select?: Prisma.ThreadCountOutputTypeSelect<ExtArgs> | null
+}
+
+/**
+ * ThreadCountOutputType without action
+ */
+export type ThreadCountOutputTypeCountRunsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.ThreadRunWhereInput
 }
 
 /**
@@ -595,6 +689,7 @@ export type ThreadSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   runId?: boolean
   createdAt?: boolean
   run?: boolean | Prisma.Thread$runArgs<ExtArgs>
+  runs?: boolean | Prisma.Thread$runsArgs<ExtArgs>
   deliveries?: boolean | Prisma.Thread$deliveriesArgs<ExtArgs>
   _count?: boolean | Prisma.ThreadCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["thread"]>
@@ -631,6 +726,7 @@ export type ThreadSelectScalar = {
 export type ThreadOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "adapter" | "installation" | "key" | "runId" | "createdAt", ExtArgs["result"]["thread"]>
 export type ThreadInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   run?: boolean | Prisma.Thread$runArgs<ExtArgs>
+  runs?: boolean | Prisma.Thread$runsArgs<ExtArgs>
   deliveries?: boolean | Prisma.Thread$deliveriesArgs<ExtArgs>
   _count?: boolean | Prisma.ThreadCountOutputTypeDefaultArgs<ExtArgs>
 }
@@ -645,6 +741,7 @@ export type $ThreadPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
   name: "Thread"
   objects: {
     run: Prisma.$RunPayload<ExtArgs> | null
+    runs: Prisma.$ThreadRunPayload<ExtArgs>[]
     deliveries: Prisma.$OutboxDeliveryPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
@@ -1049,6 +1146,7 @@ readonly fields: ThreadFieldRefs;
 export interface Prisma__ThreadClient<T, Null = never, ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs, GlobalOmitOptions = {}> extends Prisma.PrismaPromise<T> {
   readonly [Symbol.toStringTag]: "PrismaPromise"
   run<T extends Prisma.Thread$runArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Thread$runArgs<ExtArgs>>): Prisma.Prisma__RunClient<runtime.Types.Result.GetResult<Prisma.$RunPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
+  runs<T extends Prisma.Thread$runsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Thread$runsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ThreadRunPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   deliveries<T extends Prisma.Thread$deliveriesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Thread$deliveriesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$OutboxDeliveryPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
@@ -1502,6 +1600,30 @@ export type Thread$runArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs
    */
   include?: Prisma.RunInclude<ExtArgs> | null
   where?: Prisma.RunWhereInput
+}
+
+/**
+ * Thread.runs
+ */
+export type Thread$runsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the ThreadRun
+   */
+  select?: Prisma.ThreadRunSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the ThreadRun
+   */
+  omit?: Prisma.ThreadRunOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.ThreadRunInclude<ExtArgs> | null
+  where?: Prisma.ThreadRunWhereInput
+  orderBy?: Prisma.ThreadRunOrderByWithRelationInput | Prisma.ThreadRunOrderByWithRelationInput[]
+  cursor?: Prisma.ThreadRunWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.ThreadRunScalarFieldEnum | Prisma.ThreadRunScalarFieldEnum[]
 }
 
 /**

@@ -166,12 +166,16 @@ export type ThreadRunWhereInput = {
   threadId?: Prisma.UuidFilter<"ThreadRun"> | string
   runId?: Prisma.UuidFilter<"ThreadRun"> | string
   boundAt?: Prisma.DateTimeFilter<"ThreadRun"> | Date | string
+  thread?: Prisma.XOR<Prisma.ThreadScalarRelationFilter, Prisma.ThreadWhereInput>
+  run?: Prisma.XOR<Prisma.RunScalarRelationFilter, Prisma.RunWhereInput>
 }
 
 export type ThreadRunOrderByWithRelationInput = {
   threadId?: Prisma.SortOrder
   runId?: Prisma.SortOrder
   boundAt?: Prisma.SortOrder
+  thread?: Prisma.ThreadOrderByWithRelationInput
+  run?: Prisma.RunOrderByWithRelationInput
 }
 
 export type ThreadRunWhereUniqueInput = Prisma.AtLeast<{
@@ -182,6 +186,8 @@ export type ThreadRunWhereUniqueInput = Prisma.AtLeast<{
   threadId?: Prisma.UuidFilter<"ThreadRun"> | string
   runId?: Prisma.UuidFilter<"ThreadRun"> | string
   boundAt?: Prisma.DateTimeFilter<"ThreadRun"> | Date | string
+  thread?: Prisma.XOR<Prisma.ThreadScalarRelationFilter, Prisma.ThreadWhereInput>
+  run?: Prisma.XOR<Prisma.RunScalarRelationFilter, Prisma.RunWhereInput>
 }, "threadId_runId">
 
 export type ThreadRunOrderByWithAggregationInput = {
@@ -203,9 +209,9 @@ export type ThreadRunScalarWhereWithAggregatesInput = {
 }
 
 export type ThreadRunCreateInput = {
-  threadId: string
-  runId: string
   boundAt?: Date | string
+  thread: Prisma.ThreadCreateNestedOneWithoutRunsInput
+  run: Prisma.RunCreateNestedOneWithoutThreadsInput
 }
 
 export type ThreadRunUncheckedCreateInput = {
@@ -215,9 +221,9 @@ export type ThreadRunUncheckedCreateInput = {
 }
 
 export type ThreadRunUpdateInput = {
-  threadId?: Prisma.StringFieldUpdateOperationsInput | string
-  runId?: Prisma.StringFieldUpdateOperationsInput | string
   boundAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  thread?: Prisma.ThreadUpdateOneRequiredWithoutRunsNestedInput
+  run?: Prisma.RunUpdateOneRequiredWithoutThreadsNestedInput
 }
 
 export type ThreadRunUncheckedUpdateInput = {
@@ -233,8 +239,6 @@ export type ThreadRunCreateManyInput = {
 }
 
 export type ThreadRunUpdateManyMutationInput = {
-  threadId?: Prisma.StringFieldUpdateOperationsInput | string
-  runId?: Prisma.StringFieldUpdateOperationsInput | string
   boundAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -242,6 +246,16 @@ export type ThreadRunUncheckedUpdateManyInput = {
   threadId?: Prisma.StringFieldUpdateOperationsInput | string
   runId?: Prisma.StringFieldUpdateOperationsInput | string
   boundAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+}
+
+export type ThreadRunListRelationFilter = {
+  every?: Prisma.ThreadRunWhereInput
+  some?: Prisma.ThreadRunWhereInput
+  none?: Prisma.ThreadRunWhereInput
+}
+
+export type ThreadRunOrderByRelationAggregateInput = {
+  _count?: Prisma.SortOrder
 }
 
 export type ThreadRunThreadIdRunIdCompoundUniqueInput = {
@@ -267,24 +281,235 @@ export type ThreadRunMinOrderByAggregateInput = {
   boundAt?: Prisma.SortOrder
 }
 
+export type ThreadRunCreateNestedManyWithoutRunInput = {
+  create?: Prisma.XOR<Prisma.ThreadRunCreateWithoutRunInput, Prisma.ThreadRunUncheckedCreateWithoutRunInput> | Prisma.ThreadRunCreateWithoutRunInput[] | Prisma.ThreadRunUncheckedCreateWithoutRunInput[]
+  connectOrCreate?: Prisma.ThreadRunCreateOrConnectWithoutRunInput | Prisma.ThreadRunCreateOrConnectWithoutRunInput[]
+  createMany?: Prisma.ThreadRunCreateManyRunInputEnvelope
+  connect?: Prisma.ThreadRunWhereUniqueInput | Prisma.ThreadRunWhereUniqueInput[]
+}
+
+export type ThreadRunUncheckedCreateNestedManyWithoutRunInput = {
+  create?: Prisma.XOR<Prisma.ThreadRunCreateWithoutRunInput, Prisma.ThreadRunUncheckedCreateWithoutRunInput> | Prisma.ThreadRunCreateWithoutRunInput[] | Prisma.ThreadRunUncheckedCreateWithoutRunInput[]
+  connectOrCreate?: Prisma.ThreadRunCreateOrConnectWithoutRunInput | Prisma.ThreadRunCreateOrConnectWithoutRunInput[]
+  createMany?: Prisma.ThreadRunCreateManyRunInputEnvelope
+  connect?: Prisma.ThreadRunWhereUniqueInput | Prisma.ThreadRunWhereUniqueInput[]
+}
+
+export type ThreadRunUpdateManyWithoutRunNestedInput = {
+  create?: Prisma.XOR<Prisma.ThreadRunCreateWithoutRunInput, Prisma.ThreadRunUncheckedCreateWithoutRunInput> | Prisma.ThreadRunCreateWithoutRunInput[] | Prisma.ThreadRunUncheckedCreateWithoutRunInput[]
+  connectOrCreate?: Prisma.ThreadRunCreateOrConnectWithoutRunInput | Prisma.ThreadRunCreateOrConnectWithoutRunInput[]
+  upsert?: Prisma.ThreadRunUpsertWithWhereUniqueWithoutRunInput | Prisma.ThreadRunUpsertWithWhereUniqueWithoutRunInput[]
+  createMany?: Prisma.ThreadRunCreateManyRunInputEnvelope
+  set?: Prisma.ThreadRunWhereUniqueInput | Prisma.ThreadRunWhereUniqueInput[]
+  disconnect?: Prisma.ThreadRunWhereUniqueInput | Prisma.ThreadRunWhereUniqueInput[]
+  delete?: Prisma.ThreadRunWhereUniqueInput | Prisma.ThreadRunWhereUniqueInput[]
+  connect?: Prisma.ThreadRunWhereUniqueInput | Prisma.ThreadRunWhereUniqueInput[]
+  update?: Prisma.ThreadRunUpdateWithWhereUniqueWithoutRunInput | Prisma.ThreadRunUpdateWithWhereUniqueWithoutRunInput[]
+  updateMany?: Prisma.ThreadRunUpdateManyWithWhereWithoutRunInput | Prisma.ThreadRunUpdateManyWithWhereWithoutRunInput[]
+  deleteMany?: Prisma.ThreadRunScalarWhereInput | Prisma.ThreadRunScalarWhereInput[]
+}
+
+export type ThreadRunUncheckedUpdateManyWithoutRunNestedInput = {
+  create?: Prisma.XOR<Prisma.ThreadRunCreateWithoutRunInput, Prisma.ThreadRunUncheckedCreateWithoutRunInput> | Prisma.ThreadRunCreateWithoutRunInput[] | Prisma.ThreadRunUncheckedCreateWithoutRunInput[]
+  connectOrCreate?: Prisma.ThreadRunCreateOrConnectWithoutRunInput | Prisma.ThreadRunCreateOrConnectWithoutRunInput[]
+  upsert?: Prisma.ThreadRunUpsertWithWhereUniqueWithoutRunInput | Prisma.ThreadRunUpsertWithWhereUniqueWithoutRunInput[]
+  createMany?: Prisma.ThreadRunCreateManyRunInputEnvelope
+  set?: Prisma.ThreadRunWhereUniqueInput | Prisma.ThreadRunWhereUniqueInput[]
+  disconnect?: Prisma.ThreadRunWhereUniqueInput | Prisma.ThreadRunWhereUniqueInput[]
+  delete?: Prisma.ThreadRunWhereUniqueInput | Prisma.ThreadRunWhereUniqueInput[]
+  connect?: Prisma.ThreadRunWhereUniqueInput | Prisma.ThreadRunWhereUniqueInput[]
+  update?: Prisma.ThreadRunUpdateWithWhereUniqueWithoutRunInput | Prisma.ThreadRunUpdateWithWhereUniqueWithoutRunInput[]
+  updateMany?: Prisma.ThreadRunUpdateManyWithWhereWithoutRunInput | Prisma.ThreadRunUpdateManyWithWhereWithoutRunInput[]
+  deleteMany?: Prisma.ThreadRunScalarWhereInput | Prisma.ThreadRunScalarWhereInput[]
+}
+
+export type ThreadRunCreateNestedManyWithoutThreadInput = {
+  create?: Prisma.XOR<Prisma.ThreadRunCreateWithoutThreadInput, Prisma.ThreadRunUncheckedCreateWithoutThreadInput> | Prisma.ThreadRunCreateWithoutThreadInput[] | Prisma.ThreadRunUncheckedCreateWithoutThreadInput[]
+  connectOrCreate?: Prisma.ThreadRunCreateOrConnectWithoutThreadInput | Prisma.ThreadRunCreateOrConnectWithoutThreadInput[]
+  createMany?: Prisma.ThreadRunCreateManyThreadInputEnvelope
+  connect?: Prisma.ThreadRunWhereUniqueInput | Prisma.ThreadRunWhereUniqueInput[]
+}
+
+export type ThreadRunUncheckedCreateNestedManyWithoutThreadInput = {
+  create?: Prisma.XOR<Prisma.ThreadRunCreateWithoutThreadInput, Prisma.ThreadRunUncheckedCreateWithoutThreadInput> | Prisma.ThreadRunCreateWithoutThreadInput[] | Prisma.ThreadRunUncheckedCreateWithoutThreadInput[]
+  connectOrCreate?: Prisma.ThreadRunCreateOrConnectWithoutThreadInput | Prisma.ThreadRunCreateOrConnectWithoutThreadInput[]
+  createMany?: Prisma.ThreadRunCreateManyThreadInputEnvelope
+  connect?: Prisma.ThreadRunWhereUniqueInput | Prisma.ThreadRunWhereUniqueInput[]
+}
+
+export type ThreadRunUpdateManyWithoutThreadNestedInput = {
+  create?: Prisma.XOR<Prisma.ThreadRunCreateWithoutThreadInput, Prisma.ThreadRunUncheckedCreateWithoutThreadInput> | Prisma.ThreadRunCreateWithoutThreadInput[] | Prisma.ThreadRunUncheckedCreateWithoutThreadInput[]
+  connectOrCreate?: Prisma.ThreadRunCreateOrConnectWithoutThreadInput | Prisma.ThreadRunCreateOrConnectWithoutThreadInput[]
+  upsert?: Prisma.ThreadRunUpsertWithWhereUniqueWithoutThreadInput | Prisma.ThreadRunUpsertWithWhereUniqueWithoutThreadInput[]
+  createMany?: Prisma.ThreadRunCreateManyThreadInputEnvelope
+  set?: Prisma.ThreadRunWhereUniqueInput | Prisma.ThreadRunWhereUniqueInput[]
+  disconnect?: Prisma.ThreadRunWhereUniqueInput | Prisma.ThreadRunWhereUniqueInput[]
+  delete?: Prisma.ThreadRunWhereUniqueInput | Prisma.ThreadRunWhereUniqueInput[]
+  connect?: Prisma.ThreadRunWhereUniqueInput | Prisma.ThreadRunWhereUniqueInput[]
+  update?: Prisma.ThreadRunUpdateWithWhereUniqueWithoutThreadInput | Prisma.ThreadRunUpdateWithWhereUniqueWithoutThreadInput[]
+  updateMany?: Prisma.ThreadRunUpdateManyWithWhereWithoutThreadInput | Prisma.ThreadRunUpdateManyWithWhereWithoutThreadInput[]
+  deleteMany?: Prisma.ThreadRunScalarWhereInput | Prisma.ThreadRunScalarWhereInput[]
+}
+
+export type ThreadRunUncheckedUpdateManyWithoutThreadNestedInput = {
+  create?: Prisma.XOR<Prisma.ThreadRunCreateWithoutThreadInput, Prisma.ThreadRunUncheckedCreateWithoutThreadInput> | Prisma.ThreadRunCreateWithoutThreadInput[] | Prisma.ThreadRunUncheckedCreateWithoutThreadInput[]
+  connectOrCreate?: Prisma.ThreadRunCreateOrConnectWithoutThreadInput | Prisma.ThreadRunCreateOrConnectWithoutThreadInput[]
+  upsert?: Prisma.ThreadRunUpsertWithWhereUniqueWithoutThreadInput | Prisma.ThreadRunUpsertWithWhereUniqueWithoutThreadInput[]
+  createMany?: Prisma.ThreadRunCreateManyThreadInputEnvelope
+  set?: Prisma.ThreadRunWhereUniqueInput | Prisma.ThreadRunWhereUniqueInput[]
+  disconnect?: Prisma.ThreadRunWhereUniqueInput | Prisma.ThreadRunWhereUniqueInput[]
+  delete?: Prisma.ThreadRunWhereUniqueInput | Prisma.ThreadRunWhereUniqueInput[]
+  connect?: Prisma.ThreadRunWhereUniqueInput | Prisma.ThreadRunWhereUniqueInput[]
+  update?: Prisma.ThreadRunUpdateWithWhereUniqueWithoutThreadInput | Prisma.ThreadRunUpdateWithWhereUniqueWithoutThreadInput[]
+  updateMany?: Prisma.ThreadRunUpdateManyWithWhereWithoutThreadInput | Prisma.ThreadRunUpdateManyWithWhereWithoutThreadInput[]
+  deleteMany?: Prisma.ThreadRunScalarWhereInput | Prisma.ThreadRunScalarWhereInput[]
+}
+
+export type ThreadRunCreateWithoutRunInput = {
+  boundAt?: Date | string
+  thread: Prisma.ThreadCreateNestedOneWithoutRunsInput
+}
+
+export type ThreadRunUncheckedCreateWithoutRunInput = {
+  threadId: string
+  boundAt?: Date | string
+}
+
+export type ThreadRunCreateOrConnectWithoutRunInput = {
+  where: Prisma.ThreadRunWhereUniqueInput
+  create: Prisma.XOR<Prisma.ThreadRunCreateWithoutRunInput, Prisma.ThreadRunUncheckedCreateWithoutRunInput>
+}
+
+export type ThreadRunCreateManyRunInputEnvelope = {
+  data: Prisma.ThreadRunCreateManyRunInput | Prisma.ThreadRunCreateManyRunInput[]
+  skipDuplicates?: boolean
+}
+
+export type ThreadRunUpsertWithWhereUniqueWithoutRunInput = {
+  where: Prisma.ThreadRunWhereUniqueInput
+  update: Prisma.XOR<Prisma.ThreadRunUpdateWithoutRunInput, Prisma.ThreadRunUncheckedUpdateWithoutRunInput>
+  create: Prisma.XOR<Prisma.ThreadRunCreateWithoutRunInput, Prisma.ThreadRunUncheckedCreateWithoutRunInput>
+}
+
+export type ThreadRunUpdateWithWhereUniqueWithoutRunInput = {
+  where: Prisma.ThreadRunWhereUniqueInput
+  data: Prisma.XOR<Prisma.ThreadRunUpdateWithoutRunInput, Prisma.ThreadRunUncheckedUpdateWithoutRunInput>
+}
+
+export type ThreadRunUpdateManyWithWhereWithoutRunInput = {
+  where: Prisma.ThreadRunScalarWhereInput
+  data: Prisma.XOR<Prisma.ThreadRunUpdateManyMutationInput, Prisma.ThreadRunUncheckedUpdateManyWithoutRunInput>
+}
+
+export type ThreadRunScalarWhereInput = {
+  AND?: Prisma.ThreadRunScalarWhereInput | Prisma.ThreadRunScalarWhereInput[]
+  OR?: Prisma.ThreadRunScalarWhereInput[]
+  NOT?: Prisma.ThreadRunScalarWhereInput | Prisma.ThreadRunScalarWhereInput[]
+  threadId?: Prisma.UuidFilter<"ThreadRun"> | string
+  runId?: Prisma.UuidFilter<"ThreadRun"> | string
+  boundAt?: Prisma.DateTimeFilter<"ThreadRun"> | Date | string
+}
+
+export type ThreadRunCreateWithoutThreadInput = {
+  boundAt?: Date | string
+  run: Prisma.RunCreateNestedOneWithoutThreadsInput
+}
+
+export type ThreadRunUncheckedCreateWithoutThreadInput = {
+  runId: string
+  boundAt?: Date | string
+}
+
+export type ThreadRunCreateOrConnectWithoutThreadInput = {
+  where: Prisma.ThreadRunWhereUniqueInput
+  create: Prisma.XOR<Prisma.ThreadRunCreateWithoutThreadInput, Prisma.ThreadRunUncheckedCreateWithoutThreadInput>
+}
+
+export type ThreadRunCreateManyThreadInputEnvelope = {
+  data: Prisma.ThreadRunCreateManyThreadInput | Prisma.ThreadRunCreateManyThreadInput[]
+  skipDuplicates?: boolean
+}
+
+export type ThreadRunUpsertWithWhereUniqueWithoutThreadInput = {
+  where: Prisma.ThreadRunWhereUniqueInput
+  update: Prisma.XOR<Prisma.ThreadRunUpdateWithoutThreadInput, Prisma.ThreadRunUncheckedUpdateWithoutThreadInput>
+  create: Prisma.XOR<Prisma.ThreadRunCreateWithoutThreadInput, Prisma.ThreadRunUncheckedCreateWithoutThreadInput>
+}
+
+export type ThreadRunUpdateWithWhereUniqueWithoutThreadInput = {
+  where: Prisma.ThreadRunWhereUniqueInput
+  data: Prisma.XOR<Prisma.ThreadRunUpdateWithoutThreadInput, Prisma.ThreadRunUncheckedUpdateWithoutThreadInput>
+}
+
+export type ThreadRunUpdateManyWithWhereWithoutThreadInput = {
+  where: Prisma.ThreadRunScalarWhereInput
+  data: Prisma.XOR<Prisma.ThreadRunUpdateManyMutationInput, Prisma.ThreadRunUncheckedUpdateManyWithoutThreadInput>
+}
+
+export type ThreadRunCreateManyRunInput = {
+  threadId: string
+  boundAt?: Date | string
+}
+
+export type ThreadRunUpdateWithoutRunInput = {
+  boundAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  thread?: Prisma.ThreadUpdateOneRequiredWithoutRunsNestedInput
+}
+
+export type ThreadRunUncheckedUpdateWithoutRunInput = {
+  threadId?: Prisma.StringFieldUpdateOperationsInput | string
+  boundAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+}
+
+export type ThreadRunUncheckedUpdateManyWithoutRunInput = {
+  threadId?: Prisma.StringFieldUpdateOperationsInput | string
+  boundAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+}
+
+export type ThreadRunCreateManyThreadInput = {
+  runId: string
+  boundAt?: Date | string
+}
+
+export type ThreadRunUpdateWithoutThreadInput = {
+  boundAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  run?: Prisma.RunUpdateOneRequiredWithoutThreadsNestedInput
+}
+
+export type ThreadRunUncheckedUpdateWithoutThreadInput = {
+  runId?: Prisma.StringFieldUpdateOperationsInput | string
+  boundAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+}
+
+export type ThreadRunUncheckedUpdateManyWithoutThreadInput = {
+  runId?: Prisma.StringFieldUpdateOperationsInput | string
+  boundAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+}
+
 
 
 export type ThreadRunSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   threadId?: boolean
   runId?: boolean
   boundAt?: boolean
+  thread?: boolean | Prisma.ThreadDefaultArgs<ExtArgs>
+  run?: boolean | Prisma.RunDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["threadRun"]>
 
 export type ThreadRunSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   threadId?: boolean
   runId?: boolean
   boundAt?: boolean
+  thread?: boolean | Prisma.ThreadDefaultArgs<ExtArgs>
+  run?: boolean | Prisma.RunDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["threadRun"]>
 
 export type ThreadRunSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   threadId?: boolean
   runId?: boolean
   boundAt?: boolean
+  thread?: boolean | Prisma.ThreadDefaultArgs<ExtArgs>
+  run?: boolean | Prisma.RunDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["threadRun"]>
 
 export type ThreadRunSelectScalar = {
@@ -294,10 +519,25 @@ export type ThreadRunSelectScalar = {
 }
 
 export type ThreadRunOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"threadId" | "runId" | "boundAt", ExtArgs["result"]["threadRun"]>
+export type ThreadRunInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  thread?: boolean | Prisma.ThreadDefaultArgs<ExtArgs>
+  run?: boolean | Prisma.RunDefaultArgs<ExtArgs>
+}
+export type ThreadRunIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  thread?: boolean | Prisma.ThreadDefaultArgs<ExtArgs>
+  run?: boolean | Prisma.RunDefaultArgs<ExtArgs>
+}
+export type ThreadRunIncludeUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  thread?: boolean | Prisma.ThreadDefaultArgs<ExtArgs>
+  run?: boolean | Prisma.RunDefaultArgs<ExtArgs>
+}
 
 export type $ThreadRunPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "ThreadRun"
-  objects: {}
+  objects: {
+    thread: Prisma.$ThreadPayload<ExtArgs>
+    run: Prisma.$RunPayload<ExtArgs>
+  }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     threadId: string
     runId: string
@@ -696,6 +936,8 @@ readonly fields: ThreadRunFieldRefs;
  */
 export interface Prisma__ThreadRunClient<T, Null = never, ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs, GlobalOmitOptions = {}> extends Prisma.PrismaPromise<T> {
   readonly [Symbol.toStringTag]: "PrismaPromise"
+  thread<T extends Prisma.ThreadDefaultArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.ThreadDefaultArgs<ExtArgs>>): Prisma.Prisma__ThreadClient<runtime.Types.Result.GetResult<Prisma.$ThreadPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | Null, Null, ExtArgs, GlobalOmitOptions>
+  run<T extends Prisma.RunDefaultArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.RunDefaultArgs<ExtArgs>>): Prisma.Prisma__RunClient<runtime.Types.Result.GetResult<Prisma.$RunPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | Null, Null, ExtArgs, GlobalOmitOptions>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -745,6 +987,10 @@ export type ThreadRunFindUniqueArgs<ExtArgs extends runtime.Types.Extensions.Int
    */
   omit?: Prisma.ThreadRunOmit<ExtArgs> | null
   /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.ThreadRunInclude<ExtArgs> | null
+  /**
    * Filter, which ThreadRun to fetch.
    */
   where: Prisma.ThreadRunWhereUniqueInput
@@ -763,6 +1009,10 @@ export type ThreadRunFindUniqueOrThrowArgs<ExtArgs extends runtime.Types.Extensi
    */
   omit?: Prisma.ThreadRunOmit<ExtArgs> | null
   /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.ThreadRunInclude<ExtArgs> | null
+  /**
    * Filter, which ThreadRun to fetch.
    */
   where: Prisma.ThreadRunWhereUniqueInput
@@ -780,6 +1030,10 @@ export type ThreadRunFindFirstArgs<ExtArgs extends runtime.Types.Extensions.Inte
    * Omit specific fields from the ThreadRun
    */
   omit?: Prisma.ThreadRunOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.ThreadRunInclude<ExtArgs> | null
   /**
    * Filter, which ThreadRun to fetch.
    */
@@ -829,6 +1083,10 @@ export type ThreadRunFindFirstOrThrowArgs<ExtArgs extends runtime.Types.Extensio
    */
   omit?: Prisma.ThreadRunOmit<ExtArgs> | null
   /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.ThreadRunInclude<ExtArgs> | null
+  /**
    * Filter, which ThreadRun to fetch.
    */
   where?: Prisma.ThreadRunWhereInput
@@ -876,6 +1134,10 @@ export type ThreadRunFindManyArgs<ExtArgs extends runtime.Types.Extensions.Inter
    * Omit specific fields from the ThreadRun
    */
   omit?: Prisma.ThreadRunOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.ThreadRunInclude<ExtArgs> | null
   /**
    * Filter, which ThreadRuns to fetch.
    */
@@ -925,6 +1187,10 @@ export type ThreadRunCreateArgs<ExtArgs extends runtime.Types.Extensions.Interna
    */
   omit?: Prisma.ThreadRunOmit<ExtArgs> | null
   /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.ThreadRunInclude<ExtArgs> | null
+  /**
    * The data needed to create a ThreadRun.
    */
   data: Prisma.XOR<Prisma.ThreadRunCreateInput, Prisma.ThreadRunUncheckedCreateInput>
@@ -958,6 +1224,10 @@ export type ThreadRunCreateManyAndReturnArgs<ExtArgs extends runtime.Types.Exten
    */
   data: Prisma.ThreadRunCreateManyInput | Prisma.ThreadRunCreateManyInput[]
   skipDuplicates?: boolean
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.ThreadRunIncludeCreateManyAndReturn<ExtArgs> | null
 }
 
 /**
@@ -972,6 +1242,10 @@ export type ThreadRunUpdateArgs<ExtArgs extends runtime.Types.Extensions.Interna
    * Omit specific fields from the ThreadRun
    */
   omit?: Prisma.ThreadRunOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.ThreadRunInclude<ExtArgs> | null
   /**
    * The data needed to update a ThreadRun.
    */
@@ -1024,6 +1298,10 @@ export type ThreadRunUpdateManyAndReturnArgs<ExtArgs extends runtime.Types.Exten
    * Limit how many ThreadRuns to update.
    */
   limit?: number
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.ThreadRunIncludeUpdateManyAndReturn<ExtArgs> | null
 }
 
 /**
@@ -1038,6 +1316,10 @@ export type ThreadRunUpsertArgs<ExtArgs extends runtime.Types.Extensions.Interna
    * Omit specific fields from the ThreadRun
    */
   omit?: Prisma.ThreadRunOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.ThreadRunInclude<ExtArgs> | null
   /**
    * The filter to search for the ThreadRun to update in case it exists.
    */
@@ -1064,6 +1346,10 @@ export type ThreadRunDeleteArgs<ExtArgs extends runtime.Types.Extensions.Interna
    * Omit specific fields from the ThreadRun
    */
   omit?: Prisma.ThreadRunOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.ThreadRunInclude<ExtArgs> | null
   /**
    * Filter which ThreadRun to delete.
    */
@@ -1096,4 +1382,8 @@ export type ThreadRunDefaultArgs<ExtArgs extends runtime.Types.Extensions.Intern
    * Omit specific fields from the ThreadRun
    */
   omit?: Prisma.ThreadRunOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.ThreadRunInclude<ExtArgs> | null
 }

@@ -131,15 +131,28 @@ describe("a run", () => {
     expect(await kindsOf(run)).toContain("workspace.not_stored");
   });
 
-  test("gives its lease back although its workspace cannot be stored at all", async () => {
+  test("keeps its answer and gives its lease back although its workspace cannot be read", async () => {
     bench.workspaces.faults.push(new Error("EACCES"), new Error("EACCES"));
     await bench.start();
 
     const { id } = await bench.create();
     await quiet();
 
-    expect(await bench.run(id)).toMatchObject({ state: "ERROR" });
+    expect(await bench.run(id)).toMatchObject({ state: "SUCCEEDED", answer: "Done." });
+    expect(await kindsOf(await bench.run(id))).toContain("workspace.not_stored");
     expect(await bench.run(id)).not.toHaveProperty("lease");
+  });
+
+  test("ends well whatever bytes the agent says at the end", async () => {
+    bench.agents.scripts.push(async ({ say }) => {
+      say("Done\0 \ud800");
+      return END_TURN;
+    });
+    await bench.start();
+    const { id } = await bench.create();
+    await quiet();
+
+    expect(await bench.run(id)).toMatchObject({ state: "SUCCEEDED", answer: "Done\u2400 \ufffd" });
   });
 
   test("whose agent cannot be closed is not held for ever", async () => {

@@ -123,6 +123,22 @@ describe("follow-ups", () => {
     expect(await bench.run(id)).toMatchObject({ state: "SUCCEEDED", turn: 2, attempt: 2 });
   });
 
+  test("that wait when the agent cannot be started do not start it again and again: they wait too", async () => {
+    bench.agents.beforeStart.push(async () => {
+      await bench.followUp(id, "more");
+      throw new Error("no such program");
+    });
+    const { id } = await bench.create();
+
+    await bench.start();
+    await quiet();
+    expect(await bench.run(id)).toMatchObject({ state: "ERROR", attempt: 1, turn: 0 });
+
+    await bench.followUp(id, "try again");
+    expect(bench.agents.prompts).toEqual(["Fix it\n\nmore\n\ntry again"]);
+    expect(await bench.run(id)).toMatchObject({ state: "SUCCEEDED", attempt: 2, turn: 1 });
+  });
+
   test("that come while an ended run is put away wait for it, and are taken then", async () => {
     await bench.start();
     const { id } = await bench.create();

@@ -38,6 +38,6 @@ describe("a pressed button", () => {
     const press = { kind: "cancel", runId: randomUUID() as RunId } as const;
 
     expect(await bench.receive({ press })).toBe("replied");
-    expect(bench.repliesShown()).toEqual(["That run is not the one of this thread."]);
+    expect(bench.repliesShown()).toEqual(["That run is not one of this thread."]);
   });
 });
