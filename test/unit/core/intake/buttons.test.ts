@@ -32,7 +32,23 @@ describe("a pressed button", () => {
     expect(bench.repliesShown()).toEqual(["The run does not wait for this answer."]);
   });
 
-  test("of a run that is not the thread's any more does nothing but say so", async () => {
+  test("stops a run that works on though its thread has begun another one", async () => {
+    bench.agents.scripts.push(untilCancelled);
+    await bench.receive({});
+    const { id: runId } = await bench.currentRun();
+    await bench.receive({ text: "new fix the lexer" });
+
+    expect(await bench.receive({ press: { kind: "cancel", runId } })).toBe("cancelled");
+
+    expect(await bench.run(runId)).toMatchObject({ state: "CANCELLED" });
+    expect(await bench.currentRun()).toMatchObject({ prompt: "fix the lexer", state: "SUCCEEDED" });
+    expect(bench.cardsShown()).toMatchObject([
+      { runId, state: "CANCELLED" },
+      { title: "fix the lexer", state: "SUCCEEDED" },
+    ]);
+  });
+
+  test("of a run of another thread does nothing but say so", async () => {
     await bench.receive({});
 
     const press = { kind: "cancel", runId: randomUUID() as RunId } as const;

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { ThreadKey } from "../../../../src/core/ids.ts";
 import type { InboundMessage } from "../../../../src/core/ports/thread-adapter.ts";
 import type { Run } from "../../../../src/core/runs/run.ts";
+import type { RunCard } from "../../../../src/core/threads/notice.ts";
 import { CoreBench } from "../../../support/core-bench.ts";
 import { quiet } from "../../../support/manual-clock.ts";
 import { anInboxEvent } from "../../../support/run-builders.ts";
@@ -42,6 +43,12 @@ export class IntakeBench extends CoreBench {
 
   kindsShown(): readonly string[] {
     return this.adapter.thread(KEY).map(({ notice }) => notice.kind);
+  }
+
+  /** Of all runs that the thread has had. */
+  cardsShown(): readonly RunCard[] {
+    const notices = this.adapter.thread(KEY).map(({ notice }) => notice);
+    return notices.flatMap((notice) => (notice.kind === "card" ? [notice.card] : []));
   }
 
   repliesShown(): readonly string[] {

@@ -212,6 +212,7 @@ export class LifeBench {
   /** A run that was cancelled, or failed outside of a turn, keeps what waits for the next word. */
   async #mustHaveTakenAll({ id, state }: Run): Promise<boolean> {
     if (!isEnded(state) || state === "CANCELLED") return false;
+    if (state === "SUCCEEDED") return true;
     let isInTurn = false;
     let hasEndedInTurn = false;
     for (const { body } of await this.#storage.runs.readEvents(id, 0, 10_000)) {
