@@ -1,5 +1,5 @@
 /** A longer text is cut: the log is no file store. */
-const TEXT_LENGTH_MAX = 64_000;
+const TEXT_LENGTH_MAX = 128_000;
 /** What is nested deeper is cut: neither this process nor the database could walk through it. */
 const DEPTH_MAX = 100;
 

@@ -89,7 +89,7 @@ export class SlackThread {
   }
 
   get answers(): string[] {
-    return this.messages.filter(isAnswer).map(({ blocks }) => String(blocks[1]?.text));
+    return this.messages.filter(isAnswer).map(({ blocks }) => wordsOf(blocks[1]));
   }
 
   /** What the bot says for itself. */
@@ -143,7 +143,13 @@ function slotOf(message: SlackMessage | undefined): string {
 }
 
 function isAnswer({ blocks }: SlackMessage): boolean {
-  return JSON.stringify(blocks[0]).includes("*The agent's answer*");
+  return /\*(The agent's answer|How it ended)\*/.test(JSON.stringify(blocks[0]));
+}
+
+/** Of a markdown block, or of a section with a text object. */
+function wordsOf(block: JsonRecord | undefined): string {
+  const text = block?.text;
+  return typeof text === "string" ? text : String(asRecord(text ?? {}).text);
 }
 
 function stateIn(text: string): string {

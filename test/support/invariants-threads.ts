@@ -58,7 +58,7 @@ export function slackThreads(slack: EmulatedSlack): ThreadReader {
 
 function shownInSlack({ blocks, metadata, text }: SlackMessage): ShownMessage {
   const { slot, delivery_id: id } = asRecord(metadata?.event_payload ?? {});
-  const isAnswer = JSON.stringify(blocks[0] ?? {}).includes("*The agent's answer*");
+  const isAnswer = /\*(The agent's answer|How it ended)\*/.test(JSON.stringify(blocks[0] ?? {}));
   return { slot: String(slot ?? id), says: text.split(" · ").at(-1) ?? "", isAnswer };
 }
 

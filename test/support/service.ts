@@ -72,6 +72,7 @@ export function spawnService(dataDir: string, env: Record<string, string> = {}):
       HOME: dataDir,
       ERRAND_DATA_DIR: dataDir,
       ERRAND_PORT: "0",
+      ...(env.ERRAND_ROLE === undefined ? {} : { ERRAND_PUBLIC_URL: "http://127.0.0.1:8787" }),
       ...env,
     },
     stdio: ["ignore", "pipe", "pipe"],
@@ -86,7 +87,8 @@ export function spawnService(dataDir: string, env: Record<string, string> = {}):
 }
 
 async function readyUrl({ child, output }: ServiceProcess): Promise<string> {
-  const said = () => /ready at (http\S+)/.exec(output())?.[1];
+  // Where it listens, which may be another address than the one that people are told.
+  const said = () => /"address":"(http[^"]+)"/.exec(output())?.[1];
   const isGone = () => child.exitCode !== null || child.signalCode !== null;
   await waitFor(() => said() !== undefined || isGone(), {
     what: "the service to be ready",

@@ -34,7 +34,11 @@ const STATES: Readonly<Record<RunState, { readonly emoji: string; readonly words
   CANCELLED: { emoji: "🚫", words: "Cancelled" },
 };
 
-const HEADINGS = { answer: "The agent's answer", question: "The agent asks" } as const;
+const HEADINGS = {
+  answer: "The agent's answer",
+  outcome: "How it ended",
+  question: "The agent asks",
+} as const;
 
 /** The run's card. `blockId` marks the message, so that it can be found again. */
 export function renderCard(card: RunCard, blockId: string): Rendered {
@@ -62,12 +66,13 @@ export function renderMessage(notice: MessageNotice, blockId: string): Rendered 
   const { purpose, text, sessionLink } = notice;
   const fallback = mrkdwnWithin(text, MAX_FALLBACK);
   const linked = sessionLink === undefined ? "" : link(sessionLink, "Session");
-  if (purpose === "reply" || purpose === "outcome") {
+  if (purpose === "reply") {
     const said = { ...mrkdwnSection(withLinks(mrkdwnWithin(text, MAX_REPLY))), block_id: blockId };
     return { text: fallback, blocks: linked ? [said, context(linked)] : [said] };
   }
   const heading = [`*${HEADINGS[purpose]}*`, linked].filter(Boolean).join(" · ");
-  return { text: fallback, blocks: [context(heading, blockId), markdown(text, sessionLink)] };
+  const words = purpose === "outcome" ? plainSection(text) : markdown(text, sessionLink);
+  return { text: fallback, blocks: [context(heading, blockId), words] };
 }
 
 /** Slack renders Markdown itself; an own translation to mrkdwn would lose tables, headings and nested lists. */

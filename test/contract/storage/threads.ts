@@ -39,8 +39,11 @@ export function describeThreads(bench: () => StorageBench): void {
 
       await bind(bench(), next, { thread, expected: old.id });
 
-      expect(await threads.listOf(old.id)).toEqual([]);
-      expect(await threads.listOf(next.id)).toEqual([{ ...thread, runId: next.id }]);
+      const bound = { ...thread, runId: next.id };
+      expect(await threads.find(thread)).toEqual(bound);
+      expect(await threads.listOf(next.id)).toEqual([bound]);
+      // The old run still tells its end there.
+      expect(await threads.listOf(old.id)).toEqual([bound]);
     });
 
     it("is taken for who expects another run, or none", async () => {

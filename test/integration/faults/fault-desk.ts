@@ -7,12 +7,12 @@ import { type ApiClient, createApiClient } from "../../support/api-client.ts";
 import { type EmulatedSlack, startEmulatedSlack } from "../../support/emulated-slack.ts";
 import { type CheckedSystem, checkInvariants, slackThreads } from "../../support/invariants.ts";
 import { listRunProcesses } from "../../support/invariants-processes.ts";
-import { type Service, startService } from "../../support/service.ts";
+import { type Service, slackEnvironment, startService } from "../../support/service.ts";
 import { createEmptyDatabase, createTestDatabase } from "../../support/test-database.ts";
 import { waitFor } from "../../support/wait-for.ts";
 
-export const SECRET_KEY = "canary-of-the-secret-key-8c1f0d7a6b5e";
-export const API_KEY = "canary-of-the-api-key-4e2b9c7d1f3a";
+const SECRET_KEY = "canary-of-the-secret-key-8c1f0d7a6b5e";
+const API_KEY = "canary-of-the-api-key-4e2b9c7d1f3a";
 
 const ENTERABLE = 0o711;
 const SESSION = { applicationName: "errand tests", queryLimitMs: 30_000 };
@@ -197,14 +197,6 @@ export class FaultDesk {
     await this.#slack?.stop();
     await rm(this.#folder, { recursive: true, force: true, maxRetries: 10 });
   }
-}
-
-export function slackEnvironment(slack: EmulatedSlack): Record<string, string> {
-  return {
-    SLACK_SIGNING_SECRET: slack.signingSecret,
-    SLACK_BOT_TOKEN: slack.botToken,
-    SLACK_API_URL: slack.apiUrl,
-  };
 }
 
 function killNow(pid: number): void {

@@ -114,7 +114,7 @@ describe("the recorder of events", () => {
   test("cuts an endless text, not through a character", async () => {
     const { batches, recorder } = aRecorder();
 
-    recorder.add(other(`${"x".repeat(63_999)}\u{1f600}${"y".repeat(100)}`));
+    recorder.add(other(`${"x".repeat(127_999)}\u{1f600}${"y".repeat(100)}`));
     await recorder.flush();
 
     const [update] = batches.flat();
