@@ -165,9 +165,11 @@ async function createAdapters(
   return new Map(running.map((adapter) => [adapter.adapter.name, adapter]));
 }
 
+/** One sandbox serves all agents of the catalogue, so the one that needs it most decides. */
 function sandboxFor(config: Config, catalogue: AgentCatalogue): Promise<Sandbox> {
-  const agent = catalogue.get(DEFAULT_AGENT);
-  if (agent === undefined) throw new Error("The default agent is not in the catalogue.");
+  const agents = [...catalogue.values()];
+  const agent = agents.find(({ isDemo }) => !isDemo) ?? agents[0];
+  if (agent === undefined) throw new Error("There is no agent in the catalogue.");
   const choices = { bubblewrap: createBubblewrapSandbox(), local: createLocalSandbox(config.dataDir) };
   return chooseSandbox(config.sandbox, agent, choices);
 }
