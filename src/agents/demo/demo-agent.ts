@@ -19,8 +19,8 @@ const CONTEXT_SIZE = 200_000;
 const CHARS_PER_TOKEN = 4;
 
 const INTRODUCTION =
-  "I am Errand's built-in demo agent. I have no model: I look at the files and write a report. For a real agent set " +
-  "ANTHROPIC_API_KEY, OPENAI_API_KEY, OPENAI_BASE_URL or GEMINI_API_KEY, or name one with ERRAND_AGENT.";
+  "I am Errand's built-in demo agent. I have no model: I look at the files and write a report. " +
+  "Agents with a model are not in this version yet.";
 
 /** An agent of the Agent Client Protocol that needs no model, keeping its sessions below `home`. */
 export function createDemoAgent(home: string): AgentApp {

@@ -14,19 +14,13 @@ describe("the demo agent", () => {
   });
   afterEach(() => bench.close());
 
-  it("says once a session that it has no model, and what gives a real agent", async () => {
+  it("says once a session that it has no model, and that there is none with one yet", async () => {
     const { session, said } = await bench.start();
     await session.prompt("hello");
     await session.prompt("hello again");
 
-    for (const name of [
-      "ANTHROPIC_API_KEY",
-      "OPENAI_API_KEY",
-      "OPENAI_BASE_URL",
-      "GEMINI_API_KEY",
-      "ERRAND_AGENT",
-    ]) {
-      expect(said().split(name)).toHaveLength(2);
+    for (const words of ["I have no model", "not in this version yet"]) {
+      expect(said().split(words)).toHaveLength(2);
     }
   });
 
