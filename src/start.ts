@@ -5,6 +5,7 @@ import { newApiKey } from "./api/api-keys.ts";
 import { createServer } from "./api/server.ts";
 import { apiParts, compose, composeWorker, type Grounds, type Parts } from "./compose.ts";
 import type { Config } from "./config.ts";
+import { untilAvailable } from "./core/attempts/until-available.ts";
 import { AppError } from "./core/errors.ts";
 import type { RunId } from "./core/ids.ts";
 import { createLogger, plainLog } from "./log.ts";
@@ -13,6 +14,7 @@ import { createRedactor, keepSecret, randomSecret } from "./secrets.ts";
 import { StartError } from "./start-error.ts";
 import { startEmbeddedPostgres } from "./storage/embedded/embedded-postgres.ts";
 import { applyMigrations } from "./storage/migrations.ts";
+import { systemClock } from "./system-clock.ts";
 
 /** A running service. */
 export interface App {
@@ -52,7 +54,8 @@ async function start(config: Config, undo: AsyncDisposableStack): Promise<App> {
   // The server stops before the queue, so that nothing new comes in while work is given back.
   undo.defer(() => parts.queue.stop(GRACE_MS));
   await parts.queue.start();
-  const keyFile = await keepAdministratorKey(config, parts);
+  // It was there a moment ago; many processes that start at once may keep it busy.
+  const keyFile = await untilAvailable(systemClock, () => keepAdministratorKey(config, parts));
   const server = await listen(grounds, parts, undo);
   const sandboxName = config.role === "api" ? undefined : await startWorker(grounds, parts, undo);
   plainLog(grounds.logger).info("app.started", {

@@ -33,7 +33,7 @@ const SETTINGS = {
   port: String(SOCKET_PORT),
   unix_socket_permissions: "0700",
   shared_buffers: "32MB",
-  max_connections: "60",
+  max_connections: "100",
   fsync: "on",
   timezone: "UTC",
   log_timezone: "UTC",

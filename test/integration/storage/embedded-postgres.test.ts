@@ -44,7 +44,7 @@ test("the database is durable, UTF-8, and reached by a private socket only", asy
     fsync: "on",
     addresses: "",
     encoding: "UTF8",
-    connections: "60",
+    connections: "100",
     buffers: "32MB",
     directory: join(dataDir, "postgres"),
     locale: "C",
