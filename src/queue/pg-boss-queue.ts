@@ -16,7 +16,11 @@ const SUPERVISE_SECONDS = 5;
 /** News wakes the workers; polling is the safety net, and finds what is due only later. */
 const POLLING_SECONDS = 1;
 const RETRY_LIMIT = 1_000;
-const RETRY_DELAY_MAX_SECONDS = 60;
+/**
+ * An inbox job fails with the platform that was asked, which may take minutes to come back. The others keep account
+ * of that by themselves: their jobs fail only with the database, and should be there when it is.
+ */
+const RETRY_DELAY_MAX_SECONDS = { run: 5, inbox: 60, deliver: 5 } as const;
 const KEEP_DONE_SECONDS = 3_600;
 /** The library's own maximum. A run's length is bounded elsewhere. */
 const RUN_EXPIRE_SECONDS = 24 * 3_600;
@@ -61,7 +65,7 @@ export class PgBossQueue implements Queue {
         retryLimit: RETRY_LIMIT,
         retryDelay: 1,
         retryBackoff: true,
-        retryDelayMax: RETRY_DELAY_MAX_SECONDS,
+        retryDelayMax: RETRY_DELAY_MAX_SECONDS[kind],
         deleteAfterSeconds: KEEP_DONE_SECONDS,
       });
     }
