@@ -9,7 +9,6 @@ import type {
 } from "../ports/agent-runner.ts";
 import { sleep } from "../ports/clock.ts";
 import type { Run } from "../runs/run.ts";
-import type { RunEdit } from "../runs/run-edit.ts";
 import { AnswerKeeper } from "./answer-keeper.ts";
 import type { AttemptParts } from "./attempt-parts.ts";
 import {
@@ -165,14 +164,9 @@ export class Attempt {
     if (this.#reason === "lost") return;
     const isStopping = this.#reason === "stopping";
     const reason = isStopping ? "Its worker stops." : "The attempt is over.";
-    const handBack = (edit: RunEdit) => decideHandBack(edit, { reason, isStopping });
     try {
       await this.#flushLog();
-      await this.#saver.saveWith(handBack).catch(async (error) => {
-        if (error instanceof LeaseLost) throw error;
-        this.#parts.log.error("workspace.lost", { runId: this.#parts.run.id, error });
-        await this.#write(handBack);
-      });
+      await this.#saver.saveWith((edit) => decideHandBack(edit, { reason, isStopping }));
     } catch (error) {
       if (error instanceof LeaseLost) return;
       this.#parts.log.error("attempt.put_away.failed", { runId: this.#parts.run.id, error });
