@@ -50,7 +50,7 @@ module.exports = {
     partKnows("news"),
     partKnows("queue", ["src/storage/store-parts.ts"]),
     partKnows("sandboxes"),
-    partKnows("storage", ["src/workspace/blob-store.ts", "src/start-error.ts"]),
+    partKnows("storage", ["src/start-error.ts"]),
     partKnows("workspace"),
     strangers("adapters"),
     strangers("agents"),

@@ -10,6 +10,7 @@ import { newId } from "./core/ids.ts";
 import { Intake } from "./core/intake/intake.ts";
 import { Janitor } from "./core/janitor.ts";
 import type { Log } from "./core/ports/log.ts";
+import type { SecretBox } from "./core/ports/secret-box.ts";
 import type { Storage } from "./core/ports/storage.ts";
 import { RunService } from "./core/runs/run-service.ts";
 import { NoticeWriter } from "./core/threads/notice-writer.ts";
@@ -21,6 +22,7 @@ import { createBubblewrapSandbox } from "./sandboxes/bubblewrap/bubblewrap-sandb
 import { chooseSandbox } from "./sandboxes/choose-sandbox.ts";
 import { createLocalSandbox } from "./sandboxes/local/local-sandbox.ts";
 import type { Sandbox } from "./sandboxes/sandbox.ts";
+import { createSecretBox } from "./secret-box.ts";
 import { deriveKey } from "./secrets.ts";
 import { createPrismaBlobStore } from "./storage/blob-store.ts";
 import { Database } from "./storage/database.ts";
@@ -48,6 +50,7 @@ export interface Parts {
   readonly queue: PgBossQueue;
   readonly storage: Storage;
   readonly hashKey: (key: string) => string;
+  readonly secrets: SecretBox;
   readonly adapters: ReadonlyMap<string, RunningAdapter>;
   readonly agentName: string;
   readonly writer: NoticeWriter;
@@ -98,6 +101,7 @@ export async function compose(grounds: Grounds): Promise<Parts> {
     queue,
     storage,
     hashKey,
+    secrets: createSecretBox([deriveKey(secretKey, "sealing")]),
     adapters,
     agentName: DEFAULT_AGENT,
     writer,
@@ -136,14 +140,14 @@ export function apiParts(grounds: Grounds, parts: Parts): ApiParts {
   const { database, hashKey, news, runs, storage } = parts;
   return {
     runs,
-    people: storage.people,
-    answers: storage.answers,
+    storage,
+    secrets: parts.secrets,
     news,
     clock: systemClock,
     log: grounds.logger,
     hashKey,
     sessionSecret: deriveKey(grounds.secretKey, "cookies"),
-    publicUrl: grounds.publicUrl(),
+    publicUrl: grounds.publicUrl,
     serves: grounds.config.role === "worker" ? "health" : "everything",
     trustProxy: grounds.config.trustProxy,
     tls: grounds.tls,

@@ -1,7 +1,7 @@
 import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
-import { newApiKey } from "./api/api-keys.ts";
+import { keyHint, newApiKey } from "./api/api-keys.ts";
 import { createServer } from "./api/server.ts";
 import { apiParts, compose, composeWorker, type Grounds, type Parts } from "./compose.ts";
 import type { Config } from "./config.ts";
@@ -104,12 +104,13 @@ async function keepAdministratorKey(
   { hashKey, storage }: Parts,
 ): Promise<string | undefined> {
   if (config.apiKey !== undefined) {
-    await storage.people.setAdministratorKey(hashKey(config.apiKey));
+    await storage.administrators.set(hashKey(config.apiKey), keyHint(config.apiKey));
     return undefined;
   }
   const isShared = config.databaseUrl !== undefined;
-  if (isShared && (await storage.people.hasAdministratorKey())) return undefined;
-  await storage.people.setAdministratorKey(hashKey(await keepOwnKey(config)));
+  if (isShared && (await storage.administrators.exists())) return undefined;
+  const key = await keepOwnKey(config);
+  await storage.administrators.set(hashKey(key), keyHint(key));
   return join(config.dataDir, KEY_FILE);
 }
 

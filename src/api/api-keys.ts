@@ -1,10 +1,19 @@
 import { createHmac, randomBytes } from "node:crypto";
 
 const KEY_BYTES = 32;
+const PREFIX = "errand_";
 
 /** A new API key: shown once, never stored. */
 export function newApiKey(): string {
-  return `errand_${randomBytes(KEY_BYTES).toString("base64url")}`;
+  return `${PREFIX}${randomBytes(KEY_BYTES).toString("base64url")}`;
+}
+
+const HINT_LENGTH = 5;
+
+/** Enough of a key for its owner to know it again, and too little to be of any other use. */
+export function keyHint(key: string): string {
+  const shown = key.startsWith(PREFIX) ? PREFIX.length + HINT_LENGTH : HINT_LENGTH;
+  return `${key.slice(0, shown)}…`;
 }
 
 /**

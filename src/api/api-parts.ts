@@ -2,14 +2,15 @@ import type { FastifyPluginAsync } from "fastify";
 import type { Logger } from "pino";
 import type { Clock } from "../core/ports/clock.ts";
 import type { News } from "../core/ports/news.ts";
-import type { AnswerStore, PeopleStore } from "../core/ports/storage.ts";
+import type { SecretBox } from "../core/ports/secret-box.ts";
+import type { Storage } from "../core/ports/storage.ts";
 import type { RunService } from "../core/runs/run-service.ts";
 
 /** All that the HTTP side stands on; put together by the composition alone. */
 export interface ApiParts {
   readonly runs: RunService;
-  readonly people: PeopleStore;
-  readonly answers: AnswerStore;
+  readonly storage: Storage;
+  readonly secrets: SecretBox;
   readonly news: News;
   readonly clock: Clock;
   readonly log: Logger;
@@ -17,7 +18,8 @@ export interface ApiParts {
   readonly hashKey: (key: string) => string;
   /** Signs the pages' cookies and the cursors; the same in all processes. */
   readonly sessionSecret: string;
-  readonly publicUrl: string;
+  /** Asked late: on a free port nobody knows it before the server listens. */
+  readonly publicUrl: () => string;
   /** undefined: ready for work; else the reason why not. */
   readonly ready: () => Promise<string | undefined>;
   /** A worker without the API answers for its health alone. */

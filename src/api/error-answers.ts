@@ -3,6 +3,7 @@ import type { Socket } from "node:net";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../core/errors.ts";
 import { problemOf, retryHeaders, StatusError, statusOf } from "./errors.ts";
+import { frameworkError } from "./framework-error.ts";
 import { newRequestId, pathOf } from "./request-id.ts";
 
 const PROBLEM_TYPE = "application/problem+json";
@@ -10,11 +11,15 @@ const PROBLEM_TYPE = "application/problem+json";
 export type ErrorAnswer = (error: unknown, request: FastifyRequest, reply: FastifyReply) => FastifyReply;
 
 /** Every refusal of the server, whoever threw it, in the one shape of the contract. */
-export function answerErrors(publicUrl: string): ErrorAnswer {
+export function answerErrors(publicUrl: () => string): ErrorAnswer {
   return (thrown, request, reply) => {
-    const error = asAppError(thrown);
+    const error = asAppError(thrown, request);
     logOnce(request, error, thrown);
-    const problem = problemOf(error, { publicUrl, instance: pathOf(request.url), traceId: request.id });
+    const problem = problemOf(error, {
+      publicUrl: publicUrl(),
+      instance: pathOf(request.url),
+      traceId: request.id,
+    });
     if (problem.status === 401) reply.header("www-authenticate", "Bearer");
     return reply
       .code(problem.status)
@@ -33,12 +38,12 @@ export function addErrorAnswers(server: FastifyInstance, answer: ErrorAnswer): v
 
 /** For what is not even HTTP: there is no request yet, only a socket. */
 export function answerBrokenRequest(
-  publicUrl: string,
+  publicUrl: () => string,
 ): (error: Error & { code?: string }, socket: Socket) => void {
   return ({ code }, socket) => {
     if (code === "ECONNRESET" || socket.destroyed) return;
     const error = brokenRequest(code);
-    const problem = problemOf(error, { publicUrl, instance: "", traceId: newRequestId() });
+    const problem = problemOf(error, { publicUrl: publicUrl(), instance: "", traceId: newRequestId() });
     if (socket.writable) socket.write(rawAnswer(statusOf(error), problem.trace_id, JSON.stringify(problem)));
     socket.destroySoon();
   };
@@ -69,31 +74,12 @@ function rawAnswer(status: number, requestId: string, body: string): string {
   ].join("\r\n");
 }
 
-function asAppError(thrown: unknown): AppError {
+function asAppError(thrown: unknown, { routeOptions }: FastifyRequest): AppError {
   if (thrown instanceof AppError) return thrown;
-  return frameworkError(thrown) ?? new AppError("internal_error", "Something went wrong.", { cause: thrown });
-}
-
-const FRAMEWORK_MESSAGES: Readonly<Record<string, string>> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: "The body is too large.",
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: "Bodies of this content type are not read here; send application/json.",
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: "The body is not as long as the Content-Length header says.",
-  FST_ERR_CTP_INVALID_JSON_BODY: "The body is no JSON.",
-  FST_ERR_CTP_EMPTY_JSON_BODY: "The body is empty.",
-  FST_ERR_BAD_URL: "The address is malformed.",
-  FST_ERR_MAX_PARAM_LENGTH: "The address is malformed.",
-};
-
-/** What Fastify itself refuses. Its own words may quote the input, so they are not passed on. */
-function frameworkError(thrown: unknown): AppError | undefined {
-  if (!(thrown instanceof Error) || !("statusCode" in thrown)) return undefined;
-  const status = Number(thrown.statusCode);
-  if (!(status >= 400 && status < 500)) return undefined;
-  const code = "code" in thrown ? String(thrown.code) : "";
-  const message = FRAMEWORK_MESSAGES[code] ?? "The request cannot be read.";
-  if (status === 404 || code === "FST_ERR_MAX_PARAM_LENGTH")
-    return new AppError("resource_not_found", message);
-  return new StatusError(status, "invalid_request", message);
+  return (
+    frameworkError(thrown, routeOptions.bodyLimit) ??
+    new AppError("internal_error", "Something went wrong.", { cause: thrown })
+  );
 }
 
 function logOnce(request: FastifyRequest, error: AppError, thrown: unknown): void {

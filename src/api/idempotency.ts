@@ -1,23 +1,43 @@
 import { createHash } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../core/errors.ts";
-import { type AnswerStore, Taken } from "../core/ports/storage.ts";
+import type { SecretBox } from "../core/ports/secret-box.ts";
+import { type Storage, Taken } from "../core/ports/storage.ts";
 import type { RememberedAnswer } from "../core/runs/remembered-answer.ts";
 import type { Alongside, FollowUpResult } from "../core/runs/run-service.ts";
 import { principalOf } from "./auth.ts";
 import { StatusError } from "./errors.ts";
 
-export interface Write<Body> {
+interface Operation {
   /** Keys are the caller's own for each operation, whatever its path is called. */
   readonly operation: string;
   /** What it is done to, where that is not in the body. */
   readonly target?: string;
+}
+
+/** A write to a run, whose change stores the answer itself. */
+export interface RunWrite<Body> extends Operation {
   /** Does the work, with `alongside` stored in the same transaction. */
   perform(alongside: Pick<Alongside, "remembers">): Promise<FollowUpResult>;
   answer(result: FollowUpResult): Body;
 }
 
-type Request = Omit<RememberedAnswer, "body">;
+/** Any other write. */
+export interface Write<Body> extends Operation {
+  /** Of the answer; default 200. */
+  readonly status?: number;
+  /** The answer shows a secret this once, so it is not remembered in the clear. */
+  readonly isSecret?: boolean;
+  /** Does the work through `storage`, in one transaction. May be called again. */
+  perform(storage: Storage): Promise<Body>;
+}
+
+type Asked = Pick<RememberedAnswer, "principalId" | "key" | "requestHash">;
+
+export interface IdempotencyParts {
+  readonly storage: Storage;
+  readonly secrets: SecretBox;
+}
 
 /**
  * Writes under an `Idempotency-Key`: the answer is stored in the transaction of the write itself, so either both
@@ -25,49 +45,93 @@ type Request = Omit<RememberedAnswer, "body">;
  * A refused request stores nothing and may be sent again under its key.
  */
 export class Idempotency {
-  readonly #answers: AnswerStore;
+  readonly #parts: IdempotencyParts;
 
-  constructor(answers: AnswerStore) {
-    this.#answers = answers;
+  constructor(parts: IdempotencyParts) {
+    this.#parts = parts;
   }
 
-  async answerOnce<Body>(request: FastifyRequest, reply: FastifyReply, write: Write<Body>): Promise<Body> {
-    const key = readKey(request.raw.rawHeaders);
-    if (key === undefined) return write.answer(await write.perform({}));
-    const asked = askedBy(request, write, key);
-    const first = await this.#answers.find(asked.principalId, asked.key);
-    if (first !== undefined) return replay<Body>(reply, first, asked);
+  /** A write to a run. */
+  async answerOnce<Body>(request: FastifyRequest, reply: FastifyReply, write: RunWrite<Body>): Promise<Body> {
+    const asked = askedBy(request, write);
+    if (asked === undefined) return write.answer(await write.perform({}));
+    return this.#once(reply, asked, false, async () =>
+      write.answer(await write.perform({ remembers: remembering(asked, write) })),
+    );
+  }
+
+  /** Any other write. */
+  async once<Body>(request: FastifyRequest, reply: FastifyReply, write: Write<Body>): Promise<Body> {
+    const { status = 200, isSecret = false } = write;
+    const { storage } = this.#parts;
+    reply.code(status);
+    const asked = askedBy(request, write);
+    if (asked === undefined) return storage.atomically((stores) => write.perform(stores));
+    return this.#once(reply, asked, isSecret, () =>
+      storage.atomically(async (stores) => {
+        const body = await write.perform(stores);
+        await stores.answers.remember({
+          ...asked,
+          status,
+          body: isSecret ? this.#sealed(body, asked) : body,
+        });
+        return body;
+      }),
+    );
+  }
+
+  async #once<Body>(
+    reply: FastifyReply,
+    asked: Asked,
+    isSecret: boolean,
+    perform: () => Promise<Body>,
+  ): Promise<Body> {
+    const first = await this.#parts.storage.answers.find(asked.principalId, asked.key);
+    if (first !== undefined) return this.#replay<Body>(reply, first, asked, isSecret);
     try {
-      return write.answer(await write.perform({ remembers: remembering(asked, write) }));
+      return await perform();
     } catch (error) {
       if (!(error instanceof Taken) || error.what !== "answer") throw error;
-      return this.#replayTwin<Body>(reply, asked);
     }
-  }
-
-  async #replayTwin<Body>(reply: FastifyReply, asked: Request): Promise<Body> {
-    const first = await this.#answers.find(asked.principalId, asked.key);
-    if (first !== undefined) return replay<Body>(reply, first, asked);
+    const twin = await this.#parts.storage.answers.find(asked.principalId, asked.key);
+    if (twin !== undefined) return this.#replay<Body>(reply, twin, asked, isSecret);
     throw new AppError("conflict", "The same request is still being worked on.", { retryAfterMs: 200 });
   }
-}
 
-function remembering<Body>(asked: Request, { answer }: Write<Body>): Alongside["remembers"] {
-  return (run, followUpId) => ({ ...asked, body: answer({ run, followUpId }) });
-}
-
-function replay<Body>(reply: FastifyReply, first: RememberedAnswer, asked: Request): Body {
-  if (first.requestHash !== asked.requestHash) {
-    throw new StatusError(422, "invalid_request", "This Idempotency-Key was used with another request.", {
-      remedy: "Use a new key for each different request.",
-    });
+  #replay<Body>(reply: FastifyReply, first: RememberedAnswer, asked: Asked, isSecret: boolean): Body {
+    requireSame(first, asked);
+    reply.code(first.status).header("idempotent-replay", "true");
+    const body = isSecret
+      ? JSON.parse(this.#parts.secrets.open(String(first.body), ownerOf(asked)))
+      : first.body;
+    // Stored by the same operation, so it has the operation's shape.
+    return body as Body;
   }
-  reply.header("idempotent-replay", "true");
-  // Stored by the same operation, so it has the operation's shape.
-  return first.body as Body;
+
+  #sealed(body: unknown, asked: Asked): string {
+    return this.#parts.secrets.seal(JSON.stringify(body), ownerOf(asked));
+  }
 }
 
-function askedBy(request: FastifyRequest, { operation, target = "" }: Write<unknown>, key: string): Request {
+function ownerOf({ principalId, key }: Asked): string {
+  return `answer:${principalId}:${key}`;
+}
+
+function remembering<Body>(asked: Asked, { answer }: RunWrite<Body>): Alongside["remembers"] {
+  return (run, followUpId) => ({ ...asked, status: 200, body: answer({ run, followUpId }) });
+}
+
+function requireSame(first: RememberedAnswer, asked: Asked): void {
+  if (first.requestHash === asked.requestHash) return;
+  throw new StatusError(422, "invalid_request", "This Idempotency-Key was used with another request.", {
+    remedy: "Use a new key for each different request.",
+  });
+}
+
+/** undefined: the request carries no key. */
+function askedBy(request: FastifyRequest, { operation, target = "" }: Operation): Asked | undefined {
+  const key = readKey(request.raw.rawHeaders);
+  if (key === undefined) return undefined;
   const requestHash = createHash("sha256")
     .update(`${target}\n${canonical(request.body)}`)
     .digest("hex");

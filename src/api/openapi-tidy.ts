@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { describeResponses } from "./openapi-responses.ts";
 
 interface Document {
   readonly components?: { readonly schemas?: Readonly<Record<string, unknown>> };
@@ -11,7 +12,7 @@ interface Document {
 export function tidyDocument<T extends object>(document: T): T {
   const opened = JSON.parse(JSON.stringify(document), tidyMember) as T & Document;
   const schemas = oneOfEach(opened.components?.schemas ?? {});
-  return { ...opened, components: { ...opened.components, schemas } };
+  return describeResponses({ ...opened, components: { ...opened.components, schemas } });
 }
 
 const INCOMING = /Input$/;

@@ -1,48 +1,37 @@
 import swagger from "@fastify/swagger";
 import type { FastifyInstance } from "fastify";
-import { jsonSchemaTransform, jsonSchemaTransformObject } from "fastify-type-provider-zod";
+import { jsonSchemaTransformObject } from "fastify-type-provider-zod";
+import { describeRoute } from "./openapi-route.ts";
+import { DESCRIPTION, TAGS } from "./openapi-text.ts";
 import { tidyDocument } from "./openapi-tidy.ts";
 
-declare module "fastify" {
-  interface FastifyContextConfig {
-    /** Headers that the route reads, named in the OpenAPI document. */
-    readonly describedHeaders?: readonly string[];
-  }
-}
-
-const HEADERS: Readonly<Record<string, string>> = {
-  "Idempotency-Key": "Makes a repeat safe: the same key with the same request gives the first answer again.",
-  "X-Run-Source": "`CLI`, `GITHUB_ACTION` or `LOCAL`; anything else counts as `API`.",
-  "Last-Event-ID": "The id of the last event that was seen; the stream goes on behind it.",
-};
-
-const OPENAPI_PATH = "/api/v1/openapi.json";
+export const OPENAPI_PATH = "/api/v1/openapi.json";
 
 /** The document is made from the same schemas that check the requests. */
-export async function addOpenapi(server: FastifyInstance, publicUrl: string): Promise<void> {
+export async function addOpenapi(server: FastifyInstance): Promise<void> {
   await server.register(swagger, {
     openapi: {
       openapi: "3.1.0",
       info: {
         title: "Errand",
         version: "1",
-        description: "Runs of cloud coding agents: start, watch, steer, stop.",
+        description: DESCRIPTION,
+        license: { name: "Apache-2.0", identifier: "Apache-2.0" },
       },
-      servers: [{ url: publicUrl }],
-      components: { securitySchemes: { key: { type: "http", scheme: "bearer" } } },
+      // Neutral, so that the document is the same wherever it is served from.
+      servers: [{ url: "/", description: "This server." }],
+      tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
+      components: {
+        securitySchemes: { key: { type: "http", scheme: "bearer", description: "An API key." } },
+      },
       security: [{ key: [] }],
     },
-    transform: (route) => {
-      const { schema, url } = jsonSchemaTransform(route);
-      return { url, schema: { ...schema, ...describedHeaders(route.route.config?.describedHeaders) } };
-    },
+    transform: describeRoute,
     transformObject: (document) => tidyDocument(jsonSchemaTransformObject(document)),
   });
-  server.get(OPENAPI_PATH, { schema: { hide: true } }, async () => server.swagger());
-}
-
-function describedHeaders(names: readonly string[] = []): { headers?: unknown } {
-  if (names.length === 0) return {};
-  const members = names.map((name) => [name, { type: "string", description: HEADERS[name] }]);
-  return { headers: { type: "object", properties: Object.fromEntries(members) } };
+  let text: string | undefined;
+  server.get(OPENAPI_PATH, { schema: { hide: true } }, async (_request, reply) => {
+    text ??= JSON.stringify(server.swagger());
+    return reply.type("application/json; charset=utf-8").send(text);
+  });
 }

@@ -22,6 +22,6 @@ function factsOf(request: FastifyRequest, reply: FastifyReply, path: string): Re
     path,
     status: reply.statusCode,
     durationMs: Math.round(reply.elapsedTime),
-    principalId: request.caller?.principal.id,
+    principalId: request.caller?.holder.principal.id,
   };
 }

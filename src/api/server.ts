@@ -1,21 +1,18 @@
 import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } from "fastify";
 import { type ApiParts, limitsOf } from "./api-parts.ts";
-import { authenticator } from "./auth.ts";
+import { apiRoutes } from "./api-routes.ts";
+import { type AuthParts, addAuthentication } from "./auth.ts";
 import { addErrorAnswers, answerBrokenRequest, answerErrors } from "./error-answers.ts";
-import { eventRoutes } from "./events/event-routes.ts";
 import { Idempotency } from "./idempotency.ts";
 import { readJsonBodies } from "./json-body.ts";
+import { KnownKeys } from "./known-keys.ts";
 import { addOpenapi } from "./openapi.ts";
 import { pageRoutes } from "./pages/page-routes.ts";
 import { signInRoutes } from "./pages/sign-in-routes.ts";
 import { requestIdOf } from "./request-id.ts";
 import { addRequestLog } from "./request-log.ts";
 import { compileValidator } from "./request-validation.ts";
-import { cancelRunRoutes } from "./routes/cancel-run.ts";
-import { createRunRoutes } from "./routes/create-run.ts";
-import { followUpRoutes } from "./routes/follow-ups.ts";
 import { healthRoutes } from "./routes/health.ts";
-import { readRunRoutes } from "./routes/read-runs.ts";
 import { addSecurityHeaders } from "./security-headers.ts";
 import { SessionCookies } from "./session-cookie.ts";
 
@@ -27,7 +24,7 @@ export async function createServer(parts: ApiParts): Promise<FastifyInstance> {
   server.decorateRequest("caller", undefined);
   addErrorAnswers(server, answerErrors(parts.publicUrl));
   addRequestLog(server);
-  await addSecurityHeaders(server, parts.publicUrl);
+  await addSecurityHeaders(server, parts.publicUrl());
   await server.register(healthRoutes(parts));
   if (parts.serves === "everything") await addRoutes(server, parts);
   await server.ready();
@@ -35,11 +32,12 @@ export async function createServer(parts: ApiParts): Promise<FastifyInstance> {
 }
 
 async function addRoutes(server: FastifyInstance, parts: ApiParts): Promise<void> {
-  const cookies = new SessionCookies(parts);
-  await addOpenapi(server, parts.publicUrl);
-  await server.register(apiRoutes(parts, cookies), { prefix: "/api/v1" });
-  await server.register(signInRoutes(parts, cookies));
-  await server.register(pageRoutes(parts, cookies));
+  const auth = authParts(parts);
+  server.addHook("onClose", async () => auth.keys.close());
+  await addOpenapi(server);
+  await server.register(api(parts, auth), { prefix: "/api/v1" });
+  await server.register(signInRoutes(parts, auth));
+  await server.register(pageRoutes(parts, auth));
   for (const routes of parts.adapterRoutes) await server.register(routes);
 }
 
@@ -83,18 +81,23 @@ function trustHops(hops: number | false): false | ((address: string, hop: number
   return hops !== false && ((_address, hop) => hop < hops);
 }
 
-function apiRoutes(parts: ApiParts, cookies: SessionCookies): (app: FastifyInstance) => Promise<void> {
-  const idempotency = new Idempotency(parts.answers);
+function authParts(parts: ApiParts): AuthParts {
+  const { clock, hashKey, log, news, storage } = parts;
+  return {
+    hashKey,
+    cookies: new SessionCookies(parts),
+    keys: new KnownKeys({ keys: storage.keys, clock, news, log }),
+  };
+}
+
+function api(parts: ApiParts, auth: AuthParts): (app: FastifyInstance) => Promise<void> {
+  const idempotency = new Idempotency(parts);
   return async (app) => {
     readJsonBodies(app);
-    app.addHook("onRequest", authenticator(parts, cookies));
+    addAuthentication(app, auth);
     app.addHook("onRequest", async (_request, reply) => {
       reply.header("cache-control", "no-store");
     });
-    await app.register(createRunRoutes(parts, idempotency));
-    await app.register(readRunRoutes(parts));
-    await app.register(followUpRoutes(parts, idempotency));
-    await app.register(cancelRunRoutes(parts, idempotency));
-    await app.register(eventRoutes(parts));
+    for (const routes of apiRoutes) await app.register(routes(parts, idempotency));
   };
 }

@@ -5,7 +5,7 @@ const LIFETIME_SECONDS = 12 * 60 * 60;
 
 export interface SessionCookieParts {
   readonly sessionSecret: string;
-  readonly publicUrl: string;
+  readonly publicUrl: () => string;
   readonly clock: Clock;
 }
 
@@ -21,7 +21,7 @@ export class SessionCookies {
   constructor({ sessionSecret, publicUrl, clock }: SessionCookieParts) {
     this.#signer = new Signer(sessionSecret, "cookie");
     this.#clock = clock;
-    this.#isSecure = !isLoopbackHttp(new URL(publicUrl));
+    this.#isSecure = !isLoopbackHttp(new URL(publicUrl()));
   }
 
   /** The value of a Set-Cookie header. */

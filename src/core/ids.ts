@@ -4,6 +4,7 @@ type Branded<Name extends string> = string & { readonly [brand]: Name };
 /** UUIDv7, lower case. The order of run ids is the order of creation to the millisecond, and no proof of more. */
 export type RunId = Branded<"RunId">;
 export type PrincipalId = Branded<"PrincipalId">;
+export type TeamId = Branded<"TeamId">;
 /** What one conversation outside is called; made and read by the adapter alone, opaque to the core. */
 export type ThreadKey = Branded<"ThreadKey">;
 /** Names one attempt's right to write to a run; a new one for every claim. */

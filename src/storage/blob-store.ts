@@ -1,8 +1,8 @@
 import { AppError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
+import type { BlobStore } from "../core/ports/blob-store.ts";
 import type { Clock } from "../core/ports/clock.ts";
-import type { BlobStore } from "../workspace/blob-store.ts";
-import type { Database } from "./database.ts";
+import type { Database, Tx } from "./database.ts";
 
 /** Blobs as rows: reached by every worker, and in the same backup as the rest. */
 export function createPrismaBlobStore(database: Database, clock: Clock): BlobStore {
@@ -15,11 +15,24 @@ export function createPrismaBlobStore(database: Database, clock: Clock): BlobSto
     async get(id) {
       const row = await database.query((client) => client.blob.findUnique({ where: { id } }));
       if (row === null)
-        throw new AppError("internal_error", "A stored workspace is gone.", { retryable: false });
+        throw new AppError("internal_error", "A stored file is gone.", { retryable: false });
       return row.bytes;
     },
     async remove(id) {
       await database.query((client) => client.blob.deleteMany({ where: { id } }));
     },
+    prune: () => database.query(prune),
   };
+}
+
+/** Much longer than any change takes between putting a blob and naming it. */
+const UNNAMED_MINUTES = 60;
+
+/** What a process put away before it died, or what was put for a request that was then refused. */
+function prune(client: Pick<Tx, "$executeRaw">): Promise<number> {
+  return client.$executeRaw`
+    DELETE FROM blobs WHERE created_at < now() - ${UNNAMED_MINUTES}::int * interval '1 minute'
+      AND NOT EXISTS (SELECT FROM runs WHERE checkpoint = blobs.id::text)
+      AND NOT EXISTS (SELECT FROM run_inputs WHERE blob_id = blobs.id)
+      AND NOT EXISTS (SELECT FROM artifacts WHERE blob_id = blobs.id)`;
 }

@@ -43,7 +43,7 @@ export async function addNotices(tx: Tx, notices: RunChange["notices"]): Promise
 }
 
 export async function settleEvent(tx: Tx, settlement: Settlement): Promise<void> {
-  const { inboxId, disposition, reason, meaning, runId } = settlement;
+  const { inboxId, disposition, reason, meaning, runId, teamId } = settlement;
   if (meaning !== undefined) {
     const { count } = await tx.inboundMeaning.createMany({
       data: [{ meaning, inboxId }],
@@ -53,14 +53,20 @@ export async function settleEvent(tx: Tx, settlement: Settlement): Promise<void>
   }
   const settled = await tx.inboxEvent.updateMany({
     where: { id: inboxId, disposition: null },
-    data: { disposition, reason: reason ?? null, runId: runId ?? null, settledAt: new Date() },
+    data: {
+      disposition,
+      reason: reason ?? null,
+      runId: runId ?? null,
+      teamId: teamId ?? null,
+      settledAt: new Date(),
+    },
   });
   if (settled.count === 0) throw new Taken("meaning");
 }
 
 export async function rememberAnswer(tx: Tx, answer: RememberedAnswer): Promise<void> {
-  const { principalId, key, requestHash, body } = answer;
-  const row = { principalId, key, requestHash, body: json(body) };
+  const { principalId, key, requestHash, status, body } = answer;
+  const row = { principalId, key, requestHash, status, body: json(body) };
   const { count } = await tx.rememberedAnswer.createMany({ data: [row], skipDuplicates: true });
   if (count === 0) throw new Taken("answer");
 }

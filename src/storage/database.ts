@@ -7,6 +7,19 @@ import { Prisma, PrismaClient } from "./generated/client.ts";
 /** A Prisma transaction: what the rows of one change are written through. */
 export type Tx = Prisma.TransactionClient;
 
+/** What stores work on: the database, or one transaction of it. */
+export interface Statements {
+  query<T>(query: (client: Tx) => Promise<T>): Promise<T>;
+  /** All of `work` or nothing. Repeated when the database could not serialise it, so it must be repeatable. */
+  transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+}
+
+/** Within a transaction, every statement and every transaction is a part of it. */
+export function statementsOf(tx: Tx): Statements {
+  const perform = <T>(work: (tx: Tx) => Promise<T>): Promise<T> => work(tx);
+  return { query: perform, transaction: perform };
+}
+
 export interface DatabaseOptions {
   readonly url: string;
   readonly maxConnections: number;
@@ -25,7 +38,7 @@ const TRANSACTION_TIMEOUT_MS = 8_000;
 const CONFLICT_TRIES = 3;
 
 /** The pool and the Prisma client on it; every statement goes through `query` or `transaction`. */
-export class Database {
+export class Database implements Statements {
   readonly #pool: pg.Pool;
   readonly #client: PrismaClient;
 
@@ -48,7 +61,7 @@ export class Database {
     this.#client = new PrismaClient({ adapter });
   }
 
-  async query<T>(query: (client: PrismaClient) => Promise<T>): Promise<T> {
+  async query<T>(query: (client: Tx) => Promise<T>): Promise<T> {
     try {
       return await query(this.#client);
     } catch (error) {
@@ -56,7 +69,6 @@ export class Database {
     }
   }
 
-  /** All of `work` or nothing. Repeated when the database could not serialise it, so it must be repeatable. */
   async transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
     const limits = { maxWait: TRANSACTION_WAIT_MS, timeout: TRANSACTION_TIMEOUT_MS };
     for (let tries = 1; ; tries += 1) {

@@ -1,16 +1,16 @@
 import type { LeaseToken, RunId } from "../core/ids.ts";
 import type { LeaseStore } from "../core/ports/storage.ts";
 import type { RunState } from "../core/runs/states.ts";
-import type { Database } from "./database.ts";
+import type { Statements } from "./database.ts";
 
 /** How long a queued run, an event or a delivery may lie before somebody looks whether its job was lost. */
 export const IDLE_SECONDS = 15;
 
 /** All times are the database's: the workers' clocks may differ. */
 export class PrismaLeaseStore implements LeaseStore {
-  readonly #database: Database;
+  readonly #database: Statements;
 
-  constructor(database: Database) {
+  constructor(database: Statements) {
     this.#database = database;
   }
 

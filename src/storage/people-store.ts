@@ -1,12 +1,9 @@
-import { newId, type PrincipalId } from "../core/ids.ts";
+import { newId, type PrincipalId, type TeamId } from "../core/ids.ts";
 import type { Principal } from "../core/people/principal.ts";
-import type { PeopleStore } from "../core/ports/storage.ts";
+import type { PeopleStore } from "../core/ports/people.ts";
 import type { Tx } from "./database.ts";
-import type { Principal as PrincipalRow } from "./generated/client.ts";
-import type { StoreParts } from "./store-parts.ts";
-
-/** The identity of whoever holds the installation's own key. */
-const ADMINISTRATOR = "errand:administrator";
+import { principalColumns, principalOf } from "./people-rows.ts";
+import { KEYS_TOPIC, type StoreParts } from "./store-parts.ts";
 
 export class PrismaPeopleStore implements PeopleStore {
   readonly #parts: StoreParts;
@@ -15,13 +12,12 @@ export class PrismaPeopleStore implements PeopleStore {
     this.#parts = parts;
   }
 
-  async ensure(subject: string, displayName: string | undefined): Promise<Principal> {
-    const known = await this.#bySubject(subject);
+  async ensure(teamId: TeamId, subject: string, displayName: string | undefined): Promise<Principal> {
+    const known = await this.#bySubject(teamId, subject);
     if (known !== undefined && (displayName === undefined || known.displayName === displayName)) return known;
     if (known !== undefined) return this.#rename(known.id, displayName);
-    return this.#parts.database.transaction((tx) =>
-      makeIdentity(tx, subject, displayName, this.#parts.clock.now()),
-    );
+    const wanted = { teamId, subject, displayName };
+    return this.#parts.database.transaction((tx) => ensureIdentity(tx, wanted, this.#parts.clock.now()));
   }
 
   async getMany(ids: readonly PrincipalId[]): Promise<readonly Principal[]> {
@@ -30,30 +26,24 @@ export class PrismaPeopleStore implements PeopleStore {
     return rows.map(principalOf);
   }
 
-  async findByKeyHash(hash: string): Promise<Principal | undefined> {
-    const row = await this.#parts.database.query((client) =>
-      client.apiKey.findUnique({ where: { hash }, include: { principal: true } }),
+  async list(teamId: TeamId): Promise<readonly Principal[]> {
+    const query = { where: { teamId }, orderBy: { id: "asc" } } as const;
+    return (await this.#parts.database.query((client) => client.principal.findMany(query))).map(principalOf);
+  }
+
+  async put(principal: Principal): Promise<void> {
+    const { id, ...columns } = principalColumns(principal);
+    const update = { ...columns, updatedAt: this.#parts.clock.now() };
+    await this.#parts.database.query((client) =>
+      client.principal.upsert({ where: { id }, create: { id, ...columns }, update }),
     );
-    return row === null ? undefined : principalOf(row.principal);
+    this.#parts.news.tell([KEYS_TOPIC]);
   }
 
-  async setAdministratorKey(keyHash: string): Promise<void> {
-    await this.#parts.database.transaction(async (tx) => {
-      const { id } = await makeIdentity(tx, ADMINISTRATOR, "Administrator", this.#parts.clock.now());
-      await tx.principal.update({ where: { id }, data: { administrator: true } });
-      await tx.apiKey.deleteMany({ where: { principalId: id, hash: { not: keyHash } } });
-      await tx.apiKey.createMany({ data: [{ hash: keyHash, principalId: id }], skipDuplicates: true });
-    });
-  }
-
-  async hasAdministratorKey(): Promise<boolean> {
-    const where = { principal: { identities: { some: { subject: ADMINISTRATOR } } } };
-    return (await this.#parts.database.query((client) => client.apiKey.count({ where }))) > 0;
-  }
-
-  async #bySubject(subject: string): Promise<Principal | undefined> {
+  async #bySubject(teamId: TeamId, subject: string): Promise<Principal | undefined> {
+    const where = { teamId_subject: { teamId, subject } };
     const row = await this.#parts.database.query((client) =>
-      client.identity.findUnique({ where: { subject }, include: { principal: true } }),
+      client.identity.findUnique({ where, include: { principal: true } }),
     );
     return row === null ? undefined : principalOf(row.principal);
   }
@@ -66,33 +56,26 @@ export class PrismaPeopleStore implements PeopleStore {
   }
 }
 
+interface WantedIdentity {
+  readonly teamId: TeamId;
+  readonly subject: string;
+  readonly displayName: string | undefined;
+}
+
 /** The first message of an account makes its principal; of two first ones at once, the second takes the first's. */
-async function makeIdentity(
+export async function ensureIdentity(
   tx: Tx,
-  subject: string,
-  displayName: string | undefined,
+  { teamId, subject, displayName }: WantedIdentity,
   now: Date,
 ): Promise<Principal> {
   const id = newId(now);
-  const row = { id, type: "user", displayName: displayName ?? null };
-  await tx.principal.create({ data: row });
+  await tx.principal.create({ data: { id, teamId, type: "user", displayName: displayName ?? null } });
   const { count } = await tx.identity.createMany({
-    data: [{ subject, principalId: id }],
+    data: [{ teamId, subject, principalId: id }],
     skipDuplicates: true,
   });
   if (count === 0) await tx.principal.delete({ where: { id } });
-  const identity = await tx.identity.findUniqueOrThrow({ where: { subject }, include: { principal: true } });
+  const where = { teamId_subject: { teamId, subject } };
+  const identity = await tx.identity.findUniqueOrThrow({ where, include: { principal: true } });
   return principalOf(identity.principal);
-}
-
-function principalOf(row: PrincipalRow): Principal {
-  const { displayName, email, photoUrl, administrator } = row;
-  return {
-    id: row.id as PrincipalId,
-    type: row.type as Principal["type"],
-    administrator,
-    ...(displayName === null ? {} : { displayName }),
-    ...(email === null ? {} : { email }),
-    ...(photoUrl === null ? {} : { photoUrl }),
-  };
 }

@@ -26,8 +26,10 @@ function positionOf(run: Run, sort: RunSort): RunPosition {
   return { value: value instanceof Date ? value.toISOString() : value, id: run.id };
 }
 
-function visibleTo({ viewer }: RunQuery): Where {
-  return viewer.administrator ? {} : { OR: [{ teamOwned: true }, { creatorId: viewer.id }] };
+/** The same rule as `isVisible` of the core. */
+function visibleTo({ viewer: { id, teamId, administrator, onlyRunId } }: RunQuery): Where {
+  if (onlyRunId !== undefined) return { teamId, id: onlyRunId };
+  return administrator ? { teamId } : { teamId, OR: [{ teamOwned: true }, { creatorId: id }] };
 }
 
 /**
@@ -54,6 +56,7 @@ function filtersOf({ filters }: RunQuery): Where[] {
     ...given("source", filters.source),
     ...given("skill", filters.skill),
     ...given("scheduleId", filters.scheduleId),
+    ...given("conversationId", filters.conversationId),
     ...(environmentId === undefined ? {} : { environmentId }),
   };
   return [

@@ -1,6 +1,8 @@
-import type { LeaseToken, PrincipalId, RunId, ThreadKey } from "../core/ids.ts";
+import type { ArtifactType } from "../core/artifacts/artifact.ts";
+import type { LeaseToken, PrincipalId, RunId, TeamId, ThreadKey } from "../core/ids.ts";
 import type { RunEvent, RunEventBody } from "../core/runs/events.ts";
 import type {
+  Approval,
   FollowUp,
   FollowUpDelivery,
   PendingPermission,
@@ -21,11 +23,13 @@ import type {
   Thread as ThreadRow,
 } from "./generated/client.ts";
 import { Prisma } from "./generated/client.ts";
+import { type Nullable, present } from "./present.ts";
 
-/** Rows to domain and back. The database's nulls are our absent members. */
+/** Rows to domain and back. */
 export function runOf(row: RunRow): Run {
   return present<Run>({
     id: row.id as RunId,
+    teamId: row.teamId as TeamId,
     title: row.title,
     prompt: row.prompt,
     context: row.context,
@@ -37,9 +41,11 @@ export function runOf(row: RunRow): Run {
     agent: row.agent,
     metadata: row.metadata as Record<string, string>,
     skill: row.skill,
+    scheduleId: row.scheduleId,
     triggerUrl: row.triggerUrl,
     ancestorIds: row.ancestorIds as RunId[],
     conversationId: row.conversationId,
+    continuesId: row.continuesId as RunId | null,
     sessionId: row.sessionId,
     provenance: row.provenance as Record<string, unknown>,
     createdAt: row.createdAt,
@@ -64,6 +70,10 @@ function progressOf(row: RunRow): Nullable<RunProgress> {
     agentSession: row.agentSession,
     checkpoint: row.checkpoint,
     permission: row.permission as PendingPermission | null,
+    approval: row.approval as Approval | null,
+    totalTokens: Number(row.totalTokens),
+    costUsd: row.costUsd === null ? null : Number(row.costUsd),
+    artifactTypes: row.artifactTypes.length === 0 ? null : (row.artifactTypes as ArtifactType[]),
     answer: row.answer,
     lastWrite: row.lastWrite,
   };
@@ -73,6 +83,7 @@ export function originColumns(origin: RunOrigin) {
   const { config } = origin;
   return {
     id: origin.id,
+    teamId: origin.teamId,
     title: origin.title,
     prompt: origin.prompt,
     context: origin.context ?? null,
@@ -88,9 +99,11 @@ export function originColumns(origin: RunOrigin) {
     modelId: config.harness?.model_id ?? config.model_id ?? null,
     environmentId: config.environment_id ?? null,
     skill: origin.skill ?? null,
+    scheduleId: origin.scheduleId ?? null,
     triggerUrl: origin.triggerUrl ?? null,
     ancestorIds: [...origin.ancestorIds],
     conversationId: origin.conversationId,
+    continuesId: origin.continuesId ?? null,
     sessionId: origin.sessionId,
     provenance: json(origin.provenance),
     createdAt: origin.createdAt,
@@ -110,6 +123,10 @@ export function progressColumns(progress: RunProgress) {
     agentSession: progress.agentSession ?? null,
     checkpoint: progress.checkpoint ?? null,
     permission: progress.permission === undefined ? Prisma.DbNull : json(progress.permission),
+    approval: progress.approval === undefined ? Prisma.DbNull : json(progress.approval),
+    totalTokens: progress.totalTokens,
+    costUsd: progress.costUsd ?? null,
+    artifactTypes: [...(progress.artifactTypes ?? [])],
     answer: progress.answer ?? null,
     lastWrite: progress.lastWrite ?? null,
   };
@@ -128,6 +145,7 @@ export function followUpOf(row: FollowUpRow): FollowUp {
     message: row.message,
     mode: row.mode as RunMode | null,
     delivery: row.delivery as FollowUpDelivery,
+    private: row.private,
     authorId: row.authorId as PrincipalId,
     createdAt: row.createdAt,
     turn: row.turn,
@@ -148,12 +166,4 @@ export function threadOf(row: ThreadRow): Thread {
 /** Values for a JSON column; the types of Prisma know no readonly. */
 export function json(value: unknown): Prisma.InputJsonValue {
   return value as Prisma.InputJsonValue;
-}
-
-type Nullable<T> = {
-  [Key in keyof T]: Exclude<T[Key], undefined> | (undefined extends T[Key] ? null : never);
-};
-
-function present<T>(row: Nullable<T>): T {
-  return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null)) as T;
 }

@@ -1,12 +1,13 @@
 import { AppError } from "../core/errors.ts";
 import type { RunId } from "../core/ids.ts";
 import type { RunKey, RunStore, RunSubject } from "../core/ports/storage.ts";
-import type { RunEvent } from "../core/runs/events.ts";
+import type { RunEvent, RunEventKind } from "../core/runs/events.ts";
 import type { Run, RunOrigin } from "../core/runs/run.ts";
 import type { RunChange } from "../core/runs/run-change.ts";
 import type { RunPage, RunQuery } from "../core/runs/run-query.ts";
 import { addNotices, bindThread, rememberAnswer, settleEvent } from "./change-rows.ts";
 import type { Tx } from "./database.ts";
+import { addFiles } from "./file-store.ts";
 import { orderBy, pageOf, whereOf } from "./run-list.ts";
 import { eventOf, followUpOf, json, originColumns, progressColumns, runOf, threadOf } from "./run-rows.ts";
 import type { StoreParts } from "./store-parts.ts";
@@ -45,7 +46,11 @@ export class PrismaRunStore implements RunStore {
   }
 
   async find(key: RunKey): Promise<Run | undefined> {
-    const row = await this.#parts.database.query((client) => client.run.findUnique({ where: key }));
+    const row = await this.#parts.database.query((client) =>
+      "conversationId" in key
+        ? client.run.findFirst({ where: key, orderBy: [{ createdAt: "desc" }, { id: "desc" }] })
+        : client.run.findUnique({ where: key }),
+    );
     return row === null ? undefined : runOf(row);
   }
 
@@ -56,8 +61,13 @@ export class PrismaRunStore implements RunStore {
     return pageOf(rows.map(runOf), query);
   }
 
-  async readEvents(id: RunId, after: number, limit: number): Promise<readonly RunEvent[]> {
-    const where = { runId: id, seq: { gt: after } };
+  async readEvents(
+    id: RunId,
+    after: number,
+    limit: number,
+    kinds?: readonly RunEventKind[],
+  ): Promise<readonly RunEvent[]> {
+    const where = { runId: id, seq: { gt: after }, ...(kinds && { kind: { in: [...kinds] } }) };
     const rows = await this.#parts.database.query((client) =>
       client.runEvent.findMany({ where, orderBy: { seq: "asc" }, take: limit }),
     );
@@ -82,6 +92,7 @@ export class PrismaRunStore implements RunStore {
   async #storeCaused(tx: Tx, runId: RunId, lastSeq: number, change: RunChange): Promise<void> {
     await addEvents(tx, runId, lastSeq, change.events);
     await addFollowUps(tx, runId, change);
+    await addFiles(tx, runId, change);
     if (change.binding !== undefined) await bindThread(tx, runId, change.binding);
     await addNotices(tx, change.notices);
     if (change.settlement !== undefined) await settleEvent(tx, change.settlement);

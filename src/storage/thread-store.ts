@@ -1,13 +1,13 @@
 import type { RunId } from "../core/ids.ts";
 import type { ThreadStore } from "../core/ports/storage.ts";
 import type { Thread, ThreadAddress } from "../core/threads/thread.ts";
-import type { Database } from "./database.ts";
+import type { Statements } from "./database.ts";
 import { threadOf } from "./run-rows.ts";
 
 export class PrismaThreadStore implements ThreadStore {
-  readonly #database: Database;
+  readonly #database: Statements;
 
-  constructor(database: Database) {
+  constructor(database: Statements) {
     this.#database = database;
   }
 

@@ -1,7 +1,7 @@
 import { AppError } from "../core/errors.ts";
 import type { RunId } from "../core/ids.ts";
+import type { BlobStore } from "../core/ports/blob-store.ts";
 import type { Workspace, WorkspaceKeeper } from "../core/ports/workspace.ts";
-import type { BlobStore } from "./blob-store.ts";
 import { ArchiveTooLarge, packDirectory, unpackArchive } from "./checkpoint-archive.ts";
 import { MEMBERS, RunDirectory } from "./run-directory.ts";
 

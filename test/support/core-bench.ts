@@ -3,6 +3,7 @@ import { RunWorker, type RunWorkerParts } from "../../src/core/attempts/run-work
 import type { RunId } from "../../src/core/ids.ts";
 import { Intake } from "../../src/core/intake/intake.ts";
 import type { Principal } from "../../src/core/people/principal.ts";
+import { FIRST_TEAM } from "../../src/core/people/team.ts";
 import type { Log } from "../../src/core/ports/log.ts";
 import type { Storage } from "../../src/core/ports/storage.ts";
 import type { WorkspaceKeeper } from "../../src/core/ports/workspace.ts";
@@ -69,12 +70,12 @@ export class CoreBench {
   }
 
   person(name = "Ada"): Promise<Principal> {
-    return this.storage.people.ensure(`memory:${name}`, name);
+    return this.storage.people.ensure(FIRST_TEAM, `memory:${name}`, name);
   }
 
   async create(request: Partial<NewRun> = {}): Promise<Run> {
-    const creatorId = (await this.person()).id;
-    return this.runs.create({ prompt: "Fix it", source: "API", creatorId, ...request });
+    const creator = await this.person();
+    return this.runs.create({ prompt: "Fix it", source: "API", creator, ...request });
   }
 
   async run(id: RunId): Promise<Run> {

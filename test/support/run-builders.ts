@@ -1,5 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { newId, type PrincipalId, type RunId, type ThreadKey } from "../../src/core/ids.ts";
+import type { Principal } from "../../src/core/people/principal.ts";
+import { FIRST_TEAM } from "../../src/core/people/team.ts";
 import type { InboxEvent } from "../../src/core/ports/thread-adapter.ts";
 import { freshSubject } from "../../src/core/runs/new-run.ts";
 import type { FollowUp, Run, RunOrigin } from "../../src/core/runs/run.ts";
@@ -12,6 +14,7 @@ export function anOrigin(changes: Partial<RunOrigin> = {}): RunOrigin {
   const createdAt = changes.createdAt ?? new Date("2026-03-01T12:00:00.000Z");
   return {
     id: newId<RunId>(createdAt),
+    teamId: FIRST_TEAM,
     title: "Fix the parser",
     prompt: "Fix the parser, please",
     source: "API",
@@ -27,6 +30,13 @@ export function anOrigin(changes: Partial<RunOrigin> = {}): RunOrigin {
     createdAt,
     ...changes,
   };
+}
+
+export function aPrincipal(changes: Partial<Principal> = {}): Principal {
+  const createdAt = new Date("2026-03-01T12:00:00.000Z");
+  const id = newId<PrincipalId>(createdAt);
+  const plain = { type: "user", administrator: false, disabled: false } as const;
+  return { id, teamId: FIRST_TEAM, ...plain, createdAt, ...changes };
 }
 
 export function aRun(changes: Partial<Run> = {}): Run {
@@ -56,6 +66,7 @@ export function aFollowUp(run: Run, changes: Partial<FollowUp> = {}): Omit<Follo
     runId: run.id,
     message: "And the lexer",
     delivery: "queue",
+    private: false,
     authorId: run.creatorId,
     createdAt: new Date("2026-03-01T12:00:01.000Z"),
     ...changes,

@@ -1,5 +1,10 @@
 import type { RequestPermissionRequest, RequestPermissionResponse } from "@agentclientprotocol/sdk/unstable";
-import type { AgentObserver, AgentStart, PermissionOption } from "../../core/ports/agent-runner.ts";
+import type {
+  AgentObserver,
+  AgentStart,
+  PermissionOption,
+  PermissionRequest,
+} from "../../core/ports/agent-runner.ts";
 
 const CANCELLED: RequestPermissionResponse = { outcome: { outcome: "cancelled" } };
 
@@ -17,7 +22,11 @@ export class PermissionDesk {
   async answer(request: RequestPermissionRequest): Promise<RequestPermissionResponse> {
     const title = request.toolCall.title ?? request.toolCall.kind ?? "Use a tool";
     const options = request.options.map(({ optionId, name, kind }) => ({ optionId, name, kind }));
-    const optionId = this.#policy === "allow" ? this.#grant(title, options) : await this.#ask(title, options);
+    const { toolCallId } = request.toolCall;
+    const optionId =
+      this.#policy === "allow"
+        ? this.#grant(title, options)
+        : await this.#ask({ toolCallId, title, options });
     return optionId === undefined ? CANCELLED : { outcome: { outcome: "selected", optionId } };
   }
 
@@ -38,8 +47,8 @@ export class PermissionDesk {
     return option?.optionId;
   }
 
-  async #ask(title: string, options: readonly PermissionOption[]): Promise<string | undefined> {
-    const request = { permissionId: crypto.randomUUID(), title, options };
+  async #ask(question: Omit<PermissionRequest, "permissionId">): Promise<string | undefined> {
+    const request = { permissionId: crypto.randomUUID(), ...question };
     return await Promise.race([this.#observer.permission(request), this.#cancelled.promise]);
   }
 }

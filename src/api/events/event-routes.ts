@@ -3,7 +3,7 @@ import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
 import type { Run } from "../../core/runs/run.ts";
 import { type ApiParts, limitsOf } from "../api-parts.ts";
-import { principalOf } from "../auth.ts";
+import { viewerOf } from "../auth.ts";
 import { invalid } from "../request-validation.ts";
 import { RunParams, requireRunId } from "../routes/run-ids.ts";
 import { numberInQuery } from "../schemas/list-runs.ts";
@@ -54,12 +54,12 @@ const SCHEMA = {
 export function eventRoutes(parts: ApiParts): FastifyPluginAsyncZod {
   const limits = limitsOf(parts);
   const streams = new OpenStreams(limits.streamsPerPrincipal);
-  const config = { acceptsCookie: true, describedHeaders: ["Last-Event-ID"] };
+  const config = { scope: "runs:read", acceptsCookie: true, describedHeaders: ["Last-Event-ID"] } as const;
   return async (app) => {
     app.addHook("preClose", async () => streams.endAll());
     const route = { schema: SCHEMA, config, exposeHeadRoute: false };
     app.get("/agent/runs/:runId/events", route, async (request, reply) => {
-      const run = await parts.runs.get({ id: requireRunId(request.params.runId) }, principalOf(request));
+      const run = await parts.runs.get({ id: requireRunId(request.params.runId) }, viewerOf(request));
       const after = positionOf(request, request.query, run);
       if (wantsPage(request)) return pageOf(parts, run, after, request.query, reply);
       const follow = request.query.follow === "true";

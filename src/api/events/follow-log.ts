@@ -1,5 +1,5 @@
 import type { RunId } from "../../core/ids.ts";
-import type { Principal } from "../../core/people/principal.ts";
+import type { Viewer } from "../../core/people/principal.ts";
 import type { RunEvent } from "../../core/runs/events.ts";
 import { isEnded } from "../../core/runs/states.ts";
 import type { ApiParts } from "../api-parts.ts";
@@ -9,7 +9,7 @@ const PAGE = 200;
 
 export interface Following {
   readonly runId: RunId;
-  readonly viewer: Principal;
+  readonly viewer: Viewer;
   readonly after: number;
   /** Goes on when the run has ended: a follow-up takes it up again. */
   readonly follow: boolean;

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../../core/errors.ts";
 import type { Run } from "../../core/runs/run.ts";
 import type { ApiLimits, ApiParts } from "../api-parts.ts";
-import { principalOf } from "../auth.ts";
+import { viewerOf } from "../auth.ts";
 import { eventText } from "./event-text.ts";
 import { followLog } from "./follow-log.ts";
 import type { OpenStreams } from "./open-streams.ts";
@@ -30,7 +30,7 @@ const HEADERS = {
 /** Answers with the stream, until it ends, the reader goes away or is cut off, or the server closes. */
 export async function streamEvents(parts: ApiParts, wanted: StreamRequest): Promise<void> {
   const { streams, request, reply } = wanted;
-  const { id } = principalOf(request);
+  const { id } = viewerOf(request);
   const stream = streams.open(id);
   reply.hijack();
   reply.raw.once("close", () => stream.abort());
@@ -75,7 +75,7 @@ async function writeAll(
   writer: StreamWriter,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const following = { runId: run.id, viewer: principalOf(request), after, follow, pollMs, signal };
+  const following = { runId: run.id, viewer: viewerOf(request), after, follow, pollMs, signal };
   for await (const event of followLog(parts, following)) {
     if (!(await writer.write(eventText(event), signal))) return false;
   }

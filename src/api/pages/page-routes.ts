@@ -1,24 +1,20 @@
 import staticFiles from "@fastify/static";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../../core/errors.ts";
-import type { Principal } from "../../core/people/principal.ts";
+import type { Viewer } from "../../core/people/principal.ts";
 import type { Run } from "../../core/runs/run.ts";
 import type { ApiParts } from "../api-parts.ts";
-import { findByCookie } from "../auth.ts";
+import { type AuthParts, findByCookie } from "../auth.ts";
 import { pathOf } from "../request-id.ts";
 import { requireRunId } from "../routes/run-ids.ts";
-import type { SessionCookies } from "../session-cookie.ts";
 import { ASSETS_DIRECTORY, fill, readPageFiles } from "./page-files.ts";
 import { returnPath } from "./return-path.ts";
 
-type Show = (viewer: Principal, request: FastifyRequest, reply: FastifyReply) => Promise<string>;
-type FindRun = (id: string, viewer: Principal) => Promise<Run>;
+type Show = (viewer: Viewer, request: FastifyRequest, reply: FastifyReply) => Promise<string>;
+type FindRun = (id: string, viewer: Viewer) => Promise<Run>;
 
 /** The pages: still shells, which read the public API with the visitor's cookie. */
-export function pageRoutes(
-  parts: ApiParts,
-  cookies: SessionCookies,
-): (app: FastifyInstance) => Promise<void> {
+export function pageRoutes(parts: ApiParts, auth: AuthParts): (app: FastifyInstance) => Promise<void> {
   return async (app) => {
     const files = await readPageFiles();
     await app.register(staticFiles, {
@@ -30,8 +26,8 @@ export function pageRoutes(
     const page = (path: string, show: Show): void => {
       app.get(path, { schema: { hide: true } }, async (request, reply) => {
         reply.header("cache-control", "no-store").type("text/html; charset=utf-8");
-        const viewer = await findByCookie(parts, cookies, request);
-        return viewer === undefined ? askToSignIn(request, reply) : show(viewer, request, reply);
+        const holder = await findByCookie(auth, request);
+        return holder === undefined ? askToSignIn(request, reply) : show(holder.principal, request, reply);
       });
     };
     const runPage = (find: FindRun): Show => showRun(files, find);

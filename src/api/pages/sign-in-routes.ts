@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../../core/errors.ts";
 import { type ApiParts, limitsOf } from "../api-parts.ts";
+import type { AuthParts } from "../auth.ts";
 import { readJsonBodies } from "../json-body.ts";
-import type { SessionCookies } from "../session-cookie.ts";
 import { fill, readPageFiles } from "./page-files.ts";
 import { returnPath } from "./return-path.ts";
 import { SignInLimiter } from "./sign-in-limiter.ts";
@@ -12,10 +12,7 @@ const BODY_BYTES = 4_096;
 const REFUSED = "This key was not accepted.";
 
 /** Signing in to the pages with an API key, which is not kept itself, and signing out. */
-export function signInRoutes(
-  parts: ApiParts,
-  cookies: SessionCookies,
-): (app: FastifyInstance) => Promise<void> {
+export function signInRoutes(parts: ApiParts, auth: AuthParts): (app: FastifyInstance) => Promise<void> {
   const limiter = new SignInLimiter(parts.clock, limitsOf(parts).failedSignIns);
   const schema = { hide: true };
   return async (app) => {
@@ -27,28 +24,28 @@ export function signInRoutes(
     });
     app.post("/signin", { schema, bodyLimit: BODY_BYTES }, async (request, reply) => {
       const next = returnPath(Object(request.body).next);
-      const keyHash = await verify(parts, limiter, request);
+      const keyHash = await verify(auth, limiter, request);
       if (keyHash === undefined) return refuse(request, reply, fill(signIn, { next, message: REFUSED }));
-      return lead(request, reply.header("set-cookie", cookies.issue(keyHash)), next);
+      return lead(request, reply.header("set-cookie", auth.cookies.issue(keyHash)), next);
     });
     app.post("/signout", { schema, bodyLimit: BODY_BYTES }, async (request, reply) => {
       requireSameSite(request);
-      return lead(request, reply.header("set-cookie", cookies.clear()), "/signin");
+      return lead(request, reply.header("set-cookie", auth.cookies.clear()), "/signin");
     });
   };
 }
 
 /** The stored form of the key, if there is such a key. */
 async function verify(
-  parts: ApiParts,
+  auth: AuthParts,
   limiter: SignInLimiter,
   request: FastifyRequest,
 ): Promise<string | undefined> {
   requireSameSite(request);
   limiter.requireFree(request.ip);
   const { key } = Object(request.body);
-  const keyHash = parts.hashKey(typeof key === "string" ? key.trim() : "");
-  if ((await parts.people.findByKeyHash(keyHash)) !== undefined) return keyHash;
+  const keyHash = auth.hashKey(typeof key === "string" ? key.trim() : "");
+  if ((await auth.keys.find(keyHash)) !== undefined) return keyHash;
   limiter.failed(request.ip);
   return undefined;
 }

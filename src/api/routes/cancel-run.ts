@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
 import type { ApiParts } from "../api-parts.ts";
-import { principalOf } from "../auth.ts";
+import { viewerOf } from "../auth.ts";
 import type { Idempotency } from "../idempotency.ts";
 import { problems } from "../schemas/problem.ts";
 import { RunParams, requireRunId } from "./run-ids.ts";
@@ -14,7 +14,7 @@ const ADDRESSES = [
 const RESPONSE = { 200: z.string().describe("The run's id."), ...problems(400, 401, 404, 422, 503) };
 
 export function cancelRunRoutes(parts: ApiParts, idempotency: Idempotency): FastifyPluginAsyncZod {
-  const config = { describedHeaders: ["Idempotency-Key"] };
+  const config = { scope: "runs:write", describedHeaders: ["Idempotency-Key"] } as const;
   return async (app) => {
     for (const { path, operationId, deprecated } of ADDRESSES) {
       const summary = "Cancel a run";
@@ -28,7 +28,7 @@ export function cancelRunRoutes(parts: ApiParts, idempotency: Idempotency): Fast
       };
       app.post(path, { schema, config }, async (request, reply) => {
         const id = requireRunId(request.params.runId);
-        const viewer = principalOf(request);
+        const viewer = viewerOf(request);
         const answer = await idempotency.answerOnce(request, reply, {
           operation: "runs.cancel",
           target: id,

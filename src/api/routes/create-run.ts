@@ -1,10 +1,10 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
-import type { Principal } from "../../core/people/principal.ts";
+import type { Viewer } from "../../core/people/principal.ts";
 import type { NewRun } from "../../core/runs/new-run.ts";
 import type { FollowUpResult } from "../../core/runs/run-service.ts";
 import type { RunSource } from "../../core/runs/sources.ts";
 import { type ApiParts, limitsOf } from "../api-parts.ts";
-import { principalOf } from "../auth.ts";
+import { viewerOf } from "../auth.ts";
 import type { Idempotency } from "../idempotency.ts";
 import { requireAvailable } from "../not-available.ts";
 import { requireBytes } from "../request-validation.ts";
@@ -27,7 +27,7 @@ export function createRunRoutes(parts: ApiParts, idempotency: Idempotency): Fast
   return async (app) => {
     for (const { path, operationId } of ADDRESSES) {
       const schema = { operationId, summary: "Start a run", tags: ["runs"], body: RunAgentRequest, response };
-      const config = { describedHeaders: ["Idempotency-Key", "X-Run-Source"] };
+      const config = { scope: "runs:write", describedHeaders: ["Idempotency-Key", "X-Run-Source"] } as const;
       app.post(path, { schema, config }, async (request, reply) => {
         requireBytes("prompt", request.body.prompt, promptBytes);
         requireAvailable(request.body);
@@ -35,7 +35,7 @@ export function createRunRoutes(parts: ApiParts, idempotency: Idempotency): Fast
         return idempotency.answerOnce(request, reply, {
           operation: "runs.create",
           perform: async (alongside) => {
-            const wanted = await newRunOf(parts, request.body, principalOf(request));
+            const wanted = await newRunOf(parts, request.body, viewerOf(request));
             return { run: await parts.runs.create({ ...wanted, source }, alongside), followUpId: undefined };
           },
           answer: createdOf,
@@ -48,11 +48,11 @@ export function createRunRoutes(parts: ApiParts, idempotency: Idempotency): Fast
 async function newRunOf(
   { runs }: ApiParts,
   { prompt = "", title, mode, config, team, metadata, parent_run_id }: RunAgentRequest,
-  creator: Principal,
+  creator: Viewer,
 ): Promise<Omit<NewRun, "source">> {
   return {
     prompt,
-    creatorId: creator.id,
+    creator,
     ...(title === undefined ? {} : { title }),
     ...(mode === undefined ? {} : { mode }),
     ...(config === undefined ? {} : { config: config as NonNullable<NewRun["config"]> }),

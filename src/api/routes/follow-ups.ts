@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import type { PrincipalId } from "../../core/ids.ts";
 import type { FollowUpInput } from "../../core/runs/decide-follow-up.ts";
 import { type ApiParts, limitsOf } from "../api-parts.ts";
-import { principalOf } from "../auth.ts";
+import { viewerOf } from "../auth.ts";
 import type { Idempotency } from "../idempotency.ts";
 import { requireFollowUpAvailable } from "../not-available.ts";
 import { requireBytes } from "../request-validation.ts";
@@ -22,13 +22,13 @@ const SCHEMA = {
 
 export function followUpRoutes(parts: ApiParts, idempotency: Idempotency): FastifyPluginAsyncZod {
   const { promptBytes } = limitsOf(parts);
-  const config = { describedHeaders: ["Idempotency-Key"] };
+  const config = { scope: "runs:write", describedHeaders: ["Idempotency-Key"] } as const;
   return async (app) => {
     app.post("/agent/runs/:runId/followups", { schema: SCHEMA, config }, async (request, reply) => {
       requireBytes("message", request.body.message, promptBytes);
       requireFollowUpAvailable(request.body);
       const id = requireRunId(request.params.runId);
-      const viewer = principalOf(request);
+      const viewer = viewerOf(request);
       return idempotency.answerOnce(request, reply, {
         operation: "runs.follow-up",
         target: id,

@@ -1,8 +1,8 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
-import type { Principal } from "../../core/people/principal.ts";
+import type { Viewer } from "../../core/people/principal.ts";
 import type { RunPage, RunQuery } from "../../core/runs/run-query.ts";
 import type { ApiParts } from "../api-parts.ts";
-import { principalOf } from "../auth.ts";
+import { viewerOf } from "../auth.ts";
 import { Cursors } from "../cursor.ts";
 import { filtersOf, ListRunsQuery, nestMetadata } from "../schemas/list-runs.ts";
 import { problems } from "../schemas/problem.ts";
@@ -16,7 +16,7 @@ const ADDRESSES = [
   { root: "/agent/tasks", list: "listTasks", get: "getTask", deprecated: true },
 ] as const;
 
-const config = { acceptsCookie: true };
+const config = { scope: "runs:read", acceptsCookie: true } as const;
 
 export function readRunRoutes(parts: ApiParts): FastifyPluginAsyncZod {
   const cursors = new Cursors(parts.sessionSecret);
@@ -31,7 +31,7 @@ export function readRunRoutes(parts: ApiParts): FastifyPluginAsyncZod {
         response: { 200: ListRunsResponse, ...problems(400, 401, 503) },
       };
       app.get(root, { schema: listSchema, config, preValidation: readMetadata }, async (request) =>
-        listRuns(parts, cursors, request.query, principalOf(request)),
+        listRuns(parts, cursors, request.query, viewerOf(request)),
       );
       const getSchema = {
         ...common,
@@ -41,7 +41,7 @@ export function readRunRoutes(parts: ApiParts): FastifyPluginAsyncZod {
         response: { 200: RunItem, ...problems(401, 404, 503) },
       };
       app.get(`${root}/:runId`, { schema: getSchema, config }, async (request) =>
-        getRun(parts, request.params.runId, principalOf(request)),
+        getRun(parts, request.params.runId, viewerOf(request)),
       );
     }
   };
@@ -55,7 +55,7 @@ async function listRuns(
   parts: ApiParts,
   cursors: Cursors,
   query: ListRunsQuery,
-  viewer: Principal,
+  viewer: Viewer,
 ): Promise<ListRunsResponse> {
   const filters = filtersOf(query);
   const walk = { viewer, filters: filters ?? {}, sort: query.sort_by, order: query.sort_order };
@@ -74,7 +74,7 @@ function pageInfoOf(
   return { has_next_page: true, next_cursor: cursors.encode(next, walk) };
 }
 
-async function getRun(parts: ApiParts, id: string, viewer: Principal): Promise<RunItem> {
+async function getRun(parts: ApiParts, id: string, viewer: Viewer): Promise<RunItem> {
   const run = await parts.runs.get({ id: requireRunId(id) }, viewer);
   return runItem(parts, run);
 }

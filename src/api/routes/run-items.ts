@@ -17,7 +17,7 @@ export async function runItem(parts: ApiParts, run: Run): Promise<RunItem> {
 
 /** Looks up the creators all at once. */
 async function itemMaker(
-  { people, runs, clock }: ApiParts,
+  { runs, clock, storage: { people } }: ApiParts,
   shown: readonly Run[],
 ): Promise<(run: Run) => RunItem> {
   const ids = new Set<PrincipalId>(shown.map(({ creatorId }) => creatorId));

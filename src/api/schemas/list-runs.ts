@@ -27,29 +27,32 @@ const MetadataFilter = z
   );
 
 export const ListRunsQuery = z.object({
-  limit: numberInQuery(1, LIMIT_MAX).default(LIMIT_DEFAULT),
+  limit: numberInQuery(1, LIMIT_MAX).default(LIMIT_DEFAULT).describe("Runs a page."),
   cursor: z
     .string()
     .optional()
     .describe("Where the previous page ended; only with the same sort and filters."),
-  sort_by: z.enum(RUN_SORTS).default("updated_at"),
-  sort_order: z.enum(["desc", "asc"]).default("desc"),
+  sort_by: z.enum(RUN_SORTS).default("updated_at").describe("By what they are sorted."),
+  sort_order: z
+    .enum(["desc", "asc"])
+    .default("desc")
+    .describe("Newest or last of the alphabet first, or not."),
   state: States.optional().describe("Repeatable: any of these."),
   name: z.string().optional().describe("The configuration's name."),
   config_name: z.string().optional().describe("Another name of `name`."),
-  model_id: z.string().optional(),
+  model_id: z.string().optional().describe("The configuration's model."),
   creator: z.string().optional().describe("A principal's uid."),
-  source: RunSourceType.optional(),
-  created_after: GivenTime.optional(),
-  created_before: GivenTime.optional(),
-  updated_after: GivenTime.optional(),
+  source: RunSourceType.optional().describe("Where the run came from."),
+  created_after: GivenTime.optional().describe("RFC 3339; that very moment is left out."),
+  created_before: GivenTime.optional().describe("RFC 3339; that very moment is left out."),
+  updated_after: GivenTime.optional().describe("RFC 3339; that very moment is left out."),
   environment_id: z.string().optional().describe(`\`${NO_ENVIRONMENT}\`: runs with none.`),
-  skill: z.string().optional(),
+  skill: z.string().optional().describe("The skill that the run was started from."),
   skill_spec: z.string().optional().describe("Another name of `skill`."),
-  schedule_id: z.string().optional(),
-  ancestor_run_id: z.string().optional(),
-  artifact_type: z.string().optional(),
-  execution_location: z.enum(["LOCAL", "REMOTE"]).optional(),
+  schedule_id: z.string().optional().describe("The schedule that started the run."),
+  ancestor_run_id: z.string().optional().describe("Runs below this one, at any depth."),
+  artifact_type: z.string().optional().describe("Runs that made one of this type."),
+  execution_location: z.enum(["LOCAL", "REMOTE"]).optional().describe("Where the run was done."),
   metadata: MetadataFilter.optional().describe("`metadata[key]=value`: all of these."),
   q: z.string().optional().describe("Words in title, prompt or skill."),
 });

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { CONFIG_EXAMPLE, MCP_SERVER_EXAMPLE } from "./run-examples.ts";
 import { textOfBytes } from "./text.ts";
 
 const BASE_PROMPT_BYTES = 64 * 1024;
@@ -12,13 +13,17 @@ const MCP_KINDS = ["command", "url", "warp_id"] as const;
 const McpServerConfig = z
   .looseObject({
     command: z.string().optional().describe("A program that speaks MCP on its standard streams."),
-    args: z.array(z.string()).optional(),
+    args: z.array(z.string()).optional().describe("The program's arguments."),
     env: z.record(z.string(), z.string()).optional().describe(SECRETS),
     url: z.string().optional().describe("The address of a remote server."),
     headers: z.record(z.string(), z.string()).optional().describe(SECRETS),
     warp_id: z.string().optional().describe("A shared server, by its id or name."),
   })
-  .meta({ id: "MCPServerConfig", description: "Exactly one of `command`, `url` and `warp_id`." });
+  .meta({
+    id: "MCPServerConfig",
+    description: "A tool server for the agent: exactly one of `command`, `url` and `warp_id`.",
+    examples: [MCP_SERVER_EXAMPLE],
+  });
 
 const McpServers = z.record(z.string(), McpServerConfig).superRefine((servers, context) => {
   for (const [name, server] of Object.entries(servers)) {
@@ -35,35 +40,49 @@ const Harness = z.looseObject({
     .string()
     .optional()
     .describe("A name of the agent catalogue; `oz` means the server's default agent."),
-  model_id: z.string().optional(),
-  reasoning_level: z.string().optional(),
+  model_id: z.string().optional().describe("For this agent alone; beats the configuration's `model_id`."),
+  reasoning_level: z.string().optional().describe("As the agent names it."),
 });
 
 const Budget = z.looseObject({
-  max_turns: z.int().min(1).optional(),
-  max_minutes: z.number().positive().optional(),
-  max_tokens: z.int().min(1).optional(),
-  max_cost_usd: z.number().positive().optional(),
+  max_turns: z.int().min(1).optional().describe("Prompts to the agent."),
+  max_minutes: z.number().positive().optional().describe("Of the agent at work."),
+  max_tokens: z.int().min(1).optional().describe("In and out, of all turns."),
+  max_cost_usd: z.number().positive().optional().describe("As the agent or the price list reckons it."),
 });
 
 export const AmbientAgentConfig = z
   .looseObject({
-    name: z.string().optional(),
-    model_id: z.string().optional(),
-    base_prompt: textOfBytes(BASE_PROMPT_BYTES).optional(),
-    environment_id: z.string().optional(),
+    name: z.string().optional().describe("Runs can be listed by it."),
+    model_id: z.string().optional().describe("The model, as the agent names it."),
+    base_prompt: textOfBytes(BASE_PROMPT_BYTES)
+      .optional()
+      .describe("Stands before the prompt of every turn."),
+    environment_id: z.string().optional().describe("The environment that the run works in."),
     skill_spec: z.string().optional().describe("`owner/repo:skill-name` or `owner/repo:path/to/SKILL.md`."),
     skills: z.array(z.string()).optional().describe(NOT_USED),
     mcp_servers: McpServers.optional().describe(NOT_USED),
     computer_use_enabled: z.boolean().optional().describe(NOT_USED),
     worker_host: z.string().optional().describe("Only workers of this name take the run. Not available yet."),
-    idle_timeout_minutes: z.int().min(1).max(IDLE_MINUTES_MAX).optional(),
-    harness: Harness.optional(),
+    idle_timeout_minutes: z
+      .int()
+      .min(1)
+      .max(IDLE_MINUTES_MAX)
+      .optional()
+      .describe("How long an agent that waits for a person is kept running."),
+    harness: Harness.optional().describe("Which agent does the work."),
     session_sharing: z
-      .looseObject({ public_access: z.enum(["VIEWER", "EDITOR"]).optional() })
+      .looseObject({ public_access: z.enum(["VIEWER", "EDITOR"]).optional().describe("What strangers may.") })
       .optional()
       .describe(NOT_USED),
     budget: Budget.optional().describe("An empty one sets no limit; others are not available yet."),
-    permission_policy: z.enum(["allow", "ask"]).optional(),
+    permission_policy: z
+      .enum(["allow", "ask"])
+      .optional()
+      .describe("`ask`: what the agent wants leave for is asked of a person; `allow`: it may."),
   })
-  .meta({ id: "AmbientAgentConfig", description: "Unknown members are kept and given back." });
+  .meta({
+    id: "AmbientAgentConfig",
+    description: "How a run is to be done. Unknown members are kept and given back.",
+    examples: [CONFIG_EXAMPLE],
+  });

@@ -5,68 +5,100 @@ import type { Principal } from "../../core/people/principal.ts";
 import type { Run } from "../../core/runs/run.ts";
 import { RUN_SOURCES } from "../../core/runs/sources.ts";
 import { AmbientAgentConfig } from "./run-config.ts";
+import { PAGE_INFO_EXAMPLE, RUN_ITEM_EXAMPLE } from "./run-examples.ts";
 import { RunState } from "./run-requests.ts";
 import { Timestamp } from "./text.ts";
 
-export const RunSourceType = z.enum(RUN_SOURCES).meta({ id: "RunSourceType" });
+export const RunSourceType = z.enum(RUN_SOURCES).meta({
+  id: "RunSourceType",
+  description: "Where a run came from. `API` unless something more is known.",
+  examples: ["API"],
+});
 
 const RunStatusMessage = z
   .object({
-    message: z.string(),
-    error_code: z.enum(ERROR_CODES).optional(),
-    retryable: z.boolean().optional(),
+    message: z.string().describe("For people."),
+    error_code: z.enum(ERROR_CODES).optional().describe("For programs: one of the codes of `Error`."),
+    retryable: z.boolean().optional().describe("Whether the same run, done again, may end better."),
   })
-  .meta({ id: "RunStatusMessage", description: "Why the run ended as it did, or what it waits for." });
+  .meta({
+    id: "RunStatusMessage",
+    description: "Why the run ended as it did, or what it waits for.",
+    examples: [
+      { message: "The agent's process died.", error_code: "agent_process_failed", retryable: false },
+    ],
+  });
 
 const RunCreatorInfo = z
   .object({
-    uid: z.string(),
-    type: z.enum(["user", "service_account"]),
-    display_name: z.string().optional(),
-    email: z.string().optional(),
-    photo_url: z.string().optional(),
+    uid: z.string().describe("The principal's id."),
+    type: z.enum(["user", "service_account"]).describe("A person, or a program."),
+    display_name: z.string().optional().describe("As the principal is called on the pages."),
+    email: z.string().optional().describe("Where it is known."),
+    photo_url: z.string().optional().describe("Where it is known."),
   })
-  .meta({ id: "RunCreatorInfo" });
+  .meta({
+    id: "RunCreatorInfo",
+    description: "Who started a run.",
+    examples: [RUN_ITEM_EXAMPLE.creator],
+  });
+
+const Scope = z.object({
+  type: z.enum(["User", "Team"]).describe("`Team`: all of the team. `User`: the creator and administrators."),
+  uid: z.string().optional().describe("With `User`: the creator."),
+});
 
 export const RunItem = z
   .object({
-    run_id: z.uuid(),
+    run_id: z.uuid().describe("The run's id."),
     task_id: z.uuid().describe("The same as `run_id`."),
-    title: z.string(),
-    prompt: z.string(),
+    title: z.string().describe("As given, or the beginning of the prompt."),
+    prompt: z.string().describe("What was asked for at the start."),
     state: RunState,
-    created_at: Timestamp,
-    updated_at: Timestamp,
-    is_sandbox_running: z.boolean(),
+    created_at: Timestamp.describe("When the run was accepted."),
+    updated_at: Timestamp.describe("When its state changed last."),
+    is_sandbox_running: z
+      .boolean()
+      .describe("Whether a worker holds the run; true until its processes are gone."),
     source: RunSourceType,
     creator: RunCreatorInfo,
-    started_at: Timestamp.nullable().optional(),
+    started_at: Timestamp.nullable().optional().describe("When a worker first took it; null before that."),
     run_time: z.string().optional().describe("ISO 8601 duration from the start to the end, or to now."),
     status_message: RunStatusMessage.optional(),
-    trigger_url: z.string().optional(),
-    session_id: z.uuid().optional(),
-    session_link: z.string().optional(),
-    conversation_id: z.uuid().optional(),
+    trigger_url: z.string().optional().describe("Where it was asked for: a message, a comment, a schedule."),
+    session_id: z.uuid().optional().describe("The id of its page."),
+    session_link: z.string().optional().describe("The page that shows it live."),
+    conversation_id: z.uuid().optional().describe("All turns of the run as one talk."),
     agent_config: AmbientAgentConfig.optional(),
-    parent_run_id: z.uuid().optional(),
-    metadata: z.record(z.string(), z.string()).optional(),
-    scope: z.object({ type: z.enum(["User", "Team"]), uid: z.string().optional() }).optional(),
-    execution_location: z.enum(["LOCAL", "REMOTE"]).optional(),
+    parent_run_id: z.uuid().optional().describe("The run that this one belongs to."),
+    metadata: z.record(z.string(), z.string()).optional().describe("As it was given at the start."),
+    scope: Scope.optional().describe("Who sees the run."),
+    execution_location: z
+      .enum(["LOCAL", "REMOTE"])
+      .optional()
+      .describe("`LOCAL`: on the caller's own machine, and only reported here."),
     provenance: z
       .record(z.string(), z.unknown())
       .optional()
       .describe("Where the run came from, as proven then."),
   })
-  .meta({ id: "RunItem" });
+  .meta({ id: "RunItem", description: "A run, as it stands now.", examples: [RUN_ITEM_EXAMPLE] });
 export type RunItem = z.output<typeof RunItem>;
 
 const PageInfo = z
-  .object({ has_next_page: z.boolean(), next_cursor: z.string().optional() })
-  .meta({ id: "PageInfo" });
+  .object({
+    has_next_page: z.boolean().describe("Whether there is more."),
+    next_cursor: z.string().optional().describe("`cursor` of the next page, with the same sort and filters."),
+  })
+  .meta({ id: "PageInfo", description: "How to go on.", examples: [PAGE_INFO_EXAMPLE] });
 
 export const ListRunsResponse = z
-  .object({ runs: z.array(RunItem), page_info: PageInfo })
-  .meta({ id: "ListRunsResponse" });
+  .object({ runs: z.array(RunItem).describe("In the order asked for."), page_info: PageInfo })
+  .meta({
+    id: "ListRunsResponse",
+    description: "A page of runs.",
+    examples: [{ runs: [RUN_ITEM_EXAMPLE], page_info: PAGE_INFO_EXAMPLE }],
+  });
 export type ListRunsResponse = z.output<typeof ListRunsResponse>;
 
 export interface RunItemContext {

@@ -3,13 +3,21 @@ import { TITLE_LENGTH } from "../../core/runs/new-run.ts";
 import { FOLLOW_UP_DELIVERIES, RUN_MODES } from "../../core/runs/run.ts";
 import { RUN_STATES } from "../../core/runs/states.ts";
 import { AmbientAgentConfig } from "./run-config.ts";
+import { RUN_REQUEST_EXAMPLE, RUN_RESPONSE_EXAMPLE } from "./run-examples.ts";
 import { textOfBytes, textOfCharacters } from "./text.ts";
 
 const METADATA_PAIRS = 20;
 const METADATA_VALUE_BYTES = 256;
 const FILES_MAX = 5;
 
-export const RunState = z.enum(RUN_STATES).meta({ id: "RunState" });
+export const RunState = z.enum(RUN_STATES).meta({
+  id: "RunState",
+  description:
+    "`QUEUED` waits for a worker, `PENDING` and `CLAIMED` are being prepared, `INPROGRESS` works, `BLOCKED` waits for a " +
+    "person. `SUCCEEDED`, `FAILED` (the request's side), `ERROR` (the platform's side) and `CANCELLED` have ended, until a " +
+    "follow-up takes the run up again.",
+  examples: ["QUEUED"],
+});
 
 const NOTHING_TO_DO = "one of prompt, skill, config.skill_spec and conversation_id is needed";
 
@@ -23,11 +31,11 @@ const Metadata = z
 
 const Image = z.object({
   data: z.string().describe("Base64."),
-  mime_type: z.enum(["image/jpeg", "image/png", "image/gif", "image/webp"]),
+  mime_type: z.enum(["image/jpeg", "image/png", "image/gif", "image/webp"]).describe("What the bytes are."),
 });
 const Attachment = z.object({
-  file_name: z.string(),
-  mime_type: z.string(),
+  file_name: z.string().describe("How the agent finds it."),
+  mime_type: z.string().describe("What the bytes are."),
   data: z.string().describe("Base64."),
 });
 
@@ -35,27 +43,31 @@ const Mode = z.enum(RUN_MODES).describe("Only `normal` (default) is available ye
 
 export const RunAgentRequest = z
   .object({
-    prompt: z.string().optional(),
+    prompt: z.string().optional().describe("What is to be done, in words."),
     config: AmbientAgentConfig.optional(),
-    title: textOfCharacters(TITLE_LENGTH).optional(),
+    title: textOfCharacters(TITLE_LENGTH).optional().describe("Default: the beginning of the prompt."),
     skill: z
       .string()
       .optional()
       .describe("`[owner/]repo:name` or `[owner/]repo:path`; beats `config.skill_spec`."),
     conversation_id: z.string().optional().describe("A conversation to continue."),
-    parent_run_id: z.string().optional(),
+    parent_run_id: z.string().optional().describe("The run that this one belongs to."),
     team: z
       .boolean()
       .optional()
       .describe("false: only the creator and administrators see the run. Default true."),
-    images: z.array(Image).max(FILES_MAX).optional(),
-    attachments: z.array(Attachment).max(FILES_MAX).optional(),
+    images: z.array(Image).max(FILES_MAX).optional().describe("Pictures that belong to the prompt."),
+    attachments: z.array(Attachment).max(FILES_MAX).optional().describe("Files that belong to the prompt."),
     mode: Mode.optional(),
-    interactive: z.boolean().optional(),
+    interactive: z.boolean().optional().describe("Taken, and without effect: every run can be talked to."),
     metadata: Metadata.optional(),
   })
   .refine(hasWork, { path: ["prompt"], message: NOTHING_TO_DO })
-  .meta({ id: "RunAgentRequest", description: "At least one of the members that say what to do is needed." });
+  .meta({
+    id: "RunAgentRequest",
+    description: "At least one of the members that say what to do is needed.",
+    examples: [RUN_REQUEST_EXAMPLE],
+  });
 export type RunAgentRequest = z.output<typeof RunAgentRequest>;
 
 interface Work {
@@ -72,13 +84,25 @@ function hasWork({ prompt, skill, config, conversation_id }: Work): boolean {
 }
 
 export const RunAgentResponse = z
-  .object({ run_id: z.uuid(), task_id: z.uuid(), state: RunState, at_capacity: z.boolean().optional() })
-  .meta({ id: "RunAgentResponse", description: "`run_id` and `task_id` are the same." });
+  .object({
+    run_id: z.uuid().describe("The new run's id."),
+    task_id: z.uuid().describe("The same as `run_id`."),
+    state: RunState,
+    at_capacity: z.boolean().optional().describe("Whether all workers are busy."),
+  })
+  .meta({
+    id: "RunAgentResponse",
+    description: "The run was accepted and stored.",
+    examples: [RUN_RESPONSE_EXAMPLE],
+  });
 export type RunAgentResponse = z.output<typeof RunAgentResponse>;
 
 export const RunFollowupRequest = z
   .object({
-    message: z.string().refine((text) => text.trim() !== "", "must not be empty"),
+    message: z
+      .string()
+      .refine((text) => text.trim() !== "", "must not be empty")
+      .describe("What is said to the run."),
     mode: Mode.optional(),
     delivery: z
       .enum(FOLLOW_UP_DELIVERIES)
@@ -89,10 +113,20 @@ export const RunFollowupRequest = z
       ),
     visibility: z.enum(["thread", "private"]).optional().describe("`private` is not available yet."),
   })
-  .meta({ id: "RunFollowupRequest" });
+  .meta({
+    id: "RunFollowupRequest",
+    description: "What is said to a run after its start.",
+    examples: [{ message: "Leave the old tests as they are", delivery: "interrupt" }],
+  });
 export type RunFollowupRequest = z.output<typeof RunFollowupRequest>;
 
-export const RunFollowupResponse = z.object({ followup_id: z.uuid().optional(), state: RunState }).meta({
-  id: "RunFollowupResponse",
-  description: "Without `followup_id`, the words answered what the run asked.",
-});
+export const RunFollowupResponse = z
+  .object({
+    followup_id: z.uuid().optional().describe("Absent where the words answered what the run had asked."),
+    state: RunState,
+  })
+  .meta({
+    id: "RunFollowupResponse",
+    description: "Accepted, and not yet read by the agent.",
+    examples: [{ followup_id: "0195b2a6-1b2c-7d3e-8f40-516273849506", state: "INPROGRESS" }],
+  });

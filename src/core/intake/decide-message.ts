@@ -33,7 +33,7 @@ async function create(arrival: Arrival, { runs }: IntakeParts, prompt: string): 
   const request = {
     prompt,
     source: adapter.traits.source,
-    creatorId: author.id,
+    creator: author,
     provenance: { ...message.provenance, permission },
     ...(context === undefined ? {} : { context }),
     ...(subject === undefined ? {} : { title: subject }),

@@ -10,6 +10,10 @@ import { decideMessage } from "./decide-message.ts";
 const FAILURES_MAX = 10;
 /** A thread can be bound by somebody else between looking and binding; twice in a row is already strange. */
 const TAKEN_MAX = 5;
+const SWITCHED_OFF = {
+  allowed: false,
+  reason: "An administrator has switched this integration off.",
+} as const;
 
 /** Gives every stored event its one end: a run, a follow-up, an answer, or a reason why nothing came of it. */
 export class Intake {
@@ -79,12 +83,14 @@ export class Intake {
   }
 
   async #take(event: InboxEvent, adapter: ThreadAdapter, message: InboundMessage): Promise<string> {
-    const settles = { inboxId: event.id, meaning: message.meaning };
-    const allowed = await adapter.authorize(message);
+    const { installations, people } = this.#parts.storage;
+    const { enabled, teamId } = await installations.ensure(message.adapter, message.installation);
+    const settles = { inboxId: event.id, meaning: message.meaning, teamId };
+    const allowed = enabled ? await adapter.authorize(message) : SWITCHED_OFF;
     try {
       if (!allowed.allowed) return await this.#refuse(settles, message, allowed.reason);
       const { displayName, subject } = allowed.author;
-      const author = await this.#parts.storage.people.ensure(subject, displayName);
+      const author = await people.ensure(teamId, subject, displayName);
       const { permission } = allowed;
       const { trigger } = adapter.traits;
       return await this.#decide({ message, adapter, author, permission, settles, trigger });

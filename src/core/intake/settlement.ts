@@ -1,4 +1,4 @@
-import type { RunId } from "../ids.ts";
+import type { RunId, TeamId } from "../ids.ts";
 
 export const DISPOSITIONS = [
   "run_created",
@@ -16,6 +16,8 @@ export type Disposition = (typeof DISPOSITIONS)[number];
 /** The one end of an inbox event. `meaning` is unique: a second event of the same meaning is a duplicate. */
 export interface Settlement {
   readonly inboxId: string;
+  /** Known as soon as it is known from which installation the event came. */
+  readonly teamId?: TeamId;
   readonly disposition: Disposition;
   readonly reason?: string;
   readonly meaning?: string;

@@ -60,6 +60,8 @@ export interface AgentObserver {
 
 export interface PermissionRequest {
   readonly permissionId: string;
+  /** The tool call it is about. */
+  readonly toolCallId?: string;
   readonly title: string;
   readonly options: readonly PermissionOption[];
 }

@@ -1,7 +1,6 @@
 import type { LeaseToken, PrincipalId, RunId } from "../ids.ts";
 import type { Settlement } from "../intake/settlement.ts";
-import type { Principal } from "../people/principal.ts";
-import type { RunEvent } from "../runs/events.ts";
+import type { RunEvent, RunEventKind } from "../runs/events.ts";
 import type { RememberedAnswer } from "../runs/remembered-answer.ts";
 import type { FollowUp, Run, RunOrigin } from "../runs/run.ts";
 import type { RunChange } from "../runs/run-change.ts";
@@ -9,6 +8,8 @@ import type { RunPage, RunQuery } from "../runs/run-query.ts";
 import type { RunState } from "../runs/states.ts";
 import type { Notice } from "../threads/notice.ts";
 import type { Thread, ThreadAddress } from "../threads/thread.ts";
+import type { FileStore } from "./files.ts";
+import type { AdministratorKeys, InstallationStore, KeyStore, PeopleStore, TeamStore } from "./people.ts";
 import type { Delivery, InboxEvent, Receipt } from "./thread-adapter.ts";
 
 /** Everything that must outlive a process. Each method is one transaction: all of it is stored, or nothing. */
@@ -18,14 +19,24 @@ export interface Storage {
   readonly threads: ThreadStore;
   readonly inbox: InboxStore;
   readonly outbox: OutboxStore;
+  readonly teams: TeamStore;
   readonly people: PeopleStore;
+  readonly keys: KeyStore;
+  readonly administrators: AdministratorKeys;
+  readonly installations: InstallationStore;
   readonly answers: AnswerStore;
+  readonly files: FileStore;
+  /**
+   * All that `work` stores through the storage it is given, or nothing. It may be called again. What it throws is
+   * thrown. Within it, nothing must be stored through any other storage.
+   */
+  atomically<T>(work: (storage: Storage) => Promise<T>): Promise<T>;
 }
 
 /** Somebody else was there first; the database's unique index says so. Look again and decide anew. */
 export class Taken extends Error {
   override readonly name = "Taken";
-  readonly what: "meaning" | "thread" | "answer";
+  readonly what: "meaning" | "thread" | "answer" | "name";
 
   constructor(what: Taken["what"]) {
     super(`This ${what} is taken.`);
@@ -44,12 +55,20 @@ export interface RunStore {
   change(id: RunId, decide: (subject: RunSubject) => RunChange | undefined): Promise<Run>;
   find(key: RunKey): Promise<Run | undefined>;
   list(query: RunQuery): Promise<RunPage>;
-  /** Events of a run with a sequence number above `after`, in order, at most `limit`. */
-  readEvents(id: RunId, after: number, limit: number): Promise<readonly RunEvent[]>;
+  /** Events of a run with a sequence number above `after`, in order, at most `limit`; of these kinds alone. */
+  readEvents(
+    id: RunId,
+    after: number,
+    limit: number,
+    kinds?: readonly RunEventKind[],
+  ): Promise<readonly RunEvent[]>;
 }
 
-/** A run by its id, or by the id of its session. */
-export type RunKey = { readonly id: RunId } | { readonly sessionId: string };
+/** A run by its id, by the id of its session, or the newest run of a conversation. */
+export type RunKey =
+  | { readonly id: RunId }
+  | { readonly sessionId: string }
+  | { readonly conversationId: string };
 
 /** A run as it stands, locked, with what a decision about it needs. */
 export interface RunSubject {
@@ -116,18 +135,9 @@ export interface TakenDelivery extends Delivery {
   readonly tries: number;
 }
 
-export interface PeopleStore {
-  /** The principal of a platform account, made on its first message. */
-  ensure(subject: string, displayName: string | undefined): Promise<Principal>;
-  /** Those of `ids` that exist. */
-  getMany(ids: readonly PrincipalId[]): Promise<readonly Principal[]>;
-  findByKeyHash(hash: string): Promise<Principal | undefined>;
-  /** Makes this the one key of the installation's administrator; an older one dies at once. */
-  setAdministratorKey(keyHash: string): Promise<void>;
-  hasAdministratorKey(): Promise<boolean>;
-}
-
 /** Answers to writes that carried an idempotency key. */
 export interface AnswerStore {
   find(principalId: PrincipalId, key: string): Promise<RememberedAnswer | undefined>;
+  /** Throws `Taken` when the key has an answer already. */
+  remember(answer: RememberedAnswer): Promise<void>;
 }

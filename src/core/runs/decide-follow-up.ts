@@ -8,6 +8,7 @@ export interface FollowUpInput {
   readonly message: string;
   readonly mode?: RunMode;
   readonly delivery?: FollowUpDelivery;
+  readonly private?: boolean;
   readonly authorId: PrincipalId;
 }
 
@@ -86,6 +87,13 @@ function optionOf(permission: PendingPermission, side: "allow" | "reject"): Perm
   return once ?? permission.options.find(({ kind }) => kind === `${side}_always`);
 }
 
-function hold(edit: RunEdit, { message, mode, authorId, delivery = "queue" }: FollowUpInput): string {
-  return edit.addFollowUp({ message, delivery, authorId, ...(mode === undefined ? {} : { mode }) });
+function hold(edit: RunEdit, input: FollowUpInput): string {
+  const { message, mode, authorId, delivery = "queue", private: isPrivate = false } = input;
+  return edit.addFollowUp({
+    message,
+    delivery,
+    private: isPrivate,
+    authorId,
+    ...(mode === undefined ? {} : { mode }),
+  });
 }

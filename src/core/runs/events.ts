@@ -1,11 +1,18 @@
+import type { ArtifactBody } from "../artifacts/artifact.ts";
 import type { RunId } from "../ids.ts";
+import type { FileInWorkspace } from "../inputs/input-paths.ts";
 import type { AgentUpdate, PermissionRequest } from "../ports/agent-runner.ts";
-import type { StatusMessage } from "./run.ts";
+import type { RunMode, StatusMessage } from "./run.ts";
 import type { RunState } from "./states.ts";
 
 /** Everything that can stand in a run's log. The log is the truth: replaying `run.state` gives the run's state. */
 export type RunEventBody =
-  | { readonly kind: "run.created"; readonly state: RunState }
+  | {
+      readonly kind: "run.created";
+      readonly state: RunState;
+      /** What was given with the request, as the workspace has it. */
+      readonly files?: readonly FileInWorkspace[];
+    }
   | {
       readonly kind: "run.state";
       readonly from: RunState;
@@ -25,7 +32,12 @@ export type RunEventBody =
       readonly session: string;
       readonly resumed: boolean;
     }
-  | { readonly kind: "turn.started"; readonly followUpIds: readonly string[]; readonly again: boolean }
+  | {
+      readonly kind: "turn.started";
+      readonly followUpIds: readonly string[];
+      readonly again: boolean;
+      readonly mode?: RunMode;
+    }
   | {
       readonly kind: "turn.ended";
       readonly stopReason: string;
@@ -42,6 +54,16 @@ export type RunEventBody =
   | { readonly kind: "permission.requested"; readonly request: PermissionRequest }
   | { readonly kind: "permission.answered"; readonly permissionId: string; readonly optionId: string | null }
   | { readonly kind: "thread.bound"; readonly adapter: string; readonly threadId: string }
+  | {
+      readonly kind: "artifact.added";
+      readonly artifactId: string;
+      readonly version: number;
+      readonly artifact: ArtifactBody;
+    }
+  | {
+      readonly kind: "artifact.left_out";
+      readonly files: readonly { readonly path: string; readonly reason: string }[];
+    }
   | AgentUpdate;
 
 export type RunEventKind = RunEventBody["kind"];

@@ -1,5 +1,7 @@
 import { AppError } from "../errors.ts";
-import { newId, type PrincipalId, type RunId } from "../ids.ts";
+import { newId, type RunId } from "../ids.ts";
+import type { RunInput } from "../inputs/run-input.ts";
+import type { Viewer } from "../people/principal.ts";
 import type { RunSubject } from "../ports/storage.ts";
 import type { Run, RunConfig, RunMode, RunOrigin } from "./run.ts";
 import type { RunSource } from "./sources.ts";
@@ -13,8 +15,13 @@ export interface NewRun {
   readonly teamOwned?: boolean;
   readonly metadata?: Readonly<Record<string, string>>;
   readonly parent?: Run;
+  /** The newest run of the conversation to go on with. */
+  readonly continues?: Run;
+  /** Their bytes are stored already. */
+  readonly inputs?: readonly RunInput[];
   readonly source: RunSource;
-  readonly creatorId: PrincipalId;
+  readonly creator: Pick<Viewer, "id" | "teamId">;
+  readonly scheduleId?: string;
   readonly triggerUrl?: string;
   readonly provenance?: Readonly<Record<string, unknown>>;
 }
@@ -32,28 +39,38 @@ export function originOf(request: NewRun, agents: AgentChoice, now: Date): RunOr
   const config = request.config ?? {};
   return {
     id: newId<RunId>(now),
+    teamId: request.creator.teamId,
     title: request.title ?? titleFrom(request.prompt),
     prompt: request.prompt,
     source: request.source,
-    creatorId: request.creatorId,
+    creatorId: request.creator.id,
     teamOwned: request.teamOwned ?? true,
     config,
     agent: chooseAgent(config, agents),
     metadata: request.metadata ?? {},
     ancestorIds: request.parent === undefined ? [] : [request.parent.id, ...request.parent.ancestorIds],
-    conversationId: newId(now),
+    conversationId: request.continues?.conversationId ?? newId(now),
     sessionId: newId(now),
     provenance: request.provenance ?? {},
     createdAt: now,
+    ...(request.continues === undefined ? {} : { continuesId: request.continues.id }),
     ...(request.context === undefined ? {} : { context: request.context }),
     ...(request.mode === undefined ? {} : { mode: request.mode }),
+    ...(request.scheduleId === undefined ? {} : { scheduleId: request.scheduleId }),
     ...(request.triggerUrl === undefined ? {} : { triggerUrl: request.triggerUrl }),
   };
 }
 
 /** A run that nobody has worked on yet. */
 export function freshSubject(origin: RunOrigin): RunSubject {
-  const progress = { state: "QUEUED", turn: 0, turnOpen: false, attempt: 0, lostAttempts: 0 } as const;
+  const progress = {
+    state: "QUEUED",
+    turn: 0,
+    turnOpen: false,
+    attempt: 0,
+    lostAttempts: 0,
+    totalTokens: 0,
+  } as const;
   const run: Run = { ...origin, ...progress, updatedAt: origin.createdAt, lastSeq: 0 };
   return { run, waiting: [], taken: [], threads: [], leaseOver: false };
 }

@@ -6,5 +6,7 @@ export interface RememberedAnswer {
   readonly key: string;
   /** Hash of method, route and body: the same key with another request is refused. */
   readonly requestHash: string;
+  /** The HTTP status of the answer. */
+  readonly status: number;
   readonly body: unknown;
 }

@@ -1,4 +1,6 @@
 import type { LeaseToken } from "../ids.ts";
+import type { Artifact } from "../artifacts/artifact.ts";
+import type { RunInput } from "../inputs/run-input.ts";
 import type { Settlement } from "../intake/settlement.ts";
 import type { Job } from "../ports/queue.ts";
 import type { Notice } from "../threads/notice.ts";
@@ -22,6 +24,10 @@ export interface RunChange {
   readonly binding: ThreadBinding | undefined;
   readonly settlement: Settlement | undefined;
   readonly answer: RememberedAnswer | undefined;
+  /** What was given to a new run, in its order; the bytes are stored already. */
+  readonly inputs?: readonly RunInput[];
+  /** What the run made: new, or in the place of the one of the same id. */
+  readonly artifacts?: readonly Artifact[];
 }
 
 export interface LeaseGrant {

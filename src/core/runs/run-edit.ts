@@ -1,4 +1,7 @@
+import type { Artifact, NewArtifact } from "../artifacts/artifact.ts";
 import { newId } from "../ids.ts";
+import { filesInWorkspace } from "../inputs/input-paths.ts";
+import type { RunInput } from "../inputs/run-input.ts";
 import type { Settlement } from "../intake/settlement.ts";
 import type { Job } from "../ports/queue.ts";
 import type { RunSubject } from "../ports/storage.ts";
@@ -35,6 +38,8 @@ export class RunEdit {
   #binding: ThreadBinding | undefined;
   #settlement: Settlement | undefined;
   #answer: RememberedAnswer | undefined;
+  #inputs: readonly RunInput[] = [];
+  readonly #artifacts: Artifact[] = [];
   #showCard = false;
   #isWaitingTaken = false;
 
@@ -67,8 +72,10 @@ export class RunEdit {
   }
 
   /** The first event of a new run, instead of a move. */
-  begin(): void {
-    this.record({ kind: "run.created", state: this.#progress.state });
+  begin(inputs: readonly RunInput[] = []): void {
+    const files = inputs.length === 0 ? {} : { files: filesInWorkspace(inputs) };
+    this.record({ kind: "run.created", state: this.#progress.state, ...files });
+    this.#inputs = inputs;
     this.#showCard = true;
   }
 
@@ -94,6 +101,17 @@ export class RunEdit {
     const { message, authorId, delivery } = followUp;
     this.record({ kind: "followup.received", followUpId: id, message, authorId, delivery });
     return id;
+  }
+
+  /** Something the run made, in the place of `before` where it is the same thing again. */
+  addArtifact(made: NewArtifact, before?: Artifact): void {
+    const { now } = this.#tools;
+    const { id: runId, turn, artifactTypes = [] } = this.run;
+    const { id, version, createdAt } = before ?? { id: newId(now), version: 0, createdAt: now };
+    const artifact = { ...made, id, runId, turn, version: version + 1, createdAt, updatedAt: now };
+    this.#artifacts.push(artifact);
+    this.set({ artifactTypes: [...new Set([...artifactTypes, made.body.type])] });
+    this.record({ kind: "artifact.added", artifactId: id, version: version + 1, artifact: made.body });
   }
 
   /** Begins the next turn, or goes on with the open one, with everything that waits. Returns all the turn takes. */
@@ -150,6 +168,8 @@ export class RunEdit {
       binding: this.#binding,
       settlement: this.#settlement,
       answer: this.#answer,
+      ...(this.#inputs.length === 0 ? {} : { inputs: this.#inputs }),
+      ...(this.#artifacts.length === 0 ? {} : { artifacts: this.#artifacts }),
     };
   }
 

@@ -1,4 +1,5 @@
-import type { PrincipalId, RunId } from "../ids.ts";
+import type { RunId } from "../ids.ts";
+import type { Viewer } from "../people/principal.ts";
 import type { Run } from "./run.ts";
 import type { RunSource } from "./sources.ts";
 import type { RunState } from "./states.ts";
@@ -8,7 +9,7 @@ export type RunSort = (typeof RUN_SORTS)[number];
 
 /** Which runs, in which order. All filters must hold; within `states` any. */
 export interface RunQuery {
-  readonly viewer: { readonly id: PrincipalId; readonly administrator: boolean };
+  readonly viewer: Viewer;
   readonly filters: RunFilters;
   readonly sort: RunSort;
   readonly order: "asc" | "desc";
@@ -29,6 +30,7 @@ export interface RunFilters {
   /** null: runs without an environment. */
   readonly environmentId?: string | null;
   readonly skill?: string;
+  readonly conversationId?: string;
   readonly scheduleId?: string;
   readonly ancestorId?: RunId;
   readonly artifactType?: string;

@@ -1,7 +1,7 @@
 import { AppError } from "../errors.ts";
 import type { RunId } from "../ids.ts";
 import type { Settlement } from "../intake/settlement.ts";
-import type { Principal } from "../people/principal.ts";
+import type { Viewer } from "../people/principal.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { RunKey, Storage } from "../ports/storage.ts";
 import type { Notice } from "../threads/notice.ts";
@@ -9,12 +9,13 @@ import type { NoticeWriter } from "../threads/notice-writer.ts";
 import type { ThreadBinding } from "../threads/thread.ts";
 import { decideCancel } from "./decide-cancel.ts";
 import { decideFollowUp, decidePermission, type FollowUpInput } from "./decide-follow-up.ts";
-import type { RunEvent } from "./events.ts";
+import type { RunEvent, RunEventKind } from "./events.ts";
 import { type AgentChoice, freshSubject, type NewRun, originOf } from "./new-run.ts";
 import type { RememberedAnswer } from "./remembered-answer.ts";
 import type { Run } from "./run.ts";
 import { RunEdit } from "./run-edit.ts";
 import type { RunPage, RunQuery } from "./run-query.ts";
+import { isVisible } from "./visibility.ts";
 
 export interface RunServiceParts {
   readonly storage: Storage;
@@ -50,14 +51,14 @@ export class RunService {
     const { agents, clock, storage } = this.#parts;
     const origin = originOf(request, agents, clock.now());
     const edit = this.#edit(freshSubject(origin));
-    edit.begin();
+    edit.begin(request.inputs);
     this.#add(edit, alongside, undefined);
     return storage.runs.create(origin, edit.done());
   }
 
   async followUp(
     id: RunId,
-    viewer: Principal,
+    viewer: Viewer,
     input: FollowUpInput,
     alongside: Alongside = {},
   ): Promise<FollowUpResult> {
@@ -69,7 +70,7 @@ export class RunService {
     return { run, followUpId };
   }
 
-  async cancel(id: RunId, viewer: Principal, alongside: Alongside = {}): Promise<Run> {
+  async cancel(id: RunId, viewer: Viewer, alongside: Alongside = {}): Promise<Run> {
     return this.#change(id, viewer, (edit) => {
       decideCancel(edit, viewer.displayName);
       this.#add(edit, alongside, undefined);
@@ -79,7 +80,7 @@ export class RunService {
   /** Chooses an option of the permission a run waits for. A question that is gone is a conflict. */
   async answerPermission(
     id: RunId,
-    viewer: Principal,
+    viewer: Viewer,
     choice: { readonly permissionId: string; readonly optionId: string },
     alongside: Alongside = {},
   ): Promise<Run> {
@@ -94,7 +95,7 @@ export class RunService {
     });
   }
 
-  async get(key: RunKey, viewer: Principal): Promise<Run> {
+  async get(key: RunKey, viewer: Viewer): Promise<Run> {
     const run = await this.#parts.storage.runs.find(key);
     if (run === undefined) throw unknownRun();
     requireVisible(run, viewer);
@@ -106,15 +107,26 @@ export class RunService {
   }
 
   /** The events after `after`, in order; the caller has already been allowed to see the run. */
-  async readEvents(id: RunId, after: number, limit: number): Promise<readonly RunEvent[]> {
-    return this.#parts.storage.runs.readEvents(id, after, limit);
+  async readEvents(
+    id: RunId,
+    after: number,
+    limit: number,
+    kinds?: readonly RunEventKind[],
+  ): Promise<readonly RunEvent[]> {
+    return this.#parts.storage.runs.readEvents(id, after, limit, kinds);
+  }
+
+  /** Which session shows a conversation and which conversation a session shows: all that anybody may know. */
+  async findPlace(key: RunKey): Promise<Pick<Run, "conversationId" | "sessionId"> | undefined> {
+    const run = await this.#parts.storage.runs.find(key);
+    return run && { conversationId: run.conversationId, sessionId: run.sessionId };
   }
 
   sessionLink(run: Run): string {
     return this.#parts.writer.sessionLink(run);
   }
 
-  async #change(id: RunId, viewer: Principal, decide: (edit: RunEdit) => void): Promise<Run> {
+  async #change(id: RunId, viewer: Viewer, decide: (edit: RunEdit) => void): Promise<Run> {
     return this.#parts.storage.runs.change(id, (subject) => {
       requireVisible(subject.run, viewer);
       const edit = this.#edit(subject);
@@ -135,10 +147,8 @@ export class RunService {
   }
 }
 
-/** A run of the team is everybody's; another is its creator's and the administrators'. Never tells which it was. */
-function requireVisible(run: Run, viewer: Principal): void {
-  if (run.teamOwned || run.creatorId === viewer.id || viewer.administrator) return;
-  throw unknownRun();
+function requireVisible(run: Run, viewer: Viewer): void {
+  if (!isVisible(run, viewer)) throw unknownRun();
 }
 
 function unknownRun(): AppError {

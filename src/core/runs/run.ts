@@ -1,5 +1,6 @@
+import type { ArtifactType } from "../artifacts/artifact.ts";
 import type { ErrorCode } from "../errors.ts";
-import type { LeaseToken, PrincipalId, RunId } from "../ids.ts";
+import type { LeaseToken, PrincipalId, RunId, TeamId } from "../ids.ts";
 import type { PermissionRequest } from "../ports/agent-runner.ts";
 import type { RunSource } from "./sources.ts";
 import type { RunState } from "./states.ts";
@@ -39,6 +40,7 @@ export interface Lease {
 /** What a run was started with; never changed afterwards. */
 export interface RunOrigin {
   readonly id: RunId;
+  readonly teamId: TeamId;
   readonly title: string;
   readonly prompt: string;
   /** Text around the request, written by anybody: given to the agent fenced, as data. */
@@ -51,10 +53,13 @@ export interface RunOrigin {
   readonly agent: string;
   readonly metadata: Readonly<Record<string, string>>;
   readonly skill?: string;
+  readonly scheduleId?: string;
   readonly triggerUrl?: string;
   /** Nearest first. */
   readonly ancestorIds: readonly RunId[];
   readonly conversationId: string;
+  /** The run whose conversation this one goes on with: the newest of it when this one was created. */
+  readonly continuesId?: RunId;
   readonly sessionId: string;
   readonly provenance: Readonly<Record<string, unknown>>;
   readonly createdAt: Date;
@@ -79,6 +84,13 @@ export interface RunProgress {
   readonly permission?: PendingPermission;
   /** The last write of an attempt: one whose answer was lost on the way is recognised and not done again. */
   readonly lastWrite?: string;
+  /** Whose yes the run needs before it begins, and what became of it. */
+  readonly approval?: Approval;
+  /** Of all turns so far, as far as the agent told. */
+  readonly totalTokens: number;
+  readonly costUsd?: number;
+  /** Of what it has made so far; absent when that is nothing. */
+  readonly artifactTypes?: readonly ArtifactType[];
   /** The agent's closing words of the last turn that ended. */
   readonly answer?: string;
 }
@@ -96,6 +108,14 @@ export interface Run extends RunOrigin, RunProgress {
   readonly lastSeq: number;
 }
 
+/** A policy asks an administrator before the run begins. */
+export interface Approval {
+  readonly policyId: string;
+  readonly reason: string;
+  readonly decidedBy?: PrincipalId;
+  readonly approved?: boolean;
+}
+
 export interface FollowUp {
   readonly id: string;
   readonly runId: RunId;
@@ -103,6 +123,8 @@ export interface FollowUp {
   readonly message: string;
   readonly mode?: RunMode;
   readonly delivery: FollowUpDelivery;
+  /** Not told in the run's threads. */
+  readonly private: boolean;
   readonly authorId: PrincipalId;
   readonly createdAt: Date;
   /** The turn that takes it; undefined while it waits. */

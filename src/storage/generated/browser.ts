@@ -18,13 +18,19 @@ export { Prisma }
 export * as $Enums from './enums.ts'
 export * from './enums.ts';
 /**
+ * Model Team
+ * Whose data stays apart from everybody else's. The first one is there from the beginning.
+ */
+export type Team = Prisma.TeamModel
+/**
  * Model Principal
- * A user or a service account.
+ * A user or a service account of one team.
  */
 export type Principal = Prisma.PrincipalModel
 /**
  * Model Identity
- * A principal's account on an outside system, named by the adapter: `slack:T1:U1`, `github:583231`.
+ * A principal's account on an outside system, named by the adapter: `slack:T1:U1`, `github:583231`. One person may
+ * be known to several teams, and is a principal of each.
  */
 export type Identity = Prisma.IdentityModel
 /**
@@ -84,6 +90,76 @@ export type Receipt = Prisma.ReceiptModel
 export type RememberedAnswer = Prisma.RememberedAnswerModel
 /**
  * Model Blob
- * Workspace checkpoints.
+ * Bytes: workspace checkpoints, what was given to runs, what runs made.
  */
 export type Blob = Prisma.BlobModel
+/**
+ * Model Installation
+ * A workspace, organisation or account of an outside system that talks to us, and whose it is.
+ */
+export type Installation = Prisma.InstallationModel
+/**
+ * Model Environment
+ * What an agent works in: image, repositories, commands that prepare it.
+ */
+export type Environment = Prisma.EnvironmentModel
+/**
+ * Model Secret
+ * A value that becomes an environment variable of runs. Never read back.
+ */
+export type Secret = Prisma.SecretModel
+/**
+ * Model Schedule
+ * Starts a run at each due time.
+ */
+export type Schedule = Prisma.ScheduleModel
+/**
+ * Model Policy
+ * Who may do what from where; the first that matches decides.
+ */
+export type Policy = Prisma.PolicyModel
+/**
+ * Model RoutingRule
+ * Which environment and configuration a request from outside gets; the first that matches decides.
+ */
+export type RoutingRule = Prisma.RoutingRuleModel
+/**
+ * Model ShareLink
+ * Shows one run to whoever has the link. Only the hash of its token is stored.
+ */
+export type ShareLink = Prisma.ShareLinkModel
+/**
+ * Model Worker
+ * Worker processes, as long as they give signs of life.
+ */
+export type Worker = Prisma.WorkerModel
+/**
+ * Model RunInput
+ * What was given to a run with its request. A retry names the blobs of the run that it repeats.
+ */
+export type RunInput = Prisma.RunInputModel
+/**
+ * Model Artifact
+ * What a run made. The same thing again is the same row with a higher version.
+ */
+export type Artifact = Prisma.ArtifactModel
+/**
+ * Model WebhookEndpoint
+ * An address of a team that is told of its runs, signed after the Standard Webhooks specification.
+ */
+export type WebhookEndpoint = Prisma.WebhookEndpointModel
+/**
+ * Model WebhookDelivery
+ * A message on its way to an endpoint. One an endpoint and run event: the unique index makes the fan-out repeatable.
+ */
+export type WebhookDelivery = Prisma.WebhookDeliveryModel
+/**
+ * Model WebhookAttempt
+ * One try of a delivery.
+ */
+export type WebhookAttempt = Prisma.WebhookAttemptModel
+/**
+ * Model LogReader
+ * How far a reader has come in the log of all runs: the place of the last event it has read.
+ */
+export type LogReader = Prisma.LogReaderModel

@@ -3,12 +3,12 @@ import type { InboxStore, Saying } from "../../core/ports/storage.ts";
 import type { InboxEvent } from "../../core/ports/thread-adapter.ts";
 import { addNotices, makeThread, settleEvent } from "./change-rows.ts";
 import { IDLE_MS } from "./lease-store.ts";
-import type { MemoryDatabase } from "./memory-database.ts";
+import type { MemoryStatements } from "./memory-database.ts";
 
 export class MemoryInboxStore implements InboxStore {
-  readonly #database: MemoryDatabase;
+  readonly #database: MemoryStatements;
 
-  constructor(database: MemoryDatabase) {
+  constructor(database: MemoryStatements) {
     this.#database = database;
   }
 

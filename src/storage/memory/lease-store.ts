@@ -2,14 +2,14 @@ import type { LeaseToken, RunId } from "../../core/ids.ts";
 import type { LeaseStore } from "../../core/ports/storage.ts";
 import type { RunState } from "../../core/runs/states.ts";
 import { IDLE_SECONDS } from "../lease-store.ts";
-import type { MemoryDatabase } from "./memory-database.ts";
+import type { MemoryStatements } from "./memory-database.ts";
 
 export const IDLE_MS = IDLE_SECONDS * 1_000;
 
 export class MemoryLeaseStore implements LeaseStore {
-  readonly #database: MemoryDatabase;
+  readonly #database: MemoryStatements;
 
-  constructor(database: MemoryDatabase) {
+  constructor(database: MemoryStatements) {
     this.#database = database;
   }
 

@@ -19,8 +19,24 @@ export interface Tx {
   readonly topics: string[];
 }
 
+/** What stores work on: the database, or one transaction of it. */
+export interface MemoryStatements {
+  /** What is committed. */
+  read<T>(look: (tables: Tables, now: number) => T): Promise<T>;
+  /** All of `work` or nothing; transactions wait for one another. */
+  transaction<T>(work: (tx: Tx) => T): Promise<Awaited<T>>;
+}
+
+/** Within a transaction, every look and every transaction is a part of it. */
+export function statementsOf(tx: Tx): MemoryStatements {
+  return {
+    read: async (look) => look(tx.tables, tx.now),
+    transaction: async <T>(work: (tx: Tx) => T): Promise<Awaited<T>> => await work(tx),
+  };
+}
+
 /** All rows, and one transaction after the other on them. */
-export class MemoryDatabase {
+export class MemoryDatabase implements MemoryStatements {
   readonly #parts: MemoryStorageParts;
   #tables = emptyTables();
   #last: Promise<unknown> = Promise.resolve();
@@ -29,23 +45,21 @@ export class MemoryDatabase {
     this.#parts = parts;
   }
 
-  /** What is committed. */
   async read<T>(look: (tables: Tables, now: number) => T): Promise<T> {
     await Promise.resolve();
     return look(this.#tables, this.#parts.clock.now().getTime());
   }
 
-  /** All of `work` or nothing; transactions wait for one another. */
-  transaction<T>(work: (tx: Tx) => T): Promise<T> {
+  transaction<T>(work: (tx: Tx) => T): Promise<Awaited<T>> {
     const done = this.#last.then(() => this.#perform(work));
     this.#last = done.catch(() => undefined);
     return done;
   }
 
-  async #perform<T>(work: (tx: Tx) => T): Promise<T> {
+  async #perform<T>(work: (tx: Tx) => T): Promise<Awaited<T>> {
     const { clock, news, sendJobs } = this.#parts;
     const tx: Tx = { tables: copyOf(this.#tables), now: clock.now().getTime(), jobs: [], topics: [] };
-    const value = work(tx);
+    const value = await work(tx);
     if (tx.jobs.length > 0) await sendJobs(tx.jobs);
     this.#tables = tx.tables;
     const topics = [...tx.topics, ...tx.jobs.map(({ kind }) => `jobs:${kind}`)];

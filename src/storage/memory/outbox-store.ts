@@ -1,13 +1,13 @@
 import type { OutboxStore, TakenDelivery } from "../../core/ports/storage.ts";
 import type { Receipt } from "../../core/ports/thread-adapter.ts";
 import { IDLE_MS } from "./lease-store.ts";
-import type { MemoryDatabase } from "./memory-database.ts";
+import type { MemoryStatements } from "./memory-database.ts";
 import type { DeliveryRow, Tables } from "./tables.ts";
 
 export class MemoryOutboxStore implements OutboxStore {
-  readonly #database: MemoryDatabase;
+  readonly #database: MemoryStatements;
 
-  constructor(database: MemoryDatabase) {
+  constructor(database: MemoryStatements) {
     this.#database = database;
   }
 

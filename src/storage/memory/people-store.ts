@@ -1,19 +1,17 @@
-import { newId, type PrincipalId } from "../../core/ids.ts";
+import { newId, type PrincipalId, type TeamId } from "../../core/ids.ts";
 import type { Principal } from "../../core/people/principal.ts";
-import type { PeopleStore } from "../../core/ports/storage.ts";
-import type { MemoryDatabase, Tx } from "./memory-database.ts";
-
-const ADMINISTRATOR = "errand:administrator";
+import type { PeopleStore } from "../../core/ports/people.ts";
+import type { MemoryStatements, Tx } from "./memory-database.ts";
 
 export class MemoryPeopleStore implements PeopleStore {
-  readonly #database: MemoryDatabase;
+  readonly #database: MemoryStatements;
 
-  constructor(database: MemoryDatabase) {
+  constructor(database: MemoryStatements) {
     this.#database = database;
   }
 
-  ensure(subject: string, displayName: string | undefined): Promise<Principal> {
-    return this.#database.transaction((tx) => ensurePrincipal(tx, subject, displayName));
+  ensure(teamId: TeamId, subject: string, displayName: string | undefined): Promise<Principal> {
+    return this.#database.transaction((tx) => ensurePrincipal(tx, teamId, subject, displayName));
   }
 
   getMany(ids: readonly PrincipalId[]): Promise<readonly Principal[]> {
@@ -22,37 +20,33 @@ export class MemoryPeopleStore implements PeopleStore {
     ]);
   }
 
-  findByKeyHash(hash: string): Promise<Principal | undefined> {
-    return this.#database.read(({ keys, principals }) => {
-      const id = keys.get(hash);
-      return id === undefined ? undefined : principals.get(id);
-    });
+  list(teamId: TeamId): Promise<readonly Principal[]> {
+    return this.#database.read(({ principals }) => [
+      ...principals.values().filter((principal) => principal.teamId === teamId),
+    ]);
   }
 
-  setAdministratorKey(keyHash: string): Promise<void> {
-    return this.#database.transaction((tx) => {
-      const { keys, principals } = tx.tables;
-      const principal = ensurePrincipal(tx, ADMINISTRATOR, "Administrator");
-      principals.set(principal.id, { ...principal, administrator: true });
-      for (const [hash, id] of keys) if (id === principal.id) keys.delete(hash);
-      keys.set(keyHash, principal.id);
-    });
-  }
-
-  hasAdministratorKey(): Promise<boolean> {
-    return this.#database.read(({ keys, identities }) => {
-      const administrator = identities.get(ADMINISTRATOR);
-      return keys.values().some((id) => id === administrator);
+  put(principal: Principal): Promise<void> {
+    return this.#database.transaction(({ tables }) => {
+      tables.principals.set(principal.id, principal);
     });
   }
 }
 
-function ensurePrincipal({ tables, now }: Tx, subject: string, displayName: string | undefined): Principal {
+export function ensurePrincipal(
+  { tables, now }: Tx,
+  teamId: TeamId,
+  subject: string,
+  displayName: string | undefined,
+): Principal {
   const { identities, principals } = tables;
-  const id = identities.get(subject) ?? newId<PrincipalId>(new Date(now));
-  const known = principals.get(id) ?? { id, type: "user", administrator: false };
+  const createdAt = new Date(now);
+  const name = `${teamId} ${subject}`;
+  const id = identities.get(name) ?? newId<PrincipalId>(createdAt);
+  const fresh = { id, teamId, type: "user", administrator: false, disabled: false, createdAt } as const;
+  const known = principals.get(id) ?? fresh;
   const principal = displayName === undefined ? known : { ...known, displayName };
-  identities.set(subject, id);
+  identities.set(name, id);
   principals.set(id, principal);
   return principal;
 }

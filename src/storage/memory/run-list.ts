@@ -52,6 +52,9 @@ const CHECKS: readonly Check[] = [
   ({ ancestorIds }, { ancestorId }) => ancestorId === undefined || ancestorIds.includes(ancestorId),
   ({ metadata }, filters) =>
     Object.entries(filters.metadata ?? {}).every(([key, value]) => metadata[key] === value),
+  (run, { conversationId }) => isAsked(run.conversationId, conversationId),
+  ({ artifactTypes = [] }, { artifactType }) =>
+    artifactType === undefined || artifactTypes.some((type) => type === artifactType),
   ({ source }, { executionLocation }) =>
     executionLocation === undefined || (executionLocation === "LOCAL") === (source === "LOCAL"),
   (run, { text }) => text === undefined || contains(run, text),

@@ -1,19 +1,20 @@
 import { AppError } from "../../core/errors.ts";
 import type { RunId } from "../../core/ids.ts";
 import type { RunKey, RunStore, RunSubject } from "../../core/ports/storage.ts";
-import type { RunEvent } from "../../core/runs/events.ts";
+import type { RunEvent, RunEventKind } from "../../core/runs/events.ts";
 import type { FollowUp, Lease, Run, RunOrigin } from "../../core/runs/run.ts";
 import type { RunChange } from "../../core/runs/run-change.ts";
 import type { RunPage, RunQuery } from "../../core/runs/run-query.ts";
 import { addNotices, bindThread, rememberAnswer, settleEvent, threadsOf } from "./change-rows.ts";
-import type { MemoryDatabase, Tx } from "./memory-database.ts";
+import { addFiles } from "./file-store.ts";
+import type { MemoryStatements, Tx } from "./memory-database.ts";
 import { listRuns } from "./run-list.ts";
 import type { RunRow, Tables } from "./tables.ts";
 
 export class MemoryRunStore implements RunStore {
-  readonly #database: MemoryDatabase;
+  readonly #database: MemoryStatements;
 
-  constructor(database: MemoryDatabase) {
+  constructor(database: MemoryStatements) {
     this.#database = database;
   }
 
@@ -38,7 +39,9 @@ export class MemoryRunStore implements RunStore {
   find(key: RunKey): Promise<Run | undefined> {
     return this.#database.read(({ runs }) => {
       if ("id" in key) return runs.get(key.id)?.run;
-      return runs.values().find(({ run }) => run.sessionId === key.sessionId)?.run;
+      if ("sessionId" in key) return runs.values().find(({ run }) => run.sessionId === key.sessionId)?.run;
+      const { conversationId } = key;
+      return listConversation(runs.values(), conversationId).at(-1);
     });
   }
 
@@ -51,9 +54,23 @@ export class MemoryRunStore implements RunStore {
     );
   }
 
-  readEvents(id: RunId, after: number, limit: number): Promise<readonly RunEvent[]> {
-    return this.#database.read(({ events }) => (events.get(id) ?? []).slice(after, after + limit));
+  readEvents(
+    id: RunId,
+    after: number,
+    limit: number,
+    kinds?: readonly RunEventKind[],
+  ): Promise<readonly RunEvent[]> {
+    return this.#database.read(({ events }) => {
+      const later = (events.get(id) ?? []).slice(after);
+      return later.filter(({ body }) => kinds === undefined || kinds.includes(body.kind)).slice(0, limit);
+    });
   }
+}
+
+/** The oldest first. */
+function listConversation(rows: Iterable<RunRow>, conversationId: string): readonly Run[] {
+  const runs = Array.from(rows, ({ run }) => run).filter((run) => run.conversationId === conversationId);
+  return runs.sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime() || (a.id < b.id ? -1 : 1));
 }
 
 function subjectOf({ tables, now }: Tx, { run, leaseUntil }: RunRow): RunSubject {
@@ -86,6 +103,7 @@ function store(tx: Tx, row: RunRow, change: RunChange): Run {
   tx.tables.runs.set(id, { ...row, run });
   addEvents(tx, run, lastSeq, change.events);
   addFollowUps(tx, id, change);
+  addFiles(tx, id, change);
   if (change.binding !== undefined) bindThread(tx, id, change.binding);
   addNotices(tx, change.notices);
   if (change.settlement !== undefined) settleEvent(tx, change.settlement);

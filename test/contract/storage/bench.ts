@@ -1,5 +1,7 @@
 import { randomUUID } from "node:crypto";
+import type { TeamId } from "../../../src/core/ids.ts";
 import type { Principal } from "../../../src/core/people/principal.ts";
+import { FIRST_TEAM } from "../../../src/core/people/team.ts";
 import type { Job } from "../../../src/core/ports/queue.ts";
 import type { Storage } from "../../../src/core/ports/storage.ts";
 import type { Run, RunOrigin } from "../../../src/core/runs/run.ts";
@@ -27,7 +29,13 @@ export interface StorageBench {
 export type OpenStorage = () => Promise<StorageBench>;
 
 export function aPerson({ storage }: StorageBench): Promise<Principal> {
-  return storage.people.ensure(`memory:${randomUUID()}`, "Ada");
+  return storage.people.ensure(FIRST_TEAM, `memory:${randomUUID()}`, "Ada");
+}
+
+export async function aTeam({ storage }: StorageBench): Promise<TeamId> {
+  const id = randomUUID() as TeamId;
+  await storage.teams.put({ id, name: id, createdAt: new Date("2026-03-01T12:00:00.000Z") });
+  return id;
 }
 
 /** A stored run, of a new person unless told. */

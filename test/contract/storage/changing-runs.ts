@@ -211,6 +211,9 @@ const PROGRESS: RunProgress = {
   checkpoint: "checkpoint",
   permission: { permissionId: "p", title: "May I?", options: [], answer: "yes" },
   lastWrite: "019cb000-0000-7000-8000-000000000000",
+  totalTokens: 1_234,
+  costUsd: 0.25,
+  approval: { policyId: "p", reason: "Costly", approved: true },
   answer: "Done",
 };
 

@@ -121,7 +121,13 @@ async function aRunWithAll(bench: StorageBench, inboxId: string) {
     binding: { thread, expected: undefined },
     notices: [{ threadId: thread.id, notice: aReply("Hello") }],
     settlement: { inboxId, disposition: "run_created", meaning: randomUUID(), runId: run.id },
-    answer: { principalId: creatorId, key: "key", requestHash: "hash", body: { run_id: run.id } },
+    answer: {
+      principalId: creatorId,
+      key: "key",
+      status: 200,
+      requestHash: "hash",
+      body: { run_id: run.id },
+    },
     jobs: [{ kind: "run", key: run.id }],
   });
   return { run, thread, change };

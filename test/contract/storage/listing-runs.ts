@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import type { PrincipalId, RunId } from "../../../src/core/ids.ts";
+import type { PrincipalId, RunId, TeamId } from "../../../src/core/ids.ts";
+import { FIRST_TEAM } from "../../../src/core/people/team.ts";
 import type { Run, RunOrigin } from "../../../src/core/runs/run.ts";
 import { RUN_SORTS, type RunFilters, type RunQuery, type RunSort } from "../../../src/core/runs/run-query.ts";
 import { aChange } from "../../support/run-builders.ts";
@@ -85,19 +86,20 @@ export function describeListingRuns(bench: () => StorageBench): void {
       expect(await list(bench(), { creatorId, updatedAfter: second.updatedAt })).toEqual([third]);
     });
 
-    it("shows runs of the team to all, others to their creator and to administrators", async () => {
+    it("shows runs of the team to all of it, others to their creator and to administrators, and none to another team", async () => {
       const [mine, other] = [await aPerson(bench()), await aPerson(bench())];
       const metadata = { tag: randomUUID() };
       const team = await aStoredRun(bench(), { creatorId: mine.id, metadata });
       const own = await aStoredRun(bench(), { creatorId: mine.id, metadata, teamOwned: false });
-      const seenBy = async (id: PrincipalId, administrator: boolean) => {
-        const query = queryOf({ metadata }, { viewer: { id, administrator } });
+      const seenBy = async (id: PrincipalId, administrator: boolean, teamId = FIRST_TEAM) => {
+        const query = queryOf({ metadata }, { viewer: { id, teamId, administrator } });
         return new Set((await bench().storage.runs.list(query)).runs.map((run) => run.id));
       };
 
       expect(await seenBy(other.id, false)).toEqual(new Set([team.id]));
       expect(await seenBy(mine.id, false)).toEqual(new Set([team.id, own.id]));
       expect(await seenBy(other.id, true)).toEqual(new Set([team.id, own.id]));
+      expect(await seenBy(mine.id, true, randomUUID() as TeamId)).toEqual(new Set());
     });
 
     it.each(RUN_SORTS.flatMap((sort) => [[sort, "asc"] as const, [sort, "desc"] as const]))(
@@ -141,7 +143,7 @@ export function describeListingRuns(bench: () => StorageBench): void {
 }
 
 function queryOf(filters: RunFilters, changes: Partial<RunQuery> = {}): RunQuery {
-  const viewer = { id: randomUUID() as PrincipalId, administrator: true };
+  const viewer = { id: randomUUID() as PrincipalId, teamId: FIRST_TEAM, administrator: true };
   return { viewer, filters, sort: "updated_at", order: "desc", limit: 20, ...changes };
 }
 

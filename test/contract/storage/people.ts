@@ -1,8 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import type { PrincipalId } from "../../../src/core/ids.ts";
+import { type ApiKey, SCOPES } from "../../../src/core/people/api-key.ts";
+import { FIRST_TEAM } from "../../../src/core/people/team.ts";
 import { Taken } from "../../../src/core/ports/storage.ts";
-import { aPerson, aStoredRun, type StorageBench } from "./bench.ts";
+import { aPrincipal } from "../../support/run-builders.ts";
+import { aPerson, aStoredRun, aTeam, type StorageBench } from "./bench.ts";
 
 export function describePeople(bench: () => StorageBench): void {
   describe("people", () => {
@@ -10,11 +13,16 @@ export function describePeople(bench: () => StorageBench): void {
       const { people } = bench().storage;
       const subject = `memory:${randomUUID()}`;
 
-      const found = await Promise.all(Array.from({ length: 20 }, () => people.ensure(subject, "Ada")));
+      const found = await Promise.all(
+        Array.from({ length: 20 }, () => people.ensure(FIRST_TEAM, subject, "Ada")),
+      );
 
       expect(new Set(found.map(({ id }) => id)).size).toBe(1);
       expect(found[0]).toEqual({
         id: expect.any(String),
+        teamId: FIRST_TEAM,
+        disabled: false,
+        createdAt: expect.any(Date),
         type: "user",
         displayName: "Ada",
         administrator: false,
@@ -28,11 +36,11 @@ export function describePeople(bench: () => StorageBench): void {
     it("a new name is learned, and a missing one changes nothing", async () => {
       const { people } = bench().storage;
       const subject = `memory:${randomUUID()}`;
-      const unnamed = await people.ensure(subject, undefined);
+      const unnamed = await people.ensure(FIRST_TEAM, subject, undefined);
       expect(unnamed).not.toHaveProperty("displayName");
 
-      const named = await people.ensure(subject, "Ada");
-      const same = await people.ensure(subject, undefined);
+      const named = await people.ensure(FIRST_TEAM, subject, "Ada");
+      const same = await people.ensure(FIRST_TEAM, subject, undefined);
 
       expect(named).toEqual({ ...unnamed, displayName: "Ada" });
       expect(same).toEqual(named);
@@ -48,31 +56,110 @@ export function describePeople(bench: () => StorageBench): void {
       expect(await people.getMany([])).toEqual([]);
     });
 
-    it("the administrator has one key: the last one", async () => {
+    it("of one account are another in each team", async () => {
       const { people } = bench().storage;
-      const [first, second] = [randomUUID(), randomUUID()];
-      expect(await people.hasAdministratorKey()).toBe(false);
-      expect(await people.findByKeyHash(first)).toBeUndefined();
+      const subject = `memory:${randomUUID()}`;
+      const here = await people.ensure(FIRST_TEAM, subject, "Ada");
+      const otherTeam = await aTeam(bench());
 
-      await people.setAdministratorKey(first);
-      const administrator = await people.findByKeyHash(first);
-      await people.setAdministratorKey(second);
-      await people.setAdministratorKey(second);
+      const there = await people.ensure(otherTeam, subject, "Ada");
 
-      expect(administrator).toMatchObject({ administrator: true, displayName: "Administrator" });
-      expect(await people.findByKeyHash(first)).toBeUndefined();
-      expect(await people.findByKeyHash(second)).toEqual(administrator);
-      expect(await people.hasAdministratorKey()).toBe(true);
+      expect([there.id === here.id, there.teamId]).toEqual([false, otherTeam]);
+      expect(await people.list(otherTeam)).toEqual([there]);
     });
 
-    it("of several keys set at once one is left", async () => {
+    it("are stored anew and changed", async () => {
       const { people } = bench().storage;
-      const keys = Array.from({ length: 5 }, () => randomUUID());
+      const teamId = await aTeam(bench());
+      const robot = aPrincipal({ teamId, type: "service_account", displayName: "CI" });
 
-      await Promise.all(keys.map((key) => people.setAdministratorKey(key)));
+      await people.put(robot);
+      const stored = await people.getMany([robot.id]);
+      await people.put({ ...robot, disabled: true, administrator: true });
 
-      const found = await Promise.all(keys.map((key) => people.findByKeyHash(key)));
-      expect(found.filter((principal) => principal !== undefined)).toHaveLength(1);
+      expect(stored).toEqual([robot]);
+      expect(await people.list(teamId)).toEqual([{ ...robot, disabled: true, administrator: true }]);
+    });
+  });
+
+  describe("the administrator's key", () => {
+    it("is one: the last one", async () => {
+      const { administrators, keys } = bench().storage;
+      const [first, second] = [randomUUID(), randomUUID()];
+      expect(await administrators.exists()).toBe(false);
+      expect(await keys.findByHash(first)).toBeUndefined();
+
+      await administrators.set(first, "first…");
+      const holder = await keys.findByHash(first);
+      await administrators.set(second, "second…");
+      await administrators.set(second, "second…");
+
+      expect(holder?.principal).toMatchObject({ administrator: true, displayName: "Administrator" });
+      expect(holder?.key).toMatchObject({ hint: "first…", scopes: SCOPES });
+      expect(await keys.findByHash(first)).toBeUndefined();
+      expect((await keys.findByHash(second))?.principal).toEqual(holder?.principal);
+      expect(await administrators.exists()).toBe(true);
+    });
+
+    it("of several set at once one is left", async () => {
+      const { administrators, keys } = bench().storage;
+      const hashes = Array.from({ length: 5 }, () => randomUUID());
+
+      await Promise.all(hashes.map((hash) => administrators.set(hash, "…")));
+
+      const found = await Promise.all(hashes.map((hash) => keys.findByHash(hash)));
+      expect(found.filter((holder) => holder !== undefined)).toHaveLength(1);
+    });
+  });
+
+  describe("keys", () => {
+    it("are found with whose they are, and listed for the team alone", async () => {
+      const { keys } = bench().storage;
+      const [ada, teamId] = [await aPerson(bench()), await aTeam(bench())];
+      const [hash, key] = [randomUUID(), aKey({ principalId: ada.id, expiresAt: new Date("2030-01-01") })];
+
+      await keys.add(key, hash);
+
+      expect(await keys.findByHash(hash)).toEqual({ key, principal: ada });
+      expect(await keys.list(ada.teamId)).toContainEqual(key);
+      expect(await keys.list(teamId)).toEqual([]);
+    });
+
+    it("are changed, and being used changes nothing else", async () => {
+      const { keys } = bench().storage;
+      const [hash, key] = [randomUUID(), aKey({ principalId: (await aPerson(bench())).id })];
+      const [earlier, later] = [new Date("2026-03-02"), new Date("2026-03-03")];
+      await keys.add(key, hash);
+      const changed = { ...key, name: "renamed", revokedAt: later };
+
+      await keys.update(changed);
+      await keys.touch(key.id, later);
+      await keys.touch(key.id, earlier);
+
+      expect((await keys.findByHash(hash))?.key).toEqual({ ...changed, lastUsedAt: later });
+      expect(bench().news).toContain("keys");
+    });
+  });
+
+  describe("installations", () => {
+    it("are made once, for the first team, and given to another", async () => {
+      const { installations } = bench().storage;
+      const externalId = randomUUID();
+      const made = await Promise.all(
+        Array.from({ length: 5 }, () => installations.ensure("memory", externalId)),
+      );
+      const [first = raise()] = made;
+      const teamId = await aTeam(bench());
+
+      await installations.update({ ...first, teamId, name: "Acme", enabled: false });
+
+      expect([new Set(made.map(({ id }) => id)).size, first.teamId, first.enabled]).toEqual([
+        1,
+        FIRST_TEAM,
+        true,
+      ]);
+      expect(await installations.list(teamId)).toEqual([{ ...first, teamId, name: "Acme", enabled: false }]);
+      expect(await installations.ensure("memory", externalId)).toMatchObject({ teamId });
     });
   });
 
@@ -80,7 +167,7 @@ export function describePeople(bench: () => StorageBench): void {
     it("are found by who asked and the key", async () => {
       const { answers } = bench().storage;
       const principalId = (await aPerson(bench())).id;
-      const answer = { principalId, key: "key one", requestHash: "hash", body: "just text" };
+      const answer = { principalId, key: "key one", requestHash: "hash", status: 200, body: "just text" };
 
       await aStoredRun(bench(), {}, { answer });
 
@@ -92,7 +179,7 @@ export function describePeople(bench: () => StorageBench): void {
     it("of many with one key at once, one is stored with its run, the others find it taken", async () => {
       const creatorId = (await aPerson(bench())).id;
       const create = (body: number) => {
-        const answer = { principalId: creatorId, key: "key", requestHash: "hash", body };
+        const answer = { principalId: creatorId, key: "key", requestHash: "hash", status: 200, body };
         return aStoredRun(bench(), { creatorId, title: String(body) }, { answer });
       };
 
@@ -104,4 +191,22 @@ export function describePeople(bench: () => StorageBench): void {
       expect(String((await bench().storage.answers.find(creatorId, "key"))?.body)).toBe(runs[0]?.title);
     });
   });
+}
+
+function aKey(changes: Partial<ApiKey>): ApiKey {
+  const createdAt = new Date("2026-03-01T12:00:00.000Z");
+  const principalId = randomUUID() as PrincipalId;
+  return {
+    id: randomUUID(),
+    principalId,
+    name: "ci",
+    hint: "errand_abcde…",
+    scopes: ["runs:read"],
+    createdAt,
+    ...changes,
+  };
+}
+
+function raise(): never {
+  throw new Error("Nothing was made.");
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
+import { FIRST_TEAM } from "../../../src/core/people/team.ts";
 import { Taken } from "../../../src/core/ports/storage.ts";
 import type { Run } from "../../../src/core/runs/run.ts";
 import type { ThreadBinding } from "../../../src/core/threads/thread.ts";
@@ -92,7 +93,7 @@ async function bind({ storage }: StorageBench, run: Run, binding: ThreadBinding)
 }
 
 async function countOf({ storage }: StorageBench, text: string): Promise<number> {
-  const viewer = { id: randomUUID() as Run["creatorId"], administrator: true };
+  const viewer = { id: randomUUID() as Run["creatorId"], teamId: FIRST_TEAM, administrator: true };
   const query = { viewer, filters: { text }, sort: "created_at", order: "asc", limit: 20 } as const;
   return (await storage.runs.list(query)).runs.length;
 }

@@ -1,8 +1,10 @@
 import type { FastifyInstance, FastifyPluginAsync } from "fastify";
 import { pino } from "pino";
-import { createKeyHasher, newApiKey } from "../../../src/api/api-keys.ts";
+import { createKeyHasher, keyHint, newApiKey } from "../../../src/api/api-keys.ts";
 import { type ApiLimits, type ApiParts, createServer } from "../../../src/api/server.ts";
-import type { RunId } from "../../../src/core/ids.ts";
+import type { RunId, TeamId } from "../../../src/core/ids.ts";
+import type { Scope } from "../../../src/core/people/api-key.ts";
+import { FIRST_TEAM } from "../../../src/core/people/team.ts";
 import type { Clock } from "../../../src/core/ports/clock.ts";
 import type { News } from "../../../src/core/ports/news.ts";
 import type { AnswerStore, Storage } from "../../../src/core/ports/storage.ts";
@@ -10,6 +12,8 @@ import type { Run } from "../../../src/core/runs/run.ts";
 import { RunEdit } from "../../../src/core/runs/run-edit.ts";
 import { RunService } from "../../../src/core/runs/run-service.ts";
 import { NoticeWriter } from "../../../src/core/threads/notice-writer.ts";
+import { createSecretBox } from "../../../src/secret-box.ts";
+import { deriveKey } from "../../../src/secrets.ts";
 import { Database } from "../../../src/storage/database.ts";
 import { createPrismaStorage } from "../../../src/storage/prisma-storage.ts";
 import { systemClock } from "../../../src/system-clock.ts";
@@ -25,6 +29,12 @@ export interface BenchOptions {
   readonly answers?: (answers: AnswerStore) => AnswerStore;
 }
 
+interface NewUser {
+  readonly name: string;
+  readonly teamId?: TeamId;
+  readonly scopes?: readonly Scope[];
+}
+
 export interface ApiBench {
   readonly server: FastifyInstance;
   /** Of the server as it listens on a free port. */
@@ -36,8 +46,8 @@ export interface ApiBench {
   readonly clock: TestClock;
   /** All that was logged, as text. */
   readonly logged: string[];
-  /** A user's key. */
-  addUser(name: string): Promise<string>;
+  /** A user's key, which may start and read runs unless told. */
+  addUser(name: string, more?: Omit<NewUser, "name">): Promise<string>;
   revoke(key: string): Promise<void>;
   /** Changes a run as a worker would. */
   edit(runId: string, change: (edit: RunEdit) => void): Promise<Run>;
@@ -49,8 +59,10 @@ export class LocalNews implements News {
   isSilent = false;
   readonly #listeners = new Map<string, Set<() => void>>();
 
+  /** Who listens to runs. */
   get listenerCount(): number {
-    return Array.from(this.#listeners.values()).reduce((sum, listeners) => sum + listeners.size, 0);
+    const ofRuns = Array.from(this.#listeners).filter(([topic]) => topic.startsWith("run:"));
+    return ofRuns.reduce((sum, [, listeners]) => sum + listeners.size, 0);
   }
 
   tell(topics: readonly string[]): void {
@@ -93,17 +105,17 @@ export async function startBench(options: BenchOptions = {}): Promise<ApiBench> 
   const runs = new RunService({ storage, clock, writer, agents: AGENTS });
   const hashKey = createKeyHasher(SECRET);
   const key = newApiKey();
-  await storage.people.setAdministratorKey(hashKey(key));
+  await storage.administrators.set(hashKey(key), keyHint(key));
   const server = await createServer({
     runs,
-    people: storage.people,
-    answers: options.answers?.(storage.answers) ?? storage.answers,
+    storage: { ...storage, answers: options.answers?.(storage.answers) ?? storage.answers },
+    secrets: createSecretBox([deriveKey(SECRET, "sealing")]),
     news,
     clock,
     log: pino({ level: "debug" }, { write: (line: string) => void logged.push(line) }),
     hashKey,
     sessionSecret: SECRET,
-    publicUrl: PUBLIC_URL,
+    publicUrl: () => PUBLIC_URL,
     ready: options.ready ?? (async () => undefined),
     serves: options.serves ?? "everything",
     trustProxy: options.trustProxy ?? false,
@@ -114,8 +126,8 @@ export async function startBench(options: BenchOptions = {}): Promise<ApiBench> 
   const url = await server.listen({ port: 0, host: "127.0.0.1" });
   return {
     ...{ server, url, key, storage, runs, news, clock, logged },
-    addUser: (name) => addUser(storage, database, hashKey, name),
-    revoke: (revoked) => revoke(database, hashKey(revoked)),
+    addUser: (name, more) => addUser(storage, database, hashKey, { name, ...more }),
+    revoke: (revoked) => revoke(storage, hashKey(revoked)),
     edit: (runId, change) => editRun(storage, clock, writer, runId as RunId, change),
     close: async () => {
       await server.close();
@@ -131,16 +143,19 @@ async function addUser(
   storage: Storage,
   database: Database,
   hashKey: HashKey,
-  name: string,
+  { name, teamId = FIRST_TEAM, scopes = ["runs:write"] }: NewUser,
 ): Promise<string> {
-  const { id } = await storage.people.ensure(`test:${name}`, name);
+  const { id } = await storage.people.ensure(teamId, `test:${name}`, name);
   const key = newApiKey();
-  await database.transaction((tx) => tx.apiKey.create({ data: { hash: hashKey(key), principalId: id } }));
+  await database.transaction((tx) =>
+    tx.apiKey.create({ data: { hash: hashKey(key), principalId: id, scopes: [...scopes] } }),
+  );
   return key;
 }
 
-async function revoke(database: Database, hash: string): Promise<void> {
-  await database.transaction((tx) => tx.apiKey.delete({ where: { hash } }));
+async function revoke({ keys }: Storage, hash: string): Promise<void> {
+  const holder = await keys.findByHash(hash);
+  if (holder !== undefined) await keys.update({ ...holder.key, revokedAt: new Date() });
 }
 
 async function editRun(

@@ -111,7 +111,10 @@ describe("an idempotency key", () => {
 
 test("a twin whose answer cannot be found yet is told to come again", async () => {
   const blind = await startBench({
-    answers: () => ({ find: async (): Promise<RememberedAnswer | undefined> => undefined }),
+    answers: ({ remember }) => ({
+      find: async (): Promise<RememberedAnswer | undefined> => undefined,
+      remember,
+    }),
   });
   const headers = { "idempotency-key": "k" };
 

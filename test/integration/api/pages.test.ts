@@ -136,7 +136,7 @@ describe("the cookie", () => {
     await waitFor(() => stream.comments.length >= 2, { what: "two heartbeats" });
     const wasOpen = !stream.isOver;
 
-    await own.storage.people.setAdministratorKey("of another key");
+    await own.storage.administrators.set("of another key", "of…");
     const [read, page] = [await call(own, RUNS, options), await call(own, "/", options)];
     await stream.untilOver();
     await own.close();

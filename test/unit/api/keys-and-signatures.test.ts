@@ -39,7 +39,11 @@ test.each([
   ["https://127.0.0.1", true],
   ["http://127.0.0.1.example", true],
 ])("a cookie of %s is for HTTPS alone: %s", (publicUrl, isSecure) => {
-  const cookie = new SessionCookies({ sessionSecret: "s", publicUrl, clock: systemClock }).issue(KEY_HASH);
+  const cookie = new SessionCookies({
+    sessionSecret: "s",
+    publicUrl: () => publicUrl,
+    clock: systemClock,
+  }).issue(KEY_HASH);
 
   expect(cookie.includes("; Secure")).toBe(isSecure);
   expect(cookie.startsWith("__Host-")).toBe(isSecure);
@@ -48,7 +52,7 @@ test.each([
 test("the cookie is found among others", () => {
   const cookies = new SessionCookies({
     sessionSecret: "s",
-    publicUrl: "http://localhost",
+    publicUrl: () => "http://localhost",
     clock: systemClock,
   });
   const [pair] = cookies.issue(KEY_HASH).split(";");

@@ -51,6 +51,7 @@ export const AnyNull = runtime.AnyNull
 
 
 export const ModelName = {
+  Team: 'Team',
   Principal: 'Principal',
   Identity: 'Identity',
   ApiKey: 'ApiKey',
@@ -64,7 +65,21 @@ export const ModelName = {
   OutboxDelivery: 'OutboxDelivery',
   Receipt: 'Receipt',
   RememberedAnswer: 'RememberedAnswer',
-  Blob: 'Blob'
+  Blob: 'Blob',
+  Installation: 'Installation',
+  Environment: 'Environment',
+  Secret: 'Secret',
+  Schedule: 'Schedule',
+  Policy: 'Policy',
+  RoutingRule: 'RoutingRule',
+  ShareLink: 'ShareLink',
+  Worker: 'Worker',
+  RunInput: 'RunInput',
+  Artifact: 'Artifact',
+  WebhookEndpoint: 'WebhookEndpoint',
+  WebhookDelivery: 'WebhookDelivery',
+  WebhookAttempt: 'WebhookAttempt',
+  LogReader: 'LogReader'
 } as const
 
 export type ModelName = (typeof ModelName)[keyof typeof ModelName]
@@ -83,31 +98,55 @@ export const TransactionIsolationLevel = runtime.makeStrictEnum({
 export type TransactionIsolationLevel = (typeof TransactionIsolationLevel)[keyof typeof TransactionIsolationLevel]
 
 
+export const TeamScalarFieldEnum = {
+  id: 'id',
+  name: 'name',
+  createdAt: 'createdAt',
+  updatedAt: 'updatedAt'
+} as const
+
+export type TeamScalarFieldEnum = (typeof TeamScalarFieldEnum)[keyof typeof TeamScalarFieldEnum]
+
+
 export const PrincipalScalarFieldEnum = {
   id: 'id',
+  teamId: 'teamId',
   type: 'type',
   displayName: 'displayName',
   email: 'email',
   photoUrl: 'photoUrl',
   administrator: 'administrator',
-  createdAt: 'createdAt'
+  disabled: 'disabled',
+  createdAt: 'createdAt',
+  updatedAt: 'updatedAt'
 } as const
 
 export type PrincipalScalarFieldEnum = (typeof PrincipalScalarFieldEnum)[keyof typeof PrincipalScalarFieldEnum]
 
 
 export const IdentityScalarFieldEnum = {
+  id: 'id',
+  teamId: 'teamId',
   subject: 'subject',
-  principalId: 'principalId'
+  principalId: 'principalId',
+  createdAt: 'createdAt'
 } as const
 
 export type IdentityScalarFieldEnum = (typeof IdentityScalarFieldEnum)[keyof typeof IdentityScalarFieldEnum]
 
 
 export const ApiKeyScalarFieldEnum = {
+  id: 'id',
   hash: 'hash',
   principalId: 'principalId',
-  createdAt: 'createdAt'
+  name: 'name',
+  hint: 'hint',
+  scopes: 'scopes',
+  createdBy: 'createdBy',
+  createdAt: 'createdAt',
+  expiresAt: 'expiresAt',
+  lastUsedAt: 'lastUsedAt',
+  revokedAt: 'revokedAt'
 } as const
 
 export type ApiKeyScalarFieldEnum = (typeof ApiKeyScalarFieldEnum)[keyof typeof ApiKeyScalarFieldEnum]
@@ -115,6 +154,7 @@ export type ApiKeyScalarFieldEnum = (typeof ApiKeyScalarFieldEnum)[keyof typeof 
 
 export const RunScalarFieldEnum = {
   id: 'id',
+  teamId: 'teamId',
   title: 'title',
   prompt: 'prompt',
   context: 'context',
@@ -130,11 +170,13 @@ export const RunScalarFieldEnum = {
   modelId: 'modelId',
   environmentId: 'environmentId',
   skill: 'skill',
+  skillSnapshot: 'skillSnapshot',
   scheduleId: 'scheduleId',
   artifactTypes: 'artifactTypes',
   triggerUrl: 'triggerUrl',
   ancestorIds: 'ancestorIds',
   conversationId: 'conversationId',
+  continuesId: 'continuesId',
   sessionId: 'sessionId',
   provenance: 'provenance',
   createdAt: 'createdAt',
@@ -150,7 +192,10 @@ export const RunScalarFieldEnum = {
   agentSession: 'agentSession',
   checkpoint: 'checkpoint',
   permission: 'permission',
+  approval: 'approval',
   answer: 'answer',
+  totalTokens: 'totalTokens',
+  costUsd: 'costUsd',
   lastWrite: 'lastWrite',
   lastSeq: 'lastSeq',
   leaseToken: 'leaseToken',
@@ -167,7 +212,8 @@ export const RunEventScalarFieldEnum = {
   turn: 'turn',
   at: 'at',
   kind: 'kind',
-  body: 'body'
+  body: 'body',
+  position: 'position'
 } as const
 
 export type RunEventScalarFieldEnum = (typeof RunEventScalarFieldEnum)[keyof typeof RunEventScalarFieldEnum]
@@ -180,6 +226,7 @@ export const FollowUpScalarFieldEnum = {
   message: 'message',
   mode: 'mode',
   delivery: 'delivery',
+  private: 'private',
   authorId: 'authorId',
   createdAt: 'createdAt',
   turn: 'turn'
@@ -194,6 +241,7 @@ export const ThreadScalarFieldEnum = {
   installation: 'installation',
   key: 'key',
   runId: 'runId',
+  verbosity: 'verbosity',
   createdAt: 'createdAt'
 } as const
 
@@ -218,6 +266,7 @@ export const InboxEventScalarFieldEnum = {
   name: 'name',
   body: 'body',
   receivedAt: 'receivedAt',
+  teamId: 'teamId',
   disposition: 'disposition',
   reason: 'reason',
   runId: 'runId',
@@ -264,6 +313,7 @@ export const RememberedAnswerScalarFieldEnum = {
   principalId: 'principalId',
   key: 'key',
   requestHash: 'requestHash',
+  status: 'status',
   body: 'body',
   createdAt: 'createdAt'
 } as const
@@ -278,6 +328,220 @@ export const BlobScalarFieldEnum = {
 } as const
 
 export type BlobScalarFieldEnum = (typeof BlobScalarFieldEnum)[keyof typeof BlobScalarFieldEnum]
+
+
+export const InstallationScalarFieldEnum = {
+  id: 'id',
+  teamId: 'teamId',
+  adapter: 'adapter',
+  externalId: 'externalId',
+  name: 'name',
+  enabled: 'enabled',
+  createdAt: 'createdAt',
+  updatedAt: 'updatedAt'
+} as const
+
+export type InstallationScalarFieldEnum = (typeof InstallationScalarFieldEnum)[keyof typeof InstallationScalarFieldEnum]
+
+
+export const EnvironmentScalarFieldEnum = {
+  id: 'id',
+  teamId: 'teamId',
+  ownerId: 'ownerId',
+  config: 'config',
+  setupFailed: 'setupFailed',
+  creatorId: 'creatorId',
+  lastEditorId: 'lastEditorId',
+  createdAt: 'createdAt',
+  updatedAt: 'updatedAt'
+} as const
+
+export type EnvironmentScalarFieldEnum = (typeof EnvironmentScalarFieldEnum)[keyof typeof EnvironmentScalarFieldEnum]
+
+
+export const SecretScalarFieldEnum = {
+  id: 'id',
+  teamId: 'teamId',
+  ownerId: 'ownerId',
+  name: 'name',
+  sealed: 'sealed',
+  editorId: 'editorId',
+  createdAt: 'createdAt',
+  updatedAt: 'updatedAt'
+} as const
+
+export type SecretScalarFieldEnum = (typeof SecretScalarFieldEnum)[keyof typeof SecretScalarFieldEnum]
+
+
+export const ScheduleScalarFieldEnum = {
+  id: 'id',
+  teamId: 'teamId',
+  name: 'name',
+  cron: 'cron',
+  enabled: 'enabled',
+  prompt: 'prompt',
+  skill: 'skill',
+  config: 'config',
+  metadata: 'metadata',
+  teamOwned: 'teamOwned',
+  creatorId: 'creatorId',
+  lastEditorId: 'lastEditorId',
+  nextRunAt: 'nextRunAt',
+  lastRanAt: 'lastRanAt',
+  lastSpawnError: 'lastSpawnError',
+  createdAt: 'createdAt',
+  updatedAt: 'updatedAt'
+} as const
+
+export type ScheduleScalarFieldEnum = (typeof ScheduleScalarFieldEnum)[keyof typeof ScheduleScalarFieldEnum]
+
+
+export const PolicyScalarFieldEnum = {
+  id: 'id',
+  teamId: 'teamId',
+  name: 'name',
+  priority: 'priority',
+  effect: 'effect',
+  match: 'match',
+  reason: 'reason',
+  enabled: 'enabled',
+  creatorId: 'creatorId',
+  createdAt: 'createdAt',
+  updatedAt: 'updatedAt'
+} as const
+
+export type PolicyScalarFieldEnum = (typeof PolicyScalarFieldEnum)[keyof typeof PolicyScalarFieldEnum]
+
+
+export const RoutingRuleScalarFieldEnum = {
+  id: 'id',
+  teamId: 'teamId',
+  name: 'name',
+  priority: 'priority',
+  match: 'match',
+  environmentId: 'environmentId',
+  config: 'config',
+  enabled: 'enabled',
+  creatorId: 'creatorId',
+  createdAt: 'createdAt',
+  updatedAt: 'updatedAt'
+} as const
+
+export type RoutingRuleScalarFieldEnum = (typeof RoutingRuleScalarFieldEnum)[keyof typeof RoutingRuleScalarFieldEnum]
+
+
+export const ShareLinkScalarFieldEnum = {
+  id: 'id',
+  teamId: 'teamId',
+  runId: 'runId',
+  tokenHash: 'tokenHash',
+  creatorId: 'creatorId',
+  expiresAt: 'expiresAt',
+  createdAt: 'createdAt',
+  updatedAt: 'updatedAt'
+} as const
+
+export type ShareLinkScalarFieldEnum = (typeof ShareLinkScalarFieldEnum)[keyof typeof ShareLinkScalarFieldEnum]
+
+
+export const WorkerScalarFieldEnum = {
+  id: 'id',
+  workerHost: 'workerHost',
+  startedAt: 'startedAt',
+  lastSeenAt: 'lastSeenAt'
+} as const
+
+export type WorkerScalarFieldEnum = (typeof WorkerScalarFieldEnum)[keyof typeof WorkerScalarFieldEnum]
+
+
+export const RunInputScalarFieldEnum = {
+  runId: 'runId',
+  position: 'position',
+  kind: 'kind',
+  fileName: 'fileName',
+  mimeType: 'mimeType',
+  sizeBytes: 'sizeBytes',
+  blobId: 'blobId'
+} as const
+
+export type RunInputScalarFieldEnum = (typeof RunInputScalarFieldEnum)[keyof typeof RunInputScalarFieldEnum]
+
+
+export const ArtifactScalarFieldEnum = {
+  id: 'id',
+  runId: 'runId',
+  type: 'type',
+  key: 'key',
+  version: 'version',
+  turn: 'turn',
+  body: 'body',
+  blobId: 'blobId',
+  sizeBytes: 'sizeBytes',
+  hash: 'hash',
+  createdAt: 'createdAt',
+  updatedAt: 'updatedAt'
+} as const
+
+export type ArtifactScalarFieldEnum = (typeof ArtifactScalarFieldEnum)[keyof typeof ArtifactScalarFieldEnum]
+
+
+export const WebhookEndpointScalarFieldEnum = {
+  id: 'id',
+  teamId: 'teamId',
+  url: 'url',
+  description: 'description',
+  events: 'events',
+  enabled: 'enabled',
+  disabledReason: 'disabledReason',
+  secrets: 'secrets',
+  createdBy: 'createdBy',
+  failingSince: 'failingSince',
+  createdAt: 'createdAt',
+  updatedAt: 'updatedAt'
+} as const
+
+export type WebhookEndpointScalarFieldEnum = (typeof WebhookEndpointScalarFieldEnum)[keyof typeof WebhookEndpointScalarFieldEnum]
+
+
+export const WebhookDeliveryScalarFieldEnum = {
+  id: 'id',
+  endpointId: 'endpointId',
+  runId: 'runId',
+  seq: 'seq',
+  type: 'type',
+  body: 'body',
+  state: 'state',
+  tries: 'tries',
+  attempts: 'attempts',
+  error: 'error',
+  dueAt: 'dueAt',
+  createdAt: 'createdAt',
+  settledAt: 'settledAt'
+} as const
+
+export type WebhookDeliveryScalarFieldEnum = (typeof WebhookDeliveryScalarFieldEnum)[keyof typeof WebhookDeliveryScalarFieldEnum]
+
+
+export const WebhookAttemptScalarFieldEnum = {
+  deliveryId: 'deliveryId',
+  number: 'number',
+  at: 'at',
+  durationMs: 'durationMs',
+  status: 'status',
+  error: 'error'
+} as const
+
+export type WebhookAttemptScalarFieldEnum = (typeof WebhookAttemptScalarFieldEnum)[keyof typeof WebhookAttemptScalarFieldEnum]
+
+
+export const LogReaderScalarFieldEnum = {
+  name: 'name',
+  position: 'position',
+  runId: 'runId',
+  seq: 'seq'
+} as const
+
+export type LogReaderScalarFieldEnum = (typeof LogReaderScalarFieldEnum)[keyof typeof LogReaderScalarFieldEnum]
 
 
 export const SortOrder = {

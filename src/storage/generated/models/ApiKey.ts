@@ -25,41 +25,85 @@ export type AggregateApiKey = {
 }
 
 export type ApiKeyMinAggregateOutputType = {
+  id: string | null
   hash: string | null
   principalId: string | null
+  name: string | null
+  hint: string | null
+  createdBy: string | null
   createdAt: Date | null
+  expiresAt: Date | null
+  lastUsedAt: Date | null
+  revokedAt: Date | null
 }
 
 export type ApiKeyMaxAggregateOutputType = {
+  id: string | null
   hash: string | null
   principalId: string | null
+  name: string | null
+  hint: string | null
+  createdBy: string | null
   createdAt: Date | null
+  expiresAt: Date | null
+  lastUsedAt: Date | null
+  revokedAt: Date | null
 }
 
 export type ApiKeyCountAggregateOutputType = {
+  id: number
   hash: number
   principalId: number
+  name: number
+  hint: number
+  scopes: number
+  createdBy: number
   createdAt: number
+  expiresAt: number
+  lastUsedAt: number
+  revokedAt: number
   _all: number
 }
 
 
 export type ApiKeyMinAggregateInputType = {
+  id?: true
   hash?: true
   principalId?: true
+  name?: true
+  hint?: true
+  createdBy?: true
   createdAt?: true
+  expiresAt?: true
+  lastUsedAt?: true
+  revokedAt?: true
 }
 
 export type ApiKeyMaxAggregateInputType = {
+  id?: true
   hash?: true
   principalId?: true
+  name?: true
+  hint?: true
+  createdBy?: true
   createdAt?: true
+  expiresAt?: true
+  lastUsedAt?: true
+  revokedAt?: true
 }
 
 export type ApiKeyCountAggregateInputType = {
+  id?: true
   hash?: true
   principalId?: true
+  name?: true
+  hint?: true
+  scopes?: true
+  createdBy?: true
   createdAt?: true
+  expiresAt?: true
+  lastUsedAt?: true
+  revokedAt?: true
   _all?: true
 }
 
@@ -136,9 +180,17 @@ export type ApiKeyGroupByArgs<ExtArgs extends runtime.Types.Extensions.InternalA
 }
 
 export type ApiKeyGroupByOutputType = {
+  id: string
   hash: string
   principalId: string
+  name: string
+  hint: string
+  scopes: string[]
+  createdBy: string | null
   createdAt: Date
+  expiresAt: Date | null
+  lastUsedAt: Date | null
+  revokedAt: Date | null
   _count: ApiKeyCountAggregateOutputType | null
   _min: ApiKeyMinAggregateOutputType | null
   _max: ApiKeyMaxAggregateOutputType | null
@@ -163,33 +215,65 @@ export type ApiKeyWhereInput = {
   AND?: Prisma.ApiKeyWhereInput | Prisma.ApiKeyWhereInput[]
   OR?: Prisma.ApiKeyWhereInput[]
   NOT?: Prisma.ApiKeyWhereInput | Prisma.ApiKeyWhereInput[]
+  id?: Prisma.UuidFilter<"ApiKey"> | string
   hash?: Prisma.StringFilter<"ApiKey"> | string
   principalId?: Prisma.UuidFilter<"ApiKey"> | string
+  name?: Prisma.StringFilter<"ApiKey"> | string
+  hint?: Prisma.StringFilter<"ApiKey"> | string
+  scopes?: Prisma.StringNullableListFilter<"ApiKey">
+  createdBy?: Prisma.UuidNullableFilter<"ApiKey"> | string | null
   createdAt?: Prisma.DateTimeFilter<"ApiKey"> | Date | string
+  expiresAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null
+  lastUsedAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null
+  revokedAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null
   principal?: Prisma.XOR<Prisma.PrincipalScalarRelationFilter, Prisma.PrincipalWhereInput>
 }
 
 export type ApiKeyOrderByWithRelationInput = {
+  id?: Prisma.SortOrder
   hash?: Prisma.SortOrder
   principalId?: Prisma.SortOrder
+  name?: Prisma.SortOrder
+  hint?: Prisma.SortOrder
+  scopes?: Prisma.SortOrder
+  createdBy?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  expiresAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  lastUsedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  revokedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   principal?: Prisma.PrincipalOrderByWithRelationInput
 }
 
 export type ApiKeyWhereUniqueInput = Prisma.AtLeast<{
+  id?: string
   hash?: string
   AND?: Prisma.ApiKeyWhereInput | Prisma.ApiKeyWhereInput[]
   OR?: Prisma.ApiKeyWhereInput[]
   NOT?: Prisma.ApiKeyWhereInput | Prisma.ApiKeyWhereInput[]
   principalId?: Prisma.UuidFilter<"ApiKey"> | string
+  name?: Prisma.StringFilter<"ApiKey"> | string
+  hint?: Prisma.StringFilter<"ApiKey"> | string
+  scopes?: Prisma.StringNullableListFilter<"ApiKey">
+  createdBy?: Prisma.UuidNullableFilter<"ApiKey"> | string | null
   createdAt?: Prisma.DateTimeFilter<"ApiKey"> | Date | string
+  expiresAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null
+  lastUsedAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null
+  revokedAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null
   principal?: Prisma.XOR<Prisma.PrincipalScalarRelationFilter, Prisma.PrincipalWhereInput>
-}, "hash">
+}, "id" | "hash">
 
 export type ApiKeyOrderByWithAggregationInput = {
+  id?: Prisma.SortOrder
   hash?: Prisma.SortOrder
   principalId?: Prisma.SortOrder
+  name?: Prisma.SortOrder
+  hint?: Prisma.SortOrder
+  scopes?: Prisma.SortOrder
+  createdBy?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  expiresAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  lastUsedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  revokedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.ApiKeyCountOrderByAggregateInput
   _max?: Prisma.ApiKeyMaxOrderByAggregateInput
   _min?: Prisma.ApiKeyMinOrderByAggregateInput
@@ -199,50 +283,114 @@ export type ApiKeyScalarWhereWithAggregatesInput = {
   AND?: Prisma.ApiKeyScalarWhereWithAggregatesInput | Prisma.ApiKeyScalarWhereWithAggregatesInput[]
   OR?: Prisma.ApiKeyScalarWhereWithAggregatesInput[]
   NOT?: Prisma.ApiKeyScalarWhereWithAggregatesInput | Prisma.ApiKeyScalarWhereWithAggregatesInput[]
+  id?: Prisma.UuidWithAggregatesFilter<"ApiKey"> | string
   hash?: Prisma.StringWithAggregatesFilter<"ApiKey"> | string
   principalId?: Prisma.UuidWithAggregatesFilter<"ApiKey"> | string
+  name?: Prisma.StringWithAggregatesFilter<"ApiKey"> | string
+  hint?: Prisma.StringWithAggregatesFilter<"ApiKey"> | string
+  scopes?: Prisma.StringNullableListFilter<"ApiKey">
+  createdBy?: Prisma.UuidNullableWithAggregatesFilter<"ApiKey"> | string | null
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"ApiKey"> | Date | string
+  expiresAt?: Prisma.DateTimeNullableWithAggregatesFilter<"ApiKey"> | Date | string | null
+  lastUsedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"ApiKey"> | Date | string | null
+  revokedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"ApiKey"> | Date | string | null
 }
 
 export type ApiKeyCreateInput = {
+  id?: string
   hash: string
+  name?: string
+  hint?: string
+  scopes?: Prisma.ApiKeyCreatescopesInput | string[]
+  createdBy?: string | null
   createdAt?: Date | string
+  expiresAt?: Date | string | null
+  lastUsedAt?: Date | string | null
+  revokedAt?: Date | string | null
   principal: Prisma.PrincipalCreateNestedOneWithoutKeysInput
 }
 
 export type ApiKeyUncheckedCreateInput = {
+  id?: string
   hash: string
   principalId: string
+  name?: string
+  hint?: string
+  scopes?: Prisma.ApiKeyCreatescopesInput | string[]
+  createdBy?: string | null
   createdAt?: Date | string
+  expiresAt?: Date | string | null
+  lastUsedAt?: Date | string | null
+  revokedAt?: Date | string | null
 }
 
 export type ApiKeyUpdateInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
   hash?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  hint?: Prisma.StringFieldUpdateOperationsInput | string
+  scopes?: Prisma.ApiKeyUpdatescopesInput | string[]
+  createdBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   principal?: Prisma.PrincipalUpdateOneRequiredWithoutKeysNestedInput
 }
 
 export type ApiKeyUncheckedUpdateInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
   hash?: Prisma.StringFieldUpdateOperationsInput | string
   principalId?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  hint?: Prisma.StringFieldUpdateOperationsInput | string
+  scopes?: Prisma.ApiKeyUpdatescopesInput | string[]
+  createdBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type ApiKeyCreateManyInput = {
+  id?: string
   hash: string
   principalId: string
+  name?: string
+  hint?: string
+  scopes?: Prisma.ApiKeyCreatescopesInput | string[]
+  createdBy?: string | null
   createdAt?: Date | string
+  expiresAt?: Date | string | null
+  lastUsedAt?: Date | string | null
+  revokedAt?: Date | string | null
 }
 
 export type ApiKeyUpdateManyMutationInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
   hash?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  hint?: Prisma.StringFieldUpdateOperationsInput | string
+  scopes?: Prisma.ApiKeyUpdatescopesInput | string[]
+  createdBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type ApiKeyUncheckedUpdateManyInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
   hash?: Prisma.StringFieldUpdateOperationsInput | string
   principalId?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  hint?: Prisma.StringFieldUpdateOperationsInput | string
+  scopes?: Prisma.ApiKeyUpdatescopesInput | string[]
+  createdBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type ApiKeyListRelationFilter = {
@@ -255,22 +403,52 @@ export type ApiKeyOrderByRelationAggregateInput = {
   _count?: Prisma.SortOrder
 }
 
+export type StringNullableListFilter<$PrismaModel = never> = {
+  equals?: string[] | Prisma.ListStringFieldRefInput<$PrismaModel> | null
+  has?: string | Prisma.StringFieldRefInput<$PrismaModel> | null
+  hasEvery?: string[] | Prisma.ListStringFieldRefInput<$PrismaModel>
+  hasSome?: string[] | Prisma.ListStringFieldRefInput<$PrismaModel>
+  isEmpty?: boolean
+}
+
 export type ApiKeyCountOrderByAggregateInput = {
+  id?: Prisma.SortOrder
   hash?: Prisma.SortOrder
   principalId?: Prisma.SortOrder
+  name?: Prisma.SortOrder
+  hint?: Prisma.SortOrder
+  scopes?: Prisma.SortOrder
+  createdBy?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  expiresAt?: Prisma.SortOrder
+  lastUsedAt?: Prisma.SortOrder
+  revokedAt?: Prisma.SortOrder
 }
 
 export type ApiKeyMaxOrderByAggregateInput = {
+  id?: Prisma.SortOrder
   hash?: Prisma.SortOrder
   principalId?: Prisma.SortOrder
+  name?: Prisma.SortOrder
+  hint?: Prisma.SortOrder
+  createdBy?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  expiresAt?: Prisma.SortOrder
+  lastUsedAt?: Prisma.SortOrder
+  revokedAt?: Prisma.SortOrder
 }
 
 export type ApiKeyMinOrderByAggregateInput = {
+  id?: Prisma.SortOrder
   hash?: Prisma.SortOrder
   principalId?: Prisma.SortOrder
+  name?: Prisma.SortOrder
+  hint?: Prisma.SortOrder
+  createdBy?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  expiresAt?: Prisma.SortOrder
+  lastUsedAt?: Prisma.SortOrder
+  revokedAt?: Prisma.SortOrder
 }
 
 export type ApiKeyCreateNestedManyWithoutPrincipalInput = {
@@ -315,14 +493,43 @@ export type ApiKeyUncheckedUpdateManyWithoutPrincipalNestedInput = {
   deleteMany?: Prisma.ApiKeyScalarWhereInput | Prisma.ApiKeyScalarWhereInput[]
 }
 
+export type ApiKeyCreatescopesInput = {
+  set: string[]
+}
+
+export type ApiKeyUpdatescopesInput = {
+  set?: string[]
+  push?: string | string[]
+}
+
+export type NullableDateTimeFieldUpdateOperationsInput = {
+  set?: Date | string | null
+}
+
 export type ApiKeyCreateWithoutPrincipalInput = {
+  id?: string
   hash: string
+  name?: string
+  hint?: string
+  scopes?: Prisma.ApiKeyCreatescopesInput | string[]
+  createdBy?: string | null
   createdAt?: Date | string
+  expiresAt?: Date | string | null
+  lastUsedAt?: Date | string | null
+  revokedAt?: Date | string | null
 }
 
 export type ApiKeyUncheckedCreateWithoutPrincipalInput = {
+  id?: string
   hash: string
+  name?: string
+  hint?: string
+  scopes?: Prisma.ApiKeyCreatescopesInput | string[]
+  createdBy?: string | null
   createdAt?: Date | string
+  expiresAt?: Date | string | null
+  lastUsedAt?: Date | string | null
+  revokedAt?: Date | string | null
 }
 
 export type ApiKeyCreateOrConnectWithoutPrincipalInput = {
@@ -355,61 +562,133 @@ export type ApiKeyScalarWhereInput = {
   AND?: Prisma.ApiKeyScalarWhereInput | Prisma.ApiKeyScalarWhereInput[]
   OR?: Prisma.ApiKeyScalarWhereInput[]
   NOT?: Prisma.ApiKeyScalarWhereInput | Prisma.ApiKeyScalarWhereInput[]
+  id?: Prisma.UuidFilter<"ApiKey"> | string
   hash?: Prisma.StringFilter<"ApiKey"> | string
   principalId?: Prisma.UuidFilter<"ApiKey"> | string
+  name?: Prisma.StringFilter<"ApiKey"> | string
+  hint?: Prisma.StringFilter<"ApiKey"> | string
+  scopes?: Prisma.StringNullableListFilter<"ApiKey">
+  createdBy?: Prisma.UuidNullableFilter<"ApiKey"> | string | null
   createdAt?: Prisma.DateTimeFilter<"ApiKey"> | Date | string
+  expiresAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null
+  lastUsedAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null
+  revokedAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null
 }
 
 export type ApiKeyCreateManyPrincipalInput = {
+  id?: string
   hash: string
+  name?: string
+  hint?: string
+  scopes?: Prisma.ApiKeyCreatescopesInput | string[]
+  createdBy?: string | null
   createdAt?: Date | string
+  expiresAt?: Date | string | null
+  lastUsedAt?: Date | string | null
+  revokedAt?: Date | string | null
 }
 
 export type ApiKeyUpdateWithoutPrincipalInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
   hash?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  hint?: Prisma.StringFieldUpdateOperationsInput | string
+  scopes?: Prisma.ApiKeyUpdatescopesInput | string[]
+  createdBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type ApiKeyUncheckedUpdateWithoutPrincipalInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
   hash?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  hint?: Prisma.StringFieldUpdateOperationsInput | string
+  scopes?: Prisma.ApiKeyUpdatescopesInput | string[]
+  createdBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type ApiKeyUncheckedUpdateManyWithoutPrincipalInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
   hash?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  hint?: Prisma.StringFieldUpdateOperationsInput | string
+  scopes?: Prisma.ApiKeyUpdatescopesInput | string[]
+  createdBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 
 
 export type ApiKeySelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
+  id?: boolean
   hash?: boolean
   principalId?: boolean
+  name?: boolean
+  hint?: boolean
+  scopes?: boolean
+  createdBy?: boolean
   createdAt?: boolean
+  expiresAt?: boolean
+  lastUsedAt?: boolean
+  revokedAt?: boolean
   principal?: boolean | Prisma.PrincipalDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["apiKey"]>
 
 export type ApiKeySelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
+  id?: boolean
   hash?: boolean
   principalId?: boolean
+  name?: boolean
+  hint?: boolean
+  scopes?: boolean
+  createdBy?: boolean
   createdAt?: boolean
+  expiresAt?: boolean
+  lastUsedAt?: boolean
+  revokedAt?: boolean
   principal?: boolean | Prisma.PrincipalDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["apiKey"]>
 
 export type ApiKeySelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
+  id?: boolean
   hash?: boolean
   principalId?: boolean
+  name?: boolean
+  hint?: boolean
+  scopes?: boolean
+  createdBy?: boolean
   createdAt?: boolean
+  expiresAt?: boolean
+  lastUsedAt?: boolean
+  revokedAt?: boolean
   principal?: boolean | Prisma.PrincipalDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["apiKey"]>
 
 export type ApiKeySelectScalar = {
+  id?: boolean
   hash?: boolean
   principalId?: boolean
+  name?: boolean
+  hint?: boolean
+  scopes?: boolean
+  createdBy?: boolean
   createdAt?: boolean
+  expiresAt?: boolean
+  lastUsedAt?: boolean
+  revokedAt?: boolean
 }
 
-export type ApiKeyOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"hash" | "principalId" | "createdAt", ExtArgs["result"]["apiKey"]>
+export type ApiKeyOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "hash" | "principalId" | "name" | "hint" | "scopes" | "createdBy" | "createdAt" | "expiresAt" | "lastUsedAt" | "revokedAt", ExtArgs["result"]["apiKey"]>
 export type ApiKeyInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   principal?: boolean | Prisma.PrincipalDefaultArgs<ExtArgs>
 }
@@ -426,9 +705,20 @@ export type $ApiKeyPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     principal: Prisma.$PrincipalPayload<ExtArgs>
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    id: string
     hash: string
     principalId: string
+    name: string
+    /**
+     * The first characters, by which its owner knows it again.
+     */
+    hint: string
+    scopes: string[]
+    createdBy: string | null
     createdAt: Date
+    expiresAt: Date | null
+    lastUsedAt: Date | null
+    revokedAt: Date | null
   }, ExtArgs["result"]["apiKey"]>
   composites: {}
 }
@@ -512,8 +802,8 @@ export interface ApiKeyDelegate<ExtArgs extends runtime.Types.Extensions.Interna
    * // Get first 10 ApiKeys
    * const apiKeys = await prisma.apiKey.findMany({ take: 10 })
    * 
-   * // Only select the `hash`
-   * const apiKeyWithHashOnly = await prisma.apiKey.findMany({ select: { hash: true } })
+   * // Only select the `id`
+   * const apiKeyWithIdOnly = await prisma.apiKey.findMany({ select: { id: true } })
    * 
    */
   findMany<T extends ApiKeyFindManyArgs>(args?: Prisma.SelectSubset<T, ApiKeyFindManyArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ApiKeyPayload<ExtArgs>, T, "findMany", GlobalOmitOptions>>
@@ -557,9 +847,9 @@ export interface ApiKeyDelegate<ExtArgs extends runtime.Types.Extensions.Interna
    *   ]
    * })
    * 
-   * // Create many ApiKeys and only return the `hash`
-   * const apiKeyWithHashOnly = await prisma.apiKey.createManyAndReturn({
-   *   select: { hash: true },
+   * // Create many ApiKeys and only return the `id`
+   * const apiKeyWithIdOnly = await prisma.apiKey.createManyAndReturn({
+   *   select: { id: true },
    *   data: [
    *     // ... provide data here
    *   ]
@@ -648,9 +938,9 @@ export interface ApiKeyDelegate<ExtArgs extends runtime.Types.Extensions.Interna
    *   ]
    * })
    * 
-   * // Update zero or more ApiKeys and only return the `hash`
-   * const apiKeyWithHashOnly = await prisma.apiKey.updateManyAndReturn({
-   *   select: { hash: true },
+   * // Update zero or more ApiKeys and only return the `id`
+   * const apiKeyWithIdOnly = await prisma.apiKey.updateManyAndReturn({
+   *   select: { id: true },
    *   where: {
    *     // ... provide filter here
    *   },
@@ -853,9 +1143,17 @@ export interface Prisma__ApiKeyClient<T, Null = never, ExtArgs extends runtime.T
  * Fields of the ApiKey model
  */
 export interface ApiKeyFieldRefs {
+  readonly id: Prisma.FieldRef<"ApiKey", 'String'>
   readonly hash: Prisma.FieldRef<"ApiKey", 'String'>
   readonly principalId: Prisma.FieldRef<"ApiKey", 'String'>
+  readonly name: Prisma.FieldRef<"ApiKey", 'String'>
+  readonly hint: Prisma.FieldRef<"ApiKey", 'String'>
+  readonly scopes: Prisma.FieldRef<"ApiKey", 'String[]'>
+  readonly createdBy: Prisma.FieldRef<"ApiKey", 'String'>
   readonly createdAt: Prisma.FieldRef<"ApiKey", 'DateTime'>
+  readonly expiresAt: Prisma.FieldRef<"ApiKey", 'DateTime'>
+  readonly lastUsedAt: Prisma.FieldRef<"ApiKey", 'DateTime'>
+  readonly revokedAt: Prisma.FieldRef<"ApiKey", 'DateTime'>
 }
     
 

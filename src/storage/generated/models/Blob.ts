@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model Blob
- * Workspace checkpoints.
+ * Bytes: workspace checkpoints, what was given to runs, what runs made.
  */
 export type BlobModel = runtime.Types.Result.DefaultSelection<Prisma.$BlobPayload>
 
@@ -166,12 +166,16 @@ export type BlobWhereInput = {
   id?: Prisma.UuidFilter<"Blob"> | string
   bytes?: Prisma.BytesFilter<"Blob"> | runtime.Bytes
   createdAt?: Prisma.DateTimeFilter<"Blob"> | Date | string
+  inputs?: Prisma.RunInputListRelationFilter
+  artifacts?: Prisma.ArtifactListRelationFilter
 }
 
 export type BlobOrderByWithRelationInput = {
   id?: Prisma.SortOrder
   bytes?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  inputs?: Prisma.RunInputOrderByRelationAggregateInput
+  artifacts?: Prisma.ArtifactOrderByRelationAggregateInput
 }
 
 export type BlobWhereUniqueInput = Prisma.AtLeast<{
@@ -181,6 +185,8 @@ export type BlobWhereUniqueInput = Prisma.AtLeast<{
   NOT?: Prisma.BlobWhereInput | Prisma.BlobWhereInput[]
   bytes?: Prisma.BytesFilter<"Blob"> | runtime.Bytes
   createdAt?: Prisma.DateTimeFilter<"Blob"> | Date | string
+  inputs?: Prisma.RunInputListRelationFilter
+  artifacts?: Prisma.ArtifactListRelationFilter
 }, "id">
 
 export type BlobOrderByWithAggregationInput = {
@@ -205,24 +211,32 @@ export type BlobCreateInput = {
   id: string
   bytes: runtime.Bytes
   createdAt?: Date | string
+  inputs?: Prisma.RunInputCreateNestedManyWithoutBlobInput
+  artifacts?: Prisma.ArtifactCreateNestedManyWithoutBlobInput
 }
 
 export type BlobUncheckedCreateInput = {
   id: string
   bytes: runtime.Bytes
   createdAt?: Date | string
+  inputs?: Prisma.RunInputUncheckedCreateNestedManyWithoutBlobInput
+  artifacts?: Prisma.ArtifactUncheckedCreateNestedManyWithoutBlobInput
 }
 
 export type BlobUpdateInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   bytes?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  inputs?: Prisma.RunInputUpdateManyWithoutBlobNestedInput
+  artifacts?: Prisma.ArtifactUpdateManyWithoutBlobNestedInput
 }
 
 export type BlobUncheckedUpdateInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   bytes?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  inputs?: Prisma.RunInputUncheckedUpdateManyWithoutBlobNestedInput
+  artifacts?: Prisma.ArtifactUncheckedUpdateManyWithoutBlobNestedInput
 }
 
 export type BlobCreateManyInput = {
@@ -261,16 +275,185 @@ export type BlobMinOrderByAggregateInput = {
   createdAt?: Prisma.SortOrder
 }
 
+export type BlobScalarRelationFilter = {
+  is?: Prisma.BlobWhereInput
+  isNot?: Prisma.BlobWhereInput
+}
+
+export type BlobNullableScalarRelationFilter = {
+  is?: Prisma.BlobWhereInput | null
+  isNot?: Prisma.BlobWhereInput | null
+}
+
 export type BytesFieldUpdateOperationsInput = {
   set?: runtime.Bytes
 }
 
+export type BlobCreateNestedOneWithoutInputsInput = {
+  create?: Prisma.XOR<Prisma.BlobCreateWithoutInputsInput, Prisma.BlobUncheckedCreateWithoutInputsInput>
+  connectOrCreate?: Prisma.BlobCreateOrConnectWithoutInputsInput
+  connect?: Prisma.BlobWhereUniqueInput
+}
+
+export type BlobUpdateOneRequiredWithoutInputsNestedInput = {
+  create?: Prisma.XOR<Prisma.BlobCreateWithoutInputsInput, Prisma.BlobUncheckedCreateWithoutInputsInput>
+  connectOrCreate?: Prisma.BlobCreateOrConnectWithoutInputsInput
+  upsert?: Prisma.BlobUpsertWithoutInputsInput
+  connect?: Prisma.BlobWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.BlobUpdateToOneWithWhereWithoutInputsInput, Prisma.BlobUpdateWithoutInputsInput>, Prisma.BlobUncheckedUpdateWithoutInputsInput>
+}
+
+export type BlobCreateNestedOneWithoutArtifactsInput = {
+  create?: Prisma.XOR<Prisma.BlobCreateWithoutArtifactsInput, Prisma.BlobUncheckedCreateWithoutArtifactsInput>
+  connectOrCreate?: Prisma.BlobCreateOrConnectWithoutArtifactsInput
+  connect?: Prisma.BlobWhereUniqueInput
+}
+
+export type BlobUpdateOneWithoutArtifactsNestedInput = {
+  create?: Prisma.XOR<Prisma.BlobCreateWithoutArtifactsInput, Prisma.BlobUncheckedCreateWithoutArtifactsInput>
+  connectOrCreate?: Prisma.BlobCreateOrConnectWithoutArtifactsInput
+  upsert?: Prisma.BlobUpsertWithoutArtifactsInput
+  disconnect?: Prisma.BlobWhereInput | boolean
+  delete?: Prisma.BlobWhereInput | boolean
+  connect?: Prisma.BlobWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.BlobUpdateToOneWithWhereWithoutArtifactsInput, Prisma.BlobUpdateWithoutArtifactsInput>, Prisma.BlobUncheckedUpdateWithoutArtifactsInput>
+}
+
+export type BlobCreateWithoutInputsInput = {
+  id: string
+  bytes: runtime.Bytes
+  createdAt?: Date | string
+  artifacts?: Prisma.ArtifactCreateNestedManyWithoutBlobInput
+}
+
+export type BlobUncheckedCreateWithoutInputsInput = {
+  id: string
+  bytes: runtime.Bytes
+  createdAt?: Date | string
+  artifacts?: Prisma.ArtifactUncheckedCreateNestedManyWithoutBlobInput
+}
+
+export type BlobCreateOrConnectWithoutInputsInput = {
+  where: Prisma.BlobWhereUniqueInput
+  create: Prisma.XOR<Prisma.BlobCreateWithoutInputsInput, Prisma.BlobUncheckedCreateWithoutInputsInput>
+}
+
+export type BlobUpsertWithoutInputsInput = {
+  update: Prisma.XOR<Prisma.BlobUpdateWithoutInputsInput, Prisma.BlobUncheckedUpdateWithoutInputsInput>
+  create: Prisma.XOR<Prisma.BlobCreateWithoutInputsInput, Prisma.BlobUncheckedCreateWithoutInputsInput>
+  where?: Prisma.BlobWhereInput
+}
+
+export type BlobUpdateToOneWithWhereWithoutInputsInput = {
+  where?: Prisma.BlobWhereInput
+  data: Prisma.XOR<Prisma.BlobUpdateWithoutInputsInput, Prisma.BlobUncheckedUpdateWithoutInputsInput>
+}
+
+export type BlobUpdateWithoutInputsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  bytes?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  artifacts?: Prisma.ArtifactUpdateManyWithoutBlobNestedInput
+}
+
+export type BlobUncheckedUpdateWithoutInputsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  bytes?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  artifacts?: Prisma.ArtifactUncheckedUpdateManyWithoutBlobNestedInput
+}
+
+export type BlobCreateWithoutArtifactsInput = {
+  id: string
+  bytes: runtime.Bytes
+  createdAt?: Date | string
+  inputs?: Prisma.RunInputCreateNestedManyWithoutBlobInput
+}
+
+export type BlobUncheckedCreateWithoutArtifactsInput = {
+  id: string
+  bytes: runtime.Bytes
+  createdAt?: Date | string
+  inputs?: Prisma.RunInputUncheckedCreateNestedManyWithoutBlobInput
+}
+
+export type BlobCreateOrConnectWithoutArtifactsInput = {
+  where: Prisma.BlobWhereUniqueInput
+  create: Prisma.XOR<Prisma.BlobCreateWithoutArtifactsInput, Prisma.BlobUncheckedCreateWithoutArtifactsInput>
+}
+
+export type BlobUpsertWithoutArtifactsInput = {
+  update: Prisma.XOR<Prisma.BlobUpdateWithoutArtifactsInput, Prisma.BlobUncheckedUpdateWithoutArtifactsInput>
+  create: Prisma.XOR<Prisma.BlobCreateWithoutArtifactsInput, Prisma.BlobUncheckedCreateWithoutArtifactsInput>
+  where?: Prisma.BlobWhereInput
+}
+
+export type BlobUpdateToOneWithWhereWithoutArtifactsInput = {
+  where?: Prisma.BlobWhereInput
+  data: Prisma.XOR<Prisma.BlobUpdateWithoutArtifactsInput, Prisma.BlobUncheckedUpdateWithoutArtifactsInput>
+}
+
+export type BlobUpdateWithoutArtifactsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  bytes?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  inputs?: Prisma.RunInputUpdateManyWithoutBlobNestedInput
+}
+
+export type BlobUncheckedUpdateWithoutArtifactsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  bytes?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  inputs?: Prisma.RunInputUncheckedUpdateManyWithoutBlobNestedInput
+}
+
+
+/**
+ * Count Type BlobCountOutputType
+ */
+
+export type BlobCountOutputType = {
+  inputs: number
+  artifacts: number
+}
+
+export type BlobCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  inputs?: boolean | BlobCountOutputTypeCountInputsArgs
+  artifacts?: boolean | BlobCountOutputTypeCountArtifactsArgs
+}
+
+/**
+ * BlobCountOutputType without action
+ */
+export type BlobCountOutputTypeDefaultArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the BlobCountOutputType
+   */
+  select?: Prisma.BlobCountOutputTypeSelect<ExtArgs> | null
+}
+
+/**
+ * BlobCountOutputType without action
+ */
+export type BlobCountOutputTypeCountInputsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.RunInputWhereInput
+}
+
+/**
+ * BlobCountOutputType without action
+ */
+export type BlobCountOutputTypeCountArtifactsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.ArtifactWhereInput
+}
 
 
 export type BlobSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
   bytes?: boolean
   createdAt?: boolean
+  inputs?: boolean | Prisma.Blob$inputsArgs<ExtArgs>
+  artifacts?: boolean | Prisma.Blob$artifactsArgs<ExtArgs>
+  _count?: boolean | Prisma.BlobCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["blob"]>
 
 export type BlobSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -292,10 +475,20 @@ export type BlobSelectScalar = {
 }
 
 export type BlobOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "bytes" | "createdAt", ExtArgs["result"]["blob"]>
+export type BlobInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  inputs?: boolean | Prisma.Blob$inputsArgs<ExtArgs>
+  artifacts?: boolean | Prisma.Blob$artifactsArgs<ExtArgs>
+  _count?: boolean | Prisma.BlobCountOutputTypeDefaultArgs<ExtArgs>
+}
+export type BlobIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {}
+export type BlobIncludeUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {}
 
 export type $BlobPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Blob"
-  objects: {}
+  objects: {
+    inputs: Prisma.$RunInputPayload<ExtArgs>[]
+    artifacts: Prisma.$ArtifactPayload<ExtArgs>[]
+  }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: string
     bytes: runtime.Bytes
@@ -694,6 +887,8 @@ readonly fields: BlobFieldRefs;
  */
 export interface Prisma__BlobClient<T, Null = never, ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs, GlobalOmitOptions = {}> extends Prisma.PrismaPromise<T> {
   readonly [Symbol.toStringTag]: "PrismaPromise"
+  inputs<T extends Prisma.Blob$inputsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Blob$inputsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$RunInputPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  artifacts<T extends Prisma.Blob$artifactsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Blob$artifactsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ArtifactPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -743,6 +938,10 @@ export type BlobFindUniqueArgs<ExtArgs extends runtime.Types.Extensions.Internal
    */
   omit?: Prisma.BlobOmit<ExtArgs> | null
   /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.BlobInclude<ExtArgs> | null
+  /**
    * Filter, which Blob to fetch.
    */
   where: Prisma.BlobWhereUniqueInput
@@ -761,6 +960,10 @@ export type BlobFindUniqueOrThrowArgs<ExtArgs extends runtime.Types.Extensions.I
    */
   omit?: Prisma.BlobOmit<ExtArgs> | null
   /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.BlobInclude<ExtArgs> | null
+  /**
    * Filter, which Blob to fetch.
    */
   where: Prisma.BlobWhereUniqueInput
@@ -778,6 +981,10 @@ export type BlobFindFirstArgs<ExtArgs extends runtime.Types.Extensions.InternalA
    * Omit specific fields from the Blob
    */
   omit?: Prisma.BlobOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.BlobInclude<ExtArgs> | null
   /**
    * Filter, which Blob to fetch.
    */
@@ -827,6 +1034,10 @@ export type BlobFindFirstOrThrowArgs<ExtArgs extends runtime.Types.Extensions.In
    */
   omit?: Prisma.BlobOmit<ExtArgs> | null
   /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.BlobInclude<ExtArgs> | null
+  /**
    * Filter, which Blob to fetch.
    */
   where?: Prisma.BlobWhereInput
@@ -874,6 +1085,10 @@ export type BlobFindManyArgs<ExtArgs extends runtime.Types.Extensions.InternalAr
    * Omit specific fields from the Blob
    */
   omit?: Prisma.BlobOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.BlobInclude<ExtArgs> | null
   /**
    * Filter, which Blobs to fetch.
    */
@@ -923,6 +1138,10 @@ export type BlobCreateArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs
    */
   omit?: Prisma.BlobOmit<ExtArgs> | null
   /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.BlobInclude<ExtArgs> | null
+  /**
    * The data needed to create a Blob.
    */
   data: Prisma.XOR<Prisma.BlobCreateInput, Prisma.BlobUncheckedCreateInput>
@@ -970,6 +1189,10 @@ export type BlobUpdateArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs
    * Omit specific fields from the Blob
    */
   omit?: Prisma.BlobOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.BlobInclude<ExtArgs> | null
   /**
    * The data needed to update a Blob.
    */
@@ -1037,6 +1260,10 @@ export type BlobUpsertArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs
    */
   omit?: Prisma.BlobOmit<ExtArgs> | null
   /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.BlobInclude<ExtArgs> | null
+  /**
    * The filter to search for the Blob to update in case it exists.
    */
   where: Prisma.BlobWhereUniqueInput
@@ -1063,6 +1290,10 @@ export type BlobDeleteArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs
    */
   omit?: Prisma.BlobOmit<ExtArgs> | null
   /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.BlobInclude<ExtArgs> | null
+  /**
    * Filter which Blob to delete.
    */
   where: Prisma.BlobWhereUniqueInput
@@ -1083,6 +1314,54 @@ export type BlobDeleteManyArgs<ExtArgs extends runtime.Types.Extensions.Internal
 }
 
 /**
+ * Blob.inputs
+ */
+export type Blob$inputsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the RunInput
+   */
+  select?: Prisma.RunInputSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the RunInput
+   */
+  omit?: Prisma.RunInputOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.RunInputInclude<ExtArgs> | null
+  where?: Prisma.RunInputWhereInput
+  orderBy?: Prisma.RunInputOrderByWithRelationInput | Prisma.RunInputOrderByWithRelationInput[]
+  cursor?: Prisma.RunInputWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.RunInputScalarFieldEnum | Prisma.RunInputScalarFieldEnum[]
+}
+
+/**
+ * Blob.artifacts
+ */
+export type Blob$artifactsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Artifact
+   */
+  select?: Prisma.ArtifactSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Artifact
+   */
+  omit?: Prisma.ArtifactOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.ArtifactInclude<ExtArgs> | null
+  where?: Prisma.ArtifactWhereInput
+  orderBy?: Prisma.ArtifactOrderByWithRelationInput | Prisma.ArtifactOrderByWithRelationInput[]
+  cursor?: Prisma.ArtifactWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.ArtifactScalarFieldEnum | Prisma.ArtifactScalarFieldEnum[]
+}
+
+/**
  * Blob without action
  */
 export type BlobDefaultArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -1094,4 +1373,8 @@ export type BlobDefaultArgs<ExtArgs extends runtime.Types.Extensions.InternalArg
    * Omit specific fields from the Blob
    */
   omit?: Prisma.BlobOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.BlobInclude<ExtArgs> | null
 }

@@ -43,6 +43,7 @@ export type FollowUpMinAggregateOutputType = {
   message: string | null
   mode: string | null
   delivery: string | null
+  private: boolean | null
   authorId: string | null
   createdAt: Date | null
   turn: number | null
@@ -55,6 +56,7 @@ export type FollowUpMaxAggregateOutputType = {
   message: string | null
   mode: string | null
   delivery: string | null
+  private: boolean | null
   authorId: string | null
   createdAt: Date | null
   turn: number | null
@@ -67,6 +69,7 @@ export type FollowUpCountAggregateOutputType = {
   message: number
   mode: number
   delivery: number
+  private: number
   authorId: number
   createdAt: number
   turn: number
@@ -91,6 +94,7 @@ export type FollowUpMinAggregateInputType = {
   message?: true
   mode?: true
   delivery?: true
+  private?: true
   authorId?: true
   createdAt?: true
   turn?: true
@@ -103,6 +107,7 @@ export type FollowUpMaxAggregateInputType = {
   message?: true
   mode?: true
   delivery?: true
+  private?: true
   authorId?: true
   createdAt?: true
   turn?: true
@@ -115,6 +120,7 @@ export type FollowUpCountAggregateInputType = {
   message?: true
   mode?: true
   delivery?: true
+  private?: true
   authorId?: true
   createdAt?: true
   turn?: true
@@ -214,6 +220,7 @@ export type FollowUpGroupByOutputType = {
   message: string
   mode: string | null
   delivery: string
+  private: boolean
   authorId: string
   createdAt: Date
   turn: number | null
@@ -249,6 +256,7 @@ export type FollowUpWhereInput = {
   message?: Prisma.StringFilter<"FollowUp"> | string
   mode?: Prisma.StringNullableFilter<"FollowUp"> | string | null
   delivery?: Prisma.StringFilter<"FollowUp"> | string
+  private?: Prisma.BoolFilter<"FollowUp"> | boolean
   authorId?: Prisma.UuidFilter<"FollowUp"> | string
   createdAt?: Prisma.DateTimeFilter<"FollowUp"> | Date | string
   turn?: Prisma.IntNullableFilter<"FollowUp"> | number | null
@@ -262,6 +270,7 @@ export type FollowUpOrderByWithRelationInput = {
   message?: Prisma.SortOrder
   mode?: Prisma.SortOrderInput | Prisma.SortOrder
   delivery?: Prisma.SortOrder
+  private?: Prisma.SortOrder
   authorId?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   turn?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -279,6 +288,7 @@ export type FollowUpWhereUniqueInput = Prisma.AtLeast<{
   message?: Prisma.StringFilter<"FollowUp"> | string
   mode?: Prisma.StringNullableFilter<"FollowUp"> | string | null
   delivery?: Prisma.StringFilter<"FollowUp"> | string
+  private?: Prisma.BoolFilter<"FollowUp"> | boolean
   authorId?: Prisma.UuidFilter<"FollowUp"> | string
   createdAt?: Prisma.DateTimeFilter<"FollowUp"> | Date | string
   turn?: Prisma.IntNullableFilter<"FollowUp"> | number | null
@@ -292,6 +302,7 @@ export type FollowUpOrderByWithAggregationInput = {
   message?: Prisma.SortOrder
   mode?: Prisma.SortOrderInput | Prisma.SortOrder
   delivery?: Prisma.SortOrder
+  private?: Prisma.SortOrder
   authorId?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   turn?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -312,6 +323,7 @@ export type FollowUpScalarWhereWithAggregatesInput = {
   message?: Prisma.StringWithAggregatesFilter<"FollowUp"> | string
   mode?: Prisma.StringNullableWithAggregatesFilter<"FollowUp"> | string | null
   delivery?: Prisma.StringWithAggregatesFilter<"FollowUp"> | string
+  private?: Prisma.BoolWithAggregatesFilter<"FollowUp"> | boolean
   authorId?: Prisma.UuidWithAggregatesFilter<"FollowUp"> | string
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"FollowUp"> | Date | string
   turn?: Prisma.IntNullableWithAggregatesFilter<"FollowUp"> | number | null
@@ -323,6 +335,7 @@ export type FollowUpCreateInput = {
   message: string
   mode?: string | null
   delivery: string
+  private?: boolean
   authorId: string
   createdAt: Date | string
   turn?: number | null
@@ -336,6 +349,7 @@ export type FollowUpUncheckedCreateInput = {
   message: string
   mode?: string | null
   delivery: string
+  private?: boolean
   authorId: string
   createdAt: Date | string
   turn?: number | null
@@ -347,6 +361,7 @@ export type FollowUpUpdateInput = {
   message?: Prisma.StringFieldUpdateOperationsInput | string
   mode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   delivery?: Prisma.StringFieldUpdateOperationsInput | string
+  private?: Prisma.BoolFieldUpdateOperationsInput | boolean
   authorId?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   turn?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
@@ -360,6 +375,7 @@ export type FollowUpUncheckedUpdateInput = {
   message?: Prisma.StringFieldUpdateOperationsInput | string
   mode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   delivery?: Prisma.StringFieldUpdateOperationsInput | string
+  private?: Prisma.BoolFieldUpdateOperationsInput | boolean
   authorId?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   turn?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
@@ -372,6 +388,7 @@ export type FollowUpCreateManyInput = {
   message: string
   mode?: string | null
   delivery: string
+  private?: boolean
   authorId: string
   createdAt: Date | string
   turn?: number | null
@@ -383,6 +400,7 @@ export type FollowUpUpdateManyMutationInput = {
   message?: Prisma.StringFieldUpdateOperationsInput | string
   mode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   delivery?: Prisma.StringFieldUpdateOperationsInput | string
+  private?: Prisma.BoolFieldUpdateOperationsInput | boolean
   authorId?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   turn?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
@@ -395,6 +413,7 @@ export type FollowUpUncheckedUpdateManyInput = {
   message?: Prisma.StringFieldUpdateOperationsInput | string
   mode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   delivery?: Prisma.StringFieldUpdateOperationsInput | string
+  private?: Prisma.BoolFieldUpdateOperationsInput | boolean
   authorId?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   turn?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
@@ -422,6 +441,7 @@ export type FollowUpCountOrderByAggregateInput = {
   message?: Prisma.SortOrder
   mode?: Prisma.SortOrder
   delivery?: Prisma.SortOrder
+  private?: Prisma.SortOrder
   authorId?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   turn?: Prisma.SortOrder
@@ -439,6 +459,7 @@ export type FollowUpMaxOrderByAggregateInput = {
   message?: Prisma.SortOrder
   mode?: Prisma.SortOrder
   delivery?: Prisma.SortOrder
+  private?: Prisma.SortOrder
   authorId?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   turn?: Prisma.SortOrder
@@ -451,6 +472,7 @@ export type FollowUpMinOrderByAggregateInput = {
   message?: Prisma.SortOrder
   mode?: Prisma.SortOrder
   delivery?: Prisma.SortOrder
+  private?: Prisma.SortOrder
   authorId?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   turn?: Prisma.SortOrder
@@ -517,6 +539,7 @@ export type FollowUpCreateWithoutRunInput = {
   message: string
   mode?: string | null
   delivery: string
+  private?: boolean
   authorId: string
   createdAt: Date | string
   turn?: number | null
@@ -528,6 +551,7 @@ export type FollowUpUncheckedCreateWithoutRunInput = {
   message: string
   mode?: string | null
   delivery: string
+  private?: boolean
   authorId: string
   createdAt: Date | string
   turn?: number | null
@@ -569,6 +593,7 @@ export type FollowUpScalarWhereInput = {
   message?: Prisma.StringFilter<"FollowUp"> | string
   mode?: Prisma.StringNullableFilter<"FollowUp"> | string | null
   delivery?: Prisma.StringFilter<"FollowUp"> | string
+  private?: Prisma.BoolFilter<"FollowUp"> | boolean
   authorId?: Prisma.UuidFilter<"FollowUp"> | string
   createdAt?: Prisma.DateTimeFilter<"FollowUp"> | Date | string
   turn?: Prisma.IntNullableFilter<"FollowUp"> | number | null
@@ -580,6 +605,7 @@ export type FollowUpCreateManyRunInput = {
   message: string
   mode?: string | null
   delivery: string
+  private?: boolean
   authorId: string
   createdAt: Date | string
   turn?: number | null
@@ -591,6 +617,7 @@ export type FollowUpUpdateWithoutRunInput = {
   message?: Prisma.StringFieldUpdateOperationsInput | string
   mode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   delivery?: Prisma.StringFieldUpdateOperationsInput | string
+  private?: Prisma.BoolFieldUpdateOperationsInput | boolean
   authorId?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   turn?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
@@ -602,6 +629,7 @@ export type FollowUpUncheckedUpdateWithoutRunInput = {
   message?: Prisma.StringFieldUpdateOperationsInput | string
   mode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   delivery?: Prisma.StringFieldUpdateOperationsInput | string
+  private?: Prisma.BoolFieldUpdateOperationsInput | boolean
   authorId?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   turn?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
@@ -613,6 +641,7 @@ export type FollowUpUncheckedUpdateManyWithoutRunInput = {
   message?: Prisma.StringFieldUpdateOperationsInput | string
   mode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   delivery?: Prisma.StringFieldUpdateOperationsInput | string
+  private?: Prisma.BoolFieldUpdateOperationsInput | boolean
   authorId?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   turn?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
@@ -627,6 +656,7 @@ export type FollowUpSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs
   message?: boolean
   mode?: boolean
   delivery?: boolean
+  private?: boolean
   authorId?: boolean
   createdAt?: boolean
   turn?: boolean
@@ -640,6 +670,7 @@ export type FollowUpSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exte
   message?: boolean
   mode?: boolean
   delivery?: boolean
+  private?: boolean
   authorId?: boolean
   createdAt?: boolean
   turn?: boolean
@@ -653,6 +684,7 @@ export type FollowUpSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exte
   message?: boolean
   mode?: boolean
   delivery?: boolean
+  private?: boolean
   authorId?: boolean
   createdAt?: boolean
   turn?: boolean
@@ -666,12 +698,13 @@ export type FollowUpSelectScalar = {
   message?: boolean
   mode?: boolean
   delivery?: boolean
+  private?: boolean
   authorId?: boolean
   createdAt?: boolean
   turn?: boolean
 }
 
-export type FollowUpOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "runId" | "seq" | "message" | "mode" | "delivery" | "authorId" | "createdAt" | "turn", ExtArgs["result"]["followUp"]>
+export type FollowUpOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "runId" | "seq" | "message" | "mode" | "delivery" | "private" | "authorId" | "createdAt" | "turn", ExtArgs["result"]["followUp"]>
 export type FollowUpInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   run?: boolean | Prisma.RunDefaultArgs<ExtArgs>
 }
@@ -694,6 +727,10 @@ export type $FollowUpPayload<ExtArgs extends runtime.Types.Extensions.InternalAr
     message: string
     mode: string | null
     delivery: string
+    /**
+     * Not told in the run's threads.
+     */
+    private: boolean
     authorId: string
     createdAt: Date
     /**
@@ -1130,6 +1167,7 @@ export interface FollowUpFieldRefs {
   readonly message: Prisma.FieldRef<"FollowUp", 'String'>
   readonly mode: Prisma.FieldRef<"FollowUp", 'String'>
   readonly delivery: Prisma.FieldRef<"FollowUp", 'String'>
+  readonly private: Prisma.FieldRef<"FollowUp", 'Boolean'>
   readonly authorId: Prisma.FieldRef<"FollowUp", 'String'>
   readonly createdAt: Prisma.FieldRef<"FollowUp", 'DateTime'>
   readonly turn: Prisma.FieldRef<"FollowUp", 'Int'>

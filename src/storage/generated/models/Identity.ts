@@ -14,7 +14,8 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model Identity
- * A principal's account on an outside system, named by the adapter: `slack:T1:U1`, `github:583231`.
+ * A principal's account on an outside system, named by the adapter: `slack:T1:U1`, `github:583231`. One person may
+ * be known to several teams, and is a principal of each.
  */
 export type IdentityModel = runtime.Types.Result.DefaultSelection<Prisma.$IdentityPayload>
 
@@ -25,35 +26,53 @@ export type AggregateIdentity = {
 }
 
 export type IdentityMinAggregateOutputType = {
+  id: string | null
+  teamId: string | null
   subject: string | null
   principalId: string | null
+  createdAt: Date | null
 }
 
 export type IdentityMaxAggregateOutputType = {
+  id: string | null
+  teamId: string | null
   subject: string | null
   principalId: string | null
+  createdAt: Date | null
 }
 
 export type IdentityCountAggregateOutputType = {
+  id: number
+  teamId: number
   subject: number
   principalId: number
+  createdAt: number
   _all: number
 }
 
 
 export type IdentityMinAggregateInputType = {
+  id?: true
+  teamId?: true
   subject?: true
   principalId?: true
+  createdAt?: true
 }
 
 export type IdentityMaxAggregateInputType = {
+  id?: true
+  teamId?: true
   subject?: true
   principalId?: true
+  createdAt?: true
 }
 
 export type IdentityCountAggregateInputType = {
+  id?: true
+  teamId?: true
   subject?: true
   principalId?: true
+  createdAt?: true
   _all?: true
 }
 
@@ -130,8 +149,11 @@ export type IdentityGroupByArgs<ExtArgs extends runtime.Types.Extensions.Interna
 }
 
 export type IdentityGroupByOutputType = {
+  id: string
+  teamId: string
   subject: string
   principalId: string
+  createdAt: Date
   _count: IdentityCountAggregateOutputType | null
   _min: IdentityMinAggregateOutputType | null
   _max: IdentityMaxAggregateOutputType | null
@@ -156,29 +178,42 @@ export type IdentityWhereInput = {
   AND?: Prisma.IdentityWhereInput | Prisma.IdentityWhereInput[]
   OR?: Prisma.IdentityWhereInput[]
   NOT?: Prisma.IdentityWhereInput | Prisma.IdentityWhereInput[]
+  id?: Prisma.UuidFilter<"Identity"> | string
+  teamId?: Prisma.UuidFilter<"Identity"> | string
   subject?: Prisma.StringFilter<"Identity"> | string
   principalId?: Prisma.UuidFilter<"Identity"> | string
+  createdAt?: Prisma.DateTimeFilter<"Identity"> | Date | string
   principal?: Prisma.XOR<Prisma.PrincipalScalarRelationFilter, Prisma.PrincipalWhereInput>
 }
 
 export type IdentityOrderByWithRelationInput = {
+  id?: Prisma.SortOrder
+  teamId?: Prisma.SortOrder
   subject?: Prisma.SortOrder
   principalId?: Prisma.SortOrder
+  createdAt?: Prisma.SortOrder
   principal?: Prisma.PrincipalOrderByWithRelationInput
 }
 
 export type IdentityWhereUniqueInput = Prisma.AtLeast<{
-  subject?: string
+  id?: string
+  teamId_subject?: Prisma.IdentityTeamIdSubjectCompoundUniqueInput
   AND?: Prisma.IdentityWhereInput | Prisma.IdentityWhereInput[]
   OR?: Prisma.IdentityWhereInput[]
   NOT?: Prisma.IdentityWhereInput | Prisma.IdentityWhereInput[]
+  teamId?: Prisma.UuidFilter<"Identity"> | string
+  subject?: Prisma.StringFilter<"Identity"> | string
   principalId?: Prisma.UuidFilter<"Identity"> | string
+  createdAt?: Prisma.DateTimeFilter<"Identity"> | Date | string
   principal?: Prisma.XOR<Prisma.PrincipalScalarRelationFilter, Prisma.PrincipalWhereInput>
-}, "subject">
+}, "teamId_subject" | "id">
 
 export type IdentityOrderByWithAggregationInput = {
+  id?: Prisma.SortOrder
+  teamId?: Prisma.SortOrder
   subject?: Prisma.SortOrder
   principalId?: Prisma.SortOrder
+  createdAt?: Prisma.SortOrder
   _count?: Prisma.IdentityCountOrderByAggregateInput
   _max?: Prisma.IdentityMaxOrderByAggregateInput
   _min?: Prisma.IdentityMinOrderByAggregateInput
@@ -188,42 +223,66 @@ export type IdentityScalarWhereWithAggregatesInput = {
   AND?: Prisma.IdentityScalarWhereWithAggregatesInput | Prisma.IdentityScalarWhereWithAggregatesInput[]
   OR?: Prisma.IdentityScalarWhereWithAggregatesInput[]
   NOT?: Prisma.IdentityScalarWhereWithAggregatesInput | Prisma.IdentityScalarWhereWithAggregatesInput[]
+  id?: Prisma.UuidWithAggregatesFilter<"Identity"> | string
+  teamId?: Prisma.UuidWithAggregatesFilter<"Identity"> | string
   subject?: Prisma.StringWithAggregatesFilter<"Identity"> | string
   principalId?: Prisma.UuidWithAggregatesFilter<"Identity"> | string
+  createdAt?: Prisma.DateTimeWithAggregatesFilter<"Identity"> | Date | string
 }
 
 export type IdentityCreateInput = {
+  id?: string
+  teamId: string
   subject: string
+  createdAt?: Date | string
   principal: Prisma.PrincipalCreateNestedOneWithoutIdentitiesInput
 }
 
 export type IdentityUncheckedCreateInput = {
+  id?: string
+  teamId: string
   subject: string
   principalId: string
+  createdAt?: Date | string
 }
 
 export type IdentityUpdateInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  teamId?: Prisma.StringFieldUpdateOperationsInput | string
   subject?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   principal?: Prisma.PrincipalUpdateOneRequiredWithoutIdentitiesNestedInput
 }
 
 export type IdentityUncheckedUpdateInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  teamId?: Prisma.StringFieldUpdateOperationsInput | string
   subject?: Prisma.StringFieldUpdateOperationsInput | string
   principalId?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
 export type IdentityCreateManyInput = {
+  id?: string
+  teamId: string
   subject: string
   principalId: string
+  createdAt?: Date | string
 }
 
 export type IdentityUpdateManyMutationInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  teamId?: Prisma.StringFieldUpdateOperationsInput | string
   subject?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
 export type IdentityUncheckedUpdateManyInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  teamId?: Prisma.StringFieldUpdateOperationsInput | string
   subject?: Prisma.StringFieldUpdateOperationsInput | string
   principalId?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
 export type IdentityListRelationFilter = {
@@ -236,19 +295,33 @@ export type IdentityOrderByRelationAggregateInput = {
   _count?: Prisma.SortOrder
 }
 
+export type IdentityTeamIdSubjectCompoundUniqueInput = {
+  teamId: string
+  subject: string
+}
+
 export type IdentityCountOrderByAggregateInput = {
+  id?: Prisma.SortOrder
+  teamId?: Prisma.SortOrder
   subject?: Prisma.SortOrder
   principalId?: Prisma.SortOrder
+  createdAt?: Prisma.SortOrder
 }
 
 export type IdentityMaxOrderByAggregateInput = {
+  id?: Prisma.SortOrder
+  teamId?: Prisma.SortOrder
   subject?: Prisma.SortOrder
   principalId?: Prisma.SortOrder
+  createdAt?: Prisma.SortOrder
 }
 
 export type IdentityMinOrderByAggregateInput = {
+  id?: Prisma.SortOrder
+  teamId?: Prisma.SortOrder
   subject?: Prisma.SortOrder
   principalId?: Prisma.SortOrder
+  createdAt?: Prisma.SortOrder
 }
 
 export type IdentityCreateNestedManyWithoutPrincipalInput = {
@@ -294,11 +367,17 @@ export type IdentityUncheckedUpdateManyWithoutPrincipalNestedInput = {
 }
 
 export type IdentityCreateWithoutPrincipalInput = {
+  id?: string
+  teamId: string
   subject: string
+  createdAt?: Date | string
 }
 
 export type IdentityUncheckedCreateWithoutPrincipalInput = {
+  id?: string
+  teamId: string
   subject: string
+  createdAt?: Date | string
 }
 
 export type IdentityCreateOrConnectWithoutPrincipalInput = {
@@ -331,52 +410,79 @@ export type IdentityScalarWhereInput = {
   AND?: Prisma.IdentityScalarWhereInput | Prisma.IdentityScalarWhereInput[]
   OR?: Prisma.IdentityScalarWhereInput[]
   NOT?: Prisma.IdentityScalarWhereInput | Prisma.IdentityScalarWhereInput[]
+  id?: Prisma.UuidFilter<"Identity"> | string
+  teamId?: Prisma.UuidFilter<"Identity"> | string
   subject?: Prisma.StringFilter<"Identity"> | string
   principalId?: Prisma.UuidFilter<"Identity"> | string
+  createdAt?: Prisma.DateTimeFilter<"Identity"> | Date | string
 }
 
 export type IdentityCreateManyPrincipalInput = {
+  id?: string
+  teamId: string
   subject: string
+  createdAt?: Date | string
 }
 
 export type IdentityUpdateWithoutPrincipalInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  teamId?: Prisma.StringFieldUpdateOperationsInput | string
   subject?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
 export type IdentityUncheckedUpdateWithoutPrincipalInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  teamId?: Prisma.StringFieldUpdateOperationsInput | string
   subject?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
 export type IdentityUncheckedUpdateManyWithoutPrincipalInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  teamId?: Prisma.StringFieldUpdateOperationsInput | string
   subject?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
 
 
 export type IdentitySelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
+  id?: boolean
+  teamId?: boolean
   subject?: boolean
   principalId?: boolean
+  createdAt?: boolean
   principal?: boolean | Prisma.PrincipalDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["identity"]>
 
 export type IdentitySelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
+  id?: boolean
+  teamId?: boolean
   subject?: boolean
   principalId?: boolean
+  createdAt?: boolean
   principal?: boolean | Prisma.PrincipalDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["identity"]>
 
 export type IdentitySelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
+  id?: boolean
+  teamId?: boolean
   subject?: boolean
   principalId?: boolean
+  createdAt?: boolean
   principal?: boolean | Prisma.PrincipalDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["identity"]>
 
 export type IdentitySelectScalar = {
+  id?: boolean
+  teamId?: boolean
   subject?: boolean
   principalId?: boolean
+  createdAt?: boolean
 }
 
-export type IdentityOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"subject" | "principalId", ExtArgs["result"]["identity"]>
+export type IdentityOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "teamId" | "subject" | "principalId" | "createdAt", ExtArgs["result"]["identity"]>
 export type IdentityInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   principal?: boolean | Prisma.PrincipalDefaultArgs<ExtArgs>
 }
@@ -393,8 +499,11 @@ export type $IdentityPayload<ExtArgs extends runtime.Types.Extensions.InternalAr
     principal: Prisma.$PrincipalPayload<ExtArgs>
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    id: string
+    teamId: string
     subject: string
     principalId: string
+    createdAt: Date
   }, ExtArgs["result"]["identity"]>
   composites: {}
 }
@@ -478,8 +587,8 @@ export interface IdentityDelegate<ExtArgs extends runtime.Types.Extensions.Inter
    * // Get first 10 Identities
    * const identities = await prisma.identity.findMany({ take: 10 })
    * 
-   * // Only select the `subject`
-   * const identityWithSubjectOnly = await prisma.identity.findMany({ select: { subject: true } })
+   * // Only select the `id`
+   * const identityWithIdOnly = await prisma.identity.findMany({ select: { id: true } })
    * 
    */
   findMany<T extends IdentityFindManyArgs>(args?: Prisma.SelectSubset<T, IdentityFindManyArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$IdentityPayload<ExtArgs>, T, "findMany", GlobalOmitOptions>>
@@ -523,9 +632,9 @@ export interface IdentityDelegate<ExtArgs extends runtime.Types.Extensions.Inter
    *   ]
    * })
    * 
-   * // Create many Identities and only return the `subject`
-   * const identityWithSubjectOnly = await prisma.identity.createManyAndReturn({
-   *   select: { subject: true },
+   * // Create many Identities and only return the `id`
+   * const identityWithIdOnly = await prisma.identity.createManyAndReturn({
+   *   select: { id: true },
    *   data: [
    *     // ... provide data here
    *   ]
@@ -614,9 +723,9 @@ export interface IdentityDelegate<ExtArgs extends runtime.Types.Extensions.Inter
    *   ]
    * })
    * 
-   * // Update zero or more Identities and only return the `subject`
-   * const identityWithSubjectOnly = await prisma.identity.updateManyAndReturn({
-   *   select: { subject: true },
+   * // Update zero or more Identities and only return the `id`
+   * const identityWithIdOnly = await prisma.identity.updateManyAndReturn({
+   *   select: { id: true },
    *   where: {
    *     // ... provide filter here
    *   },
@@ -819,8 +928,11 @@ export interface Prisma__IdentityClient<T, Null = never, ExtArgs extends runtime
  * Fields of the Identity model
  */
 export interface IdentityFieldRefs {
+  readonly id: Prisma.FieldRef<"Identity", 'String'>
+  readonly teamId: Prisma.FieldRef<"Identity", 'String'>
   readonly subject: Prisma.FieldRef<"Identity", 'String'>
   readonly principalId: Prisma.FieldRef<"Identity", 'String'>
+  readonly createdAt: Prisma.FieldRef<"Identity", 'DateTime'>
 }
     
 

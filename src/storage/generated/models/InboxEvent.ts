@@ -45,6 +45,7 @@ export type InboxEventMinAggregateOutputType = {
   name: string | null
   body: string | null
   receivedAt: Date | null
+  teamId: string | null
   disposition: string | null
   reason: string | null
   runId: string | null
@@ -61,6 +62,7 @@ export type InboxEventMaxAggregateOutputType = {
   name: string | null
   body: string | null
   receivedAt: Date | null
+  teamId: string | null
   disposition: string | null
   reason: string | null
   runId: string | null
@@ -77,6 +79,7 @@ export type InboxEventCountAggregateOutputType = {
   name: number
   body: number
   receivedAt: number
+  teamId: number
   disposition: number
   reason: number
   runId: number
@@ -105,6 +108,7 @@ export type InboxEventMinAggregateInputType = {
   name?: true
   body?: true
   receivedAt?: true
+  teamId?: true
   disposition?: true
   reason?: true
   runId?: true
@@ -121,6 +125,7 @@ export type InboxEventMaxAggregateInputType = {
   name?: true
   body?: true
   receivedAt?: true
+  teamId?: true
   disposition?: true
   reason?: true
   runId?: true
@@ -137,6 +142,7 @@ export type InboxEventCountAggregateInputType = {
   name?: true
   body?: true
   receivedAt?: true
+  teamId?: true
   disposition?: true
   reason?: true
   runId?: true
@@ -240,6 +246,7 @@ export type InboxEventGroupByOutputType = {
   name: string
   body: string
   receivedAt: Date
+  teamId: string | null
   disposition: string | null
   reason: string | null
   runId: string | null
@@ -279,6 +286,7 @@ export type InboxEventWhereInput = {
   name?: Prisma.StringFilter<"InboxEvent"> | string
   body?: Prisma.StringFilter<"InboxEvent"> | string
   receivedAt?: Prisma.DateTimeFilter<"InboxEvent"> | Date | string
+  teamId?: Prisma.UuidNullableFilter<"InboxEvent"> | string | null
   disposition?: Prisma.StringNullableFilter<"InboxEvent"> | string | null
   reason?: Prisma.StringNullableFilter<"InboxEvent"> | string | null
   runId?: Prisma.UuidNullableFilter<"InboxEvent"> | string | null
@@ -295,6 +303,7 @@ export type InboxEventOrderByWithRelationInput = {
   name?: Prisma.SortOrder
   body?: Prisma.SortOrder
   receivedAt?: Prisma.SortOrder
+  teamId?: Prisma.SortOrderInput | Prisma.SortOrder
   disposition?: Prisma.SortOrderInput | Prisma.SortOrder
   reason?: Prisma.SortOrderInput | Prisma.SortOrder
   runId?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -315,6 +324,7 @@ export type InboxEventWhereUniqueInput = Prisma.AtLeast<{
   name?: Prisma.StringFilter<"InboxEvent"> | string
   body?: Prisma.StringFilter<"InboxEvent"> | string
   receivedAt?: Prisma.DateTimeFilter<"InboxEvent"> | Date | string
+  teamId?: Prisma.UuidNullableFilter<"InboxEvent"> | string | null
   disposition?: Prisma.StringNullableFilter<"InboxEvent"> | string | null
   reason?: Prisma.StringNullableFilter<"InboxEvent"> | string | null
   runId?: Prisma.UuidNullableFilter<"InboxEvent"> | string | null
@@ -331,6 +341,7 @@ export type InboxEventOrderByWithAggregationInput = {
   name?: Prisma.SortOrder
   body?: Prisma.SortOrder
   receivedAt?: Prisma.SortOrder
+  teamId?: Prisma.SortOrderInput | Prisma.SortOrder
   disposition?: Prisma.SortOrderInput | Prisma.SortOrder
   reason?: Prisma.SortOrderInput | Prisma.SortOrder
   runId?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -355,6 +366,7 @@ export type InboxEventScalarWhereWithAggregatesInput = {
   name?: Prisma.StringWithAggregatesFilter<"InboxEvent"> | string
   body?: Prisma.StringWithAggregatesFilter<"InboxEvent"> | string
   receivedAt?: Prisma.DateTimeWithAggregatesFilter<"InboxEvent"> | Date | string
+  teamId?: Prisma.UuidNullableWithAggregatesFilter<"InboxEvent"> | string | null
   disposition?: Prisma.StringNullableWithAggregatesFilter<"InboxEvent"> | string | null
   reason?: Prisma.StringNullableWithAggregatesFilter<"InboxEvent"> | string | null
   runId?: Prisma.UuidNullableWithAggregatesFilter<"InboxEvent"> | string | null
@@ -371,6 +383,7 @@ export type InboxEventCreateInput = {
   name: string
   body: string
   receivedAt?: Date | string
+  teamId?: string | null
   disposition?: string | null
   reason?: string | null
   runId?: string | null
@@ -387,6 +400,7 @@ export type InboxEventUncheckedCreateInput = {
   name: string
   body: string
   receivedAt?: Date | string
+  teamId?: string | null
   disposition?: string | null
   reason?: string | null
   runId?: string | null
@@ -403,6 +417,7 @@ export type InboxEventUpdateInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   body?: Prisma.StringFieldUpdateOperationsInput | string
   receivedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  teamId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   disposition?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   reason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   runId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -419,6 +434,7 @@ export type InboxEventUncheckedUpdateInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   body?: Prisma.StringFieldUpdateOperationsInput | string
   receivedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  teamId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   disposition?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   reason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   runId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -435,6 +451,7 @@ export type InboxEventCreateManyInput = {
   name: string
   body: string
   receivedAt?: Date | string
+  teamId?: string | null
   disposition?: string | null
   reason?: string | null
   runId?: string | null
@@ -451,6 +468,7 @@ export type InboxEventUpdateManyMutationInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   body?: Prisma.StringFieldUpdateOperationsInput | string
   receivedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  teamId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   disposition?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   reason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   runId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -467,6 +485,7 @@ export type InboxEventUncheckedUpdateManyInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   body?: Prisma.StringFieldUpdateOperationsInput | string
   receivedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  teamId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   disposition?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   reason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   runId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -488,6 +507,7 @@ export type InboxEventCountOrderByAggregateInput = {
   name?: Prisma.SortOrder
   body?: Prisma.SortOrder
   receivedAt?: Prisma.SortOrder
+  teamId?: Prisma.SortOrder
   disposition?: Prisma.SortOrder
   reason?: Prisma.SortOrder
   runId?: Prisma.SortOrder
@@ -509,6 +529,7 @@ export type InboxEventMaxOrderByAggregateInput = {
   name?: Prisma.SortOrder
   body?: Prisma.SortOrder
   receivedAt?: Prisma.SortOrder
+  teamId?: Prisma.SortOrder
   disposition?: Prisma.SortOrder
   reason?: Prisma.SortOrder
   runId?: Prisma.SortOrder
@@ -525,6 +546,7 @@ export type InboxEventMinOrderByAggregateInput = {
   name?: Prisma.SortOrder
   body?: Prisma.SortOrder
   receivedAt?: Prisma.SortOrder
+  teamId?: Prisma.SortOrder
   disposition?: Prisma.SortOrder
   reason?: Prisma.SortOrder
   runId?: Prisma.SortOrder
@@ -535,14 +557,6 @@ export type InboxEventMinOrderByAggregateInput = {
 export type InboxEventSumOrderByAggregateInput = {
   seq?: Prisma.SortOrder
   failures?: Prisma.SortOrder
-}
-
-export type BigIntFieldUpdateOperationsInput = {
-  set?: bigint | number
-  increment?: bigint | number
-  decrement?: bigint | number
-  multiply?: bigint | number
-  divide?: bigint | number
 }
 
 
@@ -556,6 +570,7 @@ export type InboxEventSelect<ExtArgs extends runtime.Types.Extensions.InternalAr
   name?: boolean
   body?: boolean
   receivedAt?: boolean
+  teamId?: boolean
   disposition?: boolean
   reason?: boolean
   runId?: boolean
@@ -572,6 +587,7 @@ export type InboxEventSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Ex
   name?: boolean
   body?: boolean
   receivedAt?: boolean
+  teamId?: boolean
   disposition?: boolean
   reason?: boolean
   runId?: boolean
@@ -588,6 +604,7 @@ export type InboxEventSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Ex
   name?: boolean
   body?: boolean
   receivedAt?: boolean
+  teamId?: boolean
   disposition?: boolean
   reason?: boolean
   runId?: boolean
@@ -604,6 +621,7 @@ export type InboxEventSelectScalar = {
   name?: boolean
   body?: boolean
   receivedAt?: boolean
+  teamId?: boolean
   disposition?: boolean
   reason?: boolean
   runId?: boolean
@@ -611,7 +629,7 @@ export type InboxEventSelectScalar = {
   failures?: boolean
 }
 
-export type InboxEventOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "seq" | "adapter" | "lane" | "deliveryId" | "name" | "body" | "receivedAt" | "disposition" | "reason" | "runId" | "settledAt" | "failures", ExtArgs["result"]["inboxEvent"]>
+export type InboxEventOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "seq" | "adapter" | "lane" | "deliveryId" | "name" | "body" | "receivedAt" | "teamId" | "disposition" | "reason" | "runId" | "settledAt" | "failures", ExtArgs["result"]["inboxEvent"]>
 
 export type $InboxEventPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "InboxEvent"
@@ -631,6 +649,10 @@ export type $InboxEventPayload<ExtArgs extends runtime.Types.Extensions.Internal
      */
     body: string
     receivedAt: Date
+    /**
+     * The team of the installation it came from, once that is known.
+     */
+    teamId: string | null
     disposition: string | null
     reason: string | null
     runId: string | null
@@ -1067,6 +1089,7 @@ export interface InboxEventFieldRefs {
   readonly name: Prisma.FieldRef<"InboxEvent", 'String'>
   readonly body: Prisma.FieldRef<"InboxEvent", 'String'>
   readonly receivedAt: Prisma.FieldRef<"InboxEvent", 'DateTime'>
+  readonly teamId: Prisma.FieldRef<"InboxEvent", 'String'>
   readonly disposition: Prisma.FieldRef<"InboxEvent", 'String'>
   readonly reason: Prisma.FieldRef<"InboxEvent", 'String'>
   readonly runId: Prisma.FieldRef<"InboxEvent", 'String'>

@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model Principal
- * A user or a service account.
+ * A user or a service account of one team.
  */
 export type PrincipalModel = runtime.Types.Result.DefaultSelection<Prisma.$PrincipalPayload>
 
@@ -26,64 +26,82 @@ export type AggregatePrincipal = {
 
 export type PrincipalMinAggregateOutputType = {
   id: string | null
+  teamId: string | null
   type: string | null
   displayName: string | null
   email: string | null
   photoUrl: string | null
   administrator: boolean | null
+  disabled: boolean | null
   createdAt: Date | null
+  updatedAt: Date | null
 }
 
 export type PrincipalMaxAggregateOutputType = {
   id: string | null
+  teamId: string | null
   type: string | null
   displayName: string | null
   email: string | null
   photoUrl: string | null
   administrator: boolean | null
+  disabled: boolean | null
   createdAt: Date | null
+  updatedAt: Date | null
 }
 
 export type PrincipalCountAggregateOutputType = {
   id: number
+  teamId: number
   type: number
   displayName: number
   email: number
   photoUrl: number
   administrator: number
+  disabled: number
   createdAt: number
+  updatedAt: number
   _all: number
 }
 
 
 export type PrincipalMinAggregateInputType = {
   id?: true
+  teamId?: true
   type?: true
   displayName?: true
   email?: true
   photoUrl?: true
   administrator?: true
+  disabled?: true
   createdAt?: true
+  updatedAt?: true
 }
 
 export type PrincipalMaxAggregateInputType = {
   id?: true
+  teamId?: true
   type?: true
   displayName?: true
   email?: true
   photoUrl?: true
   administrator?: true
+  disabled?: true
   createdAt?: true
+  updatedAt?: true
 }
 
 export type PrincipalCountAggregateInputType = {
   id?: true
+  teamId?: true
   type?: true
   displayName?: true
   email?: true
   photoUrl?: true
   administrator?: true
+  disabled?: true
   createdAt?: true
+  updatedAt?: true
   _all?: true
 }
 
@@ -161,12 +179,15 @@ export type PrincipalGroupByArgs<ExtArgs extends runtime.Types.Extensions.Intern
 
 export type PrincipalGroupByOutputType = {
   id: string
+  teamId: string
   type: string
   displayName: string | null
   email: string | null
   photoUrl: string | null
   administrator: boolean
+  disabled: boolean
   createdAt: Date
+  updatedAt: Date
   _count: PrincipalCountAggregateOutputType | null
   _min: PrincipalMinAggregateOutputType | null
   _max: PrincipalMaxAggregateOutputType | null
@@ -192,12 +213,16 @@ export type PrincipalWhereInput = {
   OR?: Prisma.PrincipalWhereInput[]
   NOT?: Prisma.PrincipalWhereInput | Prisma.PrincipalWhereInput[]
   id?: Prisma.UuidFilter<"Principal"> | string
+  teamId?: Prisma.UuidFilter<"Principal"> | string
   type?: Prisma.StringFilter<"Principal"> | string
   displayName?: Prisma.StringNullableFilter<"Principal"> | string | null
   email?: Prisma.StringNullableFilter<"Principal"> | string | null
   photoUrl?: Prisma.StringNullableFilter<"Principal"> | string | null
   administrator?: Prisma.BoolFilter<"Principal"> | boolean
+  disabled?: Prisma.BoolFilter<"Principal"> | boolean
   createdAt?: Prisma.DateTimeFilter<"Principal"> | Date | string
+  updatedAt?: Prisma.DateTimeFilter<"Principal"> | Date | string
+  team?: Prisma.XOR<Prisma.TeamScalarRelationFilter, Prisma.TeamWhereInput>
   identities?: Prisma.IdentityListRelationFilter
   keys?: Prisma.ApiKeyListRelationFilter
   runs?: Prisma.RunListRelationFilter
@@ -205,12 +230,16 @@ export type PrincipalWhereInput = {
 
 export type PrincipalOrderByWithRelationInput = {
   id?: Prisma.SortOrder
+  teamId?: Prisma.SortOrder
   type?: Prisma.SortOrder
   displayName?: Prisma.SortOrderInput | Prisma.SortOrder
   email?: Prisma.SortOrderInput | Prisma.SortOrder
   photoUrl?: Prisma.SortOrderInput | Prisma.SortOrder
   administrator?: Prisma.SortOrder
+  disabled?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  updatedAt?: Prisma.SortOrder
+  team?: Prisma.TeamOrderByWithRelationInput
   identities?: Prisma.IdentityOrderByRelationAggregateInput
   keys?: Prisma.ApiKeyOrderByRelationAggregateInput
   runs?: Prisma.RunOrderByRelationAggregateInput
@@ -221,12 +250,16 @@ export type PrincipalWhereUniqueInput = Prisma.AtLeast<{
   AND?: Prisma.PrincipalWhereInput | Prisma.PrincipalWhereInput[]
   OR?: Prisma.PrincipalWhereInput[]
   NOT?: Prisma.PrincipalWhereInput | Prisma.PrincipalWhereInput[]
+  teamId?: Prisma.UuidFilter<"Principal"> | string
   type?: Prisma.StringFilter<"Principal"> | string
   displayName?: Prisma.StringNullableFilter<"Principal"> | string | null
   email?: Prisma.StringNullableFilter<"Principal"> | string | null
   photoUrl?: Prisma.StringNullableFilter<"Principal"> | string | null
   administrator?: Prisma.BoolFilter<"Principal"> | boolean
+  disabled?: Prisma.BoolFilter<"Principal"> | boolean
   createdAt?: Prisma.DateTimeFilter<"Principal"> | Date | string
+  updatedAt?: Prisma.DateTimeFilter<"Principal"> | Date | string
+  team?: Prisma.XOR<Prisma.TeamScalarRelationFilter, Prisma.TeamWhereInput>
   identities?: Prisma.IdentityListRelationFilter
   keys?: Prisma.ApiKeyListRelationFilter
   runs?: Prisma.RunListRelationFilter
@@ -234,12 +267,15 @@ export type PrincipalWhereUniqueInput = Prisma.AtLeast<{
 
 export type PrincipalOrderByWithAggregationInput = {
   id?: Prisma.SortOrder
+  teamId?: Prisma.SortOrder
   type?: Prisma.SortOrder
   displayName?: Prisma.SortOrderInput | Prisma.SortOrder
   email?: Prisma.SortOrderInput | Prisma.SortOrder
   photoUrl?: Prisma.SortOrderInput | Prisma.SortOrder
   administrator?: Prisma.SortOrder
+  disabled?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  updatedAt?: Prisma.SortOrder
   _count?: Prisma.PrincipalCountOrderByAggregateInput
   _max?: Prisma.PrincipalMaxOrderByAggregateInput
   _min?: Prisma.PrincipalMinOrderByAggregateInput
@@ -250,12 +286,15 @@ export type PrincipalScalarWhereWithAggregatesInput = {
   OR?: Prisma.PrincipalScalarWhereWithAggregatesInput[]
   NOT?: Prisma.PrincipalScalarWhereWithAggregatesInput | Prisma.PrincipalScalarWhereWithAggregatesInput[]
   id?: Prisma.UuidWithAggregatesFilter<"Principal"> | string
+  teamId?: Prisma.UuidWithAggregatesFilter<"Principal"> | string
   type?: Prisma.StringWithAggregatesFilter<"Principal"> | string
   displayName?: Prisma.StringNullableWithAggregatesFilter<"Principal"> | string | null
   email?: Prisma.StringNullableWithAggregatesFilter<"Principal"> | string | null
   photoUrl?: Prisma.StringNullableWithAggregatesFilter<"Principal"> | string | null
   administrator?: Prisma.BoolWithAggregatesFilter<"Principal"> | boolean
+  disabled?: Prisma.BoolWithAggregatesFilter<"Principal"> | boolean
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Principal"> | Date | string
+  updatedAt?: Prisma.DateTimeWithAggregatesFilter<"Principal"> | Date | string
 }
 
 export type PrincipalCreateInput = {
@@ -265,7 +304,10 @@ export type PrincipalCreateInput = {
   email?: string | null
   photoUrl?: string | null
   administrator?: boolean
+  disabled?: boolean
   createdAt?: Date | string
+  updatedAt?: Date | string
+  team: Prisma.TeamCreateNestedOneWithoutPrincipalsInput
   identities?: Prisma.IdentityCreateNestedManyWithoutPrincipalInput
   keys?: Prisma.ApiKeyCreateNestedManyWithoutPrincipalInput
   runs?: Prisma.RunCreateNestedManyWithoutCreatorInput
@@ -273,12 +315,15 @@ export type PrincipalCreateInput = {
 
 export type PrincipalUncheckedCreateInput = {
   id: string
+  teamId: string
   type: string
   displayName?: string | null
   email?: string | null
   photoUrl?: string | null
   administrator?: boolean
+  disabled?: boolean
   createdAt?: Date | string
+  updatedAt?: Date | string
   identities?: Prisma.IdentityUncheckedCreateNestedManyWithoutPrincipalInput
   keys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutPrincipalInput
   runs?: Prisma.RunUncheckedCreateNestedManyWithoutCreatorInput
@@ -291,7 +336,10 @@ export type PrincipalUpdateInput = {
   email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   photoUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   administrator?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  disabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  team?: Prisma.TeamUpdateOneRequiredWithoutPrincipalsNestedInput
   identities?: Prisma.IdentityUpdateManyWithoutPrincipalNestedInput
   keys?: Prisma.ApiKeyUpdateManyWithoutPrincipalNestedInput
   runs?: Prisma.RunUpdateManyWithoutCreatorNestedInput
@@ -299,12 +347,15 @@ export type PrincipalUpdateInput = {
 
 export type PrincipalUncheckedUpdateInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
+  teamId?: Prisma.StringFieldUpdateOperationsInput | string
   type?: Prisma.StringFieldUpdateOperationsInput | string
   displayName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   photoUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   administrator?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  disabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   identities?: Prisma.IdentityUncheckedUpdateManyWithoutPrincipalNestedInput
   keys?: Prisma.ApiKeyUncheckedUpdateManyWithoutPrincipalNestedInput
   runs?: Prisma.RunUncheckedUpdateManyWithoutCreatorNestedInput
@@ -312,12 +363,15 @@ export type PrincipalUncheckedUpdateInput = {
 
 export type PrincipalCreateManyInput = {
   id: string
+  teamId: string
   type: string
   displayName?: string | null
   email?: string | null
   photoUrl?: string | null
   administrator?: boolean
+  disabled?: boolean
   createdAt?: Date | string
+  updatedAt?: Date | string
 }
 
 export type PrincipalUpdateManyMutationInput = {
@@ -327,47 +381,71 @@ export type PrincipalUpdateManyMutationInput = {
   email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   photoUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   administrator?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  disabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
 export type PrincipalUncheckedUpdateManyInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
+  teamId?: Prisma.StringFieldUpdateOperationsInput | string
   type?: Prisma.StringFieldUpdateOperationsInput | string
   displayName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   photoUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   administrator?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  disabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+}
+
+export type PrincipalListRelationFilter = {
+  every?: Prisma.PrincipalWhereInput
+  some?: Prisma.PrincipalWhereInput
+  none?: Prisma.PrincipalWhereInput
+}
+
+export type PrincipalOrderByRelationAggregateInput = {
+  _count?: Prisma.SortOrder
 }
 
 export type PrincipalCountOrderByAggregateInput = {
   id?: Prisma.SortOrder
+  teamId?: Prisma.SortOrder
   type?: Prisma.SortOrder
   displayName?: Prisma.SortOrder
   email?: Prisma.SortOrder
   photoUrl?: Prisma.SortOrder
   administrator?: Prisma.SortOrder
+  disabled?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  updatedAt?: Prisma.SortOrder
 }
 
 export type PrincipalMaxOrderByAggregateInput = {
   id?: Prisma.SortOrder
+  teamId?: Prisma.SortOrder
   type?: Prisma.SortOrder
   displayName?: Prisma.SortOrder
   email?: Prisma.SortOrder
   photoUrl?: Prisma.SortOrder
   administrator?: Prisma.SortOrder
+  disabled?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  updatedAt?: Prisma.SortOrder
 }
 
 export type PrincipalMinOrderByAggregateInput = {
   id?: Prisma.SortOrder
+  teamId?: Prisma.SortOrder
   type?: Prisma.SortOrder
   displayName?: Prisma.SortOrder
   email?: Prisma.SortOrder
   photoUrl?: Prisma.SortOrder
   administrator?: Prisma.SortOrder
+  disabled?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  updatedAt?: Prisma.SortOrder
 }
 
 export type PrincipalScalarRelationFilter = {
@@ -375,8 +453,46 @@ export type PrincipalScalarRelationFilter = {
   isNot?: Prisma.PrincipalWhereInput
 }
 
-export type StringFieldUpdateOperationsInput = {
-  set?: string
+export type PrincipalCreateNestedManyWithoutTeamInput = {
+  create?: Prisma.XOR<Prisma.PrincipalCreateWithoutTeamInput, Prisma.PrincipalUncheckedCreateWithoutTeamInput> | Prisma.PrincipalCreateWithoutTeamInput[] | Prisma.PrincipalUncheckedCreateWithoutTeamInput[]
+  connectOrCreate?: Prisma.PrincipalCreateOrConnectWithoutTeamInput | Prisma.PrincipalCreateOrConnectWithoutTeamInput[]
+  createMany?: Prisma.PrincipalCreateManyTeamInputEnvelope
+  connect?: Prisma.PrincipalWhereUniqueInput | Prisma.PrincipalWhereUniqueInput[]
+}
+
+export type PrincipalUncheckedCreateNestedManyWithoutTeamInput = {
+  create?: Prisma.XOR<Prisma.PrincipalCreateWithoutTeamInput, Prisma.PrincipalUncheckedCreateWithoutTeamInput> | Prisma.PrincipalCreateWithoutTeamInput[] | Prisma.PrincipalUncheckedCreateWithoutTeamInput[]
+  connectOrCreate?: Prisma.PrincipalCreateOrConnectWithoutTeamInput | Prisma.PrincipalCreateOrConnectWithoutTeamInput[]
+  createMany?: Prisma.PrincipalCreateManyTeamInputEnvelope
+  connect?: Prisma.PrincipalWhereUniqueInput | Prisma.PrincipalWhereUniqueInput[]
+}
+
+export type PrincipalUpdateManyWithoutTeamNestedInput = {
+  create?: Prisma.XOR<Prisma.PrincipalCreateWithoutTeamInput, Prisma.PrincipalUncheckedCreateWithoutTeamInput> | Prisma.PrincipalCreateWithoutTeamInput[] | Prisma.PrincipalUncheckedCreateWithoutTeamInput[]
+  connectOrCreate?: Prisma.PrincipalCreateOrConnectWithoutTeamInput | Prisma.PrincipalCreateOrConnectWithoutTeamInput[]
+  upsert?: Prisma.PrincipalUpsertWithWhereUniqueWithoutTeamInput | Prisma.PrincipalUpsertWithWhereUniqueWithoutTeamInput[]
+  createMany?: Prisma.PrincipalCreateManyTeamInputEnvelope
+  set?: Prisma.PrincipalWhereUniqueInput | Prisma.PrincipalWhereUniqueInput[]
+  disconnect?: Prisma.PrincipalWhereUniqueInput | Prisma.PrincipalWhereUniqueInput[]
+  delete?: Prisma.PrincipalWhereUniqueInput | Prisma.PrincipalWhereUniqueInput[]
+  connect?: Prisma.PrincipalWhereUniqueInput | Prisma.PrincipalWhereUniqueInput[]
+  update?: Prisma.PrincipalUpdateWithWhereUniqueWithoutTeamInput | Prisma.PrincipalUpdateWithWhereUniqueWithoutTeamInput[]
+  updateMany?: Prisma.PrincipalUpdateManyWithWhereWithoutTeamInput | Prisma.PrincipalUpdateManyWithWhereWithoutTeamInput[]
+  deleteMany?: Prisma.PrincipalScalarWhereInput | Prisma.PrincipalScalarWhereInput[]
+}
+
+export type PrincipalUncheckedUpdateManyWithoutTeamNestedInput = {
+  create?: Prisma.XOR<Prisma.PrincipalCreateWithoutTeamInput, Prisma.PrincipalUncheckedCreateWithoutTeamInput> | Prisma.PrincipalCreateWithoutTeamInput[] | Prisma.PrincipalUncheckedCreateWithoutTeamInput[]
+  connectOrCreate?: Prisma.PrincipalCreateOrConnectWithoutTeamInput | Prisma.PrincipalCreateOrConnectWithoutTeamInput[]
+  upsert?: Prisma.PrincipalUpsertWithWhereUniqueWithoutTeamInput | Prisma.PrincipalUpsertWithWhereUniqueWithoutTeamInput[]
+  createMany?: Prisma.PrincipalCreateManyTeamInputEnvelope
+  set?: Prisma.PrincipalWhereUniqueInput | Prisma.PrincipalWhereUniqueInput[]
+  disconnect?: Prisma.PrincipalWhereUniqueInput | Prisma.PrincipalWhereUniqueInput[]
+  delete?: Prisma.PrincipalWhereUniqueInput | Prisma.PrincipalWhereUniqueInput[]
+  connect?: Prisma.PrincipalWhereUniqueInput | Prisma.PrincipalWhereUniqueInput[]
+  update?: Prisma.PrincipalUpdateWithWhereUniqueWithoutTeamInput | Prisma.PrincipalUpdateWithWhereUniqueWithoutTeamInput[]
+  updateMany?: Prisma.PrincipalUpdateManyWithWhereWithoutTeamInput | Prisma.PrincipalUpdateManyWithWhereWithoutTeamInput[]
+  deleteMany?: Prisma.PrincipalScalarWhereInput | Prisma.PrincipalScalarWhereInput[]
 }
 
 export type NullableStringFieldUpdateOperationsInput = {
@@ -385,10 +501,6 @@ export type NullableStringFieldUpdateOperationsInput = {
 
 export type BoolFieldUpdateOperationsInput = {
   set?: boolean
-}
-
-export type DateTimeFieldUpdateOperationsInput = {
-  set?: Date | string
 }
 
 export type PrincipalCreateNestedOneWithoutIdentitiesInput = {
@@ -433,6 +545,78 @@ export type PrincipalUpdateOneRequiredWithoutRunsNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.PrincipalUpdateToOneWithWhereWithoutRunsInput, Prisma.PrincipalUpdateWithoutRunsInput>, Prisma.PrincipalUncheckedUpdateWithoutRunsInput>
 }
 
+export type PrincipalCreateWithoutTeamInput = {
+  id: string
+  type: string
+  displayName?: string | null
+  email?: string | null
+  photoUrl?: string | null
+  administrator?: boolean
+  disabled?: boolean
+  createdAt?: Date | string
+  updatedAt?: Date | string
+  identities?: Prisma.IdentityCreateNestedManyWithoutPrincipalInput
+  keys?: Prisma.ApiKeyCreateNestedManyWithoutPrincipalInput
+  runs?: Prisma.RunCreateNestedManyWithoutCreatorInput
+}
+
+export type PrincipalUncheckedCreateWithoutTeamInput = {
+  id: string
+  type: string
+  displayName?: string | null
+  email?: string | null
+  photoUrl?: string | null
+  administrator?: boolean
+  disabled?: boolean
+  createdAt?: Date | string
+  updatedAt?: Date | string
+  identities?: Prisma.IdentityUncheckedCreateNestedManyWithoutPrincipalInput
+  keys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutPrincipalInput
+  runs?: Prisma.RunUncheckedCreateNestedManyWithoutCreatorInput
+}
+
+export type PrincipalCreateOrConnectWithoutTeamInput = {
+  where: Prisma.PrincipalWhereUniqueInput
+  create: Prisma.XOR<Prisma.PrincipalCreateWithoutTeamInput, Prisma.PrincipalUncheckedCreateWithoutTeamInput>
+}
+
+export type PrincipalCreateManyTeamInputEnvelope = {
+  data: Prisma.PrincipalCreateManyTeamInput | Prisma.PrincipalCreateManyTeamInput[]
+  skipDuplicates?: boolean
+}
+
+export type PrincipalUpsertWithWhereUniqueWithoutTeamInput = {
+  where: Prisma.PrincipalWhereUniqueInput
+  update: Prisma.XOR<Prisma.PrincipalUpdateWithoutTeamInput, Prisma.PrincipalUncheckedUpdateWithoutTeamInput>
+  create: Prisma.XOR<Prisma.PrincipalCreateWithoutTeamInput, Prisma.PrincipalUncheckedCreateWithoutTeamInput>
+}
+
+export type PrincipalUpdateWithWhereUniqueWithoutTeamInput = {
+  where: Prisma.PrincipalWhereUniqueInput
+  data: Prisma.XOR<Prisma.PrincipalUpdateWithoutTeamInput, Prisma.PrincipalUncheckedUpdateWithoutTeamInput>
+}
+
+export type PrincipalUpdateManyWithWhereWithoutTeamInput = {
+  where: Prisma.PrincipalScalarWhereInput
+  data: Prisma.XOR<Prisma.PrincipalUpdateManyMutationInput, Prisma.PrincipalUncheckedUpdateManyWithoutTeamInput>
+}
+
+export type PrincipalScalarWhereInput = {
+  AND?: Prisma.PrincipalScalarWhereInput | Prisma.PrincipalScalarWhereInput[]
+  OR?: Prisma.PrincipalScalarWhereInput[]
+  NOT?: Prisma.PrincipalScalarWhereInput | Prisma.PrincipalScalarWhereInput[]
+  id?: Prisma.UuidFilter<"Principal"> | string
+  teamId?: Prisma.UuidFilter<"Principal"> | string
+  type?: Prisma.StringFilter<"Principal"> | string
+  displayName?: Prisma.StringNullableFilter<"Principal"> | string | null
+  email?: Prisma.StringNullableFilter<"Principal"> | string | null
+  photoUrl?: Prisma.StringNullableFilter<"Principal"> | string | null
+  administrator?: Prisma.BoolFilter<"Principal"> | boolean
+  disabled?: Prisma.BoolFilter<"Principal"> | boolean
+  createdAt?: Prisma.DateTimeFilter<"Principal"> | Date | string
+  updatedAt?: Prisma.DateTimeFilter<"Principal"> | Date | string
+}
+
 export type PrincipalCreateWithoutIdentitiesInput = {
   id: string
   type: string
@@ -440,19 +624,25 @@ export type PrincipalCreateWithoutIdentitiesInput = {
   email?: string | null
   photoUrl?: string | null
   administrator?: boolean
+  disabled?: boolean
   createdAt?: Date | string
+  updatedAt?: Date | string
+  team: Prisma.TeamCreateNestedOneWithoutPrincipalsInput
   keys?: Prisma.ApiKeyCreateNestedManyWithoutPrincipalInput
   runs?: Prisma.RunCreateNestedManyWithoutCreatorInput
 }
 
 export type PrincipalUncheckedCreateWithoutIdentitiesInput = {
   id: string
+  teamId: string
   type: string
   displayName?: string | null
   email?: string | null
   photoUrl?: string | null
   administrator?: boolean
+  disabled?: boolean
   createdAt?: Date | string
+  updatedAt?: Date | string
   keys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutPrincipalInput
   runs?: Prisma.RunUncheckedCreateNestedManyWithoutCreatorInput
 }
@@ -480,19 +670,25 @@ export type PrincipalUpdateWithoutIdentitiesInput = {
   email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   photoUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   administrator?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  disabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  team?: Prisma.TeamUpdateOneRequiredWithoutPrincipalsNestedInput
   keys?: Prisma.ApiKeyUpdateManyWithoutPrincipalNestedInput
   runs?: Prisma.RunUpdateManyWithoutCreatorNestedInput
 }
 
 export type PrincipalUncheckedUpdateWithoutIdentitiesInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
+  teamId?: Prisma.StringFieldUpdateOperationsInput | string
   type?: Prisma.StringFieldUpdateOperationsInput | string
   displayName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   photoUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   administrator?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  disabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   keys?: Prisma.ApiKeyUncheckedUpdateManyWithoutPrincipalNestedInput
   runs?: Prisma.RunUncheckedUpdateManyWithoutCreatorNestedInput
 }
@@ -504,19 +700,25 @@ export type PrincipalCreateWithoutKeysInput = {
   email?: string | null
   photoUrl?: string | null
   administrator?: boolean
+  disabled?: boolean
   createdAt?: Date | string
+  updatedAt?: Date | string
+  team: Prisma.TeamCreateNestedOneWithoutPrincipalsInput
   identities?: Prisma.IdentityCreateNestedManyWithoutPrincipalInput
   runs?: Prisma.RunCreateNestedManyWithoutCreatorInput
 }
 
 export type PrincipalUncheckedCreateWithoutKeysInput = {
   id: string
+  teamId: string
   type: string
   displayName?: string | null
   email?: string | null
   photoUrl?: string | null
   administrator?: boolean
+  disabled?: boolean
   createdAt?: Date | string
+  updatedAt?: Date | string
   identities?: Prisma.IdentityUncheckedCreateNestedManyWithoutPrincipalInput
   runs?: Prisma.RunUncheckedCreateNestedManyWithoutCreatorInput
 }
@@ -544,19 +746,25 @@ export type PrincipalUpdateWithoutKeysInput = {
   email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   photoUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   administrator?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  disabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  team?: Prisma.TeamUpdateOneRequiredWithoutPrincipalsNestedInput
   identities?: Prisma.IdentityUpdateManyWithoutPrincipalNestedInput
   runs?: Prisma.RunUpdateManyWithoutCreatorNestedInput
 }
 
 export type PrincipalUncheckedUpdateWithoutKeysInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
+  teamId?: Prisma.StringFieldUpdateOperationsInput | string
   type?: Prisma.StringFieldUpdateOperationsInput | string
   displayName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   photoUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   administrator?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  disabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   identities?: Prisma.IdentityUncheckedUpdateManyWithoutPrincipalNestedInput
   runs?: Prisma.RunUncheckedUpdateManyWithoutCreatorNestedInput
 }
@@ -568,19 +776,25 @@ export type PrincipalCreateWithoutRunsInput = {
   email?: string | null
   photoUrl?: string | null
   administrator?: boolean
+  disabled?: boolean
   createdAt?: Date | string
+  updatedAt?: Date | string
+  team: Prisma.TeamCreateNestedOneWithoutPrincipalsInput
   identities?: Prisma.IdentityCreateNestedManyWithoutPrincipalInput
   keys?: Prisma.ApiKeyCreateNestedManyWithoutPrincipalInput
 }
 
 export type PrincipalUncheckedCreateWithoutRunsInput = {
   id: string
+  teamId: string
   type: string
   displayName?: string | null
   email?: string | null
   photoUrl?: string | null
   administrator?: boolean
+  disabled?: boolean
   createdAt?: Date | string
+  updatedAt?: Date | string
   identities?: Prisma.IdentityUncheckedCreateNestedManyWithoutPrincipalInput
   keys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutPrincipalInput
 }
@@ -608,21 +822,81 @@ export type PrincipalUpdateWithoutRunsInput = {
   email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   photoUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   administrator?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  disabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  team?: Prisma.TeamUpdateOneRequiredWithoutPrincipalsNestedInput
   identities?: Prisma.IdentityUpdateManyWithoutPrincipalNestedInput
   keys?: Prisma.ApiKeyUpdateManyWithoutPrincipalNestedInput
 }
 
 export type PrincipalUncheckedUpdateWithoutRunsInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
+  teamId?: Prisma.StringFieldUpdateOperationsInput | string
   type?: Prisma.StringFieldUpdateOperationsInput | string
   displayName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   photoUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   administrator?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  disabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   identities?: Prisma.IdentityUncheckedUpdateManyWithoutPrincipalNestedInput
   keys?: Prisma.ApiKeyUncheckedUpdateManyWithoutPrincipalNestedInput
+}
+
+export type PrincipalCreateManyTeamInput = {
+  id: string
+  type: string
+  displayName?: string | null
+  email?: string | null
+  photoUrl?: string | null
+  administrator?: boolean
+  disabled?: boolean
+  createdAt?: Date | string
+  updatedAt?: Date | string
+}
+
+export type PrincipalUpdateWithoutTeamInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  type?: Prisma.StringFieldUpdateOperationsInput | string
+  displayName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  photoUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  administrator?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  disabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  identities?: Prisma.IdentityUpdateManyWithoutPrincipalNestedInput
+  keys?: Prisma.ApiKeyUpdateManyWithoutPrincipalNestedInput
+  runs?: Prisma.RunUpdateManyWithoutCreatorNestedInput
+}
+
+export type PrincipalUncheckedUpdateWithoutTeamInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  type?: Prisma.StringFieldUpdateOperationsInput | string
+  displayName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  photoUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  administrator?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  disabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  identities?: Prisma.IdentityUncheckedUpdateManyWithoutPrincipalNestedInput
+  keys?: Prisma.ApiKeyUncheckedUpdateManyWithoutPrincipalNestedInput
+  runs?: Prisma.RunUncheckedUpdateManyWithoutCreatorNestedInput
+}
+
+export type PrincipalUncheckedUpdateManyWithoutTeamInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  type?: Prisma.StringFieldUpdateOperationsInput | string
+  displayName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  photoUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  administrator?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  disabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
 
@@ -676,12 +950,16 @@ export type PrincipalCountOutputTypeCountRunsArgs<ExtArgs extends runtime.Types.
 
 export type PrincipalSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
+  teamId?: boolean
   type?: boolean
   displayName?: boolean
   email?: boolean
   photoUrl?: boolean
   administrator?: boolean
+  disabled?: boolean
   createdAt?: boolean
+  updatedAt?: boolean
+  team?: boolean | Prisma.TeamDefaultArgs<ExtArgs>
   identities?: boolean | Prisma.Principal$identitiesArgs<ExtArgs>
   keys?: boolean | Prisma.Principal$keysArgs<ExtArgs>
   runs?: boolean | Prisma.Principal$runsArgs<ExtArgs>
@@ -690,59 +968,79 @@ export type PrincipalSelect<ExtArgs extends runtime.Types.Extensions.InternalArg
 
 export type PrincipalSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
+  teamId?: boolean
   type?: boolean
   displayName?: boolean
   email?: boolean
   photoUrl?: boolean
   administrator?: boolean
+  disabled?: boolean
   createdAt?: boolean
+  updatedAt?: boolean
+  team?: boolean | Prisma.TeamDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["principal"]>
 
 export type PrincipalSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
+  teamId?: boolean
   type?: boolean
   displayName?: boolean
   email?: boolean
   photoUrl?: boolean
   administrator?: boolean
+  disabled?: boolean
   createdAt?: boolean
+  updatedAt?: boolean
+  team?: boolean | Prisma.TeamDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["principal"]>
 
 export type PrincipalSelectScalar = {
   id?: boolean
+  teamId?: boolean
   type?: boolean
   displayName?: boolean
   email?: boolean
   photoUrl?: boolean
   administrator?: boolean
+  disabled?: boolean
   createdAt?: boolean
+  updatedAt?: boolean
 }
 
-export type PrincipalOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "type" | "displayName" | "email" | "photoUrl" | "administrator" | "createdAt", ExtArgs["result"]["principal"]>
+export type PrincipalOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "teamId" | "type" | "displayName" | "email" | "photoUrl" | "administrator" | "disabled" | "createdAt" | "updatedAt", ExtArgs["result"]["principal"]>
 export type PrincipalInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  team?: boolean | Prisma.TeamDefaultArgs<ExtArgs>
   identities?: boolean | Prisma.Principal$identitiesArgs<ExtArgs>
   keys?: boolean | Prisma.Principal$keysArgs<ExtArgs>
   runs?: boolean | Prisma.Principal$runsArgs<ExtArgs>
   _count?: boolean | Prisma.PrincipalCountOutputTypeDefaultArgs<ExtArgs>
 }
-export type PrincipalIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {}
-export type PrincipalIncludeUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {}
+export type PrincipalIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  team?: boolean | Prisma.TeamDefaultArgs<ExtArgs>
+}
+export type PrincipalIncludeUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  team?: boolean | Prisma.TeamDefaultArgs<ExtArgs>
+}
 
 export type $PrincipalPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Principal"
   objects: {
+    team: Prisma.$TeamPayload<ExtArgs>
     identities: Prisma.$IdentityPayload<ExtArgs>[]
     keys: Prisma.$ApiKeyPayload<ExtArgs>[]
     runs: Prisma.$RunPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: string
+    teamId: string
     type: string
     displayName: string | null
     email: string | null
     photoUrl: string | null
     administrator: boolean
+    disabled: boolean
     createdAt: Date
+    updatedAt: Date
   }, ExtArgs["result"]["principal"]>
   composites: {}
 }
@@ -1137,6 +1435,7 @@ readonly fields: PrincipalFieldRefs;
  */
 export interface Prisma__PrincipalClient<T, Null = never, ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs, GlobalOmitOptions = {}> extends Prisma.PrismaPromise<T> {
   readonly [Symbol.toStringTag]: "PrismaPromise"
+  team<T extends Prisma.TeamDefaultArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.TeamDefaultArgs<ExtArgs>>): Prisma.Prisma__TeamClient<runtime.Types.Result.GetResult<Prisma.$TeamPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | Null, Null, ExtArgs, GlobalOmitOptions>
   identities<T extends Prisma.Principal$identitiesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Principal$identitiesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$IdentityPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   keys<T extends Prisma.Principal$keysArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Principal$keysArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ApiKeyPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   runs<T extends Prisma.Principal$runsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Principal$runsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$RunPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
@@ -1170,12 +1469,15 @@ export interface Prisma__PrincipalClient<T, Null = never, ExtArgs extends runtim
  */
 export interface PrincipalFieldRefs {
   readonly id: Prisma.FieldRef<"Principal", 'String'>
+  readonly teamId: Prisma.FieldRef<"Principal", 'String'>
   readonly type: Prisma.FieldRef<"Principal", 'String'>
   readonly displayName: Prisma.FieldRef<"Principal", 'String'>
   readonly email: Prisma.FieldRef<"Principal", 'String'>
   readonly photoUrl: Prisma.FieldRef<"Principal", 'String'>
   readonly administrator: Prisma.FieldRef<"Principal", 'Boolean'>
+  readonly disabled: Prisma.FieldRef<"Principal", 'Boolean'>
   readonly createdAt: Prisma.FieldRef<"Principal", 'DateTime'>
+  readonly updatedAt: Prisma.FieldRef<"Principal", 'DateTime'>
 }
     
 
@@ -1430,6 +1732,10 @@ export type PrincipalCreateManyAndReturnArgs<ExtArgs extends runtime.Types.Exten
    */
   data: Prisma.PrincipalCreateManyInput | Prisma.PrincipalCreateManyInput[]
   skipDuplicates?: boolean
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.PrincipalIncludeCreateManyAndReturn<ExtArgs> | null
 }
 
 /**
@@ -1500,6 +1806,10 @@ export type PrincipalUpdateManyAndReturnArgs<ExtArgs extends runtime.Types.Exten
    * Limit how many Principals to update.
    */
   limit?: number
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.PrincipalIncludeUpdateManyAndReturn<ExtArgs> | null
 }
 
 /**

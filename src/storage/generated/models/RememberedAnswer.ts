@@ -20,14 +20,25 @@ export type RememberedAnswerModel = runtime.Types.Result.DefaultSelection<Prisma
 
 export type AggregateRememberedAnswer = {
   _count: RememberedAnswerCountAggregateOutputType | null
+  _avg: RememberedAnswerAvgAggregateOutputType | null
+  _sum: RememberedAnswerSumAggregateOutputType | null
   _min: RememberedAnswerMinAggregateOutputType | null
   _max: RememberedAnswerMaxAggregateOutputType | null
+}
+
+export type RememberedAnswerAvgAggregateOutputType = {
+  status: number | null
+}
+
+export type RememberedAnswerSumAggregateOutputType = {
+  status: number | null
 }
 
 export type RememberedAnswerMinAggregateOutputType = {
   principalId: string | null
   key: string | null
   requestHash: string | null
+  status: number | null
   createdAt: Date | null
 }
 
@@ -35,6 +46,7 @@ export type RememberedAnswerMaxAggregateOutputType = {
   principalId: string | null
   key: string | null
   requestHash: string | null
+  status: number | null
   createdAt: Date | null
 }
 
@@ -42,16 +54,26 @@ export type RememberedAnswerCountAggregateOutputType = {
   principalId: number
   key: number
   requestHash: number
+  status: number
   body: number
   createdAt: number
   _all: number
 }
 
 
+export type RememberedAnswerAvgAggregateInputType = {
+  status?: true
+}
+
+export type RememberedAnswerSumAggregateInputType = {
+  status?: true
+}
+
 export type RememberedAnswerMinAggregateInputType = {
   principalId?: true
   key?: true
   requestHash?: true
+  status?: true
   createdAt?: true
 }
 
@@ -59,6 +81,7 @@ export type RememberedAnswerMaxAggregateInputType = {
   principalId?: true
   key?: true
   requestHash?: true
+  status?: true
   createdAt?: true
 }
 
@@ -66,6 +89,7 @@ export type RememberedAnswerCountAggregateInputType = {
   principalId?: true
   key?: true
   requestHash?: true
+  status?: true
   body?: true
   createdAt?: true
   _all?: true
@@ -109,6 +133,18 @@ export type RememberedAnswerAggregateArgs<ExtArgs extends runtime.Types.Extensio
   /**
    * {@link https://www.prisma.io/docs/concepts/components/prisma-client/aggregations Aggregation Docs}
    * 
+   * Select which fields to average
+  **/
+  _avg?: RememberedAnswerAvgAggregateInputType
+  /**
+   * {@link https://www.prisma.io/docs/concepts/components/prisma-client/aggregations Aggregation Docs}
+   * 
+   * Select which fields to sum
+  **/
+  _sum?: RememberedAnswerSumAggregateInputType
+  /**
+   * {@link https://www.prisma.io/docs/concepts/components/prisma-client/aggregations Aggregation Docs}
+   * 
    * Select which fields to find the minimum value
   **/
   _min?: RememberedAnswerMinAggregateInputType
@@ -139,6 +175,8 @@ export type RememberedAnswerGroupByArgs<ExtArgs extends runtime.Types.Extensions
   take?: number
   skip?: number
   _count?: RememberedAnswerCountAggregateInputType | true
+  _avg?: RememberedAnswerAvgAggregateInputType
+  _sum?: RememberedAnswerSumAggregateInputType
   _min?: RememberedAnswerMinAggregateInputType
   _max?: RememberedAnswerMaxAggregateInputType
 }
@@ -147,9 +185,12 @@ export type RememberedAnswerGroupByOutputType = {
   principalId: string
   key: string
   requestHash: string
+  status: number
   body: runtime.JsonValue
   createdAt: Date
   _count: RememberedAnswerCountAggregateOutputType | null
+  _avg: RememberedAnswerAvgAggregateOutputType | null
+  _sum: RememberedAnswerSumAggregateOutputType | null
   _min: RememberedAnswerMinAggregateOutputType | null
   _max: RememberedAnswerMaxAggregateOutputType | null
 }
@@ -176,6 +217,7 @@ export type RememberedAnswerWhereInput = {
   principalId?: Prisma.UuidFilter<"RememberedAnswer"> | string
   key?: Prisma.StringFilter<"RememberedAnswer"> | string
   requestHash?: Prisma.StringFilter<"RememberedAnswer"> | string
+  status?: Prisma.IntFilter<"RememberedAnswer"> | number
   body?: Prisma.JsonFilter<"RememberedAnswer">
   createdAt?: Prisma.DateTimeFilter<"RememberedAnswer"> | Date | string
 }
@@ -184,6 +226,7 @@ export type RememberedAnswerOrderByWithRelationInput = {
   principalId?: Prisma.SortOrder
   key?: Prisma.SortOrder
   requestHash?: Prisma.SortOrder
+  status?: Prisma.SortOrder
   body?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
@@ -196,6 +239,7 @@ export type RememberedAnswerWhereUniqueInput = Prisma.AtLeast<{
   principalId?: Prisma.UuidFilter<"RememberedAnswer"> | string
   key?: Prisma.StringFilter<"RememberedAnswer"> | string
   requestHash?: Prisma.StringFilter<"RememberedAnswer"> | string
+  status?: Prisma.IntFilter<"RememberedAnswer"> | number
   body?: Prisma.JsonFilter<"RememberedAnswer">
   createdAt?: Prisma.DateTimeFilter<"RememberedAnswer"> | Date | string
 }, "principalId_key">
@@ -204,11 +248,14 @@ export type RememberedAnswerOrderByWithAggregationInput = {
   principalId?: Prisma.SortOrder
   key?: Prisma.SortOrder
   requestHash?: Prisma.SortOrder
+  status?: Prisma.SortOrder
   body?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   _count?: Prisma.RememberedAnswerCountOrderByAggregateInput
+  _avg?: Prisma.RememberedAnswerAvgOrderByAggregateInput
   _max?: Prisma.RememberedAnswerMaxOrderByAggregateInput
   _min?: Prisma.RememberedAnswerMinOrderByAggregateInput
+  _sum?: Prisma.RememberedAnswerSumOrderByAggregateInput
 }
 
 export type RememberedAnswerScalarWhereWithAggregatesInput = {
@@ -218,6 +265,7 @@ export type RememberedAnswerScalarWhereWithAggregatesInput = {
   principalId?: Prisma.UuidWithAggregatesFilter<"RememberedAnswer"> | string
   key?: Prisma.StringWithAggregatesFilter<"RememberedAnswer"> | string
   requestHash?: Prisma.StringWithAggregatesFilter<"RememberedAnswer"> | string
+  status?: Prisma.IntWithAggregatesFilter<"RememberedAnswer"> | number
   body?: Prisma.JsonWithAggregatesFilter<"RememberedAnswer">
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"RememberedAnswer"> | Date | string
 }
@@ -226,6 +274,7 @@ export type RememberedAnswerCreateInput = {
   principalId: string
   key: string
   requestHash: string
+  status?: number
   body: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt?: Date | string
 }
@@ -234,6 +283,7 @@ export type RememberedAnswerUncheckedCreateInput = {
   principalId: string
   key: string
   requestHash: string
+  status?: number
   body: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt?: Date | string
 }
@@ -242,6 +292,7 @@ export type RememberedAnswerUpdateInput = {
   principalId?: Prisma.StringFieldUpdateOperationsInput | string
   key?: Prisma.StringFieldUpdateOperationsInput | string
   requestHash?: Prisma.StringFieldUpdateOperationsInput | string
+  status?: Prisma.IntFieldUpdateOperationsInput | number
   body?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -250,6 +301,7 @@ export type RememberedAnswerUncheckedUpdateInput = {
   principalId?: Prisma.StringFieldUpdateOperationsInput | string
   key?: Prisma.StringFieldUpdateOperationsInput | string
   requestHash?: Prisma.StringFieldUpdateOperationsInput | string
+  status?: Prisma.IntFieldUpdateOperationsInput | number
   body?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -258,6 +310,7 @@ export type RememberedAnswerCreateManyInput = {
   principalId: string
   key: string
   requestHash: string
+  status?: number
   body: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt?: Date | string
 }
@@ -266,6 +319,7 @@ export type RememberedAnswerUpdateManyMutationInput = {
   principalId?: Prisma.StringFieldUpdateOperationsInput | string
   key?: Prisma.StringFieldUpdateOperationsInput | string
   requestHash?: Prisma.StringFieldUpdateOperationsInput | string
+  status?: Prisma.IntFieldUpdateOperationsInput | number
   body?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -274,6 +328,7 @@ export type RememberedAnswerUncheckedUpdateManyInput = {
   principalId?: Prisma.StringFieldUpdateOperationsInput | string
   key?: Prisma.StringFieldUpdateOperationsInput | string
   requestHash?: Prisma.StringFieldUpdateOperationsInput | string
+  status?: Prisma.IntFieldUpdateOperationsInput | number
   body?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -287,14 +342,20 @@ export type RememberedAnswerCountOrderByAggregateInput = {
   principalId?: Prisma.SortOrder
   key?: Prisma.SortOrder
   requestHash?: Prisma.SortOrder
+  status?: Prisma.SortOrder
   body?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+}
+
+export type RememberedAnswerAvgOrderByAggregateInput = {
+  status?: Prisma.SortOrder
 }
 
 export type RememberedAnswerMaxOrderByAggregateInput = {
   principalId?: Prisma.SortOrder
   key?: Prisma.SortOrder
   requestHash?: Prisma.SortOrder
+  status?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
 
@@ -302,7 +363,12 @@ export type RememberedAnswerMinOrderByAggregateInput = {
   principalId?: Prisma.SortOrder
   key?: Prisma.SortOrder
   requestHash?: Prisma.SortOrder
+  status?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+}
+
+export type RememberedAnswerSumOrderByAggregateInput = {
+  status?: Prisma.SortOrder
 }
 
 
@@ -311,6 +377,7 @@ export type RememberedAnswerSelect<ExtArgs extends runtime.Types.Extensions.Inte
   principalId?: boolean
   key?: boolean
   requestHash?: boolean
+  status?: boolean
   body?: boolean
   createdAt?: boolean
 }, ExtArgs["result"]["rememberedAnswer"]>
@@ -319,6 +386,7 @@ export type RememberedAnswerSelectCreateManyAndReturn<ExtArgs extends runtime.Ty
   principalId?: boolean
   key?: boolean
   requestHash?: boolean
+  status?: boolean
   body?: boolean
   createdAt?: boolean
 }, ExtArgs["result"]["rememberedAnswer"]>
@@ -327,6 +395,7 @@ export type RememberedAnswerSelectUpdateManyAndReturn<ExtArgs extends runtime.Ty
   principalId?: boolean
   key?: boolean
   requestHash?: boolean
+  status?: boolean
   body?: boolean
   createdAt?: boolean
 }, ExtArgs["result"]["rememberedAnswer"]>
@@ -335,11 +404,12 @@ export type RememberedAnswerSelectScalar = {
   principalId?: boolean
   key?: boolean
   requestHash?: boolean
+  status?: boolean
   body?: boolean
   createdAt?: boolean
 }
 
-export type RememberedAnswerOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"principalId" | "key" | "requestHash" | "body" | "createdAt", ExtArgs["result"]["rememberedAnswer"]>
+export type RememberedAnswerOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"principalId" | "key" | "requestHash" | "status" | "body" | "createdAt", ExtArgs["result"]["rememberedAnswer"]>
 
 export type $RememberedAnswerPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "RememberedAnswer"
@@ -348,6 +418,7 @@ export type $RememberedAnswerPayload<ExtArgs extends runtime.Types.Extensions.In
     principalId: string
     key: string
     requestHash: string
+    status: number
     body: runtime.JsonValue
     createdAt: Date
   }, ExtArgs["result"]["rememberedAnswer"]>
@@ -776,6 +847,7 @@ export interface RememberedAnswerFieldRefs {
   readonly principalId: Prisma.FieldRef<"RememberedAnswer", 'String'>
   readonly key: Prisma.FieldRef<"RememberedAnswer", 'String'>
   readonly requestHash: Prisma.FieldRef<"RememberedAnswer", 'String'>
+  readonly status: Prisma.FieldRef<"RememberedAnswer", 'Int'>
   readonly body: Prisma.FieldRef<"RememberedAnswer", 'Json'>
   readonly createdAt: Prisma.FieldRef<"RememberedAnswer", 'DateTime'>
 }

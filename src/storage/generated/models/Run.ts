@@ -30,6 +30,8 @@ export type RunAvgAggregateOutputType = {
   turn: number | null
   attempt: number | null
   lostAttempts: number | null
+  totalTokens: number | null
+  costUsd: runtime.Decimal | null
   lastSeq: number | null
 }
 
@@ -37,11 +39,14 @@ export type RunSumAggregateOutputType = {
   turn: number | null
   attempt: number | null
   lostAttempts: number | null
+  totalTokens: bigint | null
+  costUsd: runtime.Decimal | null
   lastSeq: number | null
 }
 
 export type RunMinAggregateOutputType = {
   id: string | null
+  teamId: string | null
   title: string | null
   prompt: string | null
   context: string | null
@@ -57,6 +62,7 @@ export type RunMinAggregateOutputType = {
   scheduleId: string | null
   triggerUrl: string | null
   conversationId: string | null
+  continuesId: string | null
   sessionId: string | null
   createdAt: Date | null
   updatedAt: Date | null
@@ -70,6 +76,8 @@ export type RunMinAggregateOutputType = {
   agentSession: string | null
   checkpoint: string | null
   answer: string | null
+  totalTokens: bigint | null
+  costUsd: runtime.Decimal | null
   lastWrite: string | null
   lastSeq: number | null
   leaseToken: string | null
@@ -79,6 +87,7 @@ export type RunMinAggregateOutputType = {
 
 export type RunMaxAggregateOutputType = {
   id: string | null
+  teamId: string | null
   title: string | null
   prompt: string | null
   context: string | null
@@ -94,6 +103,7 @@ export type RunMaxAggregateOutputType = {
   scheduleId: string | null
   triggerUrl: string | null
   conversationId: string | null
+  continuesId: string | null
   sessionId: string | null
   createdAt: Date | null
   updatedAt: Date | null
@@ -107,6 +117,8 @@ export type RunMaxAggregateOutputType = {
   agentSession: string | null
   checkpoint: string | null
   answer: string | null
+  totalTokens: bigint | null
+  costUsd: runtime.Decimal | null
   lastWrite: string | null
   lastSeq: number | null
   leaseToken: string | null
@@ -116,6 +128,7 @@ export type RunMaxAggregateOutputType = {
 
 export type RunCountAggregateOutputType = {
   id: number
+  teamId: number
   title: number
   prompt: number
   context: number
@@ -131,11 +144,13 @@ export type RunCountAggregateOutputType = {
   modelId: number
   environmentId: number
   skill: number
+  skillSnapshot: number
   scheduleId: number
   artifactTypes: number
   triggerUrl: number
   ancestorIds: number
   conversationId: number
+  continuesId: number
   sessionId: number
   provenance: number
   createdAt: number
@@ -151,7 +166,10 @@ export type RunCountAggregateOutputType = {
   agentSession: number
   checkpoint: number
   permission: number
+  approval: number
   answer: number
+  totalTokens: number
+  costUsd: number
   lastWrite: number
   lastSeq: number
   leaseToken: number
@@ -165,6 +183,8 @@ export type RunAvgAggregateInputType = {
   turn?: true
   attempt?: true
   lostAttempts?: true
+  totalTokens?: true
+  costUsd?: true
   lastSeq?: true
 }
 
@@ -172,11 +192,14 @@ export type RunSumAggregateInputType = {
   turn?: true
   attempt?: true
   lostAttempts?: true
+  totalTokens?: true
+  costUsd?: true
   lastSeq?: true
 }
 
 export type RunMinAggregateInputType = {
   id?: true
+  teamId?: true
   title?: true
   prompt?: true
   context?: true
@@ -192,6 +215,7 @@ export type RunMinAggregateInputType = {
   scheduleId?: true
   triggerUrl?: true
   conversationId?: true
+  continuesId?: true
   sessionId?: true
   createdAt?: true
   updatedAt?: true
@@ -205,6 +229,8 @@ export type RunMinAggregateInputType = {
   agentSession?: true
   checkpoint?: true
   answer?: true
+  totalTokens?: true
+  costUsd?: true
   lastWrite?: true
   lastSeq?: true
   leaseToken?: true
@@ -214,6 +240,7 @@ export type RunMinAggregateInputType = {
 
 export type RunMaxAggregateInputType = {
   id?: true
+  teamId?: true
   title?: true
   prompt?: true
   context?: true
@@ -229,6 +256,7 @@ export type RunMaxAggregateInputType = {
   scheduleId?: true
   triggerUrl?: true
   conversationId?: true
+  continuesId?: true
   sessionId?: true
   createdAt?: true
   updatedAt?: true
@@ -242,6 +270,8 @@ export type RunMaxAggregateInputType = {
   agentSession?: true
   checkpoint?: true
   answer?: true
+  totalTokens?: true
+  costUsd?: true
   lastWrite?: true
   lastSeq?: true
   leaseToken?: true
@@ -251,6 +281,7 @@ export type RunMaxAggregateInputType = {
 
 export type RunCountAggregateInputType = {
   id?: true
+  teamId?: true
   title?: true
   prompt?: true
   context?: true
@@ -266,11 +297,13 @@ export type RunCountAggregateInputType = {
   modelId?: true
   environmentId?: true
   skill?: true
+  skillSnapshot?: true
   scheduleId?: true
   artifactTypes?: true
   triggerUrl?: true
   ancestorIds?: true
   conversationId?: true
+  continuesId?: true
   sessionId?: true
   provenance?: true
   createdAt?: true
@@ -286,7 +319,10 @@ export type RunCountAggregateInputType = {
   agentSession?: true
   checkpoint?: true
   permission?: true
+  approval?: true
   answer?: true
+  totalTokens?: true
+  costUsd?: true
   lastWrite?: true
   lastSeq?: true
   leaseToken?: true
@@ -383,6 +419,7 @@ export type RunGroupByArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs
 
 export type RunGroupByOutputType = {
   id: string
+  teamId: string
   title: string
   prompt: string
   context: string | null
@@ -398,11 +435,13 @@ export type RunGroupByOutputType = {
   modelId: string | null
   environmentId: string | null
   skill: string | null
+  skillSnapshot: runtime.JsonValue | null
   scheduleId: string | null
   artifactTypes: string[]
   triggerUrl: string | null
   ancestorIds: string[]
   conversationId: string
+  continuesId: string | null
   sessionId: string
   provenance: runtime.JsonValue
   createdAt: Date
@@ -418,7 +457,10 @@ export type RunGroupByOutputType = {
   agentSession: string | null
   checkpoint: string | null
   permission: runtime.JsonValue | null
+  approval: runtime.JsonValue | null
   answer: string | null
+  totalTokens: bigint
+  costUsd: runtime.Decimal | null
   lastWrite: string | null
   lastSeq: number
   leaseToken: string | null
@@ -451,6 +493,7 @@ export type RunWhereInput = {
   OR?: Prisma.RunWhereInput[]
   NOT?: Prisma.RunWhereInput | Prisma.RunWhereInput[]
   id?: Prisma.UuidFilter<"Run"> | string
+  teamId?: Prisma.UuidFilter<"Run"> | string
   title?: Prisma.StringFilter<"Run"> | string
   prompt?: Prisma.StringFilter<"Run"> | string
   context?: Prisma.StringNullableFilter<"Run"> | string | null
@@ -466,11 +509,13 @@ export type RunWhereInput = {
   modelId?: Prisma.StringNullableFilter<"Run"> | string | null
   environmentId?: Prisma.StringNullableFilter<"Run"> | string | null
   skill?: Prisma.StringNullableFilter<"Run"> | string | null
+  skillSnapshot?: Prisma.JsonNullableFilter<"Run">
   scheduleId?: Prisma.UuidNullableFilter<"Run"> | string | null
   artifactTypes?: Prisma.StringNullableListFilter<"Run">
   triggerUrl?: Prisma.StringNullableFilter<"Run"> | string | null
   ancestorIds?: Prisma.StringNullableListFilter<"Run">
   conversationId?: Prisma.UuidFilter<"Run"> | string
+  continuesId?: Prisma.UuidNullableFilter<"Run"> | string | null
   sessionId?: Prisma.UuidFilter<"Run"> | string
   provenance?: Prisma.JsonFilter<"Run">
   createdAt?: Prisma.DateTimeFilter<"Run"> | Date | string
@@ -486,7 +531,10 @@ export type RunWhereInput = {
   agentSession?: Prisma.StringNullableFilter<"Run"> | string | null
   checkpoint?: Prisma.StringNullableFilter<"Run"> | string | null
   permission?: Prisma.JsonNullableFilter<"Run">
+  approval?: Prisma.JsonNullableFilter<"Run">
   answer?: Prisma.StringNullableFilter<"Run"> | string | null
+  totalTokens?: Prisma.BigIntFilter<"Run"> | bigint | number
+  costUsd?: Prisma.DecimalNullableFilter<"Run"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWrite?: Prisma.UuidNullableFilter<"Run"> | string | null
   lastSeq?: Prisma.IntFilter<"Run"> | number
   leaseToken?: Prisma.UuidNullableFilter<"Run"> | string | null
@@ -495,12 +543,15 @@ export type RunWhereInput = {
   creator?: Prisma.XOR<Prisma.PrincipalScalarRelationFilter, Prisma.PrincipalWhereInput>
   events?: Prisma.RunEventListRelationFilter
   followUps?: Prisma.FollowUpListRelationFilter
+  inputs?: Prisma.RunInputListRelationFilter
+  artifacts?: Prisma.ArtifactListRelationFilter
   current?: Prisma.ThreadListRelationFilter
   threads?: Prisma.ThreadRunListRelationFilter
 }
 
 export type RunOrderByWithRelationInput = {
   id?: Prisma.SortOrder
+  teamId?: Prisma.SortOrder
   title?: Prisma.SortOrder
   prompt?: Prisma.SortOrder
   context?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -516,11 +567,13 @@ export type RunOrderByWithRelationInput = {
   modelId?: Prisma.SortOrderInput | Prisma.SortOrder
   environmentId?: Prisma.SortOrderInput | Prisma.SortOrder
   skill?: Prisma.SortOrderInput | Prisma.SortOrder
+  skillSnapshot?: Prisma.SortOrderInput | Prisma.SortOrder
   scheduleId?: Prisma.SortOrderInput | Prisma.SortOrder
   artifactTypes?: Prisma.SortOrder
   triggerUrl?: Prisma.SortOrderInput | Prisma.SortOrder
   ancestorIds?: Prisma.SortOrder
   conversationId?: Prisma.SortOrder
+  continuesId?: Prisma.SortOrderInput | Prisma.SortOrder
   sessionId?: Prisma.SortOrder
   provenance?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
@@ -536,7 +589,10 @@ export type RunOrderByWithRelationInput = {
   agentSession?: Prisma.SortOrderInput | Prisma.SortOrder
   checkpoint?: Prisma.SortOrderInput | Prisma.SortOrder
   permission?: Prisma.SortOrderInput | Prisma.SortOrder
+  approval?: Prisma.SortOrderInput | Prisma.SortOrder
   answer?: Prisma.SortOrderInput | Prisma.SortOrder
+  totalTokens?: Prisma.SortOrder
+  costUsd?: Prisma.SortOrderInput | Prisma.SortOrder
   lastWrite?: Prisma.SortOrderInput | Prisma.SortOrder
   lastSeq?: Prisma.SortOrder
   leaseToken?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -545,6 +601,8 @@ export type RunOrderByWithRelationInput = {
   creator?: Prisma.PrincipalOrderByWithRelationInput
   events?: Prisma.RunEventOrderByRelationAggregateInput
   followUps?: Prisma.FollowUpOrderByRelationAggregateInput
+  inputs?: Prisma.RunInputOrderByRelationAggregateInput
+  artifacts?: Prisma.ArtifactOrderByRelationAggregateInput
   current?: Prisma.ThreadOrderByRelationAggregateInput
   threads?: Prisma.ThreadRunOrderByRelationAggregateInput
 }
@@ -555,6 +613,7 @@ export type RunWhereUniqueInput = Prisma.AtLeast<{
   AND?: Prisma.RunWhereInput | Prisma.RunWhereInput[]
   OR?: Prisma.RunWhereInput[]
   NOT?: Prisma.RunWhereInput | Prisma.RunWhereInput[]
+  teamId?: Prisma.UuidFilter<"Run"> | string
   title?: Prisma.StringFilter<"Run"> | string
   prompt?: Prisma.StringFilter<"Run"> | string
   context?: Prisma.StringNullableFilter<"Run"> | string | null
@@ -570,11 +629,13 @@ export type RunWhereUniqueInput = Prisma.AtLeast<{
   modelId?: Prisma.StringNullableFilter<"Run"> | string | null
   environmentId?: Prisma.StringNullableFilter<"Run"> | string | null
   skill?: Prisma.StringNullableFilter<"Run"> | string | null
+  skillSnapshot?: Prisma.JsonNullableFilter<"Run">
   scheduleId?: Prisma.UuidNullableFilter<"Run"> | string | null
   artifactTypes?: Prisma.StringNullableListFilter<"Run">
   triggerUrl?: Prisma.StringNullableFilter<"Run"> | string | null
   ancestorIds?: Prisma.StringNullableListFilter<"Run">
   conversationId?: Prisma.UuidFilter<"Run"> | string
+  continuesId?: Prisma.UuidNullableFilter<"Run"> | string | null
   provenance?: Prisma.JsonFilter<"Run">
   createdAt?: Prisma.DateTimeFilter<"Run"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"Run"> | Date | string
@@ -589,7 +650,10 @@ export type RunWhereUniqueInput = Prisma.AtLeast<{
   agentSession?: Prisma.StringNullableFilter<"Run"> | string | null
   checkpoint?: Prisma.StringNullableFilter<"Run"> | string | null
   permission?: Prisma.JsonNullableFilter<"Run">
+  approval?: Prisma.JsonNullableFilter<"Run">
   answer?: Prisma.StringNullableFilter<"Run"> | string | null
+  totalTokens?: Prisma.BigIntFilter<"Run"> | bigint | number
+  costUsd?: Prisma.DecimalNullableFilter<"Run"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWrite?: Prisma.UuidNullableFilter<"Run"> | string | null
   lastSeq?: Prisma.IntFilter<"Run"> | number
   leaseToken?: Prisma.UuidNullableFilter<"Run"> | string | null
@@ -598,12 +662,15 @@ export type RunWhereUniqueInput = Prisma.AtLeast<{
   creator?: Prisma.XOR<Prisma.PrincipalScalarRelationFilter, Prisma.PrincipalWhereInput>
   events?: Prisma.RunEventListRelationFilter
   followUps?: Prisma.FollowUpListRelationFilter
+  inputs?: Prisma.RunInputListRelationFilter
+  artifacts?: Prisma.ArtifactListRelationFilter
   current?: Prisma.ThreadListRelationFilter
   threads?: Prisma.ThreadRunListRelationFilter
 }, "id" | "sessionId">
 
 export type RunOrderByWithAggregationInput = {
   id?: Prisma.SortOrder
+  teamId?: Prisma.SortOrder
   title?: Prisma.SortOrder
   prompt?: Prisma.SortOrder
   context?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -619,11 +686,13 @@ export type RunOrderByWithAggregationInput = {
   modelId?: Prisma.SortOrderInput | Prisma.SortOrder
   environmentId?: Prisma.SortOrderInput | Prisma.SortOrder
   skill?: Prisma.SortOrderInput | Prisma.SortOrder
+  skillSnapshot?: Prisma.SortOrderInput | Prisma.SortOrder
   scheduleId?: Prisma.SortOrderInput | Prisma.SortOrder
   artifactTypes?: Prisma.SortOrder
   triggerUrl?: Prisma.SortOrderInput | Prisma.SortOrder
   ancestorIds?: Prisma.SortOrder
   conversationId?: Prisma.SortOrder
+  continuesId?: Prisma.SortOrderInput | Prisma.SortOrder
   sessionId?: Prisma.SortOrder
   provenance?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
@@ -639,7 +708,10 @@ export type RunOrderByWithAggregationInput = {
   agentSession?: Prisma.SortOrderInput | Prisma.SortOrder
   checkpoint?: Prisma.SortOrderInput | Prisma.SortOrder
   permission?: Prisma.SortOrderInput | Prisma.SortOrder
+  approval?: Prisma.SortOrderInput | Prisma.SortOrder
   answer?: Prisma.SortOrderInput | Prisma.SortOrder
+  totalTokens?: Prisma.SortOrder
+  costUsd?: Prisma.SortOrderInput | Prisma.SortOrder
   lastWrite?: Prisma.SortOrderInput | Prisma.SortOrder
   lastSeq?: Prisma.SortOrder
   leaseToken?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -657,6 +729,7 @@ export type RunScalarWhereWithAggregatesInput = {
   OR?: Prisma.RunScalarWhereWithAggregatesInput[]
   NOT?: Prisma.RunScalarWhereWithAggregatesInput | Prisma.RunScalarWhereWithAggregatesInput[]
   id?: Prisma.UuidWithAggregatesFilter<"Run"> | string
+  teamId?: Prisma.UuidWithAggregatesFilter<"Run"> | string
   title?: Prisma.StringWithAggregatesFilter<"Run"> | string
   prompt?: Prisma.StringWithAggregatesFilter<"Run"> | string
   context?: Prisma.StringNullableWithAggregatesFilter<"Run"> | string | null
@@ -672,11 +745,13 @@ export type RunScalarWhereWithAggregatesInput = {
   modelId?: Prisma.StringNullableWithAggregatesFilter<"Run"> | string | null
   environmentId?: Prisma.StringNullableWithAggregatesFilter<"Run"> | string | null
   skill?: Prisma.StringNullableWithAggregatesFilter<"Run"> | string | null
+  skillSnapshot?: Prisma.JsonNullableWithAggregatesFilter<"Run">
   scheduleId?: Prisma.UuidNullableWithAggregatesFilter<"Run"> | string | null
   artifactTypes?: Prisma.StringNullableListFilter<"Run">
   triggerUrl?: Prisma.StringNullableWithAggregatesFilter<"Run"> | string | null
   ancestorIds?: Prisma.StringNullableListFilter<"Run">
   conversationId?: Prisma.UuidWithAggregatesFilter<"Run"> | string
+  continuesId?: Prisma.UuidNullableWithAggregatesFilter<"Run"> | string | null
   sessionId?: Prisma.UuidWithAggregatesFilter<"Run"> | string
   provenance?: Prisma.JsonWithAggregatesFilter<"Run">
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Run"> | Date | string
@@ -692,7 +767,10 @@ export type RunScalarWhereWithAggregatesInput = {
   agentSession?: Prisma.StringNullableWithAggregatesFilter<"Run"> | string | null
   checkpoint?: Prisma.StringNullableWithAggregatesFilter<"Run"> | string | null
   permission?: Prisma.JsonNullableWithAggregatesFilter<"Run">
+  approval?: Prisma.JsonNullableWithAggregatesFilter<"Run">
   answer?: Prisma.StringNullableWithAggregatesFilter<"Run"> | string | null
+  totalTokens?: Prisma.BigIntWithAggregatesFilter<"Run"> | bigint | number
+  costUsd?: Prisma.DecimalNullableWithAggregatesFilter<"Run"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWrite?: Prisma.UuidNullableWithAggregatesFilter<"Run"> | string | null
   lastSeq?: Prisma.IntWithAggregatesFilter<"Run"> | number
   leaseToken?: Prisma.UuidNullableWithAggregatesFilter<"Run"> | string | null
@@ -702,6 +780,7 @@ export type RunScalarWhereWithAggregatesInput = {
 
 export type RunCreateInput = {
   id: string
+  teamId: string
   title: string
   prompt: string
   context?: string | null
@@ -716,11 +795,13 @@ export type RunCreateInput = {
   modelId?: string | null
   environmentId?: string | null
   skill?: string | null
+  skillSnapshot?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   scheduleId?: string | null
   artifactTypes?: Prisma.RunCreateartifactTypesInput | string[]
   triggerUrl?: string | null
   ancestorIds?: Prisma.RunCreateancestorIdsInput | string[]
   conversationId: string
+  continuesId?: string | null
   sessionId: string
   provenance: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt: Date | string
@@ -736,7 +817,10 @@ export type RunCreateInput = {
   agentSession?: string | null
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: string | null
+  totalTokens?: bigint | number
+  costUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWrite?: string | null
   lastSeq?: number
   leaseToken?: string | null
@@ -745,12 +829,15 @@ export type RunCreateInput = {
   creator: Prisma.PrincipalCreateNestedOneWithoutRunsInput
   events?: Prisma.RunEventCreateNestedManyWithoutRunInput
   followUps?: Prisma.FollowUpCreateNestedManyWithoutRunInput
+  inputs?: Prisma.RunInputCreateNestedManyWithoutRunInput
+  artifacts?: Prisma.ArtifactCreateNestedManyWithoutRunInput
   current?: Prisma.ThreadCreateNestedManyWithoutRunInput
   threads?: Prisma.ThreadRunCreateNestedManyWithoutRunInput
 }
 
 export type RunUncheckedCreateInput = {
   id: string
+  teamId: string
   title: string
   prompt: string
   context?: string | null
@@ -766,11 +853,13 @@ export type RunUncheckedCreateInput = {
   modelId?: string | null
   environmentId?: string | null
   skill?: string | null
+  skillSnapshot?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   scheduleId?: string | null
   artifactTypes?: Prisma.RunCreateartifactTypesInput | string[]
   triggerUrl?: string | null
   ancestorIds?: Prisma.RunCreateancestorIdsInput | string[]
   conversationId: string
+  continuesId?: string | null
   sessionId: string
   provenance: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt: Date | string
@@ -786,7 +875,10 @@ export type RunUncheckedCreateInput = {
   agentSession?: string | null
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: string | null
+  totalTokens?: bigint | number
+  costUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWrite?: string | null
   lastSeq?: number
   leaseToken?: string | null
@@ -794,12 +886,15 @@ export type RunUncheckedCreateInput = {
   leaseExpiresAt?: Date | string | null
   events?: Prisma.RunEventUncheckedCreateNestedManyWithoutRunInput
   followUps?: Prisma.FollowUpUncheckedCreateNestedManyWithoutRunInput
+  inputs?: Prisma.RunInputUncheckedCreateNestedManyWithoutRunInput
+  artifacts?: Prisma.ArtifactUncheckedCreateNestedManyWithoutRunInput
   current?: Prisma.ThreadUncheckedCreateNestedManyWithoutRunInput
   threads?: Prisma.ThreadRunUncheckedCreateNestedManyWithoutRunInput
 }
 
 export type RunUpdateInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
+  teamId?: Prisma.StringFieldUpdateOperationsInput | string
   title?: Prisma.StringFieldUpdateOperationsInput | string
   prompt?: Prisma.StringFieldUpdateOperationsInput | string
   context?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -814,11 +909,13 @@ export type RunUpdateInput = {
   modelId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   environmentId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   skill?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  skillSnapshot?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   scheduleId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   artifactTypes?: Prisma.RunUpdateartifactTypesInput | string[]
   triggerUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   ancestorIds?: Prisma.RunUpdateancestorIdsInput | string[]
   conversationId?: Prisma.StringFieldUpdateOperationsInput | string
+  continuesId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sessionId?: Prisma.StringFieldUpdateOperationsInput | string
   provenance?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -834,7 +931,10 @@ export type RunUpdateInput = {
   agentSession?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  costUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWrite?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   lastSeq?: Prisma.IntFieldUpdateOperationsInput | number
   leaseToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -843,12 +943,15 @@ export type RunUpdateInput = {
   creator?: Prisma.PrincipalUpdateOneRequiredWithoutRunsNestedInput
   events?: Prisma.RunEventUpdateManyWithoutRunNestedInput
   followUps?: Prisma.FollowUpUpdateManyWithoutRunNestedInput
+  inputs?: Prisma.RunInputUpdateManyWithoutRunNestedInput
+  artifacts?: Prisma.ArtifactUpdateManyWithoutRunNestedInput
   current?: Prisma.ThreadUpdateManyWithoutRunNestedInput
   threads?: Prisma.ThreadRunUpdateManyWithoutRunNestedInput
 }
 
 export type RunUncheckedUpdateInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
+  teamId?: Prisma.StringFieldUpdateOperationsInput | string
   title?: Prisma.StringFieldUpdateOperationsInput | string
   prompt?: Prisma.StringFieldUpdateOperationsInput | string
   context?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -864,11 +967,13 @@ export type RunUncheckedUpdateInput = {
   modelId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   environmentId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   skill?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  skillSnapshot?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   scheduleId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   artifactTypes?: Prisma.RunUpdateartifactTypesInput | string[]
   triggerUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   ancestorIds?: Prisma.RunUpdateancestorIdsInput | string[]
   conversationId?: Prisma.StringFieldUpdateOperationsInput | string
+  continuesId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sessionId?: Prisma.StringFieldUpdateOperationsInput | string
   provenance?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -884,7 +989,10 @@ export type RunUncheckedUpdateInput = {
   agentSession?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  costUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWrite?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   lastSeq?: Prisma.IntFieldUpdateOperationsInput | number
   leaseToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -892,12 +1000,15 @@ export type RunUncheckedUpdateInput = {
   leaseExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   events?: Prisma.RunEventUncheckedUpdateManyWithoutRunNestedInput
   followUps?: Prisma.FollowUpUncheckedUpdateManyWithoutRunNestedInput
+  inputs?: Prisma.RunInputUncheckedUpdateManyWithoutRunNestedInput
+  artifacts?: Prisma.ArtifactUncheckedUpdateManyWithoutRunNestedInput
   current?: Prisma.ThreadUncheckedUpdateManyWithoutRunNestedInput
   threads?: Prisma.ThreadRunUncheckedUpdateManyWithoutRunNestedInput
 }
 
 export type RunCreateManyInput = {
   id: string
+  teamId: string
   title: string
   prompt: string
   context?: string | null
@@ -913,11 +1024,13 @@ export type RunCreateManyInput = {
   modelId?: string | null
   environmentId?: string | null
   skill?: string | null
+  skillSnapshot?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   scheduleId?: string | null
   artifactTypes?: Prisma.RunCreateartifactTypesInput | string[]
   triggerUrl?: string | null
   ancestorIds?: Prisma.RunCreateancestorIdsInput | string[]
   conversationId: string
+  continuesId?: string | null
   sessionId: string
   provenance: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt: Date | string
@@ -933,7 +1046,10 @@ export type RunCreateManyInput = {
   agentSession?: string | null
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: string | null
+  totalTokens?: bigint | number
+  costUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWrite?: string | null
   lastSeq?: number
   leaseToken?: string | null
@@ -943,6 +1059,7 @@ export type RunCreateManyInput = {
 
 export type RunUpdateManyMutationInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
+  teamId?: Prisma.StringFieldUpdateOperationsInput | string
   title?: Prisma.StringFieldUpdateOperationsInput | string
   prompt?: Prisma.StringFieldUpdateOperationsInput | string
   context?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -957,11 +1074,13 @@ export type RunUpdateManyMutationInput = {
   modelId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   environmentId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   skill?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  skillSnapshot?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   scheduleId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   artifactTypes?: Prisma.RunUpdateartifactTypesInput | string[]
   triggerUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   ancestorIds?: Prisma.RunUpdateancestorIdsInput | string[]
   conversationId?: Prisma.StringFieldUpdateOperationsInput | string
+  continuesId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sessionId?: Prisma.StringFieldUpdateOperationsInput | string
   provenance?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -977,7 +1096,10 @@ export type RunUpdateManyMutationInput = {
   agentSession?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  costUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWrite?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   lastSeq?: Prisma.IntFieldUpdateOperationsInput | number
   leaseToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -987,6 +1109,7 @@ export type RunUpdateManyMutationInput = {
 
 export type RunUncheckedUpdateManyInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
+  teamId?: Prisma.StringFieldUpdateOperationsInput | string
   title?: Prisma.StringFieldUpdateOperationsInput | string
   prompt?: Prisma.StringFieldUpdateOperationsInput | string
   context?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1002,11 +1125,13 @@ export type RunUncheckedUpdateManyInput = {
   modelId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   environmentId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   skill?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  skillSnapshot?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   scheduleId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   artifactTypes?: Prisma.RunUpdateartifactTypesInput | string[]
   triggerUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   ancestorIds?: Prisma.RunUpdateancestorIdsInput | string[]
   conversationId?: Prisma.StringFieldUpdateOperationsInput | string
+  continuesId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sessionId?: Prisma.StringFieldUpdateOperationsInput | string
   provenance?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1022,7 +1147,10 @@ export type RunUncheckedUpdateManyInput = {
   agentSession?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  costUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWrite?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   lastSeq?: Prisma.IntFieldUpdateOperationsInput | number
   leaseToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1040,16 +1168,9 @@ export type RunOrderByRelationAggregateInput = {
   _count?: Prisma.SortOrder
 }
 
-export type StringNullableListFilter<$PrismaModel = never> = {
-  equals?: string[] | Prisma.ListStringFieldRefInput<$PrismaModel> | null
-  has?: string | Prisma.StringFieldRefInput<$PrismaModel> | null
-  hasEvery?: string[] | Prisma.ListStringFieldRefInput<$PrismaModel>
-  hasSome?: string[] | Prisma.ListStringFieldRefInput<$PrismaModel>
-  isEmpty?: boolean
-}
-
 export type RunCountOrderByAggregateInput = {
   id?: Prisma.SortOrder
+  teamId?: Prisma.SortOrder
   title?: Prisma.SortOrder
   prompt?: Prisma.SortOrder
   context?: Prisma.SortOrder
@@ -1065,11 +1186,13 @@ export type RunCountOrderByAggregateInput = {
   modelId?: Prisma.SortOrder
   environmentId?: Prisma.SortOrder
   skill?: Prisma.SortOrder
+  skillSnapshot?: Prisma.SortOrder
   scheduleId?: Prisma.SortOrder
   artifactTypes?: Prisma.SortOrder
   triggerUrl?: Prisma.SortOrder
   ancestorIds?: Prisma.SortOrder
   conversationId?: Prisma.SortOrder
+  continuesId?: Prisma.SortOrder
   sessionId?: Prisma.SortOrder
   provenance?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
@@ -1085,7 +1208,10 @@ export type RunCountOrderByAggregateInput = {
   agentSession?: Prisma.SortOrder
   checkpoint?: Prisma.SortOrder
   permission?: Prisma.SortOrder
+  approval?: Prisma.SortOrder
   answer?: Prisma.SortOrder
+  totalTokens?: Prisma.SortOrder
+  costUsd?: Prisma.SortOrder
   lastWrite?: Prisma.SortOrder
   lastSeq?: Prisma.SortOrder
   leaseToken?: Prisma.SortOrder
@@ -1097,11 +1223,14 @@ export type RunAvgOrderByAggregateInput = {
   turn?: Prisma.SortOrder
   attempt?: Prisma.SortOrder
   lostAttempts?: Prisma.SortOrder
+  totalTokens?: Prisma.SortOrder
+  costUsd?: Prisma.SortOrder
   lastSeq?: Prisma.SortOrder
 }
 
 export type RunMaxOrderByAggregateInput = {
   id?: Prisma.SortOrder
+  teamId?: Prisma.SortOrder
   title?: Prisma.SortOrder
   prompt?: Prisma.SortOrder
   context?: Prisma.SortOrder
@@ -1117,6 +1246,7 @@ export type RunMaxOrderByAggregateInput = {
   scheduleId?: Prisma.SortOrder
   triggerUrl?: Prisma.SortOrder
   conversationId?: Prisma.SortOrder
+  continuesId?: Prisma.SortOrder
   sessionId?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
@@ -1130,6 +1260,8 @@ export type RunMaxOrderByAggregateInput = {
   agentSession?: Prisma.SortOrder
   checkpoint?: Prisma.SortOrder
   answer?: Prisma.SortOrder
+  totalTokens?: Prisma.SortOrder
+  costUsd?: Prisma.SortOrder
   lastWrite?: Prisma.SortOrder
   lastSeq?: Prisma.SortOrder
   leaseToken?: Prisma.SortOrder
@@ -1139,6 +1271,7 @@ export type RunMaxOrderByAggregateInput = {
 
 export type RunMinOrderByAggregateInput = {
   id?: Prisma.SortOrder
+  teamId?: Prisma.SortOrder
   title?: Prisma.SortOrder
   prompt?: Prisma.SortOrder
   context?: Prisma.SortOrder
@@ -1154,6 +1287,7 @@ export type RunMinOrderByAggregateInput = {
   scheduleId?: Prisma.SortOrder
   triggerUrl?: Prisma.SortOrder
   conversationId?: Prisma.SortOrder
+  continuesId?: Prisma.SortOrder
   sessionId?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
@@ -1167,6 +1301,8 @@ export type RunMinOrderByAggregateInput = {
   agentSession?: Prisma.SortOrder
   checkpoint?: Prisma.SortOrder
   answer?: Prisma.SortOrder
+  totalTokens?: Prisma.SortOrder
+  costUsd?: Prisma.SortOrder
   lastWrite?: Prisma.SortOrder
   lastSeq?: Prisma.SortOrder
   leaseToken?: Prisma.SortOrder
@@ -1178,6 +1314,8 @@ export type RunSumOrderByAggregateInput = {
   turn?: Prisma.SortOrder
   attempt?: Prisma.SortOrder
   lostAttempts?: Prisma.SortOrder
+  totalTokens?: Prisma.SortOrder
+  costUsd?: Prisma.SortOrder
   lastSeq?: Prisma.SortOrder
 }
 
@@ -1260,16 +1398,28 @@ export type RunUpdateancestorIdsInput = {
   push?: string | string[]
 }
 
-export type NullableDateTimeFieldUpdateOperationsInput = {
-  set?: Date | string | null
-}
-
 export type IntFieldUpdateOperationsInput = {
   set?: number
   increment?: number
   decrement?: number
   multiply?: number
   divide?: number
+}
+
+export type BigIntFieldUpdateOperationsInput = {
+  set?: bigint | number
+  increment?: bigint | number
+  decrement?: bigint | number
+  multiply?: bigint | number
+  divide?: bigint | number
+}
+
+export type NullableDecimalFieldUpdateOperationsInput = {
+  set?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  increment?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  decrement?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  multiply?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  divide?: runtime.Decimal | runtime.DecimalJsLike | number | string
 }
 
 export type RunCreateNestedOneWithoutEventsInput = {
@@ -1330,8 +1480,37 @@ export type RunUpdateOneRequiredWithoutThreadsNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.RunUpdateToOneWithWhereWithoutThreadsInput, Prisma.RunUpdateWithoutThreadsInput>, Prisma.RunUncheckedUpdateWithoutThreadsInput>
 }
 
+export type RunCreateNestedOneWithoutInputsInput = {
+  create?: Prisma.XOR<Prisma.RunCreateWithoutInputsInput, Prisma.RunUncheckedCreateWithoutInputsInput>
+  connectOrCreate?: Prisma.RunCreateOrConnectWithoutInputsInput
+  connect?: Prisma.RunWhereUniqueInput
+}
+
+export type RunUpdateOneRequiredWithoutInputsNestedInput = {
+  create?: Prisma.XOR<Prisma.RunCreateWithoutInputsInput, Prisma.RunUncheckedCreateWithoutInputsInput>
+  connectOrCreate?: Prisma.RunCreateOrConnectWithoutInputsInput
+  upsert?: Prisma.RunUpsertWithoutInputsInput
+  connect?: Prisma.RunWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.RunUpdateToOneWithWhereWithoutInputsInput, Prisma.RunUpdateWithoutInputsInput>, Prisma.RunUncheckedUpdateWithoutInputsInput>
+}
+
+export type RunCreateNestedOneWithoutArtifactsInput = {
+  create?: Prisma.XOR<Prisma.RunCreateWithoutArtifactsInput, Prisma.RunUncheckedCreateWithoutArtifactsInput>
+  connectOrCreate?: Prisma.RunCreateOrConnectWithoutArtifactsInput
+  connect?: Prisma.RunWhereUniqueInput
+}
+
+export type RunUpdateOneRequiredWithoutArtifactsNestedInput = {
+  create?: Prisma.XOR<Prisma.RunCreateWithoutArtifactsInput, Prisma.RunUncheckedCreateWithoutArtifactsInput>
+  connectOrCreate?: Prisma.RunCreateOrConnectWithoutArtifactsInput
+  upsert?: Prisma.RunUpsertWithoutArtifactsInput
+  connect?: Prisma.RunWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.RunUpdateToOneWithWhereWithoutArtifactsInput, Prisma.RunUpdateWithoutArtifactsInput>, Prisma.RunUncheckedUpdateWithoutArtifactsInput>
+}
+
 export type RunCreateWithoutCreatorInput = {
   id: string
+  teamId: string
   title: string
   prompt: string
   context?: string | null
@@ -1346,11 +1525,13 @@ export type RunCreateWithoutCreatorInput = {
   modelId?: string | null
   environmentId?: string | null
   skill?: string | null
+  skillSnapshot?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   scheduleId?: string | null
   artifactTypes?: Prisma.RunCreateartifactTypesInput | string[]
   triggerUrl?: string | null
   ancestorIds?: Prisma.RunCreateancestorIdsInput | string[]
   conversationId: string
+  continuesId?: string | null
   sessionId: string
   provenance: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt: Date | string
@@ -1366,7 +1547,10 @@ export type RunCreateWithoutCreatorInput = {
   agentSession?: string | null
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: string | null
+  totalTokens?: bigint | number
+  costUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWrite?: string | null
   lastSeq?: number
   leaseToken?: string | null
@@ -1374,12 +1558,15 @@ export type RunCreateWithoutCreatorInput = {
   leaseExpiresAt?: Date | string | null
   events?: Prisma.RunEventCreateNestedManyWithoutRunInput
   followUps?: Prisma.FollowUpCreateNestedManyWithoutRunInput
+  inputs?: Prisma.RunInputCreateNestedManyWithoutRunInput
+  artifacts?: Prisma.ArtifactCreateNestedManyWithoutRunInput
   current?: Prisma.ThreadCreateNestedManyWithoutRunInput
   threads?: Prisma.ThreadRunCreateNestedManyWithoutRunInput
 }
 
 export type RunUncheckedCreateWithoutCreatorInput = {
   id: string
+  teamId: string
   title: string
   prompt: string
   context?: string | null
@@ -1394,11 +1581,13 @@ export type RunUncheckedCreateWithoutCreatorInput = {
   modelId?: string | null
   environmentId?: string | null
   skill?: string | null
+  skillSnapshot?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   scheduleId?: string | null
   artifactTypes?: Prisma.RunCreateartifactTypesInput | string[]
   triggerUrl?: string | null
   ancestorIds?: Prisma.RunCreateancestorIdsInput | string[]
   conversationId: string
+  continuesId?: string | null
   sessionId: string
   provenance: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt: Date | string
@@ -1414,7 +1603,10 @@ export type RunUncheckedCreateWithoutCreatorInput = {
   agentSession?: string | null
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: string | null
+  totalTokens?: bigint | number
+  costUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWrite?: string | null
   lastSeq?: number
   leaseToken?: string | null
@@ -1422,6 +1614,8 @@ export type RunUncheckedCreateWithoutCreatorInput = {
   leaseExpiresAt?: Date | string | null
   events?: Prisma.RunEventUncheckedCreateNestedManyWithoutRunInput
   followUps?: Prisma.FollowUpUncheckedCreateNestedManyWithoutRunInput
+  inputs?: Prisma.RunInputUncheckedCreateNestedManyWithoutRunInput
+  artifacts?: Prisma.ArtifactUncheckedCreateNestedManyWithoutRunInput
   current?: Prisma.ThreadUncheckedCreateNestedManyWithoutRunInput
   threads?: Prisma.ThreadRunUncheckedCreateNestedManyWithoutRunInput
 }
@@ -1457,6 +1651,7 @@ export type RunScalarWhereInput = {
   OR?: Prisma.RunScalarWhereInput[]
   NOT?: Prisma.RunScalarWhereInput | Prisma.RunScalarWhereInput[]
   id?: Prisma.UuidFilter<"Run"> | string
+  teamId?: Prisma.UuidFilter<"Run"> | string
   title?: Prisma.StringFilter<"Run"> | string
   prompt?: Prisma.StringFilter<"Run"> | string
   context?: Prisma.StringNullableFilter<"Run"> | string | null
@@ -1472,11 +1667,13 @@ export type RunScalarWhereInput = {
   modelId?: Prisma.StringNullableFilter<"Run"> | string | null
   environmentId?: Prisma.StringNullableFilter<"Run"> | string | null
   skill?: Prisma.StringNullableFilter<"Run"> | string | null
+  skillSnapshot?: Prisma.JsonNullableFilter<"Run">
   scheduleId?: Prisma.UuidNullableFilter<"Run"> | string | null
   artifactTypes?: Prisma.StringNullableListFilter<"Run">
   triggerUrl?: Prisma.StringNullableFilter<"Run"> | string | null
   ancestorIds?: Prisma.StringNullableListFilter<"Run">
   conversationId?: Prisma.UuidFilter<"Run"> | string
+  continuesId?: Prisma.UuidNullableFilter<"Run"> | string | null
   sessionId?: Prisma.UuidFilter<"Run"> | string
   provenance?: Prisma.JsonFilter<"Run">
   createdAt?: Prisma.DateTimeFilter<"Run"> | Date | string
@@ -1492,7 +1689,10 @@ export type RunScalarWhereInput = {
   agentSession?: Prisma.StringNullableFilter<"Run"> | string | null
   checkpoint?: Prisma.StringNullableFilter<"Run"> | string | null
   permission?: Prisma.JsonNullableFilter<"Run">
+  approval?: Prisma.JsonNullableFilter<"Run">
   answer?: Prisma.StringNullableFilter<"Run"> | string | null
+  totalTokens?: Prisma.BigIntFilter<"Run"> | bigint | number
+  costUsd?: Prisma.DecimalNullableFilter<"Run"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWrite?: Prisma.UuidNullableFilter<"Run"> | string | null
   lastSeq?: Prisma.IntFilter<"Run"> | number
   leaseToken?: Prisma.UuidNullableFilter<"Run"> | string | null
@@ -1502,6 +1702,7 @@ export type RunScalarWhereInput = {
 
 export type RunCreateWithoutEventsInput = {
   id: string
+  teamId: string
   title: string
   prompt: string
   context?: string | null
@@ -1516,11 +1717,13 @@ export type RunCreateWithoutEventsInput = {
   modelId?: string | null
   environmentId?: string | null
   skill?: string | null
+  skillSnapshot?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   scheduleId?: string | null
   artifactTypes?: Prisma.RunCreateartifactTypesInput | string[]
   triggerUrl?: string | null
   ancestorIds?: Prisma.RunCreateancestorIdsInput | string[]
   conversationId: string
+  continuesId?: string | null
   sessionId: string
   provenance: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt: Date | string
@@ -1536,7 +1739,10 @@ export type RunCreateWithoutEventsInput = {
   agentSession?: string | null
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: string | null
+  totalTokens?: bigint | number
+  costUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWrite?: string | null
   lastSeq?: number
   leaseToken?: string | null
@@ -1544,12 +1750,15 @@ export type RunCreateWithoutEventsInput = {
   leaseExpiresAt?: Date | string | null
   creator: Prisma.PrincipalCreateNestedOneWithoutRunsInput
   followUps?: Prisma.FollowUpCreateNestedManyWithoutRunInput
+  inputs?: Prisma.RunInputCreateNestedManyWithoutRunInput
+  artifacts?: Prisma.ArtifactCreateNestedManyWithoutRunInput
   current?: Prisma.ThreadCreateNestedManyWithoutRunInput
   threads?: Prisma.ThreadRunCreateNestedManyWithoutRunInput
 }
 
 export type RunUncheckedCreateWithoutEventsInput = {
   id: string
+  teamId: string
   title: string
   prompt: string
   context?: string | null
@@ -1565,11 +1774,13 @@ export type RunUncheckedCreateWithoutEventsInput = {
   modelId?: string | null
   environmentId?: string | null
   skill?: string | null
+  skillSnapshot?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   scheduleId?: string | null
   artifactTypes?: Prisma.RunCreateartifactTypesInput | string[]
   triggerUrl?: string | null
   ancestorIds?: Prisma.RunCreateancestorIdsInput | string[]
   conversationId: string
+  continuesId?: string | null
   sessionId: string
   provenance: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt: Date | string
@@ -1585,13 +1796,18 @@ export type RunUncheckedCreateWithoutEventsInput = {
   agentSession?: string | null
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: string | null
+  totalTokens?: bigint | number
+  costUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWrite?: string | null
   lastSeq?: number
   leaseToken?: string | null
   leaseWorker?: string | null
   leaseExpiresAt?: Date | string | null
   followUps?: Prisma.FollowUpUncheckedCreateNestedManyWithoutRunInput
+  inputs?: Prisma.RunInputUncheckedCreateNestedManyWithoutRunInput
+  artifacts?: Prisma.ArtifactUncheckedCreateNestedManyWithoutRunInput
   current?: Prisma.ThreadUncheckedCreateNestedManyWithoutRunInput
   threads?: Prisma.ThreadRunUncheckedCreateNestedManyWithoutRunInput
 }
@@ -1614,6 +1830,7 @@ export type RunUpdateToOneWithWhereWithoutEventsInput = {
 
 export type RunUpdateWithoutEventsInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
+  teamId?: Prisma.StringFieldUpdateOperationsInput | string
   title?: Prisma.StringFieldUpdateOperationsInput | string
   prompt?: Prisma.StringFieldUpdateOperationsInput | string
   context?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1628,11 +1845,13 @@ export type RunUpdateWithoutEventsInput = {
   modelId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   environmentId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   skill?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  skillSnapshot?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   scheduleId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   artifactTypes?: Prisma.RunUpdateartifactTypesInput | string[]
   triggerUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   ancestorIds?: Prisma.RunUpdateancestorIdsInput | string[]
   conversationId?: Prisma.StringFieldUpdateOperationsInput | string
+  continuesId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sessionId?: Prisma.StringFieldUpdateOperationsInput | string
   provenance?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1648,7 +1867,10 @@ export type RunUpdateWithoutEventsInput = {
   agentSession?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  costUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWrite?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   lastSeq?: Prisma.IntFieldUpdateOperationsInput | number
   leaseToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1656,12 +1878,15 @@ export type RunUpdateWithoutEventsInput = {
   leaseExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   creator?: Prisma.PrincipalUpdateOneRequiredWithoutRunsNestedInput
   followUps?: Prisma.FollowUpUpdateManyWithoutRunNestedInput
+  inputs?: Prisma.RunInputUpdateManyWithoutRunNestedInput
+  artifacts?: Prisma.ArtifactUpdateManyWithoutRunNestedInput
   current?: Prisma.ThreadUpdateManyWithoutRunNestedInput
   threads?: Prisma.ThreadRunUpdateManyWithoutRunNestedInput
 }
 
 export type RunUncheckedUpdateWithoutEventsInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
+  teamId?: Prisma.StringFieldUpdateOperationsInput | string
   title?: Prisma.StringFieldUpdateOperationsInput | string
   prompt?: Prisma.StringFieldUpdateOperationsInput | string
   context?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1677,11 +1902,13 @@ export type RunUncheckedUpdateWithoutEventsInput = {
   modelId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   environmentId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   skill?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  skillSnapshot?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   scheduleId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   artifactTypes?: Prisma.RunUpdateartifactTypesInput | string[]
   triggerUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   ancestorIds?: Prisma.RunUpdateancestorIdsInput | string[]
   conversationId?: Prisma.StringFieldUpdateOperationsInput | string
+  continuesId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sessionId?: Prisma.StringFieldUpdateOperationsInput | string
   provenance?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1697,19 +1924,25 @@ export type RunUncheckedUpdateWithoutEventsInput = {
   agentSession?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  costUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWrite?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   lastSeq?: Prisma.IntFieldUpdateOperationsInput | number
   leaseToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseWorker?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   followUps?: Prisma.FollowUpUncheckedUpdateManyWithoutRunNestedInput
+  inputs?: Prisma.RunInputUncheckedUpdateManyWithoutRunNestedInput
+  artifacts?: Prisma.ArtifactUncheckedUpdateManyWithoutRunNestedInput
   current?: Prisma.ThreadUncheckedUpdateManyWithoutRunNestedInput
   threads?: Prisma.ThreadRunUncheckedUpdateManyWithoutRunNestedInput
 }
 
 export type RunCreateWithoutFollowUpsInput = {
   id: string
+  teamId: string
   title: string
   prompt: string
   context?: string | null
@@ -1724,11 +1957,13 @@ export type RunCreateWithoutFollowUpsInput = {
   modelId?: string | null
   environmentId?: string | null
   skill?: string | null
+  skillSnapshot?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   scheduleId?: string | null
   artifactTypes?: Prisma.RunCreateartifactTypesInput | string[]
   triggerUrl?: string | null
   ancestorIds?: Prisma.RunCreateancestorIdsInput | string[]
   conversationId: string
+  continuesId?: string | null
   sessionId: string
   provenance: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt: Date | string
@@ -1744,7 +1979,10 @@ export type RunCreateWithoutFollowUpsInput = {
   agentSession?: string | null
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: string | null
+  totalTokens?: bigint | number
+  costUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWrite?: string | null
   lastSeq?: number
   leaseToken?: string | null
@@ -1752,12 +1990,15 @@ export type RunCreateWithoutFollowUpsInput = {
   leaseExpiresAt?: Date | string | null
   creator: Prisma.PrincipalCreateNestedOneWithoutRunsInput
   events?: Prisma.RunEventCreateNestedManyWithoutRunInput
+  inputs?: Prisma.RunInputCreateNestedManyWithoutRunInput
+  artifacts?: Prisma.ArtifactCreateNestedManyWithoutRunInput
   current?: Prisma.ThreadCreateNestedManyWithoutRunInput
   threads?: Prisma.ThreadRunCreateNestedManyWithoutRunInput
 }
 
 export type RunUncheckedCreateWithoutFollowUpsInput = {
   id: string
+  teamId: string
   title: string
   prompt: string
   context?: string | null
@@ -1773,11 +2014,13 @@ export type RunUncheckedCreateWithoutFollowUpsInput = {
   modelId?: string | null
   environmentId?: string | null
   skill?: string | null
+  skillSnapshot?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   scheduleId?: string | null
   artifactTypes?: Prisma.RunCreateartifactTypesInput | string[]
   triggerUrl?: string | null
   ancestorIds?: Prisma.RunCreateancestorIdsInput | string[]
   conversationId: string
+  continuesId?: string | null
   sessionId: string
   provenance: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt: Date | string
@@ -1793,13 +2036,18 @@ export type RunUncheckedCreateWithoutFollowUpsInput = {
   agentSession?: string | null
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: string | null
+  totalTokens?: bigint | number
+  costUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWrite?: string | null
   lastSeq?: number
   leaseToken?: string | null
   leaseWorker?: string | null
   leaseExpiresAt?: Date | string | null
   events?: Prisma.RunEventUncheckedCreateNestedManyWithoutRunInput
+  inputs?: Prisma.RunInputUncheckedCreateNestedManyWithoutRunInput
+  artifacts?: Prisma.ArtifactUncheckedCreateNestedManyWithoutRunInput
   current?: Prisma.ThreadUncheckedCreateNestedManyWithoutRunInput
   threads?: Prisma.ThreadRunUncheckedCreateNestedManyWithoutRunInput
 }
@@ -1822,6 +2070,7 @@ export type RunUpdateToOneWithWhereWithoutFollowUpsInput = {
 
 export type RunUpdateWithoutFollowUpsInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
+  teamId?: Prisma.StringFieldUpdateOperationsInput | string
   title?: Prisma.StringFieldUpdateOperationsInput | string
   prompt?: Prisma.StringFieldUpdateOperationsInput | string
   context?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1836,11 +2085,13 @@ export type RunUpdateWithoutFollowUpsInput = {
   modelId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   environmentId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   skill?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  skillSnapshot?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   scheduleId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   artifactTypes?: Prisma.RunUpdateartifactTypesInput | string[]
   triggerUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   ancestorIds?: Prisma.RunUpdateancestorIdsInput | string[]
   conversationId?: Prisma.StringFieldUpdateOperationsInput | string
+  continuesId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sessionId?: Prisma.StringFieldUpdateOperationsInput | string
   provenance?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1856,7 +2107,10 @@ export type RunUpdateWithoutFollowUpsInput = {
   agentSession?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  costUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWrite?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   lastSeq?: Prisma.IntFieldUpdateOperationsInput | number
   leaseToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1864,12 +2118,15 @@ export type RunUpdateWithoutFollowUpsInput = {
   leaseExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   creator?: Prisma.PrincipalUpdateOneRequiredWithoutRunsNestedInput
   events?: Prisma.RunEventUpdateManyWithoutRunNestedInput
+  inputs?: Prisma.RunInputUpdateManyWithoutRunNestedInput
+  artifacts?: Prisma.ArtifactUpdateManyWithoutRunNestedInput
   current?: Prisma.ThreadUpdateManyWithoutRunNestedInput
   threads?: Prisma.ThreadRunUpdateManyWithoutRunNestedInput
 }
 
 export type RunUncheckedUpdateWithoutFollowUpsInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
+  teamId?: Prisma.StringFieldUpdateOperationsInput | string
   title?: Prisma.StringFieldUpdateOperationsInput | string
   prompt?: Prisma.StringFieldUpdateOperationsInput | string
   context?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1885,11 +2142,13 @@ export type RunUncheckedUpdateWithoutFollowUpsInput = {
   modelId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   environmentId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   skill?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  skillSnapshot?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   scheduleId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   artifactTypes?: Prisma.RunUpdateartifactTypesInput | string[]
   triggerUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   ancestorIds?: Prisma.RunUpdateancestorIdsInput | string[]
   conversationId?: Prisma.StringFieldUpdateOperationsInput | string
+  continuesId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sessionId?: Prisma.StringFieldUpdateOperationsInput | string
   provenance?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1905,19 +2164,25 @@ export type RunUncheckedUpdateWithoutFollowUpsInput = {
   agentSession?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  costUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWrite?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   lastSeq?: Prisma.IntFieldUpdateOperationsInput | number
   leaseToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseWorker?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   events?: Prisma.RunEventUncheckedUpdateManyWithoutRunNestedInput
+  inputs?: Prisma.RunInputUncheckedUpdateManyWithoutRunNestedInput
+  artifacts?: Prisma.ArtifactUncheckedUpdateManyWithoutRunNestedInput
   current?: Prisma.ThreadUncheckedUpdateManyWithoutRunNestedInput
   threads?: Prisma.ThreadRunUncheckedUpdateManyWithoutRunNestedInput
 }
 
 export type RunCreateWithoutCurrentInput = {
   id: string
+  teamId: string
   title: string
   prompt: string
   context?: string | null
@@ -1932,11 +2197,13 @@ export type RunCreateWithoutCurrentInput = {
   modelId?: string | null
   environmentId?: string | null
   skill?: string | null
+  skillSnapshot?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   scheduleId?: string | null
   artifactTypes?: Prisma.RunCreateartifactTypesInput | string[]
   triggerUrl?: string | null
   ancestorIds?: Prisma.RunCreateancestorIdsInput | string[]
   conversationId: string
+  continuesId?: string | null
   sessionId: string
   provenance: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt: Date | string
@@ -1952,7 +2219,10 @@ export type RunCreateWithoutCurrentInput = {
   agentSession?: string | null
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: string | null
+  totalTokens?: bigint | number
+  costUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWrite?: string | null
   lastSeq?: number
   leaseToken?: string | null
@@ -1961,11 +2231,14 @@ export type RunCreateWithoutCurrentInput = {
   creator: Prisma.PrincipalCreateNestedOneWithoutRunsInput
   events?: Prisma.RunEventCreateNestedManyWithoutRunInput
   followUps?: Prisma.FollowUpCreateNestedManyWithoutRunInput
+  inputs?: Prisma.RunInputCreateNestedManyWithoutRunInput
+  artifacts?: Prisma.ArtifactCreateNestedManyWithoutRunInput
   threads?: Prisma.ThreadRunCreateNestedManyWithoutRunInput
 }
 
 export type RunUncheckedCreateWithoutCurrentInput = {
   id: string
+  teamId: string
   title: string
   prompt: string
   context?: string | null
@@ -1981,11 +2254,13 @@ export type RunUncheckedCreateWithoutCurrentInput = {
   modelId?: string | null
   environmentId?: string | null
   skill?: string | null
+  skillSnapshot?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   scheduleId?: string | null
   artifactTypes?: Prisma.RunCreateartifactTypesInput | string[]
   triggerUrl?: string | null
   ancestorIds?: Prisma.RunCreateancestorIdsInput | string[]
   conversationId: string
+  continuesId?: string | null
   sessionId: string
   provenance: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt: Date | string
@@ -2001,7 +2276,10 @@ export type RunUncheckedCreateWithoutCurrentInput = {
   agentSession?: string | null
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: string | null
+  totalTokens?: bigint | number
+  costUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWrite?: string | null
   lastSeq?: number
   leaseToken?: string | null
@@ -2009,6 +2287,8 @@ export type RunUncheckedCreateWithoutCurrentInput = {
   leaseExpiresAt?: Date | string | null
   events?: Prisma.RunEventUncheckedCreateNestedManyWithoutRunInput
   followUps?: Prisma.FollowUpUncheckedCreateNestedManyWithoutRunInput
+  inputs?: Prisma.RunInputUncheckedCreateNestedManyWithoutRunInput
+  artifacts?: Prisma.ArtifactUncheckedCreateNestedManyWithoutRunInput
   threads?: Prisma.ThreadRunUncheckedCreateNestedManyWithoutRunInput
 }
 
@@ -2030,6 +2310,7 @@ export type RunUpdateToOneWithWhereWithoutCurrentInput = {
 
 export type RunUpdateWithoutCurrentInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
+  teamId?: Prisma.StringFieldUpdateOperationsInput | string
   title?: Prisma.StringFieldUpdateOperationsInput | string
   prompt?: Prisma.StringFieldUpdateOperationsInput | string
   context?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -2044,11 +2325,13 @@ export type RunUpdateWithoutCurrentInput = {
   modelId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   environmentId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   skill?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  skillSnapshot?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   scheduleId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   artifactTypes?: Prisma.RunUpdateartifactTypesInput | string[]
   triggerUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   ancestorIds?: Prisma.RunUpdateancestorIdsInput | string[]
   conversationId?: Prisma.StringFieldUpdateOperationsInput | string
+  continuesId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sessionId?: Prisma.StringFieldUpdateOperationsInput | string
   provenance?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -2064,7 +2347,10 @@ export type RunUpdateWithoutCurrentInput = {
   agentSession?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  costUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWrite?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   lastSeq?: Prisma.IntFieldUpdateOperationsInput | number
   leaseToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -2073,11 +2359,14 @@ export type RunUpdateWithoutCurrentInput = {
   creator?: Prisma.PrincipalUpdateOneRequiredWithoutRunsNestedInput
   events?: Prisma.RunEventUpdateManyWithoutRunNestedInput
   followUps?: Prisma.FollowUpUpdateManyWithoutRunNestedInput
+  inputs?: Prisma.RunInputUpdateManyWithoutRunNestedInput
+  artifacts?: Prisma.ArtifactUpdateManyWithoutRunNestedInput
   threads?: Prisma.ThreadRunUpdateManyWithoutRunNestedInput
 }
 
 export type RunUncheckedUpdateWithoutCurrentInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
+  teamId?: Prisma.StringFieldUpdateOperationsInput | string
   title?: Prisma.StringFieldUpdateOperationsInput | string
   prompt?: Prisma.StringFieldUpdateOperationsInput | string
   context?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -2093,11 +2382,13 @@ export type RunUncheckedUpdateWithoutCurrentInput = {
   modelId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   environmentId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   skill?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  skillSnapshot?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   scheduleId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   artifactTypes?: Prisma.RunUpdateartifactTypesInput | string[]
   triggerUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   ancestorIds?: Prisma.RunUpdateancestorIdsInput | string[]
   conversationId?: Prisma.StringFieldUpdateOperationsInput | string
+  continuesId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sessionId?: Prisma.StringFieldUpdateOperationsInput | string
   provenance?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -2113,7 +2404,10 @@ export type RunUncheckedUpdateWithoutCurrentInput = {
   agentSession?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  costUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWrite?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   lastSeq?: Prisma.IntFieldUpdateOperationsInput | number
   leaseToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -2121,11 +2415,14 @@ export type RunUncheckedUpdateWithoutCurrentInput = {
   leaseExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   events?: Prisma.RunEventUncheckedUpdateManyWithoutRunNestedInput
   followUps?: Prisma.FollowUpUncheckedUpdateManyWithoutRunNestedInput
+  inputs?: Prisma.RunInputUncheckedUpdateManyWithoutRunNestedInput
+  artifacts?: Prisma.ArtifactUncheckedUpdateManyWithoutRunNestedInput
   threads?: Prisma.ThreadRunUncheckedUpdateManyWithoutRunNestedInput
 }
 
 export type RunCreateWithoutThreadsInput = {
   id: string
+  teamId: string
   title: string
   prompt: string
   context?: string | null
@@ -2140,11 +2437,13 @@ export type RunCreateWithoutThreadsInput = {
   modelId?: string | null
   environmentId?: string | null
   skill?: string | null
+  skillSnapshot?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   scheduleId?: string | null
   artifactTypes?: Prisma.RunCreateartifactTypesInput | string[]
   triggerUrl?: string | null
   ancestorIds?: Prisma.RunCreateancestorIdsInput | string[]
   conversationId: string
+  continuesId?: string | null
   sessionId: string
   provenance: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt: Date | string
@@ -2160,7 +2459,10 @@ export type RunCreateWithoutThreadsInput = {
   agentSession?: string | null
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: string | null
+  totalTokens?: bigint | number
+  costUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWrite?: string | null
   lastSeq?: number
   leaseToken?: string | null
@@ -2169,11 +2471,14 @@ export type RunCreateWithoutThreadsInput = {
   creator: Prisma.PrincipalCreateNestedOneWithoutRunsInput
   events?: Prisma.RunEventCreateNestedManyWithoutRunInput
   followUps?: Prisma.FollowUpCreateNestedManyWithoutRunInput
+  inputs?: Prisma.RunInputCreateNestedManyWithoutRunInput
+  artifacts?: Prisma.ArtifactCreateNestedManyWithoutRunInput
   current?: Prisma.ThreadCreateNestedManyWithoutRunInput
 }
 
 export type RunUncheckedCreateWithoutThreadsInput = {
   id: string
+  teamId: string
   title: string
   prompt: string
   context?: string | null
@@ -2189,11 +2494,13 @@ export type RunUncheckedCreateWithoutThreadsInput = {
   modelId?: string | null
   environmentId?: string | null
   skill?: string | null
+  skillSnapshot?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   scheduleId?: string | null
   artifactTypes?: Prisma.RunCreateartifactTypesInput | string[]
   triggerUrl?: string | null
   ancestorIds?: Prisma.RunCreateancestorIdsInput | string[]
   conversationId: string
+  continuesId?: string | null
   sessionId: string
   provenance: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt: Date | string
@@ -2209,7 +2516,10 @@ export type RunUncheckedCreateWithoutThreadsInput = {
   agentSession?: string | null
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: string | null
+  totalTokens?: bigint | number
+  costUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWrite?: string | null
   lastSeq?: number
   leaseToken?: string | null
@@ -2217,6 +2527,8 @@ export type RunUncheckedCreateWithoutThreadsInput = {
   leaseExpiresAt?: Date | string | null
   events?: Prisma.RunEventUncheckedCreateNestedManyWithoutRunInput
   followUps?: Prisma.FollowUpUncheckedCreateNestedManyWithoutRunInput
+  inputs?: Prisma.RunInputUncheckedCreateNestedManyWithoutRunInput
+  artifacts?: Prisma.ArtifactUncheckedCreateNestedManyWithoutRunInput
   current?: Prisma.ThreadUncheckedCreateNestedManyWithoutRunInput
 }
 
@@ -2238,6 +2550,7 @@ export type RunUpdateToOneWithWhereWithoutThreadsInput = {
 
 export type RunUpdateWithoutThreadsInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
+  teamId?: Prisma.StringFieldUpdateOperationsInput | string
   title?: Prisma.StringFieldUpdateOperationsInput | string
   prompt?: Prisma.StringFieldUpdateOperationsInput | string
   context?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -2252,11 +2565,13 @@ export type RunUpdateWithoutThreadsInput = {
   modelId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   environmentId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   skill?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  skillSnapshot?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   scheduleId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   artifactTypes?: Prisma.RunUpdateartifactTypesInput | string[]
   triggerUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   ancestorIds?: Prisma.RunUpdateancestorIdsInput | string[]
   conversationId?: Prisma.StringFieldUpdateOperationsInput | string
+  continuesId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sessionId?: Prisma.StringFieldUpdateOperationsInput | string
   provenance?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -2272,7 +2587,10 @@ export type RunUpdateWithoutThreadsInput = {
   agentSession?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  costUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWrite?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   lastSeq?: Prisma.IntFieldUpdateOperationsInput | number
   leaseToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -2281,11 +2599,14 @@ export type RunUpdateWithoutThreadsInput = {
   creator?: Prisma.PrincipalUpdateOneRequiredWithoutRunsNestedInput
   events?: Prisma.RunEventUpdateManyWithoutRunNestedInput
   followUps?: Prisma.FollowUpUpdateManyWithoutRunNestedInput
+  inputs?: Prisma.RunInputUpdateManyWithoutRunNestedInput
+  artifacts?: Prisma.ArtifactUpdateManyWithoutRunNestedInput
   current?: Prisma.ThreadUpdateManyWithoutRunNestedInput
 }
 
 export type RunUncheckedUpdateWithoutThreadsInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
+  teamId?: Prisma.StringFieldUpdateOperationsInput | string
   title?: Prisma.StringFieldUpdateOperationsInput | string
   prompt?: Prisma.StringFieldUpdateOperationsInput | string
   context?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -2301,11 +2622,13 @@ export type RunUncheckedUpdateWithoutThreadsInput = {
   modelId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   environmentId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   skill?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  skillSnapshot?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   scheduleId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   artifactTypes?: Prisma.RunUpdateartifactTypesInput | string[]
   triggerUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   ancestorIds?: Prisma.RunUpdateancestorIdsInput | string[]
   conversationId?: Prisma.StringFieldUpdateOperationsInput | string
+  continuesId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sessionId?: Prisma.StringFieldUpdateOperationsInput | string
   provenance?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -2321,7 +2644,10 @@ export type RunUncheckedUpdateWithoutThreadsInput = {
   agentSession?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  costUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWrite?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   lastSeq?: Prisma.IntFieldUpdateOperationsInput | number
   leaseToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -2329,11 +2655,14 @@ export type RunUncheckedUpdateWithoutThreadsInput = {
   leaseExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   events?: Prisma.RunEventUncheckedUpdateManyWithoutRunNestedInput
   followUps?: Prisma.FollowUpUncheckedUpdateManyWithoutRunNestedInput
+  inputs?: Prisma.RunInputUncheckedUpdateManyWithoutRunNestedInput
+  artifacts?: Prisma.ArtifactUncheckedUpdateManyWithoutRunNestedInput
   current?: Prisma.ThreadUncheckedUpdateManyWithoutRunNestedInput
 }
 
-export type RunCreateManyCreatorInput = {
+export type RunCreateWithoutInputsInput = {
   id: string
+  teamId: string
   title: string
   prompt: string
   context?: string | null
@@ -2348,11 +2677,13 @@ export type RunCreateManyCreatorInput = {
   modelId?: string | null
   environmentId?: string | null
   skill?: string | null
+  skillSnapshot?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   scheduleId?: string | null
   artifactTypes?: Prisma.RunCreateartifactTypesInput | string[]
   triggerUrl?: string | null
   ancestorIds?: Prisma.RunCreateancestorIdsInput | string[]
   conversationId: string
+  continuesId?: string | null
   sessionId: string
   provenance: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt: Date | string
@@ -2368,7 +2699,490 @@ export type RunCreateManyCreatorInput = {
   agentSession?: string | null
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: string | null
+  totalTokens?: bigint | number
+  costUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  lastWrite?: string | null
+  lastSeq?: number
+  leaseToken?: string | null
+  leaseWorker?: string | null
+  leaseExpiresAt?: Date | string | null
+  creator: Prisma.PrincipalCreateNestedOneWithoutRunsInput
+  events?: Prisma.RunEventCreateNestedManyWithoutRunInput
+  followUps?: Prisma.FollowUpCreateNestedManyWithoutRunInput
+  artifacts?: Prisma.ArtifactCreateNestedManyWithoutRunInput
+  current?: Prisma.ThreadCreateNestedManyWithoutRunInput
+  threads?: Prisma.ThreadRunCreateNestedManyWithoutRunInput
+}
+
+export type RunUncheckedCreateWithoutInputsInput = {
+  id: string
+  teamId: string
+  title: string
+  prompt: string
+  context?: string | null
+  mode?: string | null
+  source: string
+  creatorId: string
+  teamOwned: boolean
+  config: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  agent: string
+  metadata: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  metadataPairs?: Prisma.RunCreatemetadataPairsInput | string[]
+  configName?: string | null
+  modelId?: string | null
+  environmentId?: string | null
+  skill?: string | null
+  skillSnapshot?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  scheduleId?: string | null
+  artifactTypes?: Prisma.RunCreateartifactTypesInput | string[]
+  triggerUrl?: string | null
+  ancestorIds?: Prisma.RunCreateancestorIdsInput | string[]
+  conversationId: string
+  continuesId?: string | null
+  sessionId: string
+  provenance: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  createdAt: Date | string
+  updatedAt: Date | string
+  state: string
+  statusMessage?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  startedAt?: Date | string | null
+  endedAt?: Date | string | null
+  turn?: number
+  turnOpen?: boolean
+  attempt?: number
+  lostAttempts?: number
+  agentSession?: string | null
+  checkpoint?: string | null
+  permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  answer?: string | null
+  totalTokens?: bigint | number
+  costUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  lastWrite?: string | null
+  lastSeq?: number
+  leaseToken?: string | null
+  leaseWorker?: string | null
+  leaseExpiresAt?: Date | string | null
+  events?: Prisma.RunEventUncheckedCreateNestedManyWithoutRunInput
+  followUps?: Prisma.FollowUpUncheckedCreateNestedManyWithoutRunInput
+  artifacts?: Prisma.ArtifactUncheckedCreateNestedManyWithoutRunInput
+  current?: Prisma.ThreadUncheckedCreateNestedManyWithoutRunInput
+  threads?: Prisma.ThreadRunUncheckedCreateNestedManyWithoutRunInput
+}
+
+export type RunCreateOrConnectWithoutInputsInput = {
+  where: Prisma.RunWhereUniqueInput
+  create: Prisma.XOR<Prisma.RunCreateWithoutInputsInput, Prisma.RunUncheckedCreateWithoutInputsInput>
+}
+
+export type RunUpsertWithoutInputsInput = {
+  update: Prisma.XOR<Prisma.RunUpdateWithoutInputsInput, Prisma.RunUncheckedUpdateWithoutInputsInput>
+  create: Prisma.XOR<Prisma.RunCreateWithoutInputsInput, Prisma.RunUncheckedCreateWithoutInputsInput>
+  where?: Prisma.RunWhereInput
+}
+
+export type RunUpdateToOneWithWhereWithoutInputsInput = {
+  where?: Prisma.RunWhereInput
+  data: Prisma.XOR<Prisma.RunUpdateWithoutInputsInput, Prisma.RunUncheckedUpdateWithoutInputsInput>
+}
+
+export type RunUpdateWithoutInputsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  teamId?: Prisma.StringFieldUpdateOperationsInput | string
+  title?: Prisma.StringFieldUpdateOperationsInput | string
+  prompt?: Prisma.StringFieldUpdateOperationsInput | string
+  context?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  mode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  source?: Prisma.StringFieldUpdateOperationsInput | string
+  teamOwned?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  config?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  agent?: Prisma.StringFieldUpdateOperationsInput | string
+  metadata?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  metadataPairs?: Prisma.RunUpdatemetadataPairsInput | string[]
+  configName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  modelId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  environmentId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  skill?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  skillSnapshot?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  scheduleId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  artifactTypes?: Prisma.RunUpdateartifactTypesInput | string[]
+  triggerUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  ancestorIds?: Prisma.RunUpdateancestorIdsInput | string[]
+  conversationId?: Prisma.StringFieldUpdateOperationsInput | string
+  continuesId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sessionId?: Prisma.StringFieldUpdateOperationsInput | string
+  provenance?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  statusMessage?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  startedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  endedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  turn?: Prisma.IntFieldUpdateOperationsInput | number
+  turnOpen?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  attempt?: Prisma.IntFieldUpdateOperationsInput | number
+  lostAttempts?: Prisma.IntFieldUpdateOperationsInput | number
+  agentSession?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  costUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  lastWrite?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  lastSeq?: Prisma.IntFieldUpdateOperationsInput | number
+  leaseToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  leaseWorker?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  leaseExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  creator?: Prisma.PrincipalUpdateOneRequiredWithoutRunsNestedInput
+  events?: Prisma.RunEventUpdateManyWithoutRunNestedInput
+  followUps?: Prisma.FollowUpUpdateManyWithoutRunNestedInput
+  artifacts?: Prisma.ArtifactUpdateManyWithoutRunNestedInput
+  current?: Prisma.ThreadUpdateManyWithoutRunNestedInput
+  threads?: Prisma.ThreadRunUpdateManyWithoutRunNestedInput
+}
+
+export type RunUncheckedUpdateWithoutInputsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  teamId?: Prisma.StringFieldUpdateOperationsInput | string
+  title?: Prisma.StringFieldUpdateOperationsInput | string
+  prompt?: Prisma.StringFieldUpdateOperationsInput | string
+  context?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  mode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  source?: Prisma.StringFieldUpdateOperationsInput | string
+  creatorId?: Prisma.StringFieldUpdateOperationsInput | string
+  teamOwned?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  config?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  agent?: Prisma.StringFieldUpdateOperationsInput | string
+  metadata?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  metadataPairs?: Prisma.RunUpdatemetadataPairsInput | string[]
+  configName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  modelId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  environmentId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  skill?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  skillSnapshot?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  scheduleId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  artifactTypes?: Prisma.RunUpdateartifactTypesInput | string[]
+  triggerUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  ancestorIds?: Prisma.RunUpdateancestorIdsInput | string[]
+  conversationId?: Prisma.StringFieldUpdateOperationsInput | string
+  continuesId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sessionId?: Prisma.StringFieldUpdateOperationsInput | string
+  provenance?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  statusMessage?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  startedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  endedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  turn?: Prisma.IntFieldUpdateOperationsInput | number
+  turnOpen?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  attempt?: Prisma.IntFieldUpdateOperationsInput | number
+  lostAttempts?: Prisma.IntFieldUpdateOperationsInput | number
+  agentSession?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  costUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  lastWrite?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  lastSeq?: Prisma.IntFieldUpdateOperationsInput | number
+  leaseToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  leaseWorker?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  leaseExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  events?: Prisma.RunEventUncheckedUpdateManyWithoutRunNestedInput
+  followUps?: Prisma.FollowUpUncheckedUpdateManyWithoutRunNestedInput
+  artifacts?: Prisma.ArtifactUncheckedUpdateManyWithoutRunNestedInput
+  current?: Prisma.ThreadUncheckedUpdateManyWithoutRunNestedInput
+  threads?: Prisma.ThreadRunUncheckedUpdateManyWithoutRunNestedInput
+}
+
+export type RunCreateWithoutArtifactsInput = {
+  id: string
+  teamId: string
+  title: string
+  prompt: string
+  context?: string | null
+  mode?: string | null
+  source: string
+  teamOwned: boolean
+  config: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  agent: string
+  metadata: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  metadataPairs?: Prisma.RunCreatemetadataPairsInput | string[]
+  configName?: string | null
+  modelId?: string | null
+  environmentId?: string | null
+  skill?: string | null
+  skillSnapshot?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  scheduleId?: string | null
+  artifactTypes?: Prisma.RunCreateartifactTypesInput | string[]
+  triggerUrl?: string | null
+  ancestorIds?: Prisma.RunCreateancestorIdsInput | string[]
+  conversationId: string
+  continuesId?: string | null
+  sessionId: string
+  provenance: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  createdAt: Date | string
+  updatedAt: Date | string
+  state: string
+  statusMessage?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  startedAt?: Date | string | null
+  endedAt?: Date | string | null
+  turn?: number
+  turnOpen?: boolean
+  attempt?: number
+  lostAttempts?: number
+  agentSession?: string | null
+  checkpoint?: string | null
+  permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  answer?: string | null
+  totalTokens?: bigint | number
+  costUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  lastWrite?: string | null
+  lastSeq?: number
+  leaseToken?: string | null
+  leaseWorker?: string | null
+  leaseExpiresAt?: Date | string | null
+  creator: Prisma.PrincipalCreateNestedOneWithoutRunsInput
+  events?: Prisma.RunEventCreateNestedManyWithoutRunInput
+  followUps?: Prisma.FollowUpCreateNestedManyWithoutRunInput
+  inputs?: Prisma.RunInputCreateNestedManyWithoutRunInput
+  current?: Prisma.ThreadCreateNestedManyWithoutRunInput
+  threads?: Prisma.ThreadRunCreateNestedManyWithoutRunInput
+}
+
+export type RunUncheckedCreateWithoutArtifactsInput = {
+  id: string
+  teamId: string
+  title: string
+  prompt: string
+  context?: string | null
+  mode?: string | null
+  source: string
+  creatorId: string
+  teamOwned: boolean
+  config: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  agent: string
+  metadata: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  metadataPairs?: Prisma.RunCreatemetadataPairsInput | string[]
+  configName?: string | null
+  modelId?: string | null
+  environmentId?: string | null
+  skill?: string | null
+  skillSnapshot?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  scheduleId?: string | null
+  artifactTypes?: Prisma.RunCreateartifactTypesInput | string[]
+  triggerUrl?: string | null
+  ancestorIds?: Prisma.RunCreateancestorIdsInput | string[]
+  conversationId: string
+  continuesId?: string | null
+  sessionId: string
+  provenance: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  createdAt: Date | string
+  updatedAt: Date | string
+  state: string
+  statusMessage?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  startedAt?: Date | string | null
+  endedAt?: Date | string | null
+  turn?: number
+  turnOpen?: boolean
+  attempt?: number
+  lostAttempts?: number
+  agentSession?: string | null
+  checkpoint?: string | null
+  permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  answer?: string | null
+  totalTokens?: bigint | number
+  costUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  lastWrite?: string | null
+  lastSeq?: number
+  leaseToken?: string | null
+  leaseWorker?: string | null
+  leaseExpiresAt?: Date | string | null
+  events?: Prisma.RunEventUncheckedCreateNestedManyWithoutRunInput
+  followUps?: Prisma.FollowUpUncheckedCreateNestedManyWithoutRunInput
+  inputs?: Prisma.RunInputUncheckedCreateNestedManyWithoutRunInput
+  current?: Prisma.ThreadUncheckedCreateNestedManyWithoutRunInput
+  threads?: Prisma.ThreadRunUncheckedCreateNestedManyWithoutRunInput
+}
+
+export type RunCreateOrConnectWithoutArtifactsInput = {
+  where: Prisma.RunWhereUniqueInput
+  create: Prisma.XOR<Prisma.RunCreateWithoutArtifactsInput, Prisma.RunUncheckedCreateWithoutArtifactsInput>
+}
+
+export type RunUpsertWithoutArtifactsInput = {
+  update: Prisma.XOR<Prisma.RunUpdateWithoutArtifactsInput, Prisma.RunUncheckedUpdateWithoutArtifactsInput>
+  create: Prisma.XOR<Prisma.RunCreateWithoutArtifactsInput, Prisma.RunUncheckedCreateWithoutArtifactsInput>
+  where?: Prisma.RunWhereInput
+}
+
+export type RunUpdateToOneWithWhereWithoutArtifactsInput = {
+  where?: Prisma.RunWhereInput
+  data: Prisma.XOR<Prisma.RunUpdateWithoutArtifactsInput, Prisma.RunUncheckedUpdateWithoutArtifactsInput>
+}
+
+export type RunUpdateWithoutArtifactsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  teamId?: Prisma.StringFieldUpdateOperationsInput | string
+  title?: Prisma.StringFieldUpdateOperationsInput | string
+  prompt?: Prisma.StringFieldUpdateOperationsInput | string
+  context?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  mode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  source?: Prisma.StringFieldUpdateOperationsInput | string
+  teamOwned?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  config?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  agent?: Prisma.StringFieldUpdateOperationsInput | string
+  metadata?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  metadataPairs?: Prisma.RunUpdatemetadataPairsInput | string[]
+  configName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  modelId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  environmentId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  skill?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  skillSnapshot?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  scheduleId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  artifactTypes?: Prisma.RunUpdateartifactTypesInput | string[]
+  triggerUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  ancestorIds?: Prisma.RunUpdateancestorIdsInput | string[]
+  conversationId?: Prisma.StringFieldUpdateOperationsInput | string
+  continuesId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sessionId?: Prisma.StringFieldUpdateOperationsInput | string
+  provenance?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  statusMessage?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  startedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  endedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  turn?: Prisma.IntFieldUpdateOperationsInput | number
+  turnOpen?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  attempt?: Prisma.IntFieldUpdateOperationsInput | number
+  lostAttempts?: Prisma.IntFieldUpdateOperationsInput | number
+  agentSession?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  costUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  lastWrite?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  lastSeq?: Prisma.IntFieldUpdateOperationsInput | number
+  leaseToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  leaseWorker?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  leaseExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  creator?: Prisma.PrincipalUpdateOneRequiredWithoutRunsNestedInput
+  events?: Prisma.RunEventUpdateManyWithoutRunNestedInput
+  followUps?: Prisma.FollowUpUpdateManyWithoutRunNestedInput
+  inputs?: Prisma.RunInputUpdateManyWithoutRunNestedInput
+  current?: Prisma.ThreadUpdateManyWithoutRunNestedInput
+  threads?: Prisma.ThreadRunUpdateManyWithoutRunNestedInput
+}
+
+export type RunUncheckedUpdateWithoutArtifactsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  teamId?: Prisma.StringFieldUpdateOperationsInput | string
+  title?: Prisma.StringFieldUpdateOperationsInput | string
+  prompt?: Prisma.StringFieldUpdateOperationsInput | string
+  context?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  mode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  source?: Prisma.StringFieldUpdateOperationsInput | string
+  creatorId?: Prisma.StringFieldUpdateOperationsInput | string
+  teamOwned?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  config?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  agent?: Prisma.StringFieldUpdateOperationsInput | string
+  metadata?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  metadataPairs?: Prisma.RunUpdatemetadataPairsInput | string[]
+  configName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  modelId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  environmentId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  skill?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  skillSnapshot?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  scheduleId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  artifactTypes?: Prisma.RunUpdateartifactTypesInput | string[]
+  triggerUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  ancestorIds?: Prisma.RunUpdateancestorIdsInput | string[]
+  conversationId?: Prisma.StringFieldUpdateOperationsInput | string
+  continuesId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sessionId?: Prisma.StringFieldUpdateOperationsInput | string
+  provenance?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  statusMessage?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  startedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  endedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  turn?: Prisma.IntFieldUpdateOperationsInput | number
+  turnOpen?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  attempt?: Prisma.IntFieldUpdateOperationsInput | number
+  lostAttempts?: Prisma.IntFieldUpdateOperationsInput | number
+  agentSession?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  costUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  lastWrite?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  lastSeq?: Prisma.IntFieldUpdateOperationsInput | number
+  leaseToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  leaseWorker?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  leaseExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  events?: Prisma.RunEventUncheckedUpdateManyWithoutRunNestedInput
+  followUps?: Prisma.FollowUpUncheckedUpdateManyWithoutRunNestedInput
+  inputs?: Prisma.RunInputUncheckedUpdateManyWithoutRunNestedInput
+  current?: Prisma.ThreadUncheckedUpdateManyWithoutRunNestedInput
+  threads?: Prisma.ThreadRunUncheckedUpdateManyWithoutRunNestedInput
+}
+
+export type RunCreateManyCreatorInput = {
+  id: string
+  teamId: string
+  title: string
+  prompt: string
+  context?: string | null
+  mode?: string | null
+  source: string
+  teamOwned: boolean
+  config: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  agent: string
+  metadata: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  metadataPairs?: Prisma.RunCreatemetadataPairsInput | string[]
+  configName?: string | null
+  modelId?: string | null
+  environmentId?: string | null
+  skill?: string | null
+  skillSnapshot?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  scheduleId?: string | null
+  artifactTypes?: Prisma.RunCreateartifactTypesInput | string[]
+  triggerUrl?: string | null
+  ancestorIds?: Prisma.RunCreateancestorIdsInput | string[]
+  conversationId: string
+  continuesId?: string | null
+  sessionId: string
+  provenance: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  createdAt: Date | string
+  updatedAt: Date | string
+  state: string
+  statusMessage?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  startedAt?: Date | string | null
+  endedAt?: Date | string | null
+  turn?: number
+  turnOpen?: boolean
+  attempt?: number
+  lostAttempts?: number
+  agentSession?: string | null
+  checkpoint?: string | null
+  permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  answer?: string | null
+  totalTokens?: bigint | number
+  costUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWrite?: string | null
   lastSeq?: number
   leaseToken?: string | null
@@ -2378,6 +3192,7 @@ export type RunCreateManyCreatorInput = {
 
 export type RunUpdateWithoutCreatorInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
+  teamId?: Prisma.StringFieldUpdateOperationsInput | string
   title?: Prisma.StringFieldUpdateOperationsInput | string
   prompt?: Prisma.StringFieldUpdateOperationsInput | string
   context?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -2392,11 +3207,13 @@ export type RunUpdateWithoutCreatorInput = {
   modelId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   environmentId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   skill?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  skillSnapshot?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   scheduleId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   artifactTypes?: Prisma.RunUpdateartifactTypesInput | string[]
   triggerUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   ancestorIds?: Prisma.RunUpdateancestorIdsInput | string[]
   conversationId?: Prisma.StringFieldUpdateOperationsInput | string
+  continuesId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sessionId?: Prisma.StringFieldUpdateOperationsInput | string
   provenance?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -2412,7 +3229,10 @@ export type RunUpdateWithoutCreatorInput = {
   agentSession?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  costUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWrite?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   lastSeq?: Prisma.IntFieldUpdateOperationsInput | number
   leaseToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -2420,12 +3240,15 @@ export type RunUpdateWithoutCreatorInput = {
   leaseExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   events?: Prisma.RunEventUpdateManyWithoutRunNestedInput
   followUps?: Prisma.FollowUpUpdateManyWithoutRunNestedInput
+  inputs?: Prisma.RunInputUpdateManyWithoutRunNestedInput
+  artifacts?: Prisma.ArtifactUpdateManyWithoutRunNestedInput
   current?: Prisma.ThreadUpdateManyWithoutRunNestedInput
   threads?: Prisma.ThreadRunUpdateManyWithoutRunNestedInput
 }
 
 export type RunUncheckedUpdateWithoutCreatorInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
+  teamId?: Prisma.StringFieldUpdateOperationsInput | string
   title?: Prisma.StringFieldUpdateOperationsInput | string
   prompt?: Prisma.StringFieldUpdateOperationsInput | string
   context?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -2440,11 +3263,13 @@ export type RunUncheckedUpdateWithoutCreatorInput = {
   modelId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   environmentId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   skill?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  skillSnapshot?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   scheduleId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   artifactTypes?: Prisma.RunUpdateartifactTypesInput | string[]
   triggerUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   ancestorIds?: Prisma.RunUpdateancestorIdsInput | string[]
   conversationId?: Prisma.StringFieldUpdateOperationsInput | string
+  continuesId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sessionId?: Prisma.StringFieldUpdateOperationsInput | string
   provenance?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -2460,7 +3285,10 @@ export type RunUncheckedUpdateWithoutCreatorInput = {
   agentSession?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  costUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWrite?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   lastSeq?: Prisma.IntFieldUpdateOperationsInput | number
   leaseToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -2468,12 +3296,15 @@ export type RunUncheckedUpdateWithoutCreatorInput = {
   leaseExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   events?: Prisma.RunEventUncheckedUpdateManyWithoutRunNestedInput
   followUps?: Prisma.FollowUpUncheckedUpdateManyWithoutRunNestedInput
+  inputs?: Prisma.RunInputUncheckedUpdateManyWithoutRunNestedInput
+  artifacts?: Prisma.ArtifactUncheckedUpdateManyWithoutRunNestedInput
   current?: Prisma.ThreadUncheckedUpdateManyWithoutRunNestedInput
   threads?: Prisma.ThreadRunUncheckedUpdateManyWithoutRunNestedInput
 }
 
 export type RunUncheckedUpdateManyWithoutCreatorInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
+  teamId?: Prisma.StringFieldUpdateOperationsInput | string
   title?: Prisma.StringFieldUpdateOperationsInput | string
   prompt?: Prisma.StringFieldUpdateOperationsInput | string
   context?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -2488,11 +3319,13 @@ export type RunUncheckedUpdateManyWithoutCreatorInput = {
   modelId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   environmentId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   skill?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  skillSnapshot?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   scheduleId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   artifactTypes?: Prisma.RunUpdateartifactTypesInput | string[]
   triggerUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   ancestorIds?: Prisma.RunUpdateancestorIdsInput | string[]
   conversationId?: Prisma.StringFieldUpdateOperationsInput | string
+  continuesId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sessionId?: Prisma.StringFieldUpdateOperationsInput | string
   provenance?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -2508,7 +3341,10 @@ export type RunUncheckedUpdateManyWithoutCreatorInput = {
   agentSession?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  costUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWrite?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   lastSeq?: Prisma.IntFieldUpdateOperationsInput | number
   leaseToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -2524,6 +3360,8 @@ export type RunUncheckedUpdateManyWithoutCreatorInput = {
 export type RunCountOutputType = {
   events: number
   followUps: number
+  inputs: number
+  artifacts: number
   current: number
   threads: number
 }
@@ -2531,6 +3369,8 @@ export type RunCountOutputType = {
 export type RunCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   events?: boolean | RunCountOutputTypeCountEventsArgs
   followUps?: boolean | RunCountOutputTypeCountFollowUpsArgs
+  inputs?: boolean | RunCountOutputTypeCountInputsArgs
+  artifacts?: boolean | RunCountOutputTypeCountArtifactsArgs
   current?: boolean | RunCountOutputTypeCountCurrentArgs
   threads?: boolean | RunCountOutputTypeCountThreadsArgs
 }
@@ -2562,6 +3402,20 @@ export type RunCountOutputTypeCountFollowUpsArgs<ExtArgs extends runtime.Types.E
 /**
  * RunCountOutputType without action
  */
+export type RunCountOutputTypeCountInputsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.RunInputWhereInput
+}
+
+/**
+ * RunCountOutputType without action
+ */
+export type RunCountOutputTypeCountArtifactsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.ArtifactWhereInput
+}
+
+/**
+ * RunCountOutputType without action
+ */
 export type RunCountOutputTypeCountCurrentArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   where?: Prisma.ThreadWhereInput
 }
@@ -2576,6 +3430,7 @@ export type RunCountOutputTypeCountThreadsArgs<ExtArgs extends runtime.Types.Ext
 
 export type RunSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
+  teamId?: boolean
   title?: boolean
   prompt?: boolean
   context?: boolean
@@ -2591,11 +3446,13 @@ export type RunSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = ru
   modelId?: boolean
   environmentId?: boolean
   skill?: boolean
+  skillSnapshot?: boolean
   scheduleId?: boolean
   artifactTypes?: boolean
   triggerUrl?: boolean
   ancestorIds?: boolean
   conversationId?: boolean
+  continuesId?: boolean
   sessionId?: boolean
   provenance?: boolean
   createdAt?: boolean
@@ -2611,7 +3468,10 @@ export type RunSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = ru
   agentSession?: boolean
   checkpoint?: boolean
   permission?: boolean
+  approval?: boolean
   answer?: boolean
+  totalTokens?: boolean
+  costUsd?: boolean
   lastWrite?: boolean
   lastSeq?: boolean
   leaseToken?: boolean
@@ -2620,6 +3480,8 @@ export type RunSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = ru
   creator?: boolean | Prisma.PrincipalDefaultArgs<ExtArgs>
   events?: boolean | Prisma.Run$eventsArgs<ExtArgs>
   followUps?: boolean | Prisma.Run$followUpsArgs<ExtArgs>
+  inputs?: boolean | Prisma.Run$inputsArgs<ExtArgs>
+  artifacts?: boolean | Prisma.Run$artifactsArgs<ExtArgs>
   current?: boolean | Prisma.Run$currentArgs<ExtArgs>
   threads?: boolean | Prisma.Run$threadsArgs<ExtArgs>
   _count?: boolean | Prisma.RunCountOutputTypeDefaultArgs<ExtArgs>
@@ -2627,6 +3489,7 @@ export type RunSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = ru
 
 export type RunSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
+  teamId?: boolean
   title?: boolean
   prompt?: boolean
   context?: boolean
@@ -2642,11 +3505,13 @@ export type RunSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extension
   modelId?: boolean
   environmentId?: boolean
   skill?: boolean
+  skillSnapshot?: boolean
   scheduleId?: boolean
   artifactTypes?: boolean
   triggerUrl?: boolean
   ancestorIds?: boolean
   conversationId?: boolean
+  continuesId?: boolean
   sessionId?: boolean
   provenance?: boolean
   createdAt?: boolean
@@ -2662,7 +3527,10 @@ export type RunSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extension
   agentSession?: boolean
   checkpoint?: boolean
   permission?: boolean
+  approval?: boolean
   answer?: boolean
+  totalTokens?: boolean
+  costUsd?: boolean
   lastWrite?: boolean
   lastSeq?: boolean
   leaseToken?: boolean
@@ -2673,6 +3541,7 @@ export type RunSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extension
 
 export type RunSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
+  teamId?: boolean
   title?: boolean
   prompt?: boolean
   context?: boolean
@@ -2688,11 +3557,13 @@ export type RunSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extension
   modelId?: boolean
   environmentId?: boolean
   skill?: boolean
+  skillSnapshot?: boolean
   scheduleId?: boolean
   artifactTypes?: boolean
   triggerUrl?: boolean
   ancestorIds?: boolean
   conversationId?: boolean
+  continuesId?: boolean
   sessionId?: boolean
   provenance?: boolean
   createdAt?: boolean
@@ -2708,7 +3579,10 @@ export type RunSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extension
   agentSession?: boolean
   checkpoint?: boolean
   permission?: boolean
+  approval?: boolean
   answer?: boolean
+  totalTokens?: boolean
+  costUsd?: boolean
   lastWrite?: boolean
   lastSeq?: boolean
   leaseToken?: boolean
@@ -2719,6 +3593,7 @@ export type RunSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extension
 
 export type RunSelectScalar = {
   id?: boolean
+  teamId?: boolean
   title?: boolean
   prompt?: boolean
   context?: boolean
@@ -2734,11 +3609,13 @@ export type RunSelectScalar = {
   modelId?: boolean
   environmentId?: boolean
   skill?: boolean
+  skillSnapshot?: boolean
   scheduleId?: boolean
   artifactTypes?: boolean
   triggerUrl?: boolean
   ancestorIds?: boolean
   conversationId?: boolean
+  continuesId?: boolean
   sessionId?: boolean
   provenance?: boolean
   createdAt?: boolean
@@ -2754,7 +3631,10 @@ export type RunSelectScalar = {
   agentSession?: boolean
   checkpoint?: boolean
   permission?: boolean
+  approval?: boolean
   answer?: boolean
+  totalTokens?: boolean
+  costUsd?: boolean
   lastWrite?: boolean
   lastSeq?: boolean
   leaseToken?: boolean
@@ -2762,11 +3642,13 @@ export type RunSelectScalar = {
   leaseExpiresAt?: boolean
 }
 
-export type RunOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "title" | "prompt" | "context" | "mode" | "source" | "creatorId" | "teamOwned" | "config" | "agent" | "metadata" | "metadataPairs" | "configName" | "modelId" | "environmentId" | "skill" | "scheduleId" | "artifactTypes" | "triggerUrl" | "ancestorIds" | "conversationId" | "sessionId" | "provenance" | "createdAt" | "updatedAt" | "state" | "statusMessage" | "startedAt" | "endedAt" | "turn" | "turnOpen" | "attempt" | "lostAttempts" | "agentSession" | "checkpoint" | "permission" | "answer" | "lastWrite" | "lastSeq" | "leaseToken" | "leaseWorker" | "leaseExpiresAt", ExtArgs["result"]["run"]>
+export type RunOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "teamId" | "title" | "prompt" | "context" | "mode" | "source" | "creatorId" | "teamOwned" | "config" | "agent" | "metadata" | "metadataPairs" | "configName" | "modelId" | "environmentId" | "skill" | "skillSnapshot" | "scheduleId" | "artifactTypes" | "triggerUrl" | "ancestorIds" | "conversationId" | "continuesId" | "sessionId" | "provenance" | "createdAt" | "updatedAt" | "state" | "statusMessage" | "startedAt" | "endedAt" | "turn" | "turnOpen" | "attempt" | "lostAttempts" | "agentSession" | "checkpoint" | "permission" | "approval" | "answer" | "totalTokens" | "costUsd" | "lastWrite" | "lastSeq" | "leaseToken" | "leaseWorker" | "leaseExpiresAt", ExtArgs["result"]["run"]>
 export type RunInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   creator?: boolean | Prisma.PrincipalDefaultArgs<ExtArgs>
   events?: boolean | Prisma.Run$eventsArgs<ExtArgs>
   followUps?: boolean | Prisma.Run$followUpsArgs<ExtArgs>
+  inputs?: boolean | Prisma.Run$inputsArgs<ExtArgs>
+  artifacts?: boolean | Prisma.Run$artifactsArgs<ExtArgs>
   current?: boolean | Prisma.Run$currentArgs<ExtArgs>
   threads?: boolean | Prisma.Run$threadsArgs<ExtArgs>
   _count?: boolean | Prisma.RunCountOutputTypeDefaultArgs<ExtArgs>
@@ -2784,6 +3666,8 @@ export type $RunPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
     creator: Prisma.$PrincipalPayload<ExtArgs>
     events: Prisma.$RunEventPayload<ExtArgs>[]
     followUps: Prisma.$FollowUpPayload<ExtArgs>[]
+    inputs: Prisma.$RunInputPayload<ExtArgs>[]
+    artifacts: Prisma.$ArtifactPayload<ExtArgs>[]
     /**
      * Threads whose current run this is.
      */
@@ -2792,6 +3676,7 @@ export type $RunPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: string
+    teamId: string
     title: string
     prompt: string
     context: string | null
@@ -2809,7 +3694,14 @@ export type $RunPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
     configName: string | null
     modelId: string | null
     environmentId: string | null
+    /**
+     * `owner/repo:path/SKILL.md`
+     */
     skill: string | null
+    /**
+     * What the skill said when the run was created.
+     */
+    skillSnapshot: runtime.JsonValue | null
     scheduleId: string | null
     artifactTypes: string[]
     triggerUrl: string | null
@@ -2818,6 +3710,10 @@ export type $RunPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
      */
     ancestorIds: string[]
     conversationId: string
+    /**
+     * The run whose conversation this one goes on with, as it was the newest then.
+     */
+    continuesId: string | null
     sessionId: string
     provenance: runtime.JsonValue
     createdAt: Date
@@ -2833,7 +3729,13 @@ export type $RunPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
     agentSession: string | null
     checkpoint: string | null
     permission: runtime.JsonValue | null
+    /**
+     * Whose approval the run needs before it may begin, and what became of it.
+     */
+    approval: runtime.JsonValue | null
     answer: string | null
+    totalTokens: bigint
+    costUsd: runtime.Decimal | null
     lastWrite: string | null
     lastSeq: number
     leaseToken: string | null
@@ -3236,6 +4138,8 @@ export interface Prisma__RunClient<T, Null = never, ExtArgs extends runtime.Type
   creator<T extends Prisma.PrincipalDefaultArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.PrincipalDefaultArgs<ExtArgs>>): Prisma.Prisma__PrincipalClient<runtime.Types.Result.GetResult<Prisma.$PrincipalPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | Null, Null, ExtArgs, GlobalOmitOptions>
   events<T extends Prisma.Run$eventsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Run$eventsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$RunEventPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   followUps<T extends Prisma.Run$followUpsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Run$followUpsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$FollowUpPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  inputs<T extends Prisma.Run$inputsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Run$inputsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$RunInputPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  artifacts<T extends Prisma.Run$artifactsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Run$artifactsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ArtifactPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   current<T extends Prisma.Run$currentArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Run$currentArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ThreadPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   threads<T extends Prisma.Run$threadsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Run$threadsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ThreadRunPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
@@ -3268,6 +4172,7 @@ export interface Prisma__RunClient<T, Null = never, ExtArgs extends runtime.Type
  */
 export interface RunFieldRefs {
   readonly id: Prisma.FieldRef<"Run", 'String'>
+  readonly teamId: Prisma.FieldRef<"Run", 'String'>
   readonly title: Prisma.FieldRef<"Run", 'String'>
   readonly prompt: Prisma.FieldRef<"Run", 'String'>
   readonly context: Prisma.FieldRef<"Run", 'String'>
@@ -3283,11 +4188,13 @@ export interface RunFieldRefs {
   readonly modelId: Prisma.FieldRef<"Run", 'String'>
   readonly environmentId: Prisma.FieldRef<"Run", 'String'>
   readonly skill: Prisma.FieldRef<"Run", 'String'>
+  readonly skillSnapshot: Prisma.FieldRef<"Run", 'Json'>
   readonly scheduleId: Prisma.FieldRef<"Run", 'String'>
   readonly artifactTypes: Prisma.FieldRef<"Run", 'String[]'>
   readonly triggerUrl: Prisma.FieldRef<"Run", 'String'>
   readonly ancestorIds: Prisma.FieldRef<"Run", 'String[]'>
   readonly conversationId: Prisma.FieldRef<"Run", 'String'>
+  readonly continuesId: Prisma.FieldRef<"Run", 'String'>
   readonly sessionId: Prisma.FieldRef<"Run", 'String'>
   readonly provenance: Prisma.FieldRef<"Run", 'Json'>
   readonly createdAt: Prisma.FieldRef<"Run", 'DateTime'>
@@ -3303,7 +4210,10 @@ export interface RunFieldRefs {
   readonly agentSession: Prisma.FieldRef<"Run", 'String'>
   readonly checkpoint: Prisma.FieldRef<"Run", 'String'>
   readonly permission: Prisma.FieldRef<"Run", 'Json'>
+  readonly approval: Prisma.FieldRef<"Run", 'Json'>
   readonly answer: Prisma.FieldRef<"Run", 'String'>
+  readonly totalTokens: Prisma.FieldRef<"Run", 'BigInt'>
+  readonly costUsd: Prisma.FieldRef<"Run", 'Decimal'>
   readonly lastWrite: Prisma.FieldRef<"Run", 'String'>
   readonly lastSeq: Prisma.FieldRef<"Run", 'Int'>
   readonly leaseToken: Prisma.FieldRef<"Run", 'String'>
@@ -3755,6 +4665,54 @@ export type Run$followUpsArgs<ExtArgs extends runtime.Types.Extensions.InternalA
   take?: number
   skip?: number
   distinct?: Prisma.FollowUpScalarFieldEnum | Prisma.FollowUpScalarFieldEnum[]
+}
+
+/**
+ * Run.inputs
+ */
+export type Run$inputsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the RunInput
+   */
+  select?: Prisma.RunInputSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the RunInput
+   */
+  omit?: Prisma.RunInputOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.RunInputInclude<ExtArgs> | null
+  where?: Prisma.RunInputWhereInput
+  orderBy?: Prisma.RunInputOrderByWithRelationInput | Prisma.RunInputOrderByWithRelationInput[]
+  cursor?: Prisma.RunInputWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.RunInputScalarFieldEnum | Prisma.RunInputScalarFieldEnum[]
+}
+
+/**
+ * Run.artifacts
+ */
+export type Run$artifactsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Artifact
+   */
+  select?: Prisma.ArtifactSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Artifact
+   */
+  omit?: Prisma.ArtifactOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.ArtifactInclude<ExtArgs> | null
+  where?: Prisma.ArtifactWhereInput
+  orderBy?: Prisma.ArtifactOrderByWithRelationInput | Prisma.ArtifactOrderByWithRelationInput[]
+  cursor?: Prisma.ArtifactWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.ArtifactScalarFieldEnum | Prisma.ArtifactScalarFieldEnum[]
 }
 
 /**

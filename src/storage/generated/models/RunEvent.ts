@@ -29,11 +29,13 @@ export type AggregateRunEvent = {
 export type RunEventAvgAggregateOutputType = {
   seq: number | null
   turn: number | null
+  position: number | null
 }
 
 export type RunEventSumAggregateOutputType = {
   seq: number | null
   turn: number | null
+  position: bigint | null
 }
 
 export type RunEventMinAggregateOutputType = {
@@ -42,6 +44,7 @@ export type RunEventMinAggregateOutputType = {
   turn: number | null
   at: Date | null
   kind: string | null
+  position: bigint | null
 }
 
 export type RunEventMaxAggregateOutputType = {
@@ -50,6 +53,7 @@ export type RunEventMaxAggregateOutputType = {
   turn: number | null
   at: Date | null
   kind: string | null
+  position: bigint | null
 }
 
 export type RunEventCountAggregateOutputType = {
@@ -59,6 +63,7 @@ export type RunEventCountAggregateOutputType = {
   at: number
   kind: number
   body: number
+  position: number
   _all: number
 }
 
@@ -66,11 +71,13 @@ export type RunEventCountAggregateOutputType = {
 export type RunEventAvgAggregateInputType = {
   seq?: true
   turn?: true
+  position?: true
 }
 
 export type RunEventSumAggregateInputType = {
   seq?: true
   turn?: true
+  position?: true
 }
 
 export type RunEventMinAggregateInputType = {
@@ -79,6 +86,7 @@ export type RunEventMinAggregateInputType = {
   turn?: true
   at?: true
   kind?: true
+  position?: true
 }
 
 export type RunEventMaxAggregateInputType = {
@@ -87,6 +95,7 @@ export type RunEventMaxAggregateInputType = {
   turn?: true
   at?: true
   kind?: true
+  position?: true
 }
 
 export type RunEventCountAggregateInputType = {
@@ -96,6 +105,7 @@ export type RunEventCountAggregateInputType = {
   at?: true
   kind?: true
   body?: true
+  position?: true
   _all?: true
 }
 
@@ -192,6 +202,7 @@ export type RunEventGroupByOutputType = {
   at: Date
   kind: string
   body: runtime.JsonValue
+  position: bigint
   _count: RunEventCountAggregateOutputType | null
   _avg: RunEventAvgAggregateOutputType | null
   _sum: RunEventSumAggregateOutputType | null
@@ -224,6 +235,7 @@ export type RunEventWhereInput = {
   at?: Prisma.DateTimeFilter<"RunEvent"> | Date | string
   kind?: Prisma.StringFilter<"RunEvent"> | string
   body?: Prisma.JsonFilter<"RunEvent">
+  position?: Prisma.BigIntFilter<"RunEvent"> | bigint | number
   run?: Prisma.XOR<Prisma.RunScalarRelationFilter, Prisma.RunWhereInput>
 }
 
@@ -234,6 +246,7 @@ export type RunEventOrderByWithRelationInput = {
   at?: Prisma.SortOrder
   kind?: Prisma.SortOrder
   body?: Prisma.SortOrder
+  position?: Prisma.SortOrder
   run?: Prisma.RunOrderByWithRelationInput
 }
 
@@ -248,6 +261,7 @@ export type RunEventWhereUniqueInput = Prisma.AtLeast<{
   at?: Prisma.DateTimeFilter<"RunEvent"> | Date | string
   kind?: Prisma.StringFilter<"RunEvent"> | string
   body?: Prisma.JsonFilter<"RunEvent">
+  position?: Prisma.BigIntFilter<"RunEvent"> | bigint | number
   run?: Prisma.XOR<Prisma.RunScalarRelationFilter, Prisma.RunWhereInput>
 }, "runId_seq">
 
@@ -258,6 +272,7 @@ export type RunEventOrderByWithAggregationInput = {
   at?: Prisma.SortOrder
   kind?: Prisma.SortOrder
   body?: Prisma.SortOrder
+  position?: Prisma.SortOrder
   _count?: Prisma.RunEventCountOrderByAggregateInput
   _avg?: Prisma.RunEventAvgOrderByAggregateInput
   _max?: Prisma.RunEventMaxOrderByAggregateInput
@@ -275,6 +290,7 @@ export type RunEventScalarWhereWithAggregatesInput = {
   at?: Prisma.DateTimeWithAggregatesFilter<"RunEvent"> | Date | string
   kind?: Prisma.StringWithAggregatesFilter<"RunEvent"> | string
   body?: Prisma.JsonWithAggregatesFilter<"RunEvent">
+  position?: Prisma.BigIntWithAggregatesFilter<"RunEvent"> | bigint | number
 }
 
 export type RunEventCreateInput = {
@@ -283,6 +299,7 @@ export type RunEventCreateInput = {
   at?: Date | string
   kind: string
   body: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  position?: bigint | number
   run: Prisma.RunCreateNestedOneWithoutEventsInput
 }
 
@@ -293,6 +310,7 @@ export type RunEventUncheckedCreateInput = {
   at?: Date | string
   kind: string
   body: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  position?: bigint | number
 }
 
 export type RunEventUpdateInput = {
@@ -301,6 +319,7 @@ export type RunEventUpdateInput = {
   at?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   kind?: Prisma.StringFieldUpdateOperationsInput | string
   body?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  position?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   run?: Prisma.RunUpdateOneRequiredWithoutEventsNestedInput
 }
 
@@ -311,6 +330,7 @@ export type RunEventUncheckedUpdateInput = {
   at?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   kind?: Prisma.StringFieldUpdateOperationsInput | string
   body?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  position?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
 }
 
 export type RunEventCreateManyInput = {
@@ -320,6 +340,7 @@ export type RunEventCreateManyInput = {
   at?: Date | string
   kind: string
   body: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  position?: bigint | number
 }
 
 export type RunEventUpdateManyMutationInput = {
@@ -328,6 +349,7 @@ export type RunEventUpdateManyMutationInput = {
   at?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   kind?: Prisma.StringFieldUpdateOperationsInput | string
   body?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  position?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
 }
 
 export type RunEventUncheckedUpdateManyInput = {
@@ -337,6 +359,7 @@ export type RunEventUncheckedUpdateManyInput = {
   at?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   kind?: Prisma.StringFieldUpdateOperationsInput | string
   body?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  position?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
 }
 
 export type RunEventListRelationFilter = {
@@ -361,11 +384,13 @@ export type RunEventCountOrderByAggregateInput = {
   at?: Prisma.SortOrder
   kind?: Prisma.SortOrder
   body?: Prisma.SortOrder
+  position?: Prisma.SortOrder
 }
 
 export type RunEventAvgOrderByAggregateInput = {
   seq?: Prisma.SortOrder
   turn?: Prisma.SortOrder
+  position?: Prisma.SortOrder
 }
 
 export type RunEventMaxOrderByAggregateInput = {
@@ -374,6 +399,7 @@ export type RunEventMaxOrderByAggregateInput = {
   turn?: Prisma.SortOrder
   at?: Prisma.SortOrder
   kind?: Prisma.SortOrder
+  position?: Prisma.SortOrder
 }
 
 export type RunEventMinOrderByAggregateInput = {
@@ -382,11 +408,13 @@ export type RunEventMinOrderByAggregateInput = {
   turn?: Prisma.SortOrder
   at?: Prisma.SortOrder
   kind?: Prisma.SortOrder
+  position?: Prisma.SortOrder
 }
 
 export type RunEventSumOrderByAggregateInput = {
   seq?: Prisma.SortOrder
   turn?: Prisma.SortOrder
+  position?: Prisma.SortOrder
 }
 
 export type RunEventCreateNestedManyWithoutRunInput = {
@@ -437,6 +465,7 @@ export type RunEventCreateWithoutRunInput = {
   at?: Date | string
   kind: string
   body: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  position?: bigint | number
 }
 
 export type RunEventUncheckedCreateWithoutRunInput = {
@@ -445,6 +474,7 @@ export type RunEventUncheckedCreateWithoutRunInput = {
   at?: Date | string
   kind: string
   body: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  position?: bigint | number
 }
 
 export type RunEventCreateOrConnectWithoutRunInput = {
@@ -483,6 +513,7 @@ export type RunEventScalarWhereInput = {
   at?: Prisma.DateTimeFilter<"RunEvent"> | Date | string
   kind?: Prisma.StringFilter<"RunEvent"> | string
   body?: Prisma.JsonFilter<"RunEvent">
+  position?: Prisma.BigIntFilter<"RunEvent"> | bigint | number
 }
 
 export type RunEventCreateManyRunInput = {
@@ -491,6 +522,7 @@ export type RunEventCreateManyRunInput = {
   at?: Date | string
   kind: string
   body: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  position?: bigint | number
 }
 
 export type RunEventUpdateWithoutRunInput = {
@@ -499,6 +531,7 @@ export type RunEventUpdateWithoutRunInput = {
   at?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   kind?: Prisma.StringFieldUpdateOperationsInput | string
   body?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  position?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
 }
 
 export type RunEventUncheckedUpdateWithoutRunInput = {
@@ -507,6 +540,7 @@ export type RunEventUncheckedUpdateWithoutRunInput = {
   at?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   kind?: Prisma.StringFieldUpdateOperationsInput | string
   body?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  position?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
 }
 
 export type RunEventUncheckedUpdateManyWithoutRunInput = {
@@ -515,6 +549,7 @@ export type RunEventUncheckedUpdateManyWithoutRunInput = {
   at?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   kind?: Prisma.StringFieldUpdateOperationsInput | string
   body?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  position?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
 }
 
 
@@ -526,6 +561,7 @@ export type RunEventSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs
   at?: boolean
   kind?: boolean
   body?: boolean
+  position?: boolean
   run?: boolean | Prisma.RunDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["runEvent"]>
 
@@ -536,6 +572,7 @@ export type RunEventSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exte
   at?: boolean
   kind?: boolean
   body?: boolean
+  position?: boolean
   run?: boolean | Prisma.RunDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["runEvent"]>
 
@@ -546,6 +583,7 @@ export type RunEventSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exte
   at?: boolean
   kind?: boolean
   body?: boolean
+  position?: boolean
   run?: boolean | Prisma.RunDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["runEvent"]>
 
@@ -556,9 +594,10 @@ export type RunEventSelectScalar = {
   at?: boolean
   kind?: boolean
   body?: boolean
+  position?: boolean
 }
 
-export type RunEventOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"runId" | "seq" | "turn" | "at" | "kind" | "body", ExtArgs["result"]["runEvent"]>
+export type RunEventOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"runId" | "seq" | "turn" | "at" | "kind" | "body" | "position", ExtArgs["result"]["runEvent"]>
 export type RunEventInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   run?: boolean | Prisma.RunDefaultArgs<ExtArgs>
 }
@@ -581,6 +620,11 @@ export type $RunEventPayload<ExtArgs extends runtime.Types.Extensions.InternalAr
     at: Date
     kind: string
     body: runtime.JsonValue
+    /**
+     * The id of the transaction that wrote it. Who reads all runs reads by it, and only what is older than the oldest
+     * transaction that still runs: so an event of a slow one is never passed over.
+     */
+    position: bigint
   }, ExtArgs["result"]["runEvent"]>
   composites: {}
 }
@@ -1011,6 +1055,7 @@ export interface RunEventFieldRefs {
   readonly at: Prisma.FieldRef<"RunEvent", 'DateTime'>
   readonly kind: Prisma.FieldRef<"RunEvent", 'String'>
   readonly body: Prisma.FieldRef<"RunEvent", 'Json'>
+  readonly position: Prisma.FieldRef<"RunEvent", 'BigInt'>
 }
     
 

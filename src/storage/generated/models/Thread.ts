@@ -30,6 +30,7 @@ export type ThreadMinAggregateOutputType = {
   installation: string | null
   key: string | null
   runId: string | null
+  verbosity: string | null
   createdAt: Date | null
 }
 
@@ -39,6 +40,7 @@ export type ThreadMaxAggregateOutputType = {
   installation: string | null
   key: string | null
   runId: string | null
+  verbosity: string | null
   createdAt: Date | null
 }
 
@@ -48,6 +50,7 @@ export type ThreadCountAggregateOutputType = {
   installation: number
   key: number
   runId: number
+  verbosity: number
   createdAt: number
   _all: number
 }
@@ -59,6 +62,7 @@ export type ThreadMinAggregateInputType = {
   installation?: true
   key?: true
   runId?: true
+  verbosity?: true
   createdAt?: true
 }
 
@@ -68,6 +72,7 @@ export type ThreadMaxAggregateInputType = {
   installation?: true
   key?: true
   runId?: true
+  verbosity?: true
   createdAt?: true
 }
 
@@ -77,6 +82,7 @@ export type ThreadCountAggregateInputType = {
   installation?: true
   key?: true
   runId?: true
+  verbosity?: true
   createdAt?: true
   _all?: true
 }
@@ -159,6 +165,7 @@ export type ThreadGroupByOutputType = {
   installation: string
   key: string
   runId: string | null
+  verbosity: string
   createdAt: Date
   _count: ThreadCountAggregateOutputType | null
   _min: ThreadMinAggregateOutputType | null
@@ -189,6 +196,7 @@ export type ThreadWhereInput = {
   installation?: Prisma.StringFilter<"Thread"> | string
   key?: Prisma.StringFilter<"Thread"> | string
   runId?: Prisma.UuidNullableFilter<"Thread"> | string | null
+  verbosity?: Prisma.StringFilter<"Thread"> | string
   createdAt?: Prisma.DateTimeFilter<"Thread"> | Date | string
   run?: Prisma.XOR<Prisma.RunNullableScalarRelationFilter, Prisma.RunWhereInput> | null
   runs?: Prisma.ThreadRunListRelationFilter
@@ -201,6 +209,7 @@ export type ThreadOrderByWithRelationInput = {
   installation?: Prisma.SortOrder
   key?: Prisma.SortOrder
   runId?: Prisma.SortOrderInput | Prisma.SortOrder
+  verbosity?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   run?: Prisma.RunOrderByWithRelationInput
   runs?: Prisma.ThreadRunOrderByRelationAggregateInput
@@ -217,6 +226,7 @@ export type ThreadWhereUniqueInput = Prisma.AtLeast<{
   installation?: Prisma.StringFilter<"Thread"> | string
   key?: Prisma.StringFilter<"Thread"> | string
   runId?: Prisma.UuidNullableFilter<"Thread"> | string | null
+  verbosity?: Prisma.StringFilter<"Thread"> | string
   createdAt?: Prisma.DateTimeFilter<"Thread"> | Date | string
   run?: Prisma.XOR<Prisma.RunNullableScalarRelationFilter, Prisma.RunWhereInput> | null
   runs?: Prisma.ThreadRunListRelationFilter
@@ -229,6 +239,7 @@ export type ThreadOrderByWithAggregationInput = {
   installation?: Prisma.SortOrder
   key?: Prisma.SortOrder
   runId?: Prisma.SortOrderInput | Prisma.SortOrder
+  verbosity?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   _count?: Prisma.ThreadCountOrderByAggregateInput
   _max?: Prisma.ThreadMaxOrderByAggregateInput
@@ -244,6 +255,7 @@ export type ThreadScalarWhereWithAggregatesInput = {
   installation?: Prisma.StringWithAggregatesFilter<"Thread"> | string
   key?: Prisma.StringWithAggregatesFilter<"Thread"> | string
   runId?: Prisma.UuidNullableWithAggregatesFilter<"Thread"> | string | null
+  verbosity?: Prisma.StringWithAggregatesFilter<"Thread"> | string
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Thread"> | Date | string
 }
 
@@ -252,6 +264,7 @@ export type ThreadCreateInput = {
   adapter: string
   installation: string
   key: string
+  verbosity?: string
   createdAt?: Date | string
   run?: Prisma.RunCreateNestedOneWithoutCurrentInput
   runs?: Prisma.ThreadRunCreateNestedManyWithoutThreadInput
@@ -264,6 +277,7 @@ export type ThreadUncheckedCreateInput = {
   installation: string
   key: string
   runId?: string | null
+  verbosity?: string
   createdAt?: Date | string
   runs?: Prisma.ThreadRunUncheckedCreateNestedManyWithoutThreadInput
   deliveries?: Prisma.OutboxDeliveryUncheckedCreateNestedManyWithoutThreadInput
@@ -274,6 +288,7 @@ export type ThreadUpdateInput = {
   adapter?: Prisma.StringFieldUpdateOperationsInput | string
   installation?: Prisma.StringFieldUpdateOperationsInput | string
   key?: Prisma.StringFieldUpdateOperationsInput | string
+  verbosity?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   run?: Prisma.RunUpdateOneWithoutCurrentNestedInput
   runs?: Prisma.ThreadRunUpdateManyWithoutThreadNestedInput
@@ -286,6 +301,7 @@ export type ThreadUncheckedUpdateInput = {
   installation?: Prisma.StringFieldUpdateOperationsInput | string
   key?: Prisma.StringFieldUpdateOperationsInput | string
   runId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  verbosity?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   runs?: Prisma.ThreadRunUncheckedUpdateManyWithoutThreadNestedInput
   deliveries?: Prisma.OutboxDeliveryUncheckedUpdateManyWithoutThreadNestedInput
@@ -297,6 +313,7 @@ export type ThreadCreateManyInput = {
   installation: string
   key: string
   runId?: string | null
+  verbosity?: string
   createdAt?: Date | string
 }
 
@@ -305,6 +322,7 @@ export type ThreadUpdateManyMutationInput = {
   adapter?: Prisma.StringFieldUpdateOperationsInput | string
   installation?: Prisma.StringFieldUpdateOperationsInput | string
   key?: Prisma.StringFieldUpdateOperationsInput | string
+  verbosity?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -314,6 +332,7 @@ export type ThreadUncheckedUpdateManyInput = {
   installation?: Prisma.StringFieldUpdateOperationsInput | string
   key?: Prisma.StringFieldUpdateOperationsInput | string
   runId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  verbosity?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -339,6 +358,7 @@ export type ThreadCountOrderByAggregateInput = {
   installation?: Prisma.SortOrder
   key?: Prisma.SortOrder
   runId?: Prisma.SortOrder
+  verbosity?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
 
@@ -348,6 +368,7 @@ export type ThreadMaxOrderByAggregateInput = {
   installation?: Prisma.SortOrder
   key?: Prisma.SortOrder
   runId?: Prisma.SortOrder
+  verbosity?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
 
@@ -357,6 +378,7 @@ export type ThreadMinOrderByAggregateInput = {
   installation?: Prisma.SortOrder
   key?: Prisma.SortOrder
   runId?: Prisma.SortOrder
+  verbosity?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
 
@@ -440,6 +462,7 @@ export type ThreadCreateWithoutRunInput = {
   adapter: string
   installation: string
   key: string
+  verbosity?: string
   createdAt?: Date | string
   runs?: Prisma.ThreadRunCreateNestedManyWithoutThreadInput
   deliveries?: Prisma.OutboxDeliveryCreateNestedManyWithoutThreadInput
@@ -450,6 +473,7 @@ export type ThreadUncheckedCreateWithoutRunInput = {
   adapter: string
   installation: string
   key: string
+  verbosity?: string
   createdAt?: Date | string
   runs?: Prisma.ThreadRunUncheckedCreateNestedManyWithoutThreadInput
   deliveries?: Prisma.OutboxDeliveryUncheckedCreateNestedManyWithoutThreadInput
@@ -490,6 +514,7 @@ export type ThreadScalarWhereInput = {
   installation?: Prisma.StringFilter<"Thread"> | string
   key?: Prisma.StringFilter<"Thread"> | string
   runId?: Prisma.UuidNullableFilter<"Thread"> | string | null
+  verbosity?: Prisma.StringFilter<"Thread"> | string
   createdAt?: Prisma.DateTimeFilter<"Thread"> | Date | string
 }
 
@@ -498,6 +523,7 @@ export type ThreadCreateWithoutRunsInput = {
   adapter: string
   installation: string
   key: string
+  verbosity?: string
   createdAt?: Date | string
   run?: Prisma.RunCreateNestedOneWithoutCurrentInput
   deliveries?: Prisma.OutboxDeliveryCreateNestedManyWithoutThreadInput
@@ -509,6 +535,7 @@ export type ThreadUncheckedCreateWithoutRunsInput = {
   installation: string
   key: string
   runId?: string | null
+  verbosity?: string
   createdAt?: Date | string
   deliveries?: Prisma.OutboxDeliveryUncheckedCreateNestedManyWithoutThreadInput
 }
@@ -534,6 +561,7 @@ export type ThreadUpdateWithoutRunsInput = {
   adapter?: Prisma.StringFieldUpdateOperationsInput | string
   installation?: Prisma.StringFieldUpdateOperationsInput | string
   key?: Prisma.StringFieldUpdateOperationsInput | string
+  verbosity?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   run?: Prisma.RunUpdateOneWithoutCurrentNestedInput
   deliveries?: Prisma.OutboxDeliveryUpdateManyWithoutThreadNestedInput
@@ -545,6 +573,7 @@ export type ThreadUncheckedUpdateWithoutRunsInput = {
   installation?: Prisma.StringFieldUpdateOperationsInput | string
   key?: Prisma.StringFieldUpdateOperationsInput | string
   runId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  verbosity?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   deliveries?: Prisma.OutboxDeliveryUncheckedUpdateManyWithoutThreadNestedInput
 }
@@ -554,6 +583,7 @@ export type ThreadCreateWithoutDeliveriesInput = {
   adapter: string
   installation: string
   key: string
+  verbosity?: string
   createdAt?: Date | string
   run?: Prisma.RunCreateNestedOneWithoutCurrentInput
   runs?: Prisma.ThreadRunCreateNestedManyWithoutThreadInput
@@ -565,6 +595,7 @@ export type ThreadUncheckedCreateWithoutDeliveriesInput = {
   installation: string
   key: string
   runId?: string | null
+  verbosity?: string
   createdAt?: Date | string
   runs?: Prisma.ThreadRunUncheckedCreateNestedManyWithoutThreadInput
 }
@@ -590,6 +621,7 @@ export type ThreadUpdateWithoutDeliveriesInput = {
   adapter?: Prisma.StringFieldUpdateOperationsInput | string
   installation?: Prisma.StringFieldUpdateOperationsInput | string
   key?: Prisma.StringFieldUpdateOperationsInput | string
+  verbosity?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   run?: Prisma.RunUpdateOneWithoutCurrentNestedInput
   runs?: Prisma.ThreadRunUpdateManyWithoutThreadNestedInput
@@ -601,6 +633,7 @@ export type ThreadUncheckedUpdateWithoutDeliveriesInput = {
   installation?: Prisma.StringFieldUpdateOperationsInput | string
   key?: Prisma.StringFieldUpdateOperationsInput | string
   runId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  verbosity?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   runs?: Prisma.ThreadRunUncheckedUpdateManyWithoutThreadNestedInput
 }
@@ -610,6 +643,7 @@ export type ThreadCreateManyRunInput = {
   adapter: string
   installation: string
   key: string
+  verbosity?: string
   createdAt?: Date | string
 }
 
@@ -618,6 +652,7 @@ export type ThreadUpdateWithoutRunInput = {
   adapter?: Prisma.StringFieldUpdateOperationsInput | string
   installation?: Prisma.StringFieldUpdateOperationsInput | string
   key?: Prisma.StringFieldUpdateOperationsInput | string
+  verbosity?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   runs?: Prisma.ThreadRunUpdateManyWithoutThreadNestedInput
   deliveries?: Prisma.OutboxDeliveryUpdateManyWithoutThreadNestedInput
@@ -628,6 +663,7 @@ export type ThreadUncheckedUpdateWithoutRunInput = {
   adapter?: Prisma.StringFieldUpdateOperationsInput | string
   installation?: Prisma.StringFieldUpdateOperationsInput | string
   key?: Prisma.StringFieldUpdateOperationsInput | string
+  verbosity?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   runs?: Prisma.ThreadRunUncheckedUpdateManyWithoutThreadNestedInput
   deliveries?: Prisma.OutboxDeliveryUncheckedUpdateManyWithoutThreadNestedInput
@@ -638,6 +674,7 @@ export type ThreadUncheckedUpdateManyWithoutRunInput = {
   adapter?: Prisma.StringFieldUpdateOperationsInput | string
   installation?: Prisma.StringFieldUpdateOperationsInput | string
   key?: Prisma.StringFieldUpdateOperationsInput | string
+  verbosity?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -687,6 +724,7 @@ export type ThreadSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   installation?: boolean
   key?: boolean
   runId?: boolean
+  verbosity?: boolean
   createdAt?: boolean
   run?: boolean | Prisma.Thread$runArgs<ExtArgs>
   runs?: boolean | Prisma.Thread$runsArgs<ExtArgs>
@@ -700,6 +738,7 @@ export type ThreadSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extens
   installation?: boolean
   key?: boolean
   runId?: boolean
+  verbosity?: boolean
   createdAt?: boolean
   run?: boolean | Prisma.Thread$runArgs<ExtArgs>
 }, ExtArgs["result"]["thread"]>
@@ -710,6 +749,7 @@ export type ThreadSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extens
   installation?: boolean
   key?: boolean
   runId?: boolean
+  verbosity?: boolean
   createdAt?: boolean
   run?: boolean | Prisma.Thread$runArgs<ExtArgs>
 }, ExtArgs["result"]["thread"]>
@@ -720,10 +760,11 @@ export type ThreadSelectScalar = {
   installation?: boolean
   key?: boolean
   runId?: boolean
+  verbosity?: boolean
   createdAt?: boolean
 }
 
-export type ThreadOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "adapter" | "installation" | "key" | "runId" | "createdAt", ExtArgs["result"]["thread"]>
+export type ThreadOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "adapter" | "installation" | "key" | "runId" | "verbosity" | "createdAt", ExtArgs["result"]["thread"]>
 export type ThreadInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   run?: boolean | Prisma.Thread$runArgs<ExtArgs>
   runs?: boolean | Prisma.Thread$runsArgs<ExtArgs>
@@ -750,6 +791,10 @@ export type $ThreadPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     installation: string
     key: string
     runId: string | null
+    /**
+     * normal, or quiet: no card in between, only what ends a turn or asks for an answer.
+     */
+    verbosity: string
     createdAt: Date
   }, ExtArgs["result"]["thread"]>
   composites: {}
@@ -1182,6 +1227,7 @@ export interface ThreadFieldRefs {
   readonly installation: Prisma.FieldRef<"Thread", 'String'>
   readonly key: Prisma.FieldRef<"Thread", 'String'>
   readonly runId: Prisma.FieldRef<"Thread", 'String'>
+  readonly verbosity: Prisma.FieldRef<"Thread", 'String'>
   readonly createdAt: Prisma.FieldRef<"Thread", 'DateTime'>
 }
     

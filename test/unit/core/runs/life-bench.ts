@@ -22,6 +22,7 @@ import { NoticeWriter } from "../../../../src/core/threads/notice-writer.ts";
 import { MemoryNews } from "../../../../src/news/memory-news.ts";
 import { createMemoryStorage } from "../../../../src/storage/memory/memory-storage.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
+import { aPrincipal } from "../../../support/run-builders.ts";
 
 const LEASE_MS = 10_000;
 const OPTIONS = [
@@ -60,8 +61,9 @@ export class LifeBench {
 
   static async open(): Promise<LifeBench> {
     const id = newId<Principal["id"]>(new Date());
-    const bench = new LifeBench({ id, type: "user", administrator: false });
-    bench.#id = (await bench.#runs.create({ prompt: "x", source: "API", creatorId: id })).id;
+    const ada = aPrincipal({ id });
+    const bench = new LifeBench(ada);
+    bench.#id = (await bench.#runs.create({ prompt: "x", source: "API", creator: ada })).id;
     return bench;
   }
 

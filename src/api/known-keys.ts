@@ -1,0 +1,84 @@
+import { isAlive, type KeyHolder } from "../core/people/api-key.ts";
+import type { Clock } from "../core/ports/clock.ts";
+import type { News } from "../core/ports/news.ts";
+import type { KeyStore } from "../core/ports/people.ts";
+
+export interface KnownKeysParts {
+  readonly keys: KeyStore;
+  readonly news: News;
+  readonly clock: Clock;
+  readonly log: { warn(facts: object, message: string): void };
+}
+
+/** News of a revoked key comes at once; should it be lost, a key that was just used opens this long still. */
+const KEPT_MS = 5_000;
+const KEPT_MAX = 10_000;
+const TOUCH_MS = 60_000;
+/** News of the storage's that a key or its principal has changed. */
+const KEYS_TOPIC = "keys";
+
+interface Kept {
+  readonly holder: KeyHolder;
+  readonly untilMs: number;
+}
+
+/** The keys in use, looked up in the database once in a while and not for every request. */
+export class KnownKeys {
+  readonly #parts: KnownKeysParts;
+  readonly #kept = new Map<string, Kept>();
+  readonly #touchedMs = new Map<string, number>();
+  readonly #silence: () => void;
+  #changes = 0;
+
+  constructor(parts: KnownKeysParts) {
+    this.#parts = parts;
+    this.#silence = parts.news.on(KEYS_TOPIC, () => this.#forget());
+  }
+
+  /** The holder of the key with this hash, if it opens anything now. */
+  async find(hash: string): Promise<KeyHolder | undefined> {
+    const now = this.#parts.clock.now();
+    const kept = this.#kept.get(hash);
+    const isFresh = kept !== undefined && kept.untilMs > now.getTime();
+    const holder = isFresh ? kept.holder : await this.#lookUp(hash, now.getTime());
+    if (holder === undefined || !isAlive(holder, now)) return undefined;
+    this.#touch(holder, now);
+    return holder;
+  }
+
+  close(): void {
+    this.#silence();
+  }
+
+  async #lookUp(hash: string, nowMs: number): Promise<KeyHolder | undefined> {
+    const changes = this.#changes;
+    const holder = await this.#parts.keys.findByHash(hash);
+    // What was read may be what has just changed: then it serves this request and is not kept.
+    if (holder !== undefined && changes === this.#changes)
+      this.#keep(hash, { holder, untilMs: nowMs + KEPT_MS });
+    return holder;
+  }
+
+  #keep(hash: string, kept: Kept): void {
+    this.#kept.delete(hash);
+    this.#kept.set(hash, kept);
+    const [oldest] = this.#kept.keys();
+    if (this.#kept.size > KEPT_MAX && oldest !== undefined) this.#kept.delete(oldest);
+  }
+
+  #forget(): void {
+    this.#changes += 1;
+    this.#kept.clear();
+  }
+
+  /** Beside the request: that a key was used is worth no waiting. */
+  #touch({ key }: KeyHolder, now: Date): void {
+    const lastMs = this.#touchedMs.get(key.id) ?? key.lastUsedAt?.getTime() ?? 0;
+    if (now.getTime() - lastMs < TOUCH_MS) return;
+    if (this.#touchedMs.size >= KEPT_MAX) this.#touchedMs.clear();
+    this.#touchedMs.set(key.id, now.getTime());
+    this.#parts.keys.touch(key.id, now).catch((error: unknown) => {
+      this.#parts.log.warn({ err: error, keyId: key.id }, "key.use.unrecorded");
+    });
+  }
+}

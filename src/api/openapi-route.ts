@@ -1,0 +1,74 @@
+import type { RouteOptions } from "fastify";
+import { jsonSchemaTransform } from "fastify-type-provider-zod";
+import type { ProblemStatus } from "./schemas/problem.ts";
+
+declare module "fastify" {
+  interface FastifyContextConfig {
+    /** Headers that the route reads, named in the OpenAPI document. */
+    readonly describedHeaders?: readonly string[];
+  }
+}
+
+type Route = Parameters<typeof jsonSchemaTransform>[0];
+type Described = ReturnType<typeof jsonSchemaTransform>;
+
+const IDEMPOTENCY_KEY = "Idempotency-Key";
+const HEADERS: Readonly<Record<string, string>> = {
+  [IDEMPOTENCY_KEY]:
+    "Makes a repeat safe: the same key with the same request gives the first answer again, for 24 hours.",
+  "X-Run-Source": "`CLI`, `GITHUB_ACTION` or `LOCAL`; anything else counts as `API`.",
+  "Last-Event-ID": "The id of the last event that was seen; the stream goes on behind it.",
+};
+
+/** Stands for the refusal of its status, which the document names once. */
+const PROBLEM = {
+  content: { "application/problem+json": { schema: { $ref: "#/components/schemas/Error" } } },
+};
+
+/** A route as the document shows it: with what it has in common with all others added. */
+export function describeRoute(route: Route): Described {
+  const { schema, url } = jsonSchemaTransform(route);
+  if (schema?.hide === true) return { schema, url };
+  const { config, method } = route.route;
+  const names = config?.describedHeaders ?? [];
+  const described = {
+    ...schema,
+    ...describedHeaders(names),
+    ...security(config),
+    response: { ...commonProblems(String(method), names, isPublic(config)), ...Object(schema?.response) },
+  };
+  return { url, schema: described };
+}
+
+function describedHeaders(names: readonly string[]): { headers?: unknown } {
+  if (names.length === 0) return {};
+  const members = names.map((name) => [name, { type: "string", description: HEADERS[name] }]);
+  return { headers: { type: "object", properties: Object.fromEntries(members) } };
+}
+
+/** What every route of its kind may be answered with, whether or not it says so itself. */
+function commonProblems(
+  method: string,
+  headers: readonly string[],
+  isOpen: boolean,
+): Record<string, unknown> {
+  const statuses: ProblemStatus[] = [
+    ...(method === "GET" ? [] : ([400, 413, 415] as const)),
+    ...(headers.includes(IDEMPOTENCY_KEY) ? ([409, 422] as const) : []),
+    ...(isOpen ? [] : ([401, 403] as const)),
+    ...([429, 500, 503] as const),
+  ];
+  return Object.fromEntries(statuses.map((status) => [status, PROBLEM]));
+}
+
+type RouteConfig = RouteOptions["config"];
+
+function isPublic(config: RouteConfig): boolean {
+  return config !== undefined && "public" in config && config.public === true;
+}
+
+function security(config: RouteConfig): { security?: readonly { readonly key: readonly string[] }[] } {
+  if (isPublic(config)) return { security: [] };
+  if (config === undefined || !("scope" in config)) return {};
+  return { security: [{ key: [String(config.scope)] }] };
+}

@@ -1,0 +1,23 @@
+/** Heads the reference page. */
+export const DESCRIPTION = `Runs of cloud coding agents: start, watch, steer, stop.
+
+**Keys.** Every request but the public ones carries \`Authorization: Bearer <key>\`. A key has scopes; each operation names
+the one that it needs.
+
+**Refusals** are \`application/problem+json\` in the shape of \`Error\`. Branch on \`code\`, never on the text. The header
+\`x-should-retry\` says whether the same request may succeed later, \`Retry-After\` (seconds) and \`retry-after-ms\` when.
+
+**Repeats.** A write under an \`Idempotency-Key\` is done once: the same key with the same body is answered with the first
+answer and \`Idempotent-Replay: true\`; with another body it is refused.
+
+**Limits.** So many requests a minute and so many open streams for each key; \`RateLimit-Policy\` and \`RateLimit\` (and
+\`X-RateLimit-Limit\`, \`-Remaining\`, \`-Reset\` for older clients) say how many and how many are left. They are counted by
+each process of the server for itself, so a server of several processes allows more.
+
+**Growth.** Version 1 only grows: new members, new event kinds and new operations may come at any time. Ignore what you do
+not know. What the server does not know, it ignores too.`;
+
+/** Operations come under one of these, in this order. */
+export const TAGS: Readonly<Record<string, string>> = {
+  runs: "Errands: a request and all that is done for it.",
+};

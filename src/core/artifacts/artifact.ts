@@ -1,0 +1,44 @@
+import type { RunId } from "../ids.ts";
+
+/** The kinds of the contract §8. */
+export const ARTIFACT_TYPES = ["PULL_REQUEST", "PLAN", "FILE", "SCREENSHOT", "EXTERNAL_REFERENCE"] as const;
+export type ArtifactType = (typeof ARTIFACT_TYPES)[number];
+
+/** What is told of an artifact besides its id, by type. */
+export type ArtifactBody =
+  | { readonly type: "PULL_REQUEST"; readonly url: string; readonly branch: string }
+  | { readonly type: "PLAN"; readonly documentUid: string; readonly title?: string }
+  | { readonly type: "FILE"; readonly filePath: string; readonly fileName: string; readonly mimeType: string }
+  | { readonly type: "SCREENSHOT"; readonly mimeType: string }
+  | {
+      readonly type: "EXTERNAL_REFERENCE";
+      readonly referenceType: string;
+      readonly url: string;
+      readonly title?: string;
+    };
+
+/** Something a run made. */
+export interface Artifact {
+  readonly id: string;
+  readonly runId: RunId;
+  /** What makes it the same thing again, among those of its run and type: a file's path, a pull request's address. */
+  readonly key: string;
+  /** 1, 2, 3 …: the same thing again keeps its id. */
+  readonly version: number;
+  /** The turn that made this version. */
+  readonly turn: number;
+  readonly body: ArtifactBody;
+  /** Its bytes, for those that have some. */
+  readonly file?: StoredFile;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+export interface StoredFile {
+  readonly blobId: string;
+  readonly sizeBytes: number;
+  /** SHA-256, hexadecimal. */
+  readonly hash: string;
+}
+
+export type NewArtifact = Pick<Artifact, "key" | "body" | "file">;

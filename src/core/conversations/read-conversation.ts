@@ -1,0 +1,55 @@
+import { AppError } from "../errors.ts";
+import type { Viewer } from "../people/principal.ts";
+import { eventPages } from "../runs/event-pages.ts";
+import type { Run } from "../runs/run.ts";
+import type { RunQuery } from "../runs/run-query.ts";
+import type { RunService } from "../runs/run-service.ts";
+import type { Conversation, Step } from "./conversation.ts";
+import { RunTranscript } from "./run-transcript.ts";
+
+const PAGE = 100;
+
+type Runs = Pick<RunService, "list" | "readEvents">;
+
+/** The conversation as far as its runs may be seen; one of which none may be seen is not there. */
+export async function readConversation(runs: Runs, id: string, viewer: Viewer): Promise<Conversation> {
+  const found: Run[] = [];
+  for await (const run of runsOf(runs, id, viewer)) found.push(run);
+  if (found.length === 0) throw unknownConversation();
+  const steps: Step[] = [];
+  for (const run of found) steps.push(...(await stepsOf(runs, run)));
+  return { id, steps };
+}
+
+/** The newest run of a conversation that may be seen: where it can be gone on with. */
+export async function newestRunOf(runs: Pick<Runs, "list">, id: string, viewer: Viewer): Promise<Run> {
+  const page = await runs.list({ ...queryOf(id, viewer), order: "desc", limit: 1 });
+  const [newest] = page.runs;
+  if (newest === undefined) throw unknownConversation();
+  return newest;
+}
+
+async function stepsOf(runs: Runs, run: Run): Promise<readonly Step[]> {
+  const transcript = new RunTranscript(run);
+  for await (const page of eventPages(runs, run)) {
+    for (const event of page) transcript.hear(event);
+  }
+  return transcript.steps();
+}
+
+async function* runsOf(runs: Runs, id: string, viewer: Viewer): AsyncGenerator<Run> {
+  let query: RunQuery | undefined = queryOf(id, viewer);
+  while (query !== undefined) {
+    const page = await runs.list(query);
+    yield* page.runs;
+    query = page.next === undefined ? undefined : { ...query, after: page.next };
+  }
+}
+
+function queryOf(conversationId: string, viewer: Viewer): RunQuery {
+  return { viewer, filters: { conversationId }, sort: "created_at", order: "asc", limit: PAGE };
+}
+
+function unknownConversation(): AppError {
+  return new AppError("resource_not_found", "There is no such conversation.");
+}

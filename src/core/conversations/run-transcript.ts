@@ -1,0 +1,152 @@
+import type { FileInWorkspace } from "../inputs/input-paths.ts";
+import type { AgentUpdate, PermissionRequest } from "../ports/agent-runner.ts";
+import type { RunEvent, RunEventBody } from "../runs/events.ts";
+import type { Run } from "../runs/run.ts";
+import { isEnded } from "../runs/states.ts";
+import type { Step } from "./conversation.ts";
+import { StepDraft } from "./step-draft.ts";
+
+interface Said {
+  readonly message: string;
+  readonly at: Date;
+}
+
+/** A run's log told as the steps of a conversation. Heard event by event, so that no log need be read at once. */
+export class RunTranscript {
+  readonly #run: Run;
+  readonly #steps = new Map<number, StepDraft>();
+  /** Follow-ups that no turn has taken. */
+  readonly #waiting = new Map<string, Said>();
+  readonly #questions = new Map<string, PermissionRequest>();
+
+  constructor(run: Run) {
+    this.#run = run;
+    this.#step(1).say("user", { type: "text", text: run.prompt }, run.createdAt);
+  }
+
+  hear(event: RunEvent): void {
+    // What happens before the first turn is told with it.
+    const step = this.#step(Math.max(1, event.turn));
+    this.#hear(step, event);
+  }
+
+  steps(): readonly Step[] {
+    const waiting = Array.from(this.#waiting.values());
+    this.#waiting.clear();
+    const next = Math.max(...this.#steps.keys()) + 1;
+    for (const { message, at } of waiting) this.#step(next).say("user", { type: "text", text: message }, at);
+    return Array.from(this.#steps.values(), (step) => step.step());
+  }
+
+  #hear(step: StepDraft, { at, body, seq }: RunEvent): void {
+    switch (body.kind) {
+      case "followup.received":
+        this.#waiting.set(body.followUpId, { message: body.message, at });
+        break;
+      case "turn.started":
+        step.start(at);
+        for (const id of body.followUpIds) this.#take(step, id);
+        break;
+      case "turn.ended":
+        step.complete(at, body.stopReason === "end_turn" ? "completed" : "failed", body.answer);
+        break;
+      case "attempt.ended":
+        step.closeActions("failed");
+        break;
+      case "permission.requested":
+        this.#questions.set(body.request.permissionId, body.request);
+        tell(step, body, at);
+        break;
+      case "permission.answered":
+        this.#answer(step, body);
+        tell(step, body, at);
+        break;
+      case "run.state":
+        if (isEnded(body.to)) hearEnd(step, body, at);
+        break;
+      case "run.created":
+        if (body.files !== undefined) tellFiles(step, body.files, at);
+        break;
+      case "artifact.added":
+        tell(step, body, at);
+        break;
+      case "artifact.left_out":
+      case "attempt.started":
+      case "workspace.ready":
+      case "workspace.stored":
+      case "workspace.not_stored":
+      case "agent.started":
+      case "thread.bound":
+        break;
+      default:
+        hearAgent(step, body, { at, id: `${this.#run.id}:${seq}` });
+    }
+  }
+
+  #take(step: StepDraft, followUpId: string): void {
+    const said = this.#waiting.get(followUpId);
+    if (said === undefined) return;
+    this.#waiting.delete(followUpId);
+    step.say("user", { type: "text", text: said.message }, said.at);
+  }
+
+  #answer(step: StepDraft, { permissionId, optionId }: Body<"permission.answered">): void {
+    const request = this.#questions.get(permissionId);
+    this.#questions.delete(permissionId);
+    if (request?.toolCallId === undefined) return;
+    const chosen = request.options.find((option) => option.optionId === optionId);
+    if (chosen === undefined || chosen.kind.startsWith("reject")) step.deny(request.toolCallId);
+  }
+
+  #step(turn: number): StepDraft {
+    const known = this.#steps.get(turn);
+    if (known !== undefined) return known;
+    const step = new StepDraft(this.#run.id, turn);
+    this.#steps.set(turn, step);
+    return step;
+  }
+}
+
+type Body<Kind extends RunEventBody["kind"]> = Extract<RunEventBody, { readonly kind: Kind }>;
+
+/** The end of a turn is the end of the run when all is well; why it is not is worth saying. */
+function hearEnd(step: StepDraft, body: Body<"run.state">, at: Date): void {
+  step.complete(at, "failed");
+  if (body.to !== "SUCCEEDED") tell(step, body, at);
+}
+
+function hearAgent(step: StepDraft, update: AgentUpdate, { at, id }: { at: Date; id: string }): void {
+  switch (update.kind) {
+    case "agent.message":
+      step.hear("message", update.messageId, update.text, at);
+      break;
+    case "agent.thought":
+      step.hear("thought", update.messageId, update.text, at);
+      break;
+    case "agent.tool_call":
+      step.act(id, update, at);
+      break;
+    case "agent.plan":
+      step.plan(update.entries, at);
+      break;
+    case "agent.notice":
+    case "agent.permission_granted":
+    case "agent.other":
+      tell(step, update, at);
+      break;
+    case "agent.usage":
+    case "agent.title":
+      // About the agent, not said in the conversation.
+      break;
+    default:
+      update satisfies never;
+  }
+}
+
+function tellFiles(step: StepDraft, files: readonly FileInWorkspace[], at: Date): void {
+  step.say("user", { type: "event", name: "files", data: { files } }, at);
+}
+
+function tell(step: StepDraft, { kind, ...data }: RunEventBody, at: Date): void {
+  step.say("system", { type: "event", name: kind, data }, at);
+}

@@ -1,0 +1,54 @@
+import type { RunInput } from "./run-input.ts";
+
+const DIRECTORY = "attachments";
+/** File systems take 255; a number may come to it. */
+const NAME_BYTES_MAX = 200;
+const EXTENSION_LENGTH_MAX = 20;
+
+export interface FileInWorkspace extends Pick<RunInput, "kind" | "mimeType" | "sizeBytes"> {
+  /** Below the agent's working directory. */
+  readonly path: string;
+}
+
+/** Where in the workspace each file goes: names from outside, made harmless and told apart. */
+export function filesInWorkspace(inputs: readonly RunInput[]): readonly FileInWorkspace[] {
+  const taken = new Set<string>();
+  return inputs.map(({ fileName, kind, mimeType, sizeBytes }) => {
+    const name = freeName(cleanFileName(fileName), taken);
+    // Some file systems do not tell cases apart.
+    taken.add(name.toLowerCase());
+    return { path: `${DIRECTORY}/${name}`, kind, mimeType, sizeBytes };
+  });
+}
+
+/** A name without a path, without anything a shell or a terminal would read as more than a name. */
+export function cleanFileName(given: string): string {
+  const last = given.normalize("NFC").split(/[/\\]/).at(-1) ?? "";
+  const plain = last.replace(/[^\p{L}\p{N}\p{M} ._()+@=,-]/gu, "_").replace(/^[. -]+|[. ]+$/g, "");
+  return shortName(plain === "" ? "file" : plain);
+}
+
+function freeName(name: string, taken: ReadonlySet<string>): string {
+  const [stem, extension] = splitName(name);
+  for (let number = 1; ; number += 1) {
+    const candidate = number === 1 ? name : `${stem}-${number}${extension}`;
+    if (!taken.has(candidate.toLowerCase())) return candidate;
+  }
+}
+
+function shortName(name: string): string {
+  const [stem, extension] = splitName(name);
+  const characters = Array.from(stem);
+  while (bytesOf(characters.join("") + extension) > NAME_BYTES_MAX) characters.pop();
+  return characters.join("") + extension;
+}
+
+function splitName(name: string): readonly [stem: string, extension: string] {
+  const dot = name.lastIndexOf(".");
+  const isExtension = dot > 0 && name.length - dot <= EXTENSION_LENGTH_MAX;
+  return isExtension ? [name.slice(0, dot), name.slice(dot)] : [name, ""];
+}
+
+function bytesOf(text: string): number {
+  return new TextEncoder().encode(text).length;
+}

@@ -1,0 +1,17 @@
+import type { Skill, TeamRepository } from "../skills/skill.ts";
+import type { WantedSkill } from "../skills/skill-spec.ts";
+
+export type Freshness = "recent" | "now";
+
+/**
+ * The skills that repositories hold, each read as the repository stands now (`now`) or stood a moment ago
+ * (`recent`). All fail with `resource_not_found` where the team can read no such repository, with
+ * `resource_unavailable` where it could not be read in time, and with `operation_not_supported` where this process
+ * cannot read repositories at all.
+ */
+export interface SkillLibrary {
+  /** Undefined: the repository has no such skill. */
+  find(repository: TeamRepository, wanted: WantedSkill): Promise<Skill | undefined>;
+  /** All skills in the folders where agents look for them. */
+  list(repository: TeamRepository, freshness: Freshness): Promise<readonly Skill[]>;
+}

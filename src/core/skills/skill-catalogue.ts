@@ -1,0 +1,121 @@
+import { AppError } from "../errors.ts";
+import type { Viewer } from "../people/principal.ts";
+import type { Log } from "../ports/log.ts";
+import type { SkillHistory } from "../ports/skill-history.ts";
+import type { Freshness, SkillLibrary } from "../ports/skill-library.ts";
+import { type RepositoryName, type Skill, skillId } from "./skill.ts";
+import {
+  isSameRepository,
+  type ListSkillEnvironments,
+  repositoriesOf,
+  type SkillEnvironment,
+} from "./skill-environment.ts";
+
+export interface SkillCatalogueParts {
+  readonly library: SkillLibrary;
+  readonly history: SkillHistory;
+  readonly listEnvironments: ListSkillEnvironments;
+  readonly log: Log;
+}
+
+export const SKILL_SORTS = ["name", "last_run"] as const;
+export type SkillSort = (typeof SKILL_SORTS)[number];
+
+export interface SkillQuery {
+  /** Undefined: those of all environments that the viewer may use. */
+  readonly repository?: RepositoryName | undefined;
+  readonly freshness: Freshness;
+  readonly sort: SkillSort;
+}
+
+/** One skill of a repository, and where it can be used. */
+export interface SkillVariant {
+  readonly skill: Skill;
+  readonly environments: readonly SkillEnvironment[];
+  readonly lastRunAt?: Date;
+}
+
+/** All skills of one name. */
+export interface SkillGroup {
+  readonly name: string;
+  readonly variants: readonly SkillVariant[];
+}
+
+/** What skills there are for somebody. */
+export class SkillCatalogue {
+  readonly #parts: SkillCatalogueParts;
+
+  constructor(parts: SkillCatalogueParts) {
+    this.#parts = parts;
+  }
+
+  async list(viewer: Viewer, query: SkillQuery): Promise<readonly SkillGroup[]> {
+    const environments = await this.#parts.listEnvironments(viewer);
+    const skills =
+      query.repository === undefined
+        ? await this.#listAll(viewer, repositoriesOf(environments), query.freshness)
+        : await this.#listOne(viewer, query.repository, query.freshness);
+    const lastRuns = await this.#parts.history.lastRuns(viewer, skills.map(skillId));
+    const variants = skills.map((skill) => variantOf(skill, environments, lastRuns.get(skillId(skill))));
+    return grouped(variants).toSorted(query.sort === "name" ? byName : byLastRun);
+  }
+
+  #listOne(viewer: Viewer, repository: RepositoryName, freshness: Freshness): Promise<readonly Skill[]> {
+    return this.#parts.library.list({ ...repository, teamId: viewer.teamId }, freshness);
+  }
+
+  /** One repository that cannot be read hides no other; only where none can be read, the reason is told. */
+  async #listAll(
+    viewer: Viewer,
+    repositories: readonly RepositoryName[],
+    freshness: Freshness,
+  ): Promise<readonly Skill[]> {
+    const read = repositories.map((repository) => this.#listOne(viewer, repository, freshness));
+    const results = await Promise.allSettled(read);
+    const failures = results.flatMap((result) =>
+      result.status === "rejected" ? [result.reason as unknown] : [],
+    );
+    for (const failure of failures) this.#pass(failure);
+    const [telling] = failures.filter((failure) => !isMissing(failure));
+    if (telling !== undefined && failures.length === results.length) throw telling;
+    return results.flatMap((result) => (result.status === "fulfilled" ? result.value : []));
+  }
+
+  #pass(failure: unknown): void {
+    if (!(failure instanceof AppError)) throw failure;
+    this.#parts.log.warn("skills.repository.skipped", { code: failure.code, reason: failure.message });
+  }
+}
+
+function isMissing(failure: unknown): boolean {
+  return failure instanceof AppError && failure.code === "resource_not_found";
+}
+
+function variantOf(
+  skill: Skill,
+  environments: readonly SkillEnvironment[],
+  lastRunAt: Date | undefined,
+): SkillVariant {
+  const having = environments.filter(({ repositories }) =>
+    repositories.some((repository) => isSameRepository(repository, skill.repository)),
+  );
+  return { skill, environments: having, ...(lastRunAt === undefined ? {} : { lastRunAt }) };
+}
+
+function grouped(variants: readonly SkillVariant[]): readonly SkillGroup[] {
+  const groups = Map.groupBy(variants, ({ skill }) => skill.name);
+  return Array.from(groups, ([name, members]) => ({ name, variants: members }));
+}
+
+function byName(left: SkillGroup, right: SkillGroup): number {
+  return left.name.toLowerCase() < right.name.toLowerCase() ? -1 : 1;
+}
+
+/** The most recent first, what never ran by name behind it. */
+function byLastRun(left: SkillGroup, right: SkillGroup): number {
+  return lastRunOf(right) - lastRunOf(left) || byName(left, right);
+}
+
+function lastRunOf({ variants }: SkillGroup): number {
+  return Math.max(...variants.map(({ lastRunAt }) => lastRunAt?.getTime() ?? 0));
+}

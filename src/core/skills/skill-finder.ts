@@ -1,0 +1,70 @@
+import { AppError } from "../errors.ts";
+import type { Viewer } from "../people/principal.ts";
+import type { SkillLibrary } from "../ports/skill-library.ts";
+import type { RepositoryName, Skill } from "./skill.ts";
+import { type ListSkillEnvironments, repositoriesOf } from "./skill-environment.ts";
+import { parseSkillSpec, type SkillSpec } from "./skill-spec.ts";
+
+export interface SkillFinderParts {
+  readonly library: SkillLibrary;
+  readonly listEnvironments: ListSkillEnvironments;
+}
+
+/** Whoever wants a run, and in which environment. */
+export interface SkillAsker {
+  readonly viewer: Pick<Viewer, "id" | "teamId">;
+  readonly environmentId?: string | undefined;
+}
+
+/** Finds the skill that somebody named, or says why not. */
+export class SkillFinder {
+  readonly #parts: SkillFinderParts;
+
+  constructor(parts: SkillFinderParts) {
+    this.#parts = parts;
+  }
+
+  /** Throws `invalid_request` and `resource_not_found`, and what the library throws. */
+  async find(text: string, asker: SkillAsker): Promise<Skill> {
+    const spec = parseSkillSpec(text);
+    const repository = await this.#repositoryOf(spec, asker);
+    const skill = await this.#parts.library.find({ ...repository, teamId: asker.viewer.teamId }, spec.wanted);
+    if (skill !== undefined) return skill;
+    const place = `${repository.owner}/${repository.name}`;
+    throw new AppError("resource_not_found", `${place} has no skill ${wordsOf(spec)}.`, {
+      remedy: `GET /api/v1/agent?repo=${place}&refresh=true lists the skills that it has.`,
+    });
+  }
+
+  /** Without an owner: the repository of that name in the run's environment, else in any one of the team's. */
+  async #repositoryOf(spec: SkillSpec, { environmentId, viewer }: SkillAsker): Promise<RepositoryName> {
+    const { owner, repository: name } = spec;
+    if (owner !== undefined) return { owner, name };
+    const environments = await this.#parts.listEnvironments(viewer);
+    const own = environments.filter(({ id }) => id === environmentId);
+    const near = named(name, repositoriesOf(own));
+    return onlyOne(name, near.length > 0 ? near : named(name, repositoriesOf(environments)));
+  }
+}
+
+function named(name: string, repositories: readonly RepositoryName[]): readonly RepositoryName[] {
+  return repositories.filter((repository) => repository.name.toLowerCase() === name.toLowerCase());
+}
+
+function onlyOne(name: string, found: readonly RepositoryName[]): RepositoryName {
+  const [first, ...others] = found;
+  if (first === undefined) {
+    throw new AppError("resource_not_found", `No environment of yours has a repository called ${name}.`, {
+      remedy: "Write its owner too: owner/repo:skill.",
+    });
+  }
+  if (others.length === 0) return first;
+  const names = found.map((repository) => `${repository.owner}/${repository.name}`).join(", ");
+  throw new AppError("invalid_request", `Several repositories are called ${name}: ${names}.`, {
+    remedy: "Write the owner too: owner/repo:skill.",
+  });
+}
+
+function wordsOf({ wanted }: SkillSpec): string {
+  return wanted.kind === "name" ? `called "${wanted.name}"` : `at ${wanted.path}`;
+}

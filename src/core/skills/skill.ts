@@ -1,0 +1,35 @@
+import type { TeamId } from "../ids.ts";
+
+/** A repository by the names that people write. */
+export interface RepositoryName {
+  readonly owner: string;
+  readonly name: string;
+}
+
+/** A repository, and the team that wants to read it: what it may read is not for another team's eyes. */
+export interface TeamRepository extends RepositoryName {
+  readonly teamId: TeamId;
+}
+
+/** Instructions for an agent, kept in a repository as a SKILL.md with files beside it. As they were at `commit`. */
+export interface Skill {
+  readonly name: string;
+  readonly description: string;
+  readonly repository: RepositoryName;
+  /** Of its SKILL.md, from the root of the repository. */
+  readonly path: string;
+  readonly commit: string;
+  /** What its SKILL.md says, without the front matter. */
+  readonly basePrompt: string;
+}
+
+/** How a skill is called for good, whatever was said to find it. */
+export function skillId({ repository: { owner, name }, path }: Pick<Skill, "repository" | "path">): string {
+  return `${owner}/${name}:${path}`;
+}
+
+/** Where a run's agent finds the files of its skill, in its workspace. */
+export function skillDirectory({ path, repository }: Pick<Skill, "path" | "repository">): string {
+  const folder = path.split("/").at(-2) ?? repository.name;
+  return `.skills/${folder}`;
+}

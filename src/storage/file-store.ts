@@ -1,0 +1,67 @@
+import type { Artifact, ArtifactBody } from "../core/artifacts/artifact.ts";
+import type { RunId } from "../core/ids.ts";
+import type { InputKind, RunInput } from "../core/inputs/run-input.ts";
+import type { FileStore } from "../core/ports/files.ts";
+import type { RunChange } from "../core/runs/run-change.ts";
+import type { Statements, Tx } from "./database.ts";
+import type { Artifact as ArtifactRow, RunInput as InputRow } from "./generated/client.ts";
+import { json } from "./run-rows.ts";
+
+export class PrismaFileStore implements FileStore {
+  readonly #database: Statements;
+
+  constructor(database: Statements) {
+    this.#database = database;
+  }
+
+  async inputsOf(runId: RunId): Promise<readonly RunInput[]> {
+    const rows = await this.#database.query((client) =>
+      client.runInput.findMany({ where: { runId }, orderBy: { position: "asc" } }),
+    );
+    return rows.map(inputOf);
+  }
+
+  async artifactsOf(runIds: readonly RunId[]): Promise<readonly Artifact[]> {
+    if (runIds.length === 0) return [];
+    const where = { runId: { in: [...runIds] } };
+    const rows = await this.#database.query((client) =>
+      client.artifact.findMany({ where, orderBy: [{ createdAt: "asc" }, { id: "asc" }] }),
+    );
+    return rows.map(artifactOf);
+  }
+
+  async findArtifact(id: string): Promise<Artifact | undefined> {
+    const row = await this.#database.query((client) => client.artifact.findUnique({ where: { id } }));
+    return row === null ? undefined : artifactOf(row);
+  }
+}
+
+/** The rows of a change's files. Their blobs are there already; a key of the table sees to it. */
+export async function addFiles(
+  tx: Tx,
+  runId: RunId,
+  { inputs = [], artifacts = [] }: Pick<RunChange, "inputs" | "artifacts">,
+): Promise<void> {
+  if (inputs.length > 0) {
+    await tx.runInput.createMany({ data: inputs.map((input, position) => ({ ...input, runId, position })) });
+  }
+  for (const artifact of artifacts) {
+    const columns = artifactColumns(artifact);
+    await tx.artifact.upsert({ where: { id: artifact.id }, create: columns, update: columns });
+  }
+}
+
+function inputOf({ kind, fileName, mimeType, sizeBytes, blobId }: InputRow): RunInput {
+  return { kind: kind as InputKind, fileName, mimeType, sizeBytes, blobId };
+}
+
+function artifactOf({ runId, body, type: _type, blobId, sizeBytes, hash, ...row }: ArtifactRow): Artifact {
+  const file =
+    blobId === null || sizeBytes === null || hash === null ? {} : { file: { blobId, sizeBytes, hash } };
+  return { ...row, runId: runId as RunId, body: body as ArtifactBody, ...file };
+}
+
+function artifactColumns({ body, file, ...artifact }: Artifact) {
+  const { blobId = null, sizeBytes = null, hash = null } = file ?? {};
+  return { ...artifact, type: body.type, body: json(body), blobId, sizeBytes, hash };
+}

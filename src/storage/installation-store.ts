@@ -1,0 +1,45 @@
+import { newId, type TeamId } from "../core/ids.ts";
+import type { Installation } from "../core/people/installation.ts";
+import { FIRST_TEAM } from "../core/people/team.ts";
+import type { InstallationStore } from "../core/ports/people.ts";
+import { installationOf } from "./people-rows.ts";
+import type { StoreParts } from "./store-parts.ts";
+
+export class PrismaInstallationStore implements InstallationStore {
+  readonly #parts: StoreParts;
+
+  constructor(parts: StoreParts) {
+    this.#parts = parts;
+  }
+
+  async ensure(adapter: string, externalId: string): Promise<Installation> {
+    return (await this.#find(adapter, externalId)) ?? this.#make(adapter, externalId);
+  }
+
+  async list(teamId: TeamId): Promise<readonly Installation[]> {
+    const query = { where: { teamId }, orderBy: { createdAt: "asc" } } as const;
+    const rows = await this.#parts.database.query((client) => client.installation.findMany(query));
+    return rows.map(installationOf);
+  }
+
+  async update({ id, teamId, name, enabled }: Installation): Promise<void> {
+    const data = { teamId, name: name ?? null, enabled, updatedAt: this.#parts.clock.now() };
+    await this.#parts.database.query((client) => client.installation.update({ where: { id }, data }));
+  }
+
+  async #find(adapter: string, externalId: string): Promise<Installation | undefined> {
+    const where = { adapter_externalId: { adapter, externalId } };
+    const row = await this.#parts.database.query((client) => client.installation.findUnique({ where }));
+    return row === null ? undefined : installationOf(row);
+  }
+
+  async #make(adapter: string, externalId: string): Promise<Installation> {
+    const row = { id: newId(this.#parts.clock.now()), teamId: FIRST_TEAM, adapter, externalId };
+    await this.#parts.database.query((client) =>
+      client.installation.createMany({ data: [row], skipDuplicates: true }),
+    );
+    const made = await this.#find(adapter, externalId);
+    if (made === undefined) throw new Error("An installation that was just made is gone.");
+    return made;
+  }
+}

@@ -1,0 +1,43 @@
+import { newId, type TeamId } from "../../core/ids.ts";
+import type { Installation } from "../../core/people/installation.ts";
+import { FIRST_TEAM } from "../../core/people/team.ts";
+import type { InstallationStore } from "../../core/ports/people.ts";
+import type { MemoryStatements } from "./memory-database.ts";
+
+export class MemoryInstallationStore implements InstallationStore {
+  readonly #database: MemoryStatements;
+
+  constructor(database: MemoryStatements) {
+    this.#database = database;
+  }
+
+  ensure(adapter: string, externalId: string): Promise<Installation> {
+    return this.#database.transaction(({ tables: { installations }, now }) => {
+      const name = `${adapter} ${externalId}`;
+      const createdAt = new Date(now);
+      const fresh = {
+        id: newId(createdAt),
+        teamId: FIRST_TEAM,
+        adapter,
+        externalId,
+        enabled: true,
+        createdAt,
+      };
+      const installation = installations.get(name) ?? fresh;
+      installations.set(name, installation);
+      return installation;
+    });
+  }
+
+  list(teamId: TeamId): Promise<readonly Installation[]> {
+    return this.#database.read(({ installations }) => [
+      ...installations.values().filter((installation) => installation.teamId === teamId),
+    ]);
+  }
+
+  update(installation: Installation): Promise<void> {
+    return this.#database.transaction(({ tables: { installations } }) => {
+      installations.set(`${installation.adapter} ${installation.externalId}`, installation);
+    });
+  }
+}

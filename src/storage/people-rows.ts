@@ -1,0 +1,58 @@
+import type { PrincipalId, TeamId } from "../core/ids.ts";
+import type { ApiKey, Scope } from "../core/people/api-key.ts";
+import type { Installation } from "../core/people/installation.ts";
+import type { Principal, PrincipalType } from "../core/people/principal.ts";
+import type {
+  ApiKey as ApiKeyRow,
+  Installation as InstallationRow,
+  Principal as PrincipalRow,
+} from "./generated/client.ts";
+import { present } from "./present.ts";
+
+/** Rows of people to the domain and back. */
+export function principalOf(row: PrincipalRow): Principal {
+  return present<Principal>({
+    id: row.id as PrincipalId,
+    teamId: row.teamId as TeamId,
+    type: row.type as PrincipalType,
+    displayName: row.displayName,
+    email: row.email,
+    photoUrl: row.photoUrl,
+    administrator: row.administrator,
+    disabled: row.disabled,
+    createdAt: row.createdAt,
+  });
+}
+
+export function principalColumns(principal: Principal) {
+  const { id, teamId, type, displayName, email, photoUrl, administrator, disabled, createdAt } = principal;
+  const optional = { displayName: displayName ?? null, email: email ?? null, photoUrl: photoUrl ?? null };
+  return { id, teamId, type, administrator, disabled, createdAt, ...optional };
+}
+
+export function keyOf(row: ApiKeyRow): ApiKey {
+  return present<ApiKey>({
+    id: row.id,
+    principalId: row.principalId as PrincipalId,
+    name: row.name,
+    hint: row.hint,
+    scopes: row.scopes as Scope[],
+    createdBy: row.createdBy as PrincipalId | null,
+    createdAt: row.createdAt,
+    expiresAt: row.expiresAt,
+    lastUsedAt: row.lastUsedAt,
+    revokedAt: row.revokedAt,
+  });
+}
+
+export function installationOf(row: InstallationRow): Installation {
+  return present<Installation>({
+    id: row.id,
+    teamId: row.teamId as TeamId,
+    adapter: row.adapter,
+    externalId: row.externalId,
+    name: row.name,
+    enabled: row.enabled,
+    createdAt: row.createdAt,
+  });
+}

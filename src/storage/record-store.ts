@@ -1,0 +1,80 @@
+import type { TeamId } from "../core/ids.ts";
+import type { RecordStore, TeamRecord } from "../core/ports/records.ts";
+import { Taken } from "../core/ports/storage.ts";
+import type { Statements, Tx } from "./database.ts";
+import { Prisma } from "./generated/client.ts";
+
+interface Count {
+  readonly count: number;
+}
+interface Place {
+  readonly teamId: string;
+  readonly id: string;
+}
+
+/** What this asks of a table of Prisma's, whichever it is. */
+export interface RecordTable<Row, Columns> {
+  createMany(args: { data: Columns[]; skipDuplicates: true }): Promise<Count>;
+  findFirst(args: { where: Place }): Promise<Row | null>;
+  findMany(args: { where: { teamId: string }; orderBy: { createdAt: "asc" } }): Promise<Row[]>;
+  updateMany(args: { where: Place; data: Columns }): Promise<Count>;
+  deleteMany(args: { where: Place }): Promise<Count>;
+}
+
+export interface RecordMapping<R extends TeamRecord, Row, Columns> {
+  table(client: Tx): RecordTable<Row, Columns>;
+  columnsOf(record: R): Columns;
+  recordOf(row: Row): R;
+}
+
+/** Records of one kind in their table: the rows are mapped by the kind, the rest is the same for all. */
+export class PrismaRecordStore<R extends TeamRecord, Row, Columns> implements RecordStore<R> {
+  readonly #database: Statements;
+  readonly #mapping: RecordMapping<R, Row, Columns>;
+
+  constructor(database: Statements, mapping: RecordMapping<R, Row, Columns>) {
+    this.#database = database;
+    this.#mapping = mapping;
+  }
+
+  async add(record: R): Promise<void> {
+    const data = [this.#mapping.columnsOf(record)];
+    const { count } = await this.#ask((table) => table.createMany({ data, skipDuplicates: true }));
+    if (count === 0) throw new Taken("name");
+  }
+
+  async find(teamId: TeamId, id: string): Promise<R | undefined> {
+    const row = await this.#ask((table) => table.findFirst({ where: { teamId, id } }));
+    return row === null ? undefined : this.#mapping.recordOf(row);
+  }
+
+  async list(teamId: TeamId): Promise<readonly R[]> {
+    const rows = await this.#ask((table) =>
+      table.findMany({ where: { teamId }, orderBy: { createdAt: "asc" } }),
+    );
+    return rows.map((row) => this.#mapping.recordOf(row));
+  }
+
+  async replace(record: R): Promise<boolean> {
+    const where = { teamId: record.teamId, id: record.id };
+    const data = this.#mapping.columnsOf(record);
+    try {
+      return (await this.#ask((table) => table.updateMany({ where, data }))).count > 0;
+    } catch (error) {
+      throw isNameTaken(error) ? new Taken("name") : error;
+    }
+  }
+
+  async remove(teamId: TeamId, id: string): Promise<boolean> {
+    return (await this.#ask((table) => table.deleteMany({ where: { teamId, id } }))).count > 0;
+  }
+
+  #ask<T>(question: (table: RecordTable<Row, Columns>) => Promise<T>): Promise<T> {
+    return this.#database.query((client) => question(this.#mapping.table(client)));
+  }
+}
+
+/** Of a write that met a unique index; where there is but one to meet, by its name. */
+export function isNameTaken(error: unknown): boolean {
+  return error instanceof Prisma.PrismaClientKnownRequestError && error.code === "P2002";
+}

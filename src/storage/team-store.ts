@@ -1,0 +1,41 @@
+import type { TeamId } from "../core/ids.ts";
+import type { Team } from "../core/people/team.ts";
+import type { TeamStore } from "../core/ports/people.ts";
+import { Taken } from "../core/ports/storage.ts";
+import type { Statements } from "./database.ts";
+import type { Team as TeamRow } from "./generated/client.ts";
+import { isNameTaken } from "./record-store.ts";
+
+export class PrismaTeamStore implements TeamStore {
+  readonly #database: Statements;
+
+  constructor(database: Statements) {
+    this.#database = database;
+  }
+
+  async find(id: TeamId): Promise<Team | undefined> {
+    const row = await this.#database.query((client) => client.team.findUnique({ where: { id } }));
+    return row === null ? undefined : teamOf(row);
+  }
+
+  async list(): Promise<readonly Team[]> {
+    const rows = await this.#database.query((client) => client.team.findMany({ orderBy: { id: "asc" } }));
+    return rows.map(teamOf);
+  }
+
+  async put({ id, name, createdAt }: Team): Promise<void> {
+    const [create, update] = [
+      { id, name, createdAt },
+      { name, updatedAt: new Date() },
+    ];
+    try {
+      await this.#database.query((client) => client.team.upsert({ where: { id }, create, update }));
+    } catch (error) {
+      throw isNameTaken(error) ? new Taken("name") : error;
+    }
+  }
+}
+
+function teamOf({ id, name, createdAt }: TeamRow): Team {
+  return { id: id as TeamId, name, createdAt };
+}

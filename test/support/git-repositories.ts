@@ -1,0 +1,86 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+
+type Content = string | { readonly mode: "100755" | "120000"; readonly text: string };
+
+/** Bare repositories in a directory of their own, as a host of repositories has them. */
+export class GitRepositories {
+  readonly root: string;
+
+  private constructor(root: string) {
+    this.root = root;
+  }
+
+  static async create(): Promise<GitRepositories> {
+    return new GitRepositories(await mkdtemp(join(tmpdir(), "errand-repositories-")));
+  }
+
+  get fileUrl(): string {
+    return `file://${this.root}`;
+  }
+
+  pathOf(repository: string): string {
+    return join(this.root, `${repository}.git`);
+  }
+
+  /** An empty repository; repeatable. */
+  async make(repository: string): Promise<void> {
+    const path = this.pathOf(repository);
+    await mkdir(path, { recursive: true });
+    await runGit(path, ["init", "--quiet", "--bare", "--initial-branch=main"]);
+  }
+
+  /** Puts a commit with exactly these files on top of the default branch; its id. */
+  async commit(repository: string, files: Readonly<Record<string, Content>>): Promise<string> {
+    await this.make(repository);
+    const path = this.pathOf(repository);
+    const before = await runGit(path, ["for-each-ref", "--format=%(objectname)", "refs/heads/main"]);
+    await runGit(path, ["fast-import", "--quiet", "--force"], commitStream(before.trim(), files));
+    return (await runGit(path, ["rev-parse", "refs/heads/main"])).trim();
+  }
+
+  async remove(): Promise<void> {
+    await rm(this.root, { recursive: true, force: true });
+  }
+}
+
+export async function runGit(gitDir: string, args: readonly string[], input = ""): Promise<string> {
+  const env = {
+    PATH: process.env.PATH,
+    GIT_DIR: gitDir,
+    GIT_CONFIG_GLOBAL: "/dev/null",
+    GIT_CONFIG_NOSYSTEM: "1",
+  };
+  const child = spawn("git", args, { env, stdio: ["pipe", "pipe", "pipe"] });
+  child.stdin.end(input);
+  const [output, complaint, [code]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, "exit"),
+  ]);
+  if (code !== 0) throw new Error(`git ${args.join(" ")}: ${complaint}`);
+  return output;
+}
+
+/** https://git-scm.com/docs/git-fast-import */
+function commitStream(parent: string, files: Readonly<Record<string, Content>>): string {
+  const entries = Object.entries(files).map(([path, content]) => {
+    const { mode, text } = typeof content === "string" ? { mode: "100644", text: content } : content;
+    return `M ${mode} inline ${JSON.stringify(path)}\n${dataOf(text)}`;
+  });
+  return [
+    "commit refs/heads/main\ncommitter Ada <ada@example.com> 1700000000 +0000\n",
+    dataOf("A commit"),
+    parent === "" ? "" : `from ${parent}\n`,
+    "deleteall\n",
+    ...entries,
+  ].join("");
+}
+
+function dataOf(text: string): string {
+  return `data ${Buffer.byteLength(text)}\n${text}\n`;
+}

@@ -1,0 +1,31 @@
+import { expect, test } from "vitest";
+import { timelineOf } from "../../../../src/core/conversations/timeline.ts";
+import type { RunEventBody } from "../../../../src/core/runs/events.ts";
+import { aRun } from "../../../support/run-builders.ts";
+
+const run = aRun();
+
+test("each event belongs to the attempt that worked then, from the claim on", () => {
+  const bodies: readonly RunEventBody[] = [
+    { kind: "run.created", state: "QUEUED" },
+    { kind: "run.state", from: "QUEUED", to: "PENDING" },
+    { kind: "attempt.started", attempt: 1, worker: "w" },
+    { kind: "attempt.ended", attempt: 1, reason: "lost" },
+    { kind: "run.state", from: "PENDING", to: "QUEUED" },
+    { kind: "run.state", from: "QUEUED", to: "PENDING" },
+    { kind: "attempt.started", attempt: 2, worker: "w" },
+    { kind: "turn.started", followUpIds: [], again: false },
+  ];
+  const events = bodies.map((body, index) => ({
+    runId: run.id,
+    seq: index + 1,
+    turn: 0,
+    at: new Date(),
+    body,
+  }));
+
+  const entries = Array.from(timelineOf(events));
+
+  expect(entries.map(({ attempt }) => attempt)).toEqual([undefined, 1, 1, 1, undefined, 2, 2, 2]);
+  expect(entries.map(({ event }) => event)).toEqual(events);
+});
