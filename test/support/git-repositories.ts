@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -10,6 +10,8 @@ type Content = string | { readonly mode: "100755" | "120000"; readonly text: str
 /** Bare repositories in a directory of their own, as a host of repositories has them. */
 export class GitRepositories {
   readonly root: string;
+  /** The newest commit of each; empty where there is none. */
+  readonly #heads = new Map<string, string>();
 
   private constructor(root: string) {
     this.root = root;
@@ -29,18 +31,21 @@ export class GitRepositories {
 
   /** An empty repository; repeatable. */
   async make(repository: string): Promise<void> {
+    if (this.#heads.has(repository)) return;
     const path = this.pathOf(repository);
     await mkdir(path, { recursive: true });
     await runGit(path, ["init", "--quiet", "--bare", "--initial-branch=main"]);
+    this.#heads.set(repository, "");
   }
 
   /** Puts a commit with exactly these files on top of the default branch; its id. */
   async commit(repository: string, files: Readonly<Record<string, Content>>): Promise<string> {
     await this.make(repository);
     const path = this.pathOf(repository);
-    const before = await runGit(path, ["for-each-ref", "--format=%(objectname)", "refs/heads/main"]);
-    await runGit(path, ["fast-import", "--quiet", "--force"], commitStream(before.trim(), files));
-    return (await runGit(path, ["rev-parse", "refs/heads/main"])).trim();
+    await runGit(path, ["fast-import", "--quiet"], commitStream(this.#heads.get(repository) ?? "", files));
+    const head = (await readFile(join(path, "refs/heads/main"), "utf8")).trim();
+    this.#heads.set(repository, head);
+    return head;
   }
 
   async remove(): Promise<void> {
@@ -48,7 +53,7 @@ export class GitRepositories {
   }
 }
 
-export async function runGit(gitDir: string, args: readonly string[], input = ""): Promise<string> {
+async function runGit(gitDir: string, args: readonly string[], input = ""): Promise<string> {
   const env = {
     PATH: process.env.PATH,
     GIT_DIR: gitDir,
@@ -56,6 +61,8 @@ export async function runGit(gitDir: string, args: readonly string[], input = ""
     GIT_CONFIG_NOSYSTEM: "1",
   };
   const child = spawn("git", args, { env, stdio: ["pipe", "pipe", "pipe"] });
+  // Git may end before it has read everything.
+  child.stdin.on("error", () => undefined);
   child.stdin.end(input);
   const [output, complaint, [code]] = await Promise.all([
     text(child.stdout),

@@ -9,8 +9,10 @@ import { createGunzip } from "node:zlib";
 export class GitServer {
   /** The `Authorization` headers it was sent, in their order. */
   readonly authorizations: (string | undefined)[] = [];
+  /** The addresses it was asked for. */
+  readonly asked: string[] = [];
   /** Answers instead of the repository, where it returns true. */
-  intercept: (request: IncomingMessage, response: ServerResponse) => boolean = () => false;
+  intercept: (request: IncomingMessage, response: ServerResponse, serve: () => void) => boolean = () => false;
   readonly #server: Server;
   readonly #root: string;
 
@@ -36,29 +38,34 @@ export class GitServer {
 
   #answer(request: IncomingMessage, response: ServerResponse): void {
     this.authorizations.push(request.headers.authorization);
-    if (this.intercept(request, response)) return;
+    this.asked.push(request.url ?? "");
+    const serve = () => this.#serve(request, response);
+    if (!this.intercept(request, response, serve)) serve();
+  }
+
+  #serve(request: IncomingMessage, response: ServerResponse): void {
     const [, repository = ""] = /^\/([\w.-]+\/[\w.-]+\.git)\//.exec(request.url ?? "") ?? [];
     const path = join(this.#root, repository);
     if (repository === "" || !existsSync(path)) {
       response.writeHead(404).end("not found");
       return;
     }
-    this.#serve(path, request, response);
+    uploadPack(path, request, response);
   }
+}
 
-  /** https://git-scm.com/docs/http-protocol */
-  #serve(path: string, request: IncomingMessage, response: ServerResponse): void {
-    const isAsking = request.method === "GET";
-    const kind = isAsking ? "advertisement" : "result";
-    response.writeHead(200, { "content-type": `application/x-git-upload-pack-${kind}` });
-    if (isAsking) response.write("001e# service=git-upload-pack\n0000");
-    const args = ["upload-pack", "--stateless-rpc", ...(isAsking ? ["--http-backend-info-refs"] : []), path];
-    const version = String(request.headers["git-protocol"] ?? "");
-    const env = { PATH: process.env.PATH, GIT_PROTOCOL: version, GIT_CONFIG_GLOBAL: "/dev/null" };
-    const child = spawn("git", args, { env, stdio: ["pipe", "pipe", "ignore"] });
-    child.stdin.on("error", () => undefined);
-    const isPacked = request.headers["content-encoding"] === "gzip";
-    (isPacked ? request.pipe(createGunzip()) : request).pipe(child.stdin);
-    child.stdout.pipe(response);
-  }
+/** https://git-scm.com/docs/http-protocol */
+function uploadPack(path: string, request: IncomingMessage, response: ServerResponse): void {
+  const isAsking = request.method === "GET";
+  const kind = isAsking ? "advertisement" : "result";
+  response.writeHead(200, { "content-type": `application/x-git-upload-pack-${kind}` });
+  if (isAsking) response.write("001e# service=git-upload-pack\n0000");
+  const args = ["upload-pack", "--stateless-rpc", ...(isAsking ? ["--http-backend-info-refs"] : []), path];
+  const version = String(request.headers["git-protocol"] ?? "");
+  const env = { PATH: process.env.PATH, GIT_PROTOCOL: version, GIT_CONFIG_GLOBAL: "/dev/null" };
+  const child = spawn("git", args, { env, stdio: ["pipe", "pipe", "ignore"] });
+  child.stdin.on("error", () => undefined);
+  const isPacked = request.headers["content-encoding"] === "gzip";
+  (isPacked ? request.pipe(createGunzip()) : request).pipe(child.stdin);
+  child.stdout.pipe(response);
 }

@@ -1,4 +1,5 @@
-import type { Skill, TeamRepository } from "../skills/skill.ts";
+import type { TeamId } from "../ids.ts";
+import type { Skill, SkillFile, TeamRepository } from "../skills/skill.ts";
 import type { WantedSkill } from "../skills/skill-spec.ts";
 
 export type Freshness = "recent" | "now";
@@ -14,4 +15,9 @@ export interface SkillLibrary {
   find(repository: TeamRepository, wanted: WantedSkill): Promise<Skill | undefined>;
   /** All skills in the folders where agents look for them. */
   list(repository: TeamRepository, freshness: Freshness): Promise<readonly Skill[]>;
+  /**
+   * The skill's files as they were at its commit, its SKILL.md among them. Fails with `environment_setup_failed` where
+   * they are too many for a workspace.
+   */
+  readFiles(teamId: TeamId, skill: Skill): Promise<readonly SkillFile[]>;
 }

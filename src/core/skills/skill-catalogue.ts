@@ -1,20 +1,17 @@
+import type { Environment } from "../environments/environment.ts";
+import type { EnvironmentService } from "../environments/environment-service.ts";
 import { AppError } from "../errors.ts";
 import type { Viewer } from "../people/principal.ts";
 import type { Log } from "../ports/log.ts";
 import type { SkillHistory } from "../ports/skill-history.ts";
 import type { Freshness, SkillLibrary } from "../ports/skill-library.ts";
+import { isSameRepository, repositoriesOf } from "./repositories.ts";
 import { type RepositoryName, type Skill, skillId } from "./skill.ts";
-import {
-  isSameRepository,
-  type ListSkillEnvironments,
-  repositoriesOf,
-  type SkillEnvironment,
-} from "./skill-environment.ts";
 
 export interface SkillCatalogueParts {
-  readonly library: SkillLibrary;
+  readonly library: Pick<SkillLibrary, "list">;
   readonly history: SkillHistory;
-  readonly listEnvironments: ListSkillEnvironments;
+  readonly environments: Pick<EnvironmentService, "list">;
   readonly log: Log;
 }
 
@@ -31,7 +28,7 @@ export interface SkillQuery {
 /** One skill of a repository, and where it can be used. */
 export interface SkillVariant {
   readonly skill: Skill;
-  readonly environments: readonly SkillEnvironment[];
+  readonly environments: readonly Environment[];
   readonly lastRunAt?: Date;
 }
 
@@ -50,7 +47,7 @@ export class SkillCatalogue {
   }
 
   async list(viewer: Viewer, query: SkillQuery): Promise<readonly SkillGroup[]> {
-    const environments = await this.#parts.listEnvironments(viewer);
+    const environments = await this.#parts.environments.list(viewer, "name");
     const skills =
       query.repository === undefined
         ? await this.#listAll(viewer, repositoriesOf(environments), query.freshness)
@@ -93,11 +90,11 @@ function isMissing(failure: unknown): boolean {
 
 function variantOf(
   skill: Skill,
-  environments: readonly SkillEnvironment[],
+  environments: readonly Environment[],
   lastRunAt: Date | undefined,
 ): SkillVariant {
-  const having = environments.filter(({ repositories }) =>
-    repositories.some((repository) => isSameRepository(repository, skill.repository)),
+  const having = environments.filter(({ config }) =>
+    config.repositories.some((repository) => isSameRepository(repository, skill.repository)),
   );
   return { skill, environments: having, ...(lastRunAt === undefined ? {} : { lastRunAt }) };
 }

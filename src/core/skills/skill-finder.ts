@@ -1,13 +1,14 @@
+import type { EnvironmentService } from "../environments/environment-service.ts";
 import { AppError } from "../errors.ts";
 import type { Viewer } from "../people/principal.ts";
 import type { SkillLibrary } from "../ports/skill-library.ts";
+import { isSameName, repositoriesOf } from "./repositories.ts";
 import type { RepositoryName, Skill } from "./skill.ts";
-import { type ListSkillEnvironments, repositoriesOf } from "./skill-environment.ts";
 import { parseSkillSpec, type SkillSpec } from "./skill-spec.ts";
 
 export interface SkillFinderParts {
-  readonly library: SkillLibrary;
-  readonly listEnvironments: ListSkillEnvironments;
+  readonly library: Pick<SkillLibrary, "find">;
+  readonly environments: Pick<EnvironmentService, "list">;
 }
 
 /** Whoever wants a run, and in which environment. */
@@ -40,7 +41,7 @@ export class SkillFinder {
   async #repositoryOf(spec: SkillSpec, { environmentId, viewer }: SkillAsker): Promise<RepositoryName> {
     const { owner, repository: name } = spec;
     if (owner !== undefined) return { owner, name };
-    const environments = await this.#parts.listEnvironments(viewer);
+    const environments = await this.#parts.environments.list(viewer, "name");
     const own = environments.filter(({ id }) => id === environmentId);
     const near = named(name, repositoriesOf(own));
     return onlyOne(name, near.length > 0 ? near : named(name, repositoriesOf(environments)));
@@ -48,7 +49,7 @@ export class SkillFinder {
 }
 
 function named(name: string, repositories: readonly RepositoryName[]): readonly RepositoryName[] {
-  return repositories.filter((repository) => repository.name.toLowerCase() === name.toLowerCase());
+  return repositories.filter((repository) => isSameName(repository.name, name));
 }
 
 function onlyOne(name: string, found: readonly RepositoryName[]): RepositoryName {

@@ -23,13 +23,14 @@ export interface Skill {
   readonly basePrompt: string;
 }
 
+/** A file of a skill, by its path below the folder of its SKILL.md. */
+export interface SkillFile {
+  readonly path: string;
+  readonly bytes: Uint8Array;
+  readonly isExecutable: boolean;
+}
+
 /** How a skill is called for good, whatever was said to find it. */
 export function skillId({ repository: { owner, name }, path }: Pick<Skill, "repository" | "path">): string {
   return `${owner}/${name}:${path}`;
-}
-
-/** Where a run's agent finds the files of its skill, in its workspace. */
-export function skillDirectory({ path, repository }: Pick<Skill, "path" | "repository">): string {
-  const folder = path.split("/").at(-2) ?? repository.name;
-  return `.skills/${folder}`;
 }

@@ -1,0 +1,154 @@
+import { type ChildProcessByStdio, spawn } from "node:child_process";
+import type { Readable, Writable } from "node:stream";
+import { text } from "node:stream/consumers";
+
+export interface GitCall {
+  /** Git, by its name or path. */
+  readonly program: string;
+  readonly args: readonly string[];
+  /** The bare repository that it is about; made by `init`. */
+  readonly gitDir: string;
+  readonly input?: string;
+  readonly config?: Readonly<Record<string, string>>;
+  readonly maxOutputBytes: number;
+  /** Of one file that it writes; a pack is one. Git itself has no limit on what it fetches. */
+  readonly maxFileBytes?: number;
+  /** Ends git and everything it started. */
+  readonly signal: AbortSignal;
+}
+
+/** How a call of git failed. `message` is what git said, without our settings. */
+export class GitFailure extends Error {
+  override readonly name = "GitFailure";
+  readonly kind: "missing" | "failed" | "too-large" | "aborted";
+
+  constructor(kind: GitFailure["kind"], message: string) {
+    super(message);
+    this.kind = kind;
+  }
+}
+
+const SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/opt/homebrew/bin";
+const STDERR_CHARS = 2_000;
+const NOT_FOUND_BY_SHELL = 127;
+/** The shell counts in these; bash's are twice as large outside of its POSIX mode. */
+const LIMIT_BLOCK_BYTES = 512;
+const LIMITED = 'ulimit -f "$0" && exec "$@"';
+/** All that git says when the program that writes the pack was ended for its size; without a word of the network. */
+const LIMIT_MET = /invalid index-pack output/i;
+const BROKEN_OFF = /disconnect|RPC failed|hung up/i;
+
+/**
+ * Runs git with nothing of the machine's: no settings, hooks or credential programs of its user, no questions to a
+ * terminal, none of our environment. Settings travel in its environment, so that none of them, a token above all,
+ * stands in a list of processes.
+ */
+export async function git(call: GitCall): Promise<Buffer> {
+  const child = start(call);
+  const abort = (): void => killGroup(child.pid);
+  call.signal.addEventListener("abort", abort, { once: true });
+  if (call.signal.aborted) abort();
+  try {
+    return await outcome(child, call);
+  } finally {
+    call.signal.removeEventListener("abort", abort);
+  }
+}
+
+type Child = ChildProcessByStdio<Writable, Readable, Readable>;
+
+function start({ program: git, args, gitDir, config = {}, maxFileBytes }: GitCall): Child {
+  const [program, ...rest] =
+    maxFileBytes === undefined
+      ? ([git, ...args] as const)
+      : (["sh", "-c", LIMITED, String(Math.ceil(maxFileBytes / LIMIT_BLOCK_BYTES)), git, ...args] as const);
+  // A group of its own: git leaves the talking over the network to children, which outlive it when it is killed.
+  const options = { cwd: "/", env: environment(gitDir, config), detached: true } as const;
+  return spawn(program, rest, { ...options, stdio: ["pipe", "pipe", "pipe"] });
+}
+
+function environment(gitDir: string, config: Readonly<Record<string, string>>): Record<string, string> {
+  const settings = Object.entries({ ...SAFE_SETTINGS, ...config });
+  const numbered = settings.flatMap(([key, value], index) => [
+    [`GIT_CONFIG_KEY_${index}`, key],
+    [`GIT_CONFIG_VALUE_${index}`, value],
+  ]);
+  return {
+    PATH: SYSTEM_PATH,
+    // Where libcurl would look for a .netrc.
+    HOME: "/nonexistent",
+    LC_ALL: "C",
+    GIT_DIR: gitDir,
+    GIT_CONFIG_NOSYSTEM: "1",
+    GIT_CONFIG_GLOBAL: "/dev/null",
+    GIT_TERMINAL_PROMPT: "0",
+    GIT_LITERAL_PATHSPECS: "1",
+    GIT_CONFIG_COUNT: String(settings.length),
+    ...Object.fromEntries(numbered),
+  };
+}
+
+const SAFE_SETTINGS = {
+  "core.hooksPath": "/dev/null",
+  "credential.helper": "",
+  "protocol.allow": "never",
+  // What git does now and then by itself is done before it returns, not by a process that it leaves behind.
+  "gc.autoDetach": "false",
+  "maintenance.autoDetach": "false",
+  // Always one pack, whose size can be limited.
+  "fetch.unpackLimit": "1",
+  // A connection on which nothing moves ends by itself, even when nobody is left to end it.
+  "http.lowSpeedLimit": "1",
+  "http.lowSpeedTime": "30",
+} as const;
+
+async function outcome(child: Child, { input, maxOutputBytes, signal }: GitCall): Promise<Buffer> {
+  const exit = exitOf(child);
+  // Git may end before it has read everything.
+  child.stdin.on("error", () => undefined);
+  child.stdin.end(input);
+  const [output, complaint, code] = await Promise.all([
+    collect(child, maxOutputBytes),
+    text(child.stderr).then((said) => said.slice(-STDERR_CHARS).trim()),
+    exit,
+  ]);
+  if (signal.aborted) throw new GitFailure("aborted", "git was ended");
+  if (output === undefined) throw new GitFailure("too-large", `git said more than ${maxOutputBytes} bytes`);
+  if (code === 0) return output;
+  throw failureOf(code, complaint);
+}
+
+function failureOf(code: number | undefined, complaint: string): GitFailure {
+  if (code === undefined || code === NOT_FOUND_BY_SHELL) return new GitFailure("missing", "there is no git");
+  if (LIMIT_MET.test(complaint) && !BROKEN_OFF.test(complaint)) return new GitFailure("too-large", complaint);
+  return new GitFailure("failed", complaint === "" ? `git ended with ${code}` : complaint);
+}
+
+/** Undefined: it could not be started. */
+function exitOf(child: Child): Promise<number | undefined> {
+  return new Promise((resolve) => {
+    child.once("error", () => resolve(undefined));
+    child.once("exit", (code) => resolve(code ?? -1));
+  });
+}
+
+/** Undefined: there was more than is wanted. */
+async function collect(child: Child, maxBytes: number): Promise<Buffer | undefined> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of child.stdout as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes <= maxBytes) chunks.push(chunk);
+    else killGroup(child.pid);
+  }
+  return bytes <= maxBytes ? Buffer.concat(chunks) : undefined;
+}
+
+function killGroup(pid: number | undefined): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, "SIGKILL");
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "ESRCH")) throw error;
+  }
+}

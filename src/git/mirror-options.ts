@@ -1,0 +1,34 @@
+import type { Clock } from "../core/ports/clock.ts";
+import type { Log } from "../core/ports/log.ts";
+import type { TeamRepository } from "../core/skills/skill.ts";
+
+export interface MirrorOptions {
+  readonly dataDir: string;
+  /** Repositories are at `<baseUrl>/<owner>/<name>.git`. */
+  readonly baseUrl: string;
+  /** The value of the `Authorization` header with which the team may read the repository; undefined: none. */
+  readonly authorize: (repository: TeamRepository, url: string) => Promise<string | undefined>;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Git, by its name or path. */
+  readonly program?: string;
+  readonly limits?: Partial<MirrorLimits>;
+}
+
+export interface MirrorLimits {
+  /** How old what is read may be, unless the caller wants it as it is now. */
+  readonly maxAgeMs: number;
+  /** How long a caller waits. What it waits for goes on, so that a later try finds it done. */
+  readonly waitMs: number;
+  readonly fetchMs: number;
+  readonly maxPackBytes: number;
+  readonly maxMirrors: number;
+}
+
+export const DEFAULT_LIMITS: MirrorLimits = {
+  maxAgeMs: 60_000,
+  waitMs: 20_000,
+  fetchMs: 120_000,
+  maxPackBytes: 256 * 2 ** 20,
+  maxMirrors: 100,
+};

@@ -1,0 +1,104 @@
+import { rm } from "node:fs/promises";
+import { GitFailure, git } from "./git-command.ts";
+import { isEmptyRepository } from "./git-error.ts";
+
+/** Reads what was fetched of a repository. */
+export interface MirrorReader {
+  git(args: readonly string[], maxOutputBytes: number, input?: string): Promise<Buffer>;
+}
+
+export interface FetchOptions {
+  readonly url: string;
+  /** The value of the `Authorization` header. */
+  readonly authorization: string | undefined;
+  readonly maxPackBytes: number;
+  readonly signal: AbortSignal;
+}
+
+const HEAD = "refs/errand/head";
+/** One commit and what it holds, and nothing that git would do besides. */
+const FETCH = [
+  "fetch",
+  "--quiet",
+  "--depth=1",
+  "--no-tags",
+  "--no-write-fetch-head",
+  "--no-recurse-submodules",
+];
+const READ_MS = 10_000;
+const WORDS_BYTES = 4_096;
+
+/** A bare repository of ours that holds single commits of another one. Nothing in it is ever checked out. */
+export class Mirror implements MirrorReader {
+  readonly #program: string;
+  readonly #path: string;
+  #isMade = false;
+
+  constructor(program: string, path: string) {
+    this.#program = program;
+    this.#path = path;
+  }
+
+  /** Fetches the newest commit of the default branch; undefined when the repository is empty. */
+  async fetchHead(options: FetchOptions): Promise<string | undefined> {
+    await this.#make();
+    try {
+      await this.#fetch(`+HEAD:${HEAD}`, options);
+    } catch (error) {
+      if (isEmptyRepository(error)) return undefined;
+      throw error;
+    }
+    const words = await this.git(["rev-parse", "--verify", `${HEAD}^{commit}`], WORDS_BYTES);
+    return words.toString().trim();
+  }
+
+  async holds(commit: string): Promise<boolean> {
+    await this.#make();
+    try {
+      await this.git(["cat-file", "-e", `${commit}^{commit}`], WORDS_BYTES);
+      return true;
+    } catch (error) {
+      if (error instanceof GitFailure && error.kind === "failed") return false;
+      throw error;
+    }
+  }
+
+  fetchCommit(commit: string, options: FetchOptions): Promise<void> {
+    return this.#fetch(commit, options);
+  }
+
+  git(args: readonly string[], maxOutputBytes: number, input?: string): Promise<Buffer> {
+    const given = input === undefined ? {} : { input };
+    const signal = AbortSignal.timeout(READ_MS);
+    return git({ program: this.#program, args, gitDir: this.#path, maxOutputBytes, signal, ...given });
+  }
+
+  async remove(): Promise<void> {
+    this.#isMade = false;
+    await rm(this.#path, { recursive: true, force: true });
+  }
+
+  async #fetch(refspec: string, options: FetchOptions): Promise<void> {
+    const { maxPackBytes: maxFileBytes, signal, url } = options;
+    const args = [...FETCH, "--", url, refspec];
+    const limits = { maxOutputBytes: WORDS_BYTES, maxFileBytes, signal };
+    const config = settingsOf(options);
+    await git({ program: this.#program, args, gitDir: this.#path, config, ...limits });
+  }
+
+  /** Repeatable. */
+  async #make(): Promise<void> {
+    if (this.#isMade) return;
+    await this.git(["init", "--quiet", "--bare", "--template="], WORDS_BYTES);
+    this.#isMade = true;
+  }
+}
+
+function settingsOf({ authorization, url }: FetchOptions): Readonly<Record<string, string>> {
+  const { origin, protocol } = new URL(url);
+  const allowed = { [`protocol.${protocol.slice(0, -1)}.allow`]: "always" };
+  if (authorization === undefined) return allowed;
+  const header = { [`http.${origin}/.extraHeader`]: `Authorization: ${authorization}` };
+  // Whoever we are sent on to would be told as well, even another host.
+  return { ...allowed, ...header, "http.followRedirects": "false" };
+}

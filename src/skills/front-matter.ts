@@ -1,0 +1,61 @@
+import { parse } from "yaml";
+
+export interface SkillText {
+  readonly name: string | undefined;
+  readonly description: string | undefined;
+  /** What is behind the front matter; everything, where there is none. */
+  readonly body: string;
+}
+
+const FRONT_MATTER = /^---[ \t]*\r?\n(?<yaml>[\s\S]*?)(?:^|\r?\n)---[ \t]*(?:\r?\n|$)/m;
+const NAME_LENGTH = 64;
+const DESCRIPTION_LENGTH = 1_024;
+
+/** Reads a SKILL.md. Nothing in its front matter can fail: many of them are broken, and their bodies still good. */
+export function readSkillText(text: string): SkillText {
+  const whole = text
+    .replace(/^\uFEFF/, "")
+    .toWellFormed()
+    .replaceAll("\0", "");
+  const found = whole.startsWith("---") ? FRONT_MATTER.exec(whole) : null;
+  if (found === null || found.index !== 0)
+    return { name: undefined, description: undefined, body: whole.trim() };
+  const yaml = found.groups?.yaml ?? "";
+  const [members, lines] = [membersOf(yaml), linesOf(yaml)];
+  return {
+    name: words(members.name, NAME_LENGTH) ?? words(lines.name, NAME_LENGTH),
+    description:
+      words(members.description, DESCRIPTION_LENGTH) ?? words(lines.description, DESCRIPTION_LENGTH),
+    body: whole.slice(found[0].length).trim(),
+  };
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+function membersOf(yaml: string): Members {
+  try {
+    const value: unknown = parse(yaml, { logLevel: "silent", uniqueKeys: false, maxAliasCount: 10 });
+    return typeof value === "object" && value !== null ? { ...value } : {};
+  } catch {
+    return {};
+  }
+}
+
+/** What YAML takes badly is mostly a colon in a description without quotes; line by line it says enough. */
+function linesOf(yaml: string): Members {
+  const lines = yaml.matchAll(/^(name|description):[ \t]*(?![>|][-+]?\s*$)(.*)$/gm);
+  return Object.fromEntries(Array.from(lines, ([, key = "", value = ""]) => [key, unquoted(value)]));
+}
+
+function unquoted(value: string): string {
+  return value.trim().replace(/^(["'])(.*)\1$/, "$2");
+}
+
+/** A value as one line of at most so many characters; undefined where it says nothing. */
+function words(value: unknown, length: number): string | undefined {
+  if (typeof value !== "string" && typeof value !== "number") return undefined;
+  const said = String(value)
+    .replaceAll(/[\s\p{Cc}]+/gu, " ")
+    .trim();
+  return said === "" ? undefined : Array.from(said).slice(0, length).join("");
+}

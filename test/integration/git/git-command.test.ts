@@ -1,0 +1,109 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { TeamId } from "../../../src/core/ids.ts";
+import { type GitCall, git } from "../../../src/git/git-command.ts";
+import { RepositoryMirrors } from "../../../src/git/repository-mirrors.ts";
+import { reasonToSkipGit } from "../../support/git-program.ts";
+import { ManualClock } from "../../support/manual-clock.ts";
+
+let gitDir: string;
+beforeEach(async () => {
+  gitDir = await mkdtemp(join(tmpdir(), "errand-git-"));
+});
+afterEach(() => rm(gitDir, { recursive: true }));
+
+const call = (rest: Partial<GitCall>): Promise<Buffer> =>
+  git({
+    program: "git",
+    args: [],
+    gitDir,
+    maxOutputBytes: 1_000,
+    signal: new AbortController().signal,
+    ...rest,
+  });
+
+const skipped = reasonToSkipGit();
+describe.skipIf(skipped !== undefined)(`git${skipped === undefined ? "" : ` (${skipped})`}`, () => {
+  beforeEach(() => call({ args: ["init", "--quiet", "--bare"] }));
+
+  test("is given words and gives its output back", async () => {
+    const id = await call({ args: ["hash-object", "-w", "--stdin"], input: "words" });
+
+    const words = await call({ args: ["cat-file", "-p", id.toString().trim()] });
+
+    expect(words.toString()).toBe("words");
+  });
+
+  test("that fails says what it said", async () => {
+    await expect(call({ args: ["cat-file", "-p", "HEAD"] })).rejects.toMatchObject({
+      kind: "failed",
+      message: expect.stringContaining("Not a valid object name HEAD"),
+    });
+  });
+
+  test("that says too much is ended", async () => {
+    const id = await call({ args: ["hash-object", "-w", "--stdin"], input: "x".repeat(5_000_000) });
+
+    const words = call({ args: ["cat-file", "-p", id.toString().trim()] });
+
+    await expect(words).rejects.toMatchObject({ kind: "too-large" });
+  });
+
+  test.each([
+    ["before it was begun", (giveUp: AbortController) => giveUp.abort()],
+    ["while it waits for more words", (giveUp: AbortController) => void setImmediate(() => giveUp.abort())],
+  ])("is ended %s when nobody wants it any more", async (_when, abort) => {
+    const giveUp = new AbortController();
+    const words = call({
+      program: "cat",
+      args: ["/dev/zero"],
+      maxOutputBytes: 10 ** 12,
+      signal: giveUp.signal,
+    });
+
+    abort(giveUp);
+
+    await expect(words).rejects.toMatchObject({ kind: "aborted" });
+  });
+
+  test("does not know the settings of its user", async () => {
+    const settings = await call({ args: ["config", "--list", "--show-origin"], maxOutputBytes: 100_000 });
+
+    const origins = settings
+      .toString()
+      .trim()
+      .split("\n")
+      .map((line) => line.split(/[\t:]/)[0]);
+    expect(new Set(origins)).toEqual(new Set(["file", "command line"]));
+    expect(settings.toString()).not.toMatch(/file:(?!config\t|.*errand-git-)/);
+  });
+
+  test.each(["file:///etc", "https://127.0.0.1/x", "ext::true", "ssh://127.0.0.1/x"])(
+    "talks to nobody unless it is told so: %s",
+    async (url) => {
+      await expect(call({ args: ["ls-remote", "--", url] })).rejects.toMatchObject({
+        message: expect.stringMatching(/transport '\w+' not allowed/),
+      });
+    },
+  );
+});
+
+test("a machine without git is told so, with what to do about it", async () => {
+  const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
+  const mirrors = new RepositoryMirrors({
+    dataDir: gitDir,
+    baseUrl: "file:///nowhere",
+    authorize: async () => undefined,
+    clock: new ManualClock(),
+    log,
+    program: "git-that-is-not-there",
+  });
+  const repository = { teamId: "team-1" as TeamId, owner: "acme", name: "tools" };
+
+  await expect(mirrors.readHead(repository, "recent", async () => "read")).rejects.toMatchObject({
+    code: "operation_not_supported",
+    options: { remedy: expect.stringContaining("Install git") },
+  });
+});

@@ -1,0 +1,325 @@
+import { randomBytes } from "node:crypto";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import type { ServerResponse } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { TeamId } from "../../../src/core/ids.ts";
+import type { MirrorLimits } from "../../../src/git/mirror-options.ts";
+import { RepositoryMirrors } from "../../../src/git/repository-mirrors.ts";
+import { reasonToSkipGit } from "../../support/git-program.ts";
+import { GitRepositories } from "../../support/git-repositories.ts";
+import { GitServer } from "../../support/git-server.ts";
+import { ManualClock } from "../../support/manual-clock.ts";
+import { waitFor } from "../../support/wait-for.ts";
+
+const REPOSITORY = { teamId: "team-1" as TeamId, owner: "acme", name: "tools" };
+const TOKEN = "Basic dG9rZW4tb2YtdGhlLWFwcA==";
+
+const skipped = reasonToSkipGit();
+describe.skipIf(skipped !== undefined)(
+  `mirrors of repositories${skipped === undefined ? "" : ` (${skipped})`}`,
+  () => {
+    let repositories: GitRepositories;
+    let server: GitServer;
+    let dataDir: string;
+    let clock: ManualClock;
+    let opened: RepositoryMirrors[];
+    const logged: string[] = [];
+
+    beforeAll(async () => {
+      repositories = await GitRepositories.create();
+      server = await GitServer.start(repositories.root);
+    });
+    afterAll(async () => {
+      await server.stop();
+      await repositories.remove();
+    });
+    beforeEach(async () => {
+      dataDir = await mkdtemp(join(tmpdir(), "errand-mirrors-"));
+      clock = new ManualClock();
+      opened = [];
+      server.intercept = () => false;
+      server.authorizations.length = 0;
+      await repositories.commit("acme/tools", { "file.txt": "one" });
+    });
+    afterEach(async () => {
+      for (const mirrors of opened) mirrors.close();
+      await rm(dataDir, { recursive: true, force: true });
+    });
+
+    function open(
+      options: { limits?: Partial<MirrorLimits>; authorize?: () => Promise<string | undefined> } = {},
+    ) {
+      const note = (message: string, facts?: object) =>
+        void logged.push(JSON.stringify({ message, ...facts }));
+      const log = { info: note, warn: note, error: note };
+      const { authorize = async () => undefined, limits = {} } = options;
+      const mirrors = new RepositoryMirrors({ dataDir, baseUrl: server.url, authorize, clock, log, limits });
+      opened.push(mirrors);
+      return mirrors;
+    }
+
+    const contentOf = (
+      mirrors: RepositoryMirrors,
+      freshness: "recent" | "now" = "recent",
+      repository = REPOSITORY,
+    ) =>
+      mirrors.readHead(repository, freshness, async ({ commit, git }) =>
+        commit === undefined ? undefined : (await git(["show", `${commit}:file.txt`], 1_000)).toString(),
+      );
+
+    /** How many fetches there were: each asks once for what there is. */
+    const fetches = () => server.asked.filter((url) => url.includes("info/refs")).length;
+
+    test("are fetched again when they are older than a minute, or when they are wanted as they are now", async () => {
+      const mirrors = open();
+      const moving = { ...REPOSITORY, name: "moving" };
+      await repositories.commit("acme/moving", { "file.txt": "one" });
+      expect(await contentOf(mirrors, "recent", moving)).toBe("one");
+      await repositories.commit("acme/moving", { "file.txt": "two" });
+
+      await clock.advance(59_000);
+      expect(await contentOf(mirrors, "recent", moving)).toBe("one");
+      expect(await contentOf(mirrors, "now", moving)).toBe("two");
+      await repositories.commit("acme/moving", { "file.txt": "three" });
+      await clock.advance(59_000);
+      expect(await contentOf(mirrors, "recent", moving)).toBe("two");
+      await clock.advance(1_000);
+      expect(await contentOf(mirrors, "recent", moving)).toBe("three");
+    });
+
+    test("are fetched once for all who ask at the same time", async () => {
+      const mirrors = open();
+      server.asked.length = 0;
+
+      await Promise.all(Array.from({ length: 10 }, () => contentOf(mirrors, "now")));
+
+      // The first one's fetch began before the others asked, theirs after.
+      expect(fetches()).toBeLessThanOrEqual(2);
+    });
+
+    test("of an empty repository have no commit", async () => {
+      await repositories.make("acme/empty");
+
+      expect(await contentOf(open(), "now", { ...REPOSITORY, name: "empty" })).toBeUndefined();
+    });
+
+    test("hold any commit by its id, the newest or not", async () => {
+      const older = await repositories.commit("acme/history", { "file.txt": "older" });
+      await repositories.commit("acme/history", { "file.txt": "newer" });
+      const history = { ...REPOSITORY, name: "history" };
+      const mirrors = open();
+      const read = (commit: string) =>
+        mirrors.readCommit(history, commit, async (mirror) =>
+          (await mirror.git(["show", `${commit}:file.txt`], 100)).toString(),
+        );
+
+      expect(await read(older)).toBe("older");
+      expect(await contentOf(mirrors, "recent", history)).toBe("newer");
+      await expect(read("1".repeat(40))).rejects.toMatchObject({ code: "resource_not_found" });
+    });
+
+    test("of one team are not another's, though the repository is the same", async () => {
+      server.intercept = ({ headers }, response) => headers.authorization !== TOKEN && refuse(response, 401);
+      const mirrors = new RepositoryMirrors({
+        dataDir,
+        baseUrl: server.url,
+        authorize: async ({ teamId }) => (teamId === REPOSITORY.teamId ? TOKEN : undefined),
+        clock,
+        log: { info: () => undefined, warn: () => undefined, error: () => undefined },
+      });
+      opened.push(mirrors);
+      const other = { ...REPOSITORY, teamId: "team-2" as TeamId };
+
+      expect(await contentOf(mirrors)).toBe("one");
+
+      await expect(contentOf(mirrors, "recent", other)).rejects.toMatchObject({ code: "resource_not_found" });
+    });
+
+    test.each([401, 403, 404, 410])("of a repository that answers %i are not there", async (status) => {
+      server.intercept = (_request, response) => refuse(response, status);
+
+      await expect(contentOf(open())).rejects.toMatchObject({ code: "resource_not_found", retryable: false });
+    });
+
+    test.each([500, 502, 503])(
+      "of a repository that answers %i are there later, and the log says why",
+      async (status) => {
+        server.intercept = (_request, response) => refuse(response, status);
+        logged.length = 0;
+
+        await expect(contentOf(open())).rejects.toMatchObject({
+          code: "resource_unavailable",
+          retryable: true,
+        });
+
+        expect(logged.join()).toContain(String(status));
+      },
+    );
+
+    test("are thrown away when the repository may no longer be read", async () => {
+      const mirrors = open();
+      await contentOf(mirrors);
+      server.intercept = (_request, response) => refuse(response, 404);
+
+      await expect(contentOf(mirrors, "now")).rejects.toMatchObject({ code: "resource_not_found" });
+
+      expect(await readdir(join(dataDir, "mirrors"))).toEqual([]);
+      await expect(contentOf(mirrors)).rejects.toMatchObject({ code: "resource_not_found" });
+    });
+
+    test("that take long are given up by who waits, and are there for who asks again", async () => {
+      const mirrors = open({ limits: { waitMs: 20_000 } });
+      const held = holdRequests();
+      const first = contentOf(mirrors);
+      const second = contentOf(mirrors);
+      const both = Promise.allSettled([first, second]);
+      await held.begun();
+
+      await clock.advance(20_000);
+      const results = await both;
+      server.intercept = () => false;
+      held.letGo();
+
+      expect(results).toEqual(
+        [1, 2].map(() => ({
+          status: "rejected",
+          reason: expect.objectContaining({ code: "resource_unavailable" }),
+        })),
+      );
+      server.asked.length = 0;
+      expect(await contentOf(mirrors)).toBe("one");
+      expect(fetches()).toBe(0);
+      expect(clock.pending).toBe(0);
+    });
+
+    test("that take too long are broken off with all that git started, and can be fetched again", async () => {
+      const mirrors = open({ limits: { fetchMs: 500 } });
+      const held = holdRequests();
+
+      await expect(contentOf(mirrors)).rejects.toMatchObject({ code: "resource_unavailable" });
+
+      await waitFor(async () => (await gitProcesses(server.url)).length === 0, { what: "git to be gone" });
+      server.intercept = () => false;
+      held.letGo();
+      expect(await contentOf(mirrors)).toBe("one");
+    });
+
+    test("that are too large are refused, and leave nothing behind", async () => {
+      await repositories.commit("acme/large", { "file.txt": randomBytes(2 ** 20).toString("base64") });
+      const mirrors = open({ limits: { maxPackBytes: 2 ** 19 } });
+
+      await expect(contentOf(mirrors, "now", { ...REPOSITORY, name: "large" })).rejects.toMatchObject({
+        code: "operation_not_supported",
+        message: expect.stringContaining("too large"),
+      });
+
+      expect(await readdir(join(dataDir, "mirrors"))).toEqual([]);
+      expect(await contentOf(mirrors)).toBe("one");
+    });
+
+    test("beyond the largest number are thrown away, the one used longest ago first", async () => {
+      const names = ["a", "b", "c"];
+      for (const name of names) await repositories.commit(`acme/${name}`, { "file.txt": name });
+      const mirrors = open({ limits: { maxMirrors: 2 } });
+
+      for (const name of ["a", "b", "a", "c"]) await contentOf(mirrors, "recent", { ...REPOSITORY, name });
+
+      await waitFor(async () => (await readdir(join(dataDir, "mirrors"))).length === 2, {
+        what: "two mirrors",
+      });
+      server.asked.length = 0;
+      expect(await contentOf(mirrors, "recent", { ...REPOSITORY, name: "a" })).toBe("a");
+      expect(fetches()).toBe(0);
+      expect(await contentOf(mirrors, "recent", { ...REPOSITORY, name: "b" })).toBe("b");
+    });
+
+    test("of an earlier process are not trusted", async () => {
+      await contentOf(open());
+      const [name = ""] = await readdir(join(dataDir, "mirrors"));
+      await rm(join(dataDir, "mirrors", name, "objects"), { recursive: true });
+
+      expect(await contentOf(open())).toBe("one");
+    });
+
+    test("show the token in no list of processes", async () => {
+      const held = holdRequests();
+      const content = contentOf(open({ authorize: async () => TOKEN }));
+      await held.begun();
+
+      const running = await gitProcesses(server.url);
+      held.letGo();
+
+      expect(await content).toBe("one");
+      expect(server.authorizations).toContain(TOKEN);
+      expect(running.map(({ arguments: words }) => words).join()).not.toContain(TOKEN);
+      if (process.platform === "linux") expect(running.length).toBeGreaterThan(0);
+    });
+
+    test("follow a repository that has moved, but never with a token", async () => {
+      const elsewhere = await GitServer.start(repositories.root);
+      server.intercept = ({ url = "" }, response) => {
+        response.writeHead(301, { location: `${elsewhere.url}${url}` }).end();
+        return true;
+      };
+      const [mirrors, trusted] = [open(), open({ authorize: async () => TOKEN })];
+
+      expect(await contentOf(mirrors)).toBe("one");
+      const followed = elsewhere.authorizations.length;
+      await expect(contentOf(trusted)).rejects.toMatchObject({ code: "resource_not_found" });
+
+      await elsewhere.stop();
+      expect(followed).toBeGreaterThan(0);
+      expect(elsewhere.authorizations).toHaveLength(followed);
+    });
+
+    test("tell git nothing of our environment", async () => {
+      process.env.ERRAND_TEST_CANARY = "canary-4711";
+      const held = holdRequests();
+      const content = contentOf(open());
+      await held.begun();
+      const environments = await Promise.all(
+        (await gitProcesses(server.url)).map(({ environment }) => environment()),
+      );
+      delete process.env.ERRAND_TEST_CANARY;
+      server.intercept = () => false;
+      held.letGo();
+
+      await content;
+      expect(environments.join()).toContain("GIT_TERMINAL_PROMPT=0");
+      expect(environments.join()).not.toContain("canary-4711");
+    });
+
+    /** Lets requests come, and answers them later. */
+    function holdRequests() {
+      const waiting: (() => void)[] = [];
+      server.intercept = (_request, _response, serve) => waiting.push(serve) > 0;
+      return {
+        begun: () => waitFor(() => waiting.length > 0, { what: "a request to the server" }),
+        letGo: () => {
+          server.intercept = () => false;
+          for (const serve of waiting) serve();
+        },
+      };
+    }
+  },
+);
+
+function refuse(response: ServerResponse, status: number): true {
+  const challenge = status === 401 ? { "www-authenticate": "Basic" } : {};
+  response.writeHead(status, challenge).end("no");
+  return true;
+}
+
+/** Our git processes that talk to this server; empty where there is no /proc. */
+async function gitProcesses(url: string) {
+  const ids = (await readdir("/proc").catch(() => [])).filter((name) => /^\d+$/.test(name));
+  const all = await Promise.all(
+    ids.map(async (id) => ({
+      arguments: (await readFile(`/proc/${id}/cmdline`, "utf8").catch(() => "")).replaceAll("\0", " "),
+      environment: () => readFile(`/proc/${id}/environ`, "utf8").catch(() => ""),
+    })),
+  );
+  return all.filter(({ arguments: words }) => words.includes("git") && words.includes(url));
+}

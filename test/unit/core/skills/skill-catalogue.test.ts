@@ -1,0 +1,124 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import { AppError } from "../../../../src/core/errors.ts";
+import type { PrincipalId, TeamId } from "../../../../src/core/ids.ts";
+import type { SkillLibrary } from "../../../../src/core/ports/skill-library.ts";
+import { SkillCatalogue, type SkillQuery } from "../../../../src/core/skills/skill-catalogue.ts";
+import { MemorySkillLibrary } from "../../../../src/skills/memory-skill-library.ts";
+import { anEnvironment } from "../../../support/environment-builders.ts";
+
+const VIEWER = { id: "p-1" as PrincipalId, teamId: "team-1" as TeamId, administrator: false };
+const skills = (...names: string[]) =>
+  Object.fromEntries(names.map((name) => [`.agents/skills/${name}/SKILL.md`, `${name}.`]));
+
+describe("the catalogue of skills", () => {
+  let library: MemorySkillLibrary;
+  let lastRuns: Map<string, Date>;
+  const asked: { teamId: string; freshness: string }[] = [];
+  const logged: string[] = [];
+
+  beforeEach(() => {
+    library = new MemorySkillLibrary();
+    lastRuns = new Map();
+    logged.length = 0;
+    asked.length = 0;
+    library.put("acme/tools", skills("deploy", "review"));
+    library.put("acme/more", skills("Audit", "deploy"));
+    library.put("else/where", skills("hidden"));
+  });
+
+  const ENVIRONMENTS = [anEnvironment("e-1", "acme/tools"), anEnvironment("e-2", "acme/more", "Acme/Tools")];
+
+  function catalogue(broken: Readonly<Record<string, AppError>> = {}): SkillCatalogue {
+    const list: SkillLibrary["list"] = async (repository, freshness) => {
+      asked.push({ teamId: repository.teamId, freshness });
+      const failure = broken[repository.name];
+      if (failure !== undefined) throw failure;
+      return library.list(
+        { ...repository, owner: repository.owner.toLowerCase(), name: repository.name.toLowerCase() },
+        freshness,
+      );
+    };
+    const log = (message: string) => void logged.push(message);
+    return new SkillCatalogue({
+      library: { list },
+      history: { lastRuns: async () => lastRuns },
+      environments: { list: async () => ENVIRONMENTS },
+      log: { info: log, warn: log, error: log },
+    });
+  }
+
+  const list = (query: Partial<SkillQuery> = {}, of = catalogue()) =>
+    of.list(VIEWER, { freshness: "recent", sort: "name", ...query });
+  const namesOf = async (groups: ReturnType<typeof list>) => (await groups).map(({ name }) => name);
+
+  test("has the skills of all environments by name, each with where it is to be had", async () => {
+    const groups = await list();
+
+    expect(
+      groups.map(({ name, variants }) => [
+        name,
+        variants.map(({ skill, environments }) => [skill.repository.name, environments.map(({ id }) => id)]),
+      ]),
+    ).toEqual([
+      ["Audit", [["more", ["e-2"]]]],
+      [
+        "deploy",
+        [
+          ["tools", ["e-1", "e-2"]],
+          ["more", ["e-2"]],
+        ],
+      ],
+      ["review", [["tools", ["e-1", "e-2"]]]],
+    ]);
+  });
+
+  test("reads each repository once, as the viewer's team, and as it is now when that is wanted", async () => {
+    await list({ freshness: "now" });
+
+    expect(asked).toEqual(Array(2).fill({ teamId: "team-1", freshness: "now" }));
+  });
+
+  test("has those of one repository alone when that is asked for, in an environment or not", async () => {
+    expect(await namesOf(list({ repository: { owner: "else", name: "where" } }))).toEqual(["hidden"]);
+    expect(await namesOf(list({ repository: { owner: "acme", name: "tools" } }))).toEqual([
+      "deploy",
+      "review",
+    ]);
+  });
+
+  test("has what ran last first, and what never ran behind it by name", async () => {
+    lastRuns.set("acme/tools:.agents/skills/review/SKILL.md", new Date(1_000));
+    lastRuns.set("acme/more:.agents/skills/deploy/SKILL.md", new Date(2_000));
+    library.put("acme/tools", skills("deploy", "review", "b"));
+
+    const groups = await list({ sort: "last_run" });
+
+    expect(groups.map(({ name }) => name)).toEqual(["deploy", "review", "Audit", "b"]);
+    expect(groups[0]?.variants.map(({ lastRunAt }) => lastRunAt)).toEqual([undefined, new Date(2_000)]);
+  });
+
+  test.each(["resource_not_found", "resource_unavailable", "operation_not_supported"] as const)(
+    "goes on without a repository that fails with %s, and the log says so",
+    async (code) => {
+      const groups = list({}, catalogue({ more: new AppError(code, "broken") }));
+
+      expect(await namesOf(groups)).toEqual(["deploy", "review"]);
+      expect(logged).toEqual(["skills.repository.skipped"]);
+    },
+  );
+
+  test("says why where no repository can be read at all", async () => {
+    const away = new AppError("resource_unavailable", "away");
+    const gone = new AppError("resource_not_found", "gone");
+
+    await expect(list({}, catalogue({ more: away, tools: gone }))).rejects.toBe(away);
+    expect(await list({}, catalogue({ more: gone, tools: gone }))).toEqual([]);
+  });
+
+  test("says why the one repository that is asked for cannot be read", async () => {
+    const gone = new AppError("resource_not_found", "gone");
+    const repository = { owner: "acme", name: "more" };
+
+    await expect(list({ repository }, catalogue({ more: gone }))).rejects.toBe(gone);
+  });
+});

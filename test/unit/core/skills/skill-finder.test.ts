@@ -1,0 +1,84 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import type { Environment } from "../../../../src/core/environments/environment.ts";
+import type { PrincipalId, TeamId } from "../../../../src/core/ids.ts";
+import { SkillFinder } from "../../../../src/core/skills/skill-finder.ts";
+import { MemorySkillLibrary } from "../../../../src/skills/memory-skill-library.ts";
+import { anEnvironment } from "../../../support/environment-builders.ts";
+
+const VIEWER = { id: "p-1" as PrincipalId, teamId: "team-1" as TeamId };
+const skillAt = (name: string, body: string) => ({ [`.agents/skills/${name}/SKILL.md`]: body });
+
+describe("a skill that is named", () => {
+  let library: MemorySkillLibrary;
+  let finder: SkillFinder;
+  let environments: Environment[];
+
+  beforeEach(() => {
+    library = new MemorySkillLibrary();
+    library.put("acme/tools", skillAt("deploy", "Acme's."));
+    library.put("other/tools", skillAt("deploy", "The other's."));
+    environments = [];
+    finder = new SkillFinder({ library, environments: { list: async () => environments } });
+  });
+
+  function environment(id: string, ...names: string[]): void {
+    environments.push(anEnvironment(id, ...names));
+  }
+
+  const find = async (spec: string, environmentId?: string) =>
+    (await finder.find(spec, { viewer: VIEWER, environmentId })).basePrompt;
+
+  test("with its owner is taken from there, whatever environments there are", async () => {
+    environment("e-1", "other/tools");
+
+    expect(await find("acme/tools:deploy")).toBe("Acme's.");
+    expect(await find("acme/tools:.agents/skills/deploy/SKILL.md")).toBe("Acme's.");
+  });
+
+  test("without an owner is taken from the run's environment", async () => {
+    environment("e-1", "other/tools");
+    environment("e-2", "acme/x", "acme/tools");
+
+    expect(await find("tools:deploy", "e-2")).toBe("Acme's.");
+    expect(await find("Tools:deploy", "e-1")).toBe("The other's.");
+  });
+
+  test("without an owner is taken from any environment, if only one repository is called so", async () => {
+    environment("e-1", "acme/tools");
+    environment("e-2", "acme/Tools", "acme/x");
+    environment("e-3");
+
+    expect(await find("tools:deploy")).toBe("Acme's.");
+    expect(await find("tools:deploy", "e-3")).toBe("Acme's.");
+  });
+
+  test("without an owner is refused where several repositories are called so", async () => {
+    environment("e-1", "acme/tools");
+    environment("e-2", "other/tools");
+
+    await expect(find("tools:deploy")).rejects.toMatchObject({
+      code: "invalid_request",
+      message: expect.stringContaining("acme/tools, other/tools"),
+    });
+  });
+
+  test("without an owner is unknown where no repository is called so", async () => {
+    environment("e-1", "acme/x");
+
+    await expect(find("tools:deploy")).rejects.toMatchObject({
+      code: "resource_not_found",
+      options: { remedy: expect.stringContaining("owner/repo:skill") },
+    });
+  });
+
+  test.each([
+    ["acme/tools:nothing", 'called "nothing"'],
+    ["acme/tools:a/SKILL.md", "at a/SKILL.md"],
+  ])("%s is unknown, and the answer says how to see those that are there", async (spec, words) => {
+    await expect(find(spec)).rejects.toMatchObject({
+      code: "resource_not_found",
+      message: `acme/tools has no skill ${words}.`,
+      options: { remedy: expect.stringContaining("/agent?repo=acme/tools") },
+    });
+  });
+});

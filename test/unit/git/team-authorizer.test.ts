@@ -1,0 +1,54 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import type { TeamId } from "../../../src/core/ids.ts";
+import type { Installation } from "../../../src/core/people/installation.ts";
+import { FIRST_TEAM } from "../../../src/core/people/team.ts";
+import type { OpenRepository } from "../../../src/core/ports/repository-access.ts";
+import type { Storage } from "../../../src/core/ports/storage.ts";
+import { createTeamAuthorizer } from "../../../src/git/team-authorizer.ts";
+import { MemoryNews } from "../../../src/news/memory-news.ts";
+import { createMemoryStorage } from "../../../src/storage/memory/memory-storage.ts";
+import { ManualClock } from "../../support/manual-clock.ts";
+
+const OTHER_TEAM = "00000000-0000-7000-8000-000000000002" as TeamId;
+const URL_OF_IT = "https://git.example.com/acme/private.git";
+
+describe("the key of a repository", () => {
+  let installations: Storage["installations"];
+  let installation: Installation;
+  beforeEach(async () => {
+    const parts = { clock: new ManualClock(), news: new MemoryNews(), sendJobs: () => undefined };
+    ({ installations } = createMemoryStorage(parts));
+    installation = await installations.ensure("forge", "7");
+  });
+
+  const opens: OpenRepository = async (url) =>
+    url === URL_OF_IT ? { installation: "7", authorization: async () => "Basic key" } : undefined;
+  const authorize = (teamId: TeamId, url = URL_OF_IT) =>
+    createTeamAuthorizer(
+      new Map([
+        ["other", async () => undefined],
+        ["forge", opens],
+      ]),
+      installations,
+    )({ teamId, owner: "acme", name: "private" }, url);
+
+  test("is used for the team of the installation that opens it, and for no other", async () => {
+    expect(await authorize(FIRST_TEAM)).toBe("Basic key");
+    expect(await authorize(OTHER_TEAM)).toBeUndefined();
+
+    await installations.update({ ...installation, teamId: OTHER_TEAM });
+
+    expect(await authorize(FIRST_TEAM)).toBeUndefined();
+    expect(await authorize(OTHER_TEAM)).toBe("Basic key");
+  });
+
+  test("is not used while the installation is switched off", async () => {
+    await installations.update({ ...installation, enabled: false });
+
+    expect(await authorize(FIRST_TEAM)).toBeUndefined();
+  });
+
+  test("is there for what an installation opens, and nothing else", async () => {
+    expect(await authorize(FIRST_TEAM, "https://git.example.com/acme/other.git")).toBeUndefined();
+  });
+});

@@ -1,0 +1,71 @@
+import { describe, expect, test } from "vitest";
+import { readSkillText } from "../../../src/skills/front-matter.ts";
+
+describe("a SKILL.md", () => {
+  test("is front matter and a body", () => {
+    const text =
+      "---\nname: deploy\ndescription: >\n  Deploys\n  things.\nmetadata:\n  a: b\n---\n\n# Deploy\n\nDo it.\n";
+
+    expect(readSkillText(text)).toEqual({
+      name: "deploy",
+      description: "Deploys things.",
+      body: "# Deploy\n\nDo it.",
+    });
+  });
+
+  test.each([
+    ["line ends of Windows", "---\r\nname: deploy\r\ndescription: Deploys.\r\n---\r\nDo it.\r\n"],
+    ["a byte order mark", "\uFEFF---\nname: deploy\ndescription: Deploys.\n---\nDo it."],
+    ["quotes", `---\nname: 'deploy'\ndescription: "Deploys."\n---\nDo it.`],
+    ["a broken member beside them", "---\nname: deploy\ndescription: Deploys.\ntools: [a, b\n---\nDo it."],
+    ["a member twice", "---\nname: deploy\nname: deploy\ndescription: Deploys.\n---\nDo it."],
+  ])("may have %s", (_what, text) => {
+    expect(readSkillText(text)).toEqual({ name: "deploy", description: "Deploys.", body: "Do it." });
+  });
+
+  test("keeps a description with a colon that YAML refuses", () => {
+    const { description, name } = readSkillText(
+      "---\nname: deploy\ndescription: Use when: it rains\n---\nDo it.",
+    );
+
+    expect([name, description]).toEqual(["deploy", "Use when: it rains"]);
+  });
+
+  test.each([
+    ["no front matter", "# Deploy\n\nDo it.", "# Deploy\n\nDo it."],
+    ["front matter that does not end", "---\nname: deploy\nDo it.", "---\nname: deploy\nDo it."],
+    ["a rule further down", "Do it.\n---\nname: deploy\n---\nMore.", "Do it.\n---\nname: deploy\n---\nMore."],
+    ["nothing between the lines", "---\n---\nDo it.", "Do it."],
+    ["a list as front matter", "---\n- name\n---\nDo it.", "Do it."],
+    ["members that are no words", "---\nname: [a]\ndescription: {b: c}\n---\nDo it.", "Do it."],
+    ["empty members", "---\nname:\ndescription: ''\n---\nDo it.", "Do it."],
+    ["nothing", "", ""],
+  ])("with %s is a body alone", (what, text, body) => {
+    const read = readSkillText(text);
+
+    expect(read.body).toBe(body);
+    if (what !== "members that are no words")
+      expect([read.name, read.description]).toEqual([undefined, undefined]);
+  });
+
+  test("cannot make the reader work for long, and cannot smuggle control characters into a name", () => {
+    const laughs = Array.from({ length: 30 }, (_, index) =>
+      index === 0 ? "a0: &a0 [x, x]" : `a${index}: &a${index} [*a${index - 1}, *a${index - 1}]`,
+    );
+    const startedAt = performance.now();
+
+    expect(readSkillText(`---\nname: "a\\nb\\u001b[31m"\n---\nx`).name).toBe("a b [31m");
+    expect(readSkillText(`---\nname: deploy\n${laughs.join("\n")}\n---\nx`).name).toBe("deploy");
+    expect(readSkillText(`---\nname: deploy\nx: ${"[".repeat(60_000)}\n---\nx`).name).toBe("deploy");
+    expect(readSkillText(`---\n${"-".repeat(60_000)}`).name).toBeUndefined();
+    expect(performance.now() - startedAt).toBeLessThan(2_000);
+  });
+
+  test("has a name and a description of a bearable length", () => {
+    const { description, name } = readSkillText(
+      `---\nname: ${"n".repeat(99)}\ndescription: ${"d".repeat(9_999)}\n---\n`,
+    );
+
+    expect([name?.length, description?.length]).toEqual([64, 1_024]);
+  });
+});
