@@ -1,0 +1,92 @@
+import type {
+  NewWebhookDelivery,
+  WebhookDelivery,
+  WebhookDeliveryState,
+  WebhookTry,
+} from "../webhooks/webhook-delivery.ts";
+import type { WebhookEndpoint } from "../webhooks/webhook-endpoint.ts";
+import type { ToldEvent, ToldRun } from "../webhooks/webhook-message.ts";
+import type { RecordStore } from "./records.ts";
+
+/** News that messages wait to be sent. */
+export const WEBHOOKS_TOPIC = "webhooks";
+
+/** All that is stored for webhooks. */
+export interface WebhookStorage {
+  readonly endpoints: RecordStore<WebhookEndpoint>;
+  readonly log: WebhookLog;
+  readonly outbox: WebhookOutbox;
+  readonly history: WebhookHistory;
+}
+
+/** The log of all runs, as far as endpoints are told of it. */
+export interface WebhookLog {
+  /**
+   * The next moves in the log, at most so many events further on, and their runs. What was read counts as told once
+   * the transaction it was read in is committed; of two readers at once, one finds nothing.
+   */
+  next(limit: number): Promise<LogPart>;
+}
+
+export interface LogPart {
+  readonly moves: readonly { readonly run: ToldRun; readonly event: ToldEvent }[];
+  /** Whether there is more to read already. */
+  readonly hasMore: boolean;
+}
+
+/** Messages on their way. All times are the database's: the workers' clocks may differ. */
+export interface WebhookOutbox {
+  /** Stores messages to be sent. What an endpoint is told of a run's event already, it is not told again. */
+  add(deliveries: readonly NewWebhookDelivery[]): Promise<void>;
+  /**
+   * The first due delivery whose endpoint is switched on and not among `busy`, marked as being tried: if nobody
+   * settles it, it is due again after a while. Of one run an endpoint is given one after the other, by number.
+   */
+  take(busy: readonly string[]): Promise<TakenWebhook | undefined>;
+  /** The endpoint as it stands, locked for the transaction: whoever changes one holds it. */
+  hold(endpointId: string): Promise<WebhookEndpoint | undefined>;
+  /** Stores what came of a try; false when the delivery has been settled, taken again or removed meanwhile. */
+  settle(taken: TakenWebhook, settled: SettledTry): Promise<boolean>;
+  /** Gives up everything of an endpoint that waits. */
+  giveUp(endpointId: string, error: string): Promise<void>;
+}
+
+export interface TakenWebhook extends NewWebhookDelivery {
+  readonly endpoint: WebhookEndpoint;
+  /** Which try this is: ever, and since the delivery was made or replayed. */
+  readonly number: number;
+  readonly step: number;
+}
+
+export interface SettledTry {
+  readonly tried: Omit<WebhookTry, "number" | "at">;
+  readonly state: WebhookDeliveryState;
+  /** Of one that waits. Later ones of the same run to the same endpoint wait with it. */
+  readonly retryAfterMs?: number;
+}
+
+/** What was sent, and what became of it. */
+export interface WebhookHistory {
+  /** The newest first. */
+  list(query: WebhookDeliveryQuery): Promise<readonly WebhookDelivery[]>;
+  find(endpointId: string, id: string): Promise<TriedWebhook | undefined>;
+  /** Has deliveries sent again from the beginning of the schedule; how many there were. */
+  replay(endpointId: string, which: ReplayedDeliveries): Promise<number>;
+  /** Removes what was settled and is older; how many there were, at most `limit`. */
+  prune(olderThanMs: number, limit: number): Promise<number>;
+}
+
+export interface WebhookDeliveryQuery {
+  readonly endpointId: string;
+  readonly state?: WebhookDeliveryState;
+  /** The last one of the page before. */
+  readonly after?: string;
+  readonly limit: number;
+}
+
+export interface TriedWebhook extends WebhookDelivery {
+  readonly history: readonly WebhookTry[];
+}
+
+/** One, in whatever state, or all that were given up and made within a time. */
+export type ReplayedDeliveries = { readonly id: string } | { readonly since: Date; readonly until?: Date };

@@ -1,0 +1,36 @@
+import type { RunEventBody } from "../runs/events.ts";
+import type { RunState } from "../runs/states.ts";
+
+/** `run.created`, and one for each state that a run moves to. */
+const TYPE_OF_STATE = {
+  QUEUED: "run.queued",
+  PENDING: "run.pending",
+  CLAIMED: "run.claimed",
+  INPROGRESS: "run.inprogress",
+  BLOCKED: "run.blocked",
+  SUCCEEDED: "run.succeeded",
+  FAILED: "run.failed",
+  ERROR: "run.error",
+  CANCELLED: "run.cancelled",
+} as const satisfies Readonly<Record<RunState, string>>;
+
+export const RUN_EVENT_TYPES = ["run.created", ...Object.values(TYPE_OF_STATE)] as const;
+
+/** What an endpoint can ask for. */
+export const WEBHOOK_EVENT_TYPES = [...RUN_EVENT_TYPES, "webhook.disabled"] as const;
+export type WebhookEventType = (typeof WEBHOOK_EVENT_TYPES)[number];
+
+/** A test is sent when somebody asks for it, whatever the endpoint is told of else. */
+export type WebhookMessageType = WebhookEventType | "webhook.test";
+
+/** The events of a run that endpoints are told of. */
+export type RunMove = Extract<RunEventBody, { kind: "run.created" | "run.state" }>;
+export const MOVE_KINDS = ["run.created", "run.state"] as const satisfies readonly RunMove["kind"][];
+
+export function isMove(body: RunEventBody): body is RunMove {
+  return MOVE_KINDS.some((kind) => kind === body.kind);
+}
+
+export function typeOf(move: RunMove): WebhookEventType {
+  return move.kind === "run.created" ? "run.created" : TYPE_OF_STATE[move.to];
+}

@@ -1,0 +1,23 @@
+import { AppError } from "../errors.ts";
+import type { TeamId } from "../ids.ts";
+import type { Storage } from "../ports/storage.ts";
+import type { WebhookEndpoint } from "./webhook-endpoint.ts";
+
+/** An endpoint of the team; to all others it is as if it did not exist. */
+export async function getEndpoint(
+  { webhooks }: Storage,
+  teamId: TeamId,
+  id: string,
+): Promise<WebhookEndpoint> {
+  return (await webhooks.endpoints.find(teamId, id)) ?? missing("webhook");
+}
+
+/** The same, and nobody else changes it until the transaction ends. */
+export async function holdEndpoint(storage: Storage, teamId: TeamId, id: string): Promise<WebhookEndpoint> {
+  await getEndpoint(storage, teamId, id);
+  return (await storage.webhooks.outbox.hold(id)) ?? missing("webhook");
+}
+
+export function missing(what: "webhook" | "delivery"): never {
+  throw new AppError("resource_not_found", `There is no such ${what}.`);
+}

@@ -1,0 +1,28 @@
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+
+/** The pauses between tries that the Standard Webhooks specification gives as an example: three days in all. */
+export const RETRY_PAUSES_MS = [
+  5 * SECOND_MS,
+  5 * MINUTE_MS,
+  30 * MINUTE_MS,
+  2 * HOUR_MS,
+  5 * HOUR_MS,
+  10 * HOUR_MS,
+  14 * HOUR_MS,
+  20 * HOUR_MS,
+  24 * HOUR_MS,
+] as const;
+
+/** Spread at random, so that what failed together is not tried again together. */
+const SPREAD = 0.1;
+/** A receiver may ask for patience, but not for ever. */
+const PATIENCE_MAX_MS = 24 * HOUR_MS;
+
+/** How long to wait after the schedule's try `step`, of which the receiver asks for `askedMs`; undefined: that was the last. */
+export function pauseAfter(step: number, askedMs = 0): number | undefined {
+  const pauseMs = RETRY_PAUSES_MS[step - 1];
+  if (pauseMs === undefined) return undefined;
+  return Math.round(Math.max(pauseMs, Math.min(askedMs, PATIENCE_MAX_MS)) * (1 + Math.random() * SPREAD));
+}

@@ -1,0 +1,66 @@
+import { AppError } from "../errors.ts";
+import { newId, type TeamId } from "../ids.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Storage } from "../ports/storage.ts";
+import type { ReplayedDeliveries, TriedWebhook, WebhookDeliveryQuery } from "../ports/webhooks.ts";
+import { getEndpoint, holdEndpoint, missing } from "./find-endpoint.ts";
+import type { WebhookDelivery } from "./webhook-delivery.ts";
+import type { WebhookEndpoint } from "./webhook-endpoint.ts";
+import { testMessage } from "./webhook-message.ts";
+
+/** What a team sees of what its endpoints were sent, and sends once more. */
+export class WebhookDeliveries {
+  readonly #clock: Clock;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  async list(
+    storage: Storage,
+    teamId: TeamId,
+    query: WebhookDeliveryQuery,
+  ): Promise<readonly WebhookDelivery[]> {
+    await getEndpoint(storage, teamId, query.endpointId);
+    return storage.webhooks.history.list(query);
+  }
+
+  async get(storage: Storage, teamId: TeamId, endpointId: string, id: string): Promise<TriedWebhook> {
+    await getEndpoint(storage, teamId, endpointId);
+    return (await storage.webhooks.history.find(endpointId, id)) ?? missing("delivery");
+  }
+
+  /** Sends a message that tells nothing, so that the receiver can be tried. */
+  async test(storage: Storage, teamId: TeamId, endpointId: string): Promise<WebhookDelivery> {
+    const endpoint = await holdEndpoint(storage, teamId, endpointId);
+    requireEnabled(endpoint);
+    const now = this.#clock.now();
+    const delivery = { id: newId(now), endpointId, ...testMessage(endpoint, now) };
+    await storage.webhooks.outbox.add([delivery]);
+    return this.get(storage, teamId, endpointId, delivery.id);
+  }
+
+  /** Sends a delivery again, whatever became of it. */
+  async replay(storage: Storage, teamId: TeamId, endpointId: string, id: string): Promise<WebhookDelivery> {
+    if ((await this.replayMany(storage, teamId, endpointId, { id })) === 0) missing("delivery");
+    return this.get(storage, teamId, endpointId, id);
+  }
+
+  /** How many are sent again. */
+  async replayMany(
+    storage: Storage,
+    teamId: TeamId,
+    endpointId: string,
+    which: ReplayedDeliveries,
+  ): Promise<number> {
+    requireEnabled(await holdEndpoint(storage, teamId, endpointId));
+    return storage.webhooks.history.replay(endpointId, which);
+  }
+}
+
+function requireEnabled({ enabled }: WebhookEndpoint): void {
+  if (enabled) return;
+  throw new AppError("operation_not_supported", "The webhook is switched off.", {
+    remedy: "Switch it on first: PATCH it with enabled: true.",
+  });
+}

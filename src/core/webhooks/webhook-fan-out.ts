@@ -1,0 +1,74 @@
+import { newId, type TeamId } from "../ids.ts";
+import type { Log } from "../ports/log.ts";
+import type { Storage } from "../ports/storage.ts";
+import type { LogPart } from "../ports/webhooks.ts";
+import { typeOf } from "./event-types.ts";
+import type { NewWebhookDelivery } from "./webhook-delivery.ts";
+import type { WebhookEndpoint } from "./webhook-endpoint.ts";
+import { type MessageTools, runMessage, type ToldEvent } from "./webhook-message.ts";
+
+export interface WebhookFanOutParts extends MessageTools {
+  readonly storage: Storage;
+  readonly log: Log;
+}
+
+const PART_EVENTS = 500;
+/** The clocks of processes and database may differ by so much. */
+const CLOCKS_APART_MS = 60_000;
+
+/**
+ * Follows the log of all runs and makes deliveries of it: each move once for each endpoint that wants it, whoever
+ * follows. Runs know nothing of it.
+ */
+export class WebhookFanOut {
+  readonly #parts: WebhookFanOutParts;
+  #round: Promise<void> | undefined;
+
+  constructor(parts: WebhookFanOutParts) {
+    this.#parts = parts;
+  }
+
+  /** Reads to the log's end, one round at a time. What fails is left to the next one, which is soon. */
+  round(): Promise<void> {
+    this.#round ??= this.#read()
+      .catch((error) => this.#parts.log.warn("webhook.fan_out.failed", { error }))
+      .finally(() => {
+        this.#round = undefined;
+      });
+    return this.#round;
+  }
+
+  async #read(): Promise<void> {
+    while (await this.#readOn());
+  }
+
+  #readOn(): Promise<boolean> {
+    return this.#parts.storage.atomically(async (storage) => {
+      const { moves, hasMore } = await storage.webhooks.log.next(PART_EVENTS);
+      await storage.webhooks.outbox.add(await this.#deliveriesOf(storage, moves));
+      return hasMore;
+    });
+  }
+
+  async #deliveriesOf(storage: Storage, moves: LogPart["moves"]): Promise<readonly NewWebhookDelivery[]> {
+    const endpointsOf = new Map<TeamId, readonly WebhookEndpoint[]>();
+    for (const { teamId } of new Set(moves.map(({ run }) => run))) {
+      if (!endpointsOf.has(teamId)) endpointsOf.set(teamId, await storage.webhooks.endpoints.list(teamId));
+    }
+    return moves.flatMap(({ event, run }) =>
+      (endpointsOf.get(run.teamId) ?? [])
+        .filter((endpoint) => isWanted(endpoint, event))
+        .map(({ id: endpointId }) => ({
+          id: newId(event.at),
+          endpointId,
+          about: { runId: run.id, seq: event.seq },
+          ...runMessage(run, event, this.#parts),
+        })),
+    );
+  }
+}
+
+function isWanted({ createdAt, enabled, events }: WebhookEndpoint, { at, body }: ToldEvent): boolean {
+  // When no worker ran for a while, the log holds what happened before the endpoint was there.
+  return enabled && events.includes(typeOf(body)) && at.getTime() > createdAt.getTime() - CLOCKS_APART_MS;
+}

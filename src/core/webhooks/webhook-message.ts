@@ -1,0 +1,76 @@
+import type { RunEvent } from "../runs/events.ts";
+import type { RunOrigin, StatusMessage } from "../runs/run.ts";
+import { type RunMove, typeOf } from "./event-types.ts";
+import type { WebhookMessage } from "./webhook-delivery.ts";
+import type { WebhookEndpoint } from "./webhook-endpoint.ts";
+
+/** What is told of a run. Neither its prompt nor its answer: whoever may read those asks the API. */
+export type ToldRun = Pick<
+  RunOrigin,
+  | "id"
+  | "teamId"
+  | "title"
+  | "source"
+  | "createdAt"
+  | "sessionId"
+  | "conversationId"
+  | "ancestorIds"
+  | "metadata"
+  | "triggerUrl"
+>;
+export type ToldEvent = RunEvent & { readonly body: RunMove };
+
+export interface MessageTools {
+  readonly sessionLink: (run: Pick<RunOrigin, "sessionId">) => string;
+  readonly redact: (text: string) => string;
+}
+
+/** The names are those of the contract's RunItem, and the values those of the moment that is told of. */
+export function runMessage(run: ToldRun, { at, body, seq }: ToldEvent, tools: MessageTools): WebhookMessage {
+  const [parentId] = run.ancestorIds;
+  const data = {
+    run_id: run.id,
+    seq,
+    ...movedTo(body),
+    title: run.title,
+    source: run.source,
+    created_at: run.createdAt,
+    session_link: tools.sessionLink(run),
+    conversation_id: run.conversationId,
+    ...(parentId === undefined ? {} : { parent_run_id: parentId }),
+    ...(run.triggerUrl === undefined ? {} : { trigger_url: run.triggerUrl }),
+    ...(Object.keys(run.metadata).length === 0 ? {} : { metadata: run.metadata }),
+  };
+  const { type, body: text } = message(typeOf(body), at, data);
+  return { type, body: tools.redact(text) };
+}
+
+export function testMessage({ id }: WebhookEndpoint, now: Date): WebhookMessage {
+  return message("webhook.test", now, { webhook_id: id });
+}
+
+export function disabledMessage({ id, url }: WebhookEndpoint, reason: string, now: Date): WebhookMessage {
+  return message("webhook.disabled", now, { webhook_id: id, url, reason });
+}
+
+function message(type: WebhookMessage["type"], at: Date, data: object): WebhookMessage {
+  return { type, body: JSON.stringify({ type, timestamp: at, data }) };
+}
+
+function movedTo(move: RunMove): object {
+  if (move.kind === "run.created") return { state: move.state };
+  const { from, status, to } = move;
+  return {
+    state: to,
+    previous_state: from,
+    ...(status === undefined ? {} : { status_message: told(status) }),
+  };
+}
+
+/** Words of agents and of upstream servers may be long. */
+const WORDS_MAX = 2_000;
+
+function told({ message, errorCode, retryable }: StatusMessage): object {
+  const words = message.length > WORDS_MAX ? `${message.slice(0, WORDS_MAX).toWellFormed()}…` : message;
+  return { message: words, error_code: errorCode, retryable };
+}

@@ -1,0 +1,121 @@
+import type { Clock } from "../ports/clock.ts";
+import type { Log } from "../ports/log.ts";
+import type { SecretBox } from "../ports/secret-box.ts";
+import type { Storage } from "../ports/storage.ts";
+import type { WebhookAnswer, WebhookClient } from "../ports/webhook-client.ts";
+import type { TakenWebhook } from "../ports/webhooks.ts";
+import { askedPauseMs, type Outcome } from "./decide-outcome.ts";
+import { settleTry } from "./settle-try.ts";
+import { secretOwner, validSecrets } from "./webhook-endpoint.ts";
+
+export interface WebhookSenderParts {
+  readonly storage: Storage;
+  readonly client: WebhookClient;
+  readonly box: SecretBox;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Posts at a time in one process, and of them to one endpoint: a receiver that hangs must not hold up the others. */
+const POSTS_MAX = 8;
+const POSTS_PER_ENDPOINT = 2;
+/** A receiver that asks for patience is left alone altogether, but then looked at again before long. */
+const PATIENCE_MAX_MS = 300_000;
+
+/** Sends what is due. Any number of processes may do it at once. */
+export class WebhookSender {
+  readonly #parts: WebhookSenderParts;
+  readonly #stopping = new AbortController();
+  readonly #running = new Set<Promise<void>>();
+  readonly #posts = new Map<string, number>();
+  /** Endpoints that asked for patience, and until when. */
+  readonly #patience = new Map<string, number>();
+
+  constructor(parts: WebhookSenderParts) {
+    this.#parts = parts;
+  }
+
+  /** Looks for what is due, unless as many as may are at it. */
+  wake(): void {
+    if (this.#stopping.signal.aborted || this.#running.size >= POSTS_MAX) return;
+    const run = this.#sendDue()
+      .catch((error) => this.#broke(error))
+      .finally(() => this.#running.delete(run));
+    this.#running.add(run);
+  }
+
+  /** Cuts off what is being sent: nobody knows then whether it arrived, and it is sent again. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await Promise.all(this.#running);
+  }
+
+  async #sendDue(): Promise<void> {
+    while (!this.#stopping.signal.aborted) {
+      const taken = await this.#parts.storage.webhooks.outbox.take(this.#busy());
+      if (taken === undefined) return;
+      this.#count(taken.endpoint.id, 1);
+      // Where one was due there may be more.
+      this.wake();
+      await this.#send(taken).finally(() => this.#count(taken.endpoint.id, -1));
+    }
+  }
+
+  async #send(taken: TakenWebhook): Promise<void> {
+    const { clock, storage } = this.#parts;
+    const answer = await this.#post(taken);
+    const pauseMs = askedPauseMs(answer) ?? 0;
+    if (pauseMs > 0) {
+      this.#patience.set(taken.endpoint.id, clock.now().getTime() + Math.min(pauseMs, PATIENCE_MAX_MS));
+    }
+    const outcome = await storage.atomically((storage) => settleTry(storage, taken, answer, clock.now()));
+    if (outcome !== undefined) this.#tell(taken, answer, outcome);
+  }
+
+  async #post({ body, endpoint, id }: TakenWebhook): Promise<WebhookAnswer> {
+    const { box, client, clock, log } = this.#parts;
+    let secrets: readonly string[];
+    try {
+      const owner = secretOwner(endpoint.id);
+      secrets = validSecrets(endpoint, clock.now()).map(({ sealed }) => box.open(sealed, owner));
+    } catch (error) {
+      log.error("webhook.secret.unreadable", { endpointId: endpoint.id, error });
+      return { durationMs: 0, error: "The endpoint's secret cannot be read. Rotate it." };
+    }
+    return client.post({ id, url: endpoint.url, body, secrets }, this.#stopping.signal);
+  }
+
+  /** Endpoints that get nothing now. */
+  #busy(): readonly string[] {
+    const now = this.#parts.clock.now().getTime();
+    for (const [endpointId, until] of this.#patience) if (until <= now) this.#patience.delete(endpointId);
+    const posts = [...this.#posts].filter(([, count]) => count >= POSTS_PER_ENDPOINT);
+    return [...posts.map(([endpointId]) => endpointId), ...this.#patience.keys()];
+  }
+
+  #count(endpointId: string, by: number): void {
+    const count = (this.#posts.get(endpointId) ?? 0) + by;
+    if (count === 0) this.#posts.delete(endpointId);
+    else this.#posts.set(endpointId, count);
+  }
+
+  #tell({ about, endpoint, id, number }: TakenWebhook, { status }: WebhookAnswer, outcome: Outcome): void {
+    const { log } = this.#parts;
+    const facts = { endpointId: endpoint.id, deliveryId: id, runId: about?.runId, try: number, status };
+    if (outcome.state === "delivered") {
+      log.info("webhook.delivered", facts);
+      return;
+    }
+    log.warn(outcome.state === "waiting" ? "webhook.retried" : "webhook.dead", {
+      ...facts,
+      error: outcome.error,
+    });
+    const reason = outcome.state === "dead" ? outcome.disable : undefined;
+    if (reason !== undefined) log.warn("webhook.disabled", { endpointId: endpoint.id, reason });
+  }
+
+  /** A post that was cut off by the stop is no failure of anybody's. */
+  #broke(error: unknown): void {
+    if (!this.#stopping.signal.aborted) this.#parts.log.warn("webhook.send.failed", { error });
+  }
+}

@@ -1,0 +1,124 @@
+import { AppError } from "../errors.ts";
+import { newId, type PrincipalId, type TeamId } from "../ids.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { SecretBox } from "../ports/secret-box.ts";
+import type { Storage } from "../ports/storage.ts";
+import type { WebhookClient } from "../ports/webhook-client.ts";
+import type { WebhookEventType } from "./event-types.ts";
+import { holdEndpoint, missing } from "./find-endpoint.ts";
+import { newWebhookSecret, secretOwner, type WebhookEndpoint } from "./webhook-endpoint.ts";
+
+export interface WebhookServiceParts {
+  readonly client: Pick<WebhookClient, "problemOf">;
+  readonly box: SecretBox;
+  readonly clock: Clock;
+}
+
+export interface WebhookInput {
+  readonly url: string;
+  readonly description?: string;
+  readonly events: readonly WebhookEventType[];
+  readonly enabled: boolean;
+}
+
+/** An endpoint with the secret that is told this once. */
+export interface RevealedWebhook {
+  readonly endpoint: WebhookEndpoint;
+  readonly secret: string;
+}
+
+/** Each message is made and sent once for each endpoint, so there cannot be any number of them. */
+const ENDPOINTS_MAX = 50;
+
+/** What a team does with its endpoints. Writes go through the storage of the caller's transaction. */
+export class WebhookService {
+  readonly #parts: WebhookServiceParts;
+
+  constructor(parts: WebhookServiceParts) {
+    this.#parts = parts;
+  }
+
+  async create(
+    { webhooks }: Storage,
+    owner: { readonly id: PrincipalId; readonly teamId: TeamId },
+    input: WebhookInput,
+  ): Promise<RevealedWebhook> {
+    this.#requireUrl(input.url);
+    if ((await webhooks.endpoints.list(owner.teamId)).length >= ENDPOINTS_MAX) throw tooMany();
+    const now = this.#parts.clock.now();
+    const id = newId(now);
+    const { sealed, secret } = this.#newSecret(id);
+    const times = { createdAt: now, updatedAt: now };
+    const endpoint = {
+      ...input,
+      ...times,
+      id,
+      teamId: owner.teamId,
+      createdBy: owner.id,
+      secrets: [{ sealed }],
+    };
+    await webhooks.endpoints.add(endpoint);
+    return { endpoint, secret };
+  }
+
+  /** Whoever switches an endpoint on again, or gives it another address, gives it a new chance too. */
+  async change(
+    storage: Storage,
+    teamId: TeamId,
+    id: string,
+    changes: Partial<WebhookInput>,
+  ): Promise<WebhookEndpoint> {
+    if (changes.url !== undefined) this.#requireUrl(changes.url);
+    const { disabledReason, failingSince, ...kept } = await holdEndpoint(storage, teamId, id);
+    const isNewChance = changes.enabled !== undefined || changes.url !== undefined;
+    const health = { ...(disabledReason && { disabledReason }), ...(failingSince && { failingSince }) };
+    const changed = {
+      ...kept,
+      ...(isNewChance ? {} : health),
+      ...changes,
+      updatedAt: this.#parts.clock.now(),
+    };
+    await storage.webhooks.endpoints.replace(changed);
+    if (changes.enabled === false) await storage.webhooks.outbox.giveUp(id, "The endpoint was switched off.");
+    return changed;
+  }
+
+  async remove({ webhooks }: Storage, teamId: TeamId, id: string): Promise<void> {
+    if (!(await webhooks.endpoints.remove(teamId, id))) missing("webhook");
+  }
+
+  /** The secret so far goes on being valid beside the new one for so long; the one before it ends now. */
+  async rotateSecret(
+    storage: Storage,
+    teamId: TeamId,
+    id: string,
+    overlapSeconds: number,
+  ): Promise<RevealedWebhook> {
+    const held = await holdEndpoint(storage, teamId, id);
+    const now = this.#parts.clock.now();
+    const { sealed, secret } = this.#newSecret(id);
+    const expiresAt = new Date(now.getTime() + overlapSeconds * 1_000);
+    const kept = held.secrets.slice(0, overlapSeconds === 0 ? 0 : 1);
+    const previous = kept.map((newest) => ({ sealed: newest.sealed, expiresAt }));
+    const endpoint = { ...held, secrets: [{ sealed }, ...previous], updatedAt: now };
+    await storage.webhooks.endpoints.replace(endpoint);
+    return { endpoint, secret };
+  }
+
+  #requireUrl(url: string): void {
+    const message = this.#parts.client.problemOf(url);
+    if (message === undefined) return;
+    throw new AppError("invalid_request", `url: ${message}`, { issues: [{ path: "url", message }] });
+  }
+
+  #newSecret(endpointId: string): { secret: string; sealed: string } {
+    const secret = newWebhookSecret();
+    return { secret, sealed: this.#parts.box.seal(secret, secretOwner(endpointId)) };
+  }
+}
+
+function tooMany(): AppError {
+  return new AppError("invalid_request", `A team can have at most ${ENDPOINTS_MAX} webhooks.`, {
+    remedy: "Delete one that is not needed any more.",
+  });
+}

@@ -1,0 +1,56 @@
+import type { Clock, Stop } from "../ports/clock.ts";
+import type { Log } from "../ports/log.ts";
+import type { News } from "../ports/news.ts";
+import { WEBHOOKS_TOPIC, type WebhookHistory } from "../ports/webhooks.ts";
+import type { WebhookFanOut } from "./webhook-fan-out.ts";
+import type { WebhookSender } from "./webhook-sender.ts";
+
+export interface WebhookWorkerParts {
+  readonly fanOut: WebhookFanOut;
+  readonly sender: WebhookSender;
+  readonly history: WebhookHistory;
+  readonly clock: Clock;
+  readonly news: News;
+  readonly log: Log;
+}
+
+/** News may be lost, and what is due later is told by nobody. */
+const LOOK_MS = 1_000;
+/** The log is told of with everything that agents say: one look for all that came meanwhile. */
+const GATHER_MS = 200;
+const PRUNE_MS = 600_000;
+const PRUNED_AT_ONCE = 1_000;
+const KEPT_DAYS = 30;
+const DAY_MS = 86_400_000;
+
+/** Follows the log, sends, and throws old history away, until it is stopped. */
+export function startWebhooks(parts: WebhookWorkerParts): () => Promise<void> {
+  const { clock, fanOut, news, sender } = parts;
+  let gathering: Stop | undefined;
+  const gather = (): void => {
+    gathering ??= clock.after(GATHER_MS, () => {
+      gathering = undefined;
+      void fanOut.round();
+    });
+  };
+  const stops = [
+    clock.every(LOOK_MS, () => void fanOut.round()),
+    clock.every(LOOK_MS, () => sender.wake()),
+    clock.every(PRUNE_MS, () => void prune(parts)),
+    news.on("log", gather),
+    news.on(WEBHOOKS_TOPIC, () => sender.wake()),
+  ];
+  return async () => {
+    for (const stop of stops) stop();
+    gathering?.();
+    await Promise.all([fanOut.round(), sender.stop()]);
+  };
+}
+
+async function prune({ history, log }: WebhookWorkerParts): Promise<void> {
+  try {
+    while ((await history.prune(KEPT_DAYS * DAY_MS, PRUNED_AT_ONCE)) === PRUNED_AT_ONCE);
+  } catch (error) {
+    log.warn("webhook.prune.failed", { error });
+  }
+}

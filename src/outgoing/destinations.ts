@@ -1,0 +1,79 @@
+import { isIP } from "node:net";
+import ipaddr from "ipaddr.js";
+import { type Address, type AllowList, isInNetwork, sameHost } from "./allow-list.ts";
+
+/** A place to connect to, once its name is resolved. */
+export interface Destination {
+  /** As the URL names it. */
+  readonly host: string;
+  readonly address: string;
+  readonly isEncrypted: boolean;
+}
+
+const NOT_PUBLIC = "must not lead into the server's own network; its operator can allow that";
+const HTTPS_ONLY = "must begin with https://; the server's operator can allow http:// for an address";
+
+/**
+ * Where the server connects to on behalf of others, who may try to reach through it what they cannot reach themselves:
+ * public addresses by HTTPS, and what the operator allows.
+ */
+export class Destinations {
+  readonly #allowed: AllowList;
+
+  constructor(allowed: AllowList) {
+    this.#allowed = allowed;
+  }
+
+  /**
+   * What speaks against a URL as it is written, or undefined. Only a hint for whoever writes it: what its name
+   * resolves to is known when connecting, and `admits` decides then.
+   */
+  problemOf(text: string): string | undefined {
+    const url = URL.parse(text);
+    if (url === null) return "must be a URL";
+    const { hostname, password, protocol, username } = url;
+    if (protocol !== "https:" && protocol !== "http:") return HTTPS_ONLY;
+    if (username !== "" || password !== "") return "must not hold a user name or a password";
+    return this.#problemOfHost(unbracketed(hostname), protocol === "https:");
+  }
+
+  /** Whether the server may connect there. To be asked of the very address that is then connected to. */
+  admits({ host, address, isEncrypted }: Destination): boolean {
+    if (this.#allowed.hosts.has(sameHost(host))) return true;
+    const parsed = parse(address);
+    if (parsed === undefined) return false;
+    if (this.#allowed.networks.some((network) => isInNetwork(parsed, network))) return true;
+    return isEncrypted && isPublic(parsed);
+  }
+
+  #problemOfHost(host: string, isEncrypted: boolean): string | undefined {
+    if (isIP(host) !== 0) {
+      if (this.admits({ host, address: host, isEncrypted })) return undefined;
+      return this.admits({ host, address: host, isEncrypted: true }) ? HTTPS_ONLY : NOT_PUBLIC;
+    }
+    if (this.#allowed.hosts.has(sameHost(host))) return undefined;
+    // Its name may yet resolve into one of the networks.
+    if (this.#allowed.networks.length > 0) return undefined;
+    if (!isEncrypted) return HTTPS_ONLY;
+    return LOCAL_NAME.test(host) ? NOT_PUBLIC : undefined;
+  }
+}
+
+const LOCAL_NAME = /(^|\.)localhost\.?$/i;
+
+export function unbracketed(hostname: string): string {
+  return hostname.replace(/^\[(.*)\]$/, "$1");
+}
+
+function parse(address: string): Address | undefined {
+  // `process` makes IPv4 of an IPv4 address that is written as IPv6.
+  return ipaddr.isValid(address) ? ipaddr.process(address) : undefined;
+}
+
+/** Of IPv6 only what is given out as global unicast: elsewhere lie forms that carry an IPv4 address within. */
+const GLOBAL_IPV6 = ipaddr.IPv6.parseCIDR("2000::/3");
+
+function isPublic(address: Address): boolean {
+  if (address.range() !== "unicast") return false;
+  return address.kind() === "ipv4" || isInNetwork(address, GLOBAL_IPV6);
+}

@@ -1,0 +1,81 @@
+import {
+  type ReplayedDeliveries,
+  type TriedWebhook,
+  WEBHOOKS_TOPIC,
+  type WebhookDeliveryQuery,
+  type WebhookHistory,
+} from "../../../core/ports/webhooks.ts";
+import type { WebhookDelivery } from "../../../core/webhooks/webhook-delivery.ts";
+import type { MemoryStatements } from "../memory-database.ts";
+import type { WebhookRow } from "../tables.ts";
+import { rowsIn } from "./webhook-table.ts";
+
+export class MemoryWebhookHistory implements WebhookHistory {
+  readonly #database: MemoryStatements;
+
+  constructor(database: MemoryStatements) {
+    this.#database = database;
+  }
+
+  list({ after, endpointId, limit, state }: WebhookDeliveryQuery): Promise<readonly WebhookDelivery[]> {
+    return this.#database.read((tables) =>
+      rowsIn(tables)
+        .filter((row) => row.endpointId === endpointId && (state === undefined || row.state === state))
+        .filter(({ id }) => after === undefined || id < after)
+        .sort((a, b) => (a.id < b.id ? 1 : -1))
+        .slice(0, limit)
+        .map(deliveryOf),
+    );
+  }
+
+  find(endpointId: string, id: string): Promise<TriedWebhook | undefined> {
+    return this.#database.read((tables) => {
+      const row = rowsIn(tables).find((row) => row.id === id && row.endpointId === endpointId);
+      return row && { ...deliveryOf(row), history: row.history };
+    });
+  }
+
+  replay(endpointId: string, which: ReplayedDeliveries): Promise<number> {
+    return this.#database.transaction(({ now, tables, topics }) => {
+      topics.push(WEBHOOKS_TOPIC);
+      const chosen = rowsIn(tables).filter((row) => row.endpointId === endpointId && isChosen(row, which));
+      for (const { error: _error, settledAt: _settledAt, ...row } of chosen) {
+        tables.webhooks.set(row.id, { ...row, state: "waiting", step: 0, dueAt: now });
+      }
+      return chosen.length;
+    });
+  }
+
+  prune(olderThanMs: number, limit: number): Promise<number> {
+    return this.#database.transaction(({ now, tables }) => {
+      const old = rowsIn(tables).filter(
+        ({ createdAt, state }) => state !== "waiting" && createdAt < now - olderThanMs,
+      );
+      for (const { id } of old.slice(0, limit)) tables.webhooks.delete(id);
+      return Math.min(old.length, limit);
+    });
+  }
+}
+
+function isChosen({ createdAt, id, state }: WebhookRow, which: ReplayedDeliveries): boolean {
+  if ("id" in which) return id === which.id;
+  const { since, until } = which;
+  if (state !== "dead" || createdAt < since.getTime()) return false;
+  return until === undefined || createdAt < until.getTime();
+}
+
+function deliveryOf({
+  createdAt,
+  dueAt,
+  history: _history,
+  settledAt,
+  step: _step,
+  ...row
+}: WebhookRow): WebhookDelivery {
+  return {
+    ...row,
+    createdAt: new Date(createdAt),
+    ...(row.state === "waiting" && { dueAt: new Date(dueAt) }),
+    ...(settledAt !== undefined && { settledAt: new Date(settledAt) }),
+  };
+}

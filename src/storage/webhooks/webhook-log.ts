@@ -1,0 +1,121 @@
+import type { RunId, TeamId } from "../../core/ids.ts";
+import type { LogPart, WebhookLog } from "../../core/ports/webhooks.ts";
+import type { RunSource } from "../../core/runs/sources.ts";
+import { MOVE_KINDS, type RunMove } from "../../core/webhooks/event-types.ts";
+import type { ToldRun } from "../../core/webhooks/webhook-message.ts";
+import type { Statements, Tx } from "../database.ts";
+import { SETTLED } from "../event-log.ts";
+import type { Prisma, RunEvent as RunEventRow } from "../generated/client.ts";
+import { present } from "../present.ts";
+
+/** The name of this reader of the log. */
+const READER = "webhooks";
+
+type Row = Pick<RunEventRow, "runId" | "seq" | "turn" | "at" | "kind" | "position"> & {
+  /** Of moves alone: what agents say may be long. */
+  readonly body: unknown;
+};
+
+export class PrismaWebhookLog implements WebhookLog {
+  readonly #database: Statements;
+
+  constructor(database: Statements) {
+    this.#database = database;
+  }
+
+  async next(limit: number): Promise<LogPart> {
+    return this.#database.transaction(async (tx) => {
+      if ((await hasNews(tx)) && !(await passOver(tx))) return readOn(tx, limit);
+      return { moves: [], hasMore: false };
+    });
+  }
+}
+
+/** Whether there is something to read: without it, nothing is locked nor written. The migrations made the reader. */
+async function hasNews(tx: Tx): Promise<boolean> {
+  const [reader] = await tx.$queryRaw<{ behind: boolean }[]>`
+    SELECT EXISTS (
+      SELECT FROM run_events e
+      WHERE (e.position, e.run_id, e.seq) > (r.position, r.run_id, r.seq) AND e.position < ${SETTLED}
+    ) AS behind FROM log_readers r WHERE r.name = ${READER}`;
+  return reader?.behind ?? false;
+}
+
+/**
+ * While no endpoint is switched on, the reader goes to the end without reading. In one statement: it sees either no
+ * event that is newer than an endpoint, or that endpoint.
+ */
+async function passOver(tx: Tx): Promise<boolean> {
+  const count = await tx.$executeRaw`
+    UPDATE log_readers r SET position = last.position, run_id = last.run_id, seq = last.seq
+    FROM (
+      SELECT position, run_id, seq FROM run_events WHERE position < ${SETTLED}
+      ORDER BY position DESC, run_id DESC, seq DESC LIMIT 1
+    ) last
+    WHERE r.name = ${READER} AND NOT EXISTS (SELECT FROM webhook_endpoints WHERE enabled)`;
+  return count > 0;
+}
+
+async function readOn(tx: Tx, limit: number): Promise<LogPart> {
+  const [place] = await tx.$queryRaw<{ position: bigint; runId: string; seq: number }[]>`
+    SELECT position, run_id AS "runId", seq FROM log_readers WHERE name = ${READER} FOR UPDATE SKIP LOCKED`;
+  if (place === undefined) return { moves: [], hasMore: false };
+  const rows = await tx.$queryRaw<Row[]>`
+    SELECT run_id AS "runId", seq, turn, at, kind, position,
+      CASE WHEN kind = ANY (${[...MOVE_KINDS]}) THEN body END AS body
+    FROM run_events
+    WHERE (position, run_id, seq) > (${place.position}::bigint, ${place.runId}::uuid, ${place.seq}::int)
+      AND position < ${SETTLED}
+    ORDER BY position, run_id, seq LIMIT ${limit}`;
+  const last = rows.at(-1);
+  if (last === undefined) return { moves: [], hasMore: false };
+  const { position, runId, seq } = last;
+  await tx.logReader.update({ where: { name: READER }, data: { position, runId, seq } });
+  const told = rows.filter(({ body }) => body !== null);
+  return { moves: await movesOf(tx, told), hasMore: rows.length === limit };
+}
+
+async function movesOf(tx: Tx, rows: readonly Row[]): Promise<LogPart["moves"]> {
+  if (rows.length === 0) return [];
+  const ids = [...new Set(rows.map(({ runId }) => runId))];
+  // A run that is not the team's is seen by few, an endpoint of the team's by all.
+  const where = { id: { in: ids }, teamOwned: true };
+  const runs = await tx.run.findMany({ where, select: TOLD });
+  const byId = new Map(runs.map((run) => [run.id, toldRunOf(run)]));
+  return rows.flatMap(({ runId, seq, turn, at, body }) => {
+    const run = byId.get(runId);
+    // Written from the type by our own code alone.
+    return run === undefined ? [] : [{ run, event: { runId: run.id, seq, turn, at, body: body as RunMove } }];
+  });
+}
+
+const TOLD = {
+  id: true,
+  teamId: true,
+  title: true,
+  source: true,
+  createdAt: true,
+  sessionId: true,
+  conversationId: true,
+  ancestorIds: true,
+  metadata: true,
+  triggerUrl: true,
+} as const satisfies Prisma.RunSelect;
+
+function toldRunOf({
+  id,
+  teamId,
+  source,
+  ancestorIds,
+  metadata,
+  ...run
+}: Prisma.RunGetPayload<{ select: typeof TOLD }>) {
+  return present<ToldRun>({
+    ...run,
+    id: id as RunId,
+    teamId: teamId as TeamId,
+    source: source as RunSource,
+    ancestorIds: ancestorIds as RunId[],
+    metadata: metadata as Record<string, string>,
+  });
+}

@@ -1,0 +1,120 @@
+import type { News } from "../../core/ports/news.ts";
+import {
+  type SettledTry,
+  type TakenWebhook,
+  WEBHOOKS_TOPIC,
+  type WebhookOutbox,
+} from "../../core/ports/webhooks.ts";
+import type { NewWebhookDelivery } from "../../core/webhooks/webhook-delivery.ts";
+import type { WebhookEndpoint } from "../../core/webhooks/webhook-endpoint.ts";
+import type { Statements, Tx } from "../database.ts";
+import { Prisma } from "../generated/client.ts";
+import { deliveryColumns, endpointOf, newDeliveryOf } from "./webhook-rows.ts";
+
+/** Whoever takes a delivery has this long to settle it: longer than a post may last. */
+export const TAKEN_SECONDS = 60;
+
+const NOW = Prisma.sql`clock_timestamp()`;
+
+export class PrismaWebhookOutbox implements WebhookOutbox {
+  readonly #database: Statements;
+  readonly #news: News;
+
+  constructor(database: Statements, news: News) {
+    this.#database = database;
+    this.#news = news;
+  }
+
+  async add(deliveries: readonly NewWebhookDelivery[]): Promise<void> {
+    if (deliveries.length === 0) return;
+    const data = deliveries.map(deliveryColumns);
+    await this.#database.query((client) => client.webhookDelivery.createMany({ data, skipDuplicates: true }));
+    this.#news.tell([WEBHOOKS_TOPIC]);
+  }
+
+  /**
+   * One statement, so that of many senders each gets another delivery, without waiting for one another. What was taken
+   * goes on waiting, only later, and so holds back what comes after it until it is settled.
+   */
+  async take(busy: readonly string[]): Promise<TakenWebhook | undefined> {
+    const rows = await this.#database.query(
+      (client) => client.$queryRaw<{ id: string }[]>`
+        UPDATE webhook_deliveries SET tries = tries + 1, step = step + 1,
+          due_at = ${NOW} + ${TAKEN_SECONDS}::int * interval '1 second'
+        WHERE id = (
+          SELECT d.id FROM webhook_deliveries d JOIN webhook_endpoints e ON e.id = d.endpoint_id
+          WHERE d.state = 'waiting' AND d.due_at <= ${NOW} AND e.enabled AND d.endpoint_id <> ALL (${busy}::uuid[])
+            AND NOT EXISTS (
+              SELECT FROM webhook_deliveries earlier
+              WHERE earlier.endpoint_id = d.endpoint_id AND earlier.run_id = d.run_id AND earlier.seq < d.seq
+                AND earlier.state = 'waiting')
+          ORDER BY d.due_at, d.id LIMIT 1
+          FOR NO KEY UPDATE OF d SKIP LOCKED)
+        RETURNING id::text`,
+    );
+    return rows[0] && this.#taken(rows[0].id);
+  }
+
+  async hold(endpointId: string): Promise<WebhookEndpoint | undefined> {
+    return this.#database.transaction(async (tx) => {
+      await tx.$queryRaw`SELECT FROM webhook_endpoints WHERE id = ${endpointId}::uuid FOR NO KEY UPDATE`;
+      const row = await tx.webhookEndpoint.findUnique({ where: { id: endpointId } });
+      return row === null ? undefined : endpointOf(row);
+    });
+  }
+
+  async settle({ id, number }: TakenWebhook, { retryAfterMs, state, tried }: SettledTry): Promise<boolean> {
+    return this.#database.transaction(async (tx) => {
+      const { error = null } = tried;
+      const settledAt = state === "waiting" ? null : new Date();
+      const where = { id, state: "waiting", tries: number };
+      const { count } = await tx.webhookDelivery.updateMany({ where, data: { state, error, settledAt } });
+      if (count === 0) return false;
+      await tx.webhookTry.create({ data: { ...tried, deliveryId: id, number } });
+      if (state === "waiting") await postpone(tx, id, retryAfterMs ?? 0);
+      else await hasten(tx, id);
+      return true;
+    });
+  }
+
+  async giveUp(endpointId: string, error: string): Promise<void> {
+    const data = { state: "dead", error, settledAt: new Date() };
+    const where = { endpointId, state: "waiting" };
+    await this.#database.query((client) => client.webhookDelivery.updateMany({ where, data }));
+  }
+
+  async #taken(id: string): Promise<TakenWebhook | undefined> {
+    const include = { endpoint: true };
+    const row = await this.#database.query((client) =>
+      client.webhookDelivery.findUnique({ where: { id }, include }),
+    );
+    if (row === null) return undefined;
+    return {
+      ...newDeliveryOf(row),
+      endpoint: endpointOf(row.endpoint),
+      number: row.tries,
+      step: row.step,
+    };
+  }
+}
+
+/**
+ * Puts a delivery off, and with it those that may not be sent before it: left due, they would be looked at in vain each
+ * time somebody looks for work.
+ */
+async function postpone(tx: Tx, id: string, ms: number): Promise<void> {
+  await tx.$executeRaw`
+    UPDATE webhook_deliveries later SET due_at = ${NOW} + ${Math.ceil(ms)}::int * interval '1 millisecond'
+    FROM webhook_deliveries tried
+    WHERE tried.id = ${id}::uuid AND (later.id = tried.id
+      OR later.endpoint_id = tried.endpoint_id AND later.run_id = tried.run_id AND later.seq > tried.seq
+        AND later.state = 'waiting' AND later.step = 0)`;
+}
+
+/** The way is free for what was put off with it. */
+async function hasten(tx: Tx, id: string): Promise<void> {
+  await tx.$executeRaw`
+    UPDATE webhook_deliveries later SET due_at = ${NOW} FROM webhook_deliveries settled
+    WHERE settled.id = ${id}::uuid AND later.endpoint_id = settled.endpoint_id AND later.run_id = settled.run_id
+      AND later.seq > settled.seq AND later.state = 'waiting' AND later.step = 0 AND later.due_at > ${NOW}`;
+}

@@ -1,0 +1,78 @@
+import type { PrincipalId, RunId, TeamId } from "../../core/ids.ts";
+import type { WebhookEventType, WebhookMessageType } from "../../core/webhooks/event-types.ts";
+import type {
+  NewWebhookDelivery,
+  WebhookDelivery,
+  WebhookDeliveryState,
+  WebhookTry,
+} from "../../core/webhooks/webhook-delivery.ts";
+import type { WebhookEndpoint, WebhookSecret } from "../../core/webhooks/webhook-endpoint.ts";
+import type {
+  WebhookDelivery as DeliveryRow,
+  WebhookEndpoint as EndpointRow,
+  WebhookTry as TryRow,
+} from "../generated/client.ts";
+import { present } from "../present.ts";
+import { json } from "../run-rows.ts";
+
+/** Rows to domain and back. */
+export function endpointOf({ secrets, teamId, createdBy, events, ...row }: EndpointRow): WebhookEndpoint {
+  return present<WebhookEndpoint>({
+    ...row,
+    teamId: teamId as TeamId,
+    createdBy: createdBy as PrincipalId,
+    events: events as WebhookEventType[],
+    secrets: secretsOf(secrets),
+  });
+}
+
+export function endpointColumns({
+  description,
+  disabledReason,
+  failingSince,
+  secrets,
+  ...endpoint
+}: WebhookEndpoint) {
+  return {
+    ...endpoint,
+    events: [...endpoint.events],
+    description: description ?? null,
+    disabledReason: disabledReason ?? null,
+    failingSince: failingSince ?? null,
+    secrets: json(secrets),
+  };
+}
+
+/** JSON knows no dates. */
+function secretsOf(column: unknown): readonly WebhookSecret[] {
+  const stored = column as readonly { sealed: string; expiresAt?: string }[];
+  return stored.map(({ sealed, expiresAt }) => ({
+    sealed,
+    ...(expiresAt === undefined ? {} : { expiresAt: new Date(expiresAt) }),
+  }));
+}
+
+export function deliveryColumns({ about, ...delivery }: NewWebhookDelivery) {
+  return { ...delivery, runId: about?.runId ?? null, seq: about?.seq ?? null };
+}
+
+export function newDeliveryOf({ id, endpointId, runId, seq, type, body }: DeliveryRow): NewWebhookDelivery {
+  const about = runId === null || seq === null ? {} : { about: { runId: runId as RunId, seq } };
+  return { id, endpointId, type: type as WebhookMessageType, body, ...about };
+}
+
+export function deliveryOf(row: DeliveryRow): WebhookDelivery {
+  const { state, tries, error, dueAt, createdAt, settledAt } = row;
+  const rest = { tries, error, createdAt, settledAt, dueAt: state === "waiting" ? dueAt : null };
+  return {
+    ...newDeliveryOf(row),
+    ...present<Omit<WebhookDelivery, keyof NewWebhookDelivery>>({
+      ...rest,
+      state: state as WebhookDeliveryState,
+    }),
+  };
+}
+
+export function tryOf({ number, at, durationMs, status, error }: TryRow): WebhookTry {
+  return present<WebhookTry>({ number, at, durationMs, status, error });
+}

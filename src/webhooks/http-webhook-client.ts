@@ -1,0 +1,70 @@
+import { Client } from "undici";
+import type { SignedMessage, WebhookAnswer, WebhookClient } from "../core/ports/webhook-client.ts";
+import type { Destinations } from "../outgoing/destinations.ts";
+import { createGuardedConnector, type Resolve } from "../outgoing/guarded-connector.ts";
+import { reasonOf } from "./failure-reason.ts";
+import { retryAfterMs } from "./retry-after.ts";
+import { signatureHeaders } from "./signature.ts";
+
+export interface WebhookClientOptions {
+  readonly destinations: Destinations;
+  /** For everything together, from resolving the name to the answer's head. */
+  readonly limitMs?: number;
+  readonly resolve?: Resolve;
+}
+
+/** What the specification recommends, at least. */
+const LIMIT_MS = 15_000;
+
+export function createWebhookClient({
+  destinations,
+  limitMs = LIMIT_MS,
+  ...resolving
+}: WebhookClientOptions): WebhookClient {
+  const connect = createGuardedConnector({ destinations, connectMs: limitMs, ...resolving });
+  return {
+    problemOf: (url) => destinations.problemOf(url),
+    async post(message, stop) {
+      const begun = performance.now();
+      const limit = AbortSignal.timeout(limitMs);
+      // A client of its own, so that nothing of this receiver outlives the call: no socket, no byte of its answer.
+      const client = new Client(new URL(message.url).origin, { connect });
+      try {
+        const answer = await send(client, message, AbortSignal.any([limit, stop]));
+        return { durationMs: since(begun), ...answer };
+      } catch (error) {
+        stop.throwIfAborted();
+        const reason = limit.aborted ? `There was no answer within ${limitMs} ms.` : reasonOf(error);
+        return { durationMs: since(begun), error: reason };
+      } finally {
+        await client.destroy();
+      }
+    },
+  };
+}
+
+type Answered = Omit<Extract<WebhookAnswer, { status: number }>, "durationMs">;
+
+async function send(client: Client, message: SignedMessage, signal: AbortSignal): Promise<Answered> {
+  const { pathname, search } = new URL(message.url);
+  const { body, headers, statusCode } = await client.request({
+    method: "POST",
+    path: `${pathname}${search}`,
+    headers: {
+      "content-type": "application/json",
+      "user-agent": "Errand",
+      ...signatureHeaders(message, new Date()),
+    },
+    body: message.body,
+    signal,
+    reset: true,
+  });
+  // The status says everything; the body is left unread, however long it is. Its end with the client is no error.
+  body.on("error", () => undefined);
+  const pauseMs = retryAfterMs(headers["retry-after"], new Date());
+  return { status: statusCode, ...(pauseMs === undefined ? {} : { retryAfterMs: pauseMs }) };
+}
+
+function since(begun: number): number {
+  return Math.round(performance.now() - begun);
+}

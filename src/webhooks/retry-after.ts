@@ -1,0 +1,10 @@
+/** A `Retry-After` header as milliseconds from now, whether it holds seconds or a date; undefined: none that holds. */
+export function retryAfterMs(header: string | string[] | undefined, now: Date): number | undefined {
+  if (typeof header !== "string") return undefined;
+  if (/^\d{1,9}$/.test(header)) return Number(header) * 1_000;
+  const at = HTTP_DATE.test(header) ? Date.parse(header) : Number.NaN;
+  return Number.isNaN(at) ? undefined : Math.max(0, at - now.getTime());
+}
+
+/** JavaScript's own reading of dates finds one in almost anything. */
+const HTTP_DATE = /^[A-Z][a-z]{2,8}, .* GMT$/;

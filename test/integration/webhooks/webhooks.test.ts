@@ -1,0 +1,203 @@
+import { Webhook } from "standardwebhooks";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { Log } from "../../../src/core/ports/log.ts";
+import { WebhookFanOut } from "../../../src/core/webhooks/webhook-fan-out.ts";
+import { WebhookSender } from "../../../src/core/webhooks/webhook-sender.ts";
+import { startWebhooks } from "../../../src/core/webhooks/webhook-worker.ts";
+import { parseAllowList } from "../../../src/outgoing/allow-list.ts";
+import { Destinations } from "../../../src/outgoing/destinations.ts";
+import { createWebhookClient } from "../../../src/webhooks/http-webhook-client.ts";
+import { waitFor } from "../../support/wait-for.ts";
+import {
+  answerWith,
+  type ReceivedPost,
+  startWebhookReceiver,
+  type WebhookReceiver,
+} from "../../support/webhook-receiver.ts";
+import { type ApiBench, startBench } from "../api/api-bench.ts";
+import { call, createRun } from "../api/api-caller.ts";
+
+const WEBHOOKS = "/api/v1/agent/webhooks";
+const ALLOWED = "127.0.0.1";
+
+let bench: ApiBench;
+let receiver: WebhookReceiver;
+let stop: () => Promise<unknown>;
+beforeAll(async () => {
+  bench = await startBench({ webhookAllow: ALLOWED });
+  const workers = [aWorker(), aWorker(), aWorker()];
+  stop = () => Promise.all(workers.map((end) => end()));
+});
+beforeEach(async () => {
+  receiver = await startWebhookReceiver();
+});
+afterEach(async () => {
+  const { webhooks } = (await call(bench, WEBHOOKS)).body;
+  for (const { id } of webhooks) await call(bench, `${WEBHOOKS}/${id}`, { method: "DELETE" });
+  await receiver.close();
+});
+afterAll(async () => {
+  await stop();
+  await bench.close();
+});
+
+/** As each worker process has it. */
+function aWorker(): () => Promise<void> {
+  const { clock, news, storage } = bench;
+  const log: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
+  const client = createWebhookClient({
+    destinations: new Destinations(parseAllowList(ALLOWED)),
+    limitMs: 500,
+  });
+  const sessionLink = ({ sessionId }: { sessionId: string }) => `http://here/sessions/${sessionId}`;
+  return startWebhooks({
+    fanOut: new WebhookFanOut({ storage, log, sessionLink, redact: (text) => text }),
+    sender: new WebhookSender({ storage, client, box: bench.secrets, clock, log }),
+    history: storage.webhooks.history,
+    ...{ clock, news, log },
+  });
+}
+
+async function aWebhook(body: object = {}): Promise<{ id: string; secret: string }> {
+  const answer = await call(bench, WEBHOOKS, { body: { url: receiver.url, ...body } });
+  expect(answer.status).toBe(201);
+  return answer.body;
+}
+
+const verified = ({ body, headers }: ReceivedPost, secret: string) =>
+  new Webhook(secret).verify(body, headers as Record<string, string>) as {
+    type: string;
+    data: { run_id: string; seq: number; state: string };
+  };
+
+const arrived = (count: number) =>
+  waitFor(() => receiver.posts.length >= count, { what: `${count} messages` }).then(() => receiver.posts);
+
+async function settled(webhookId: string, deliveryId: string, state: string) {
+  const path = `${WEBHOOKS}/${webhookId}/deliveries/${deliveryId}`;
+  return waitFor(
+    async () => {
+      const { body } = await call(bench, path);
+      return body.history.length > 0 && body.state === state && body;
+    },
+    { what: `the delivery to be ${state}` },
+  );
+}
+
+describe("a webhook", () => {
+  test("is told of a run's life, in its order, signed", async () => {
+    const { secret } = await aWebhook();
+
+    const runId = await createRun(bench);
+    await bench.edit(runId, (edit) => edit.moveTo("PENDING"));
+    await bench.edit(runId, (edit) => edit.moveTo("CANCELLED"));
+
+    const told = (await arrived(3)).map((post) => verified(post, secret));
+    expect(told.map(({ type, data }) => [type, data.run_id, data.seq, data.state])).toEqual([
+      ["run.created", runId, 1, "QUEUED"],
+      ["run.pending", runId, 2, "PENDING"],
+      ["run.cancelled", runId, 3, "CANCELLED"],
+    ]);
+  });
+
+  test("is told everything once by many workers, however much there is", async () => {
+    const { id, secret } = await aWebhook({ events: ["run.created"] });
+    const runIds = await Promise.all(Array.from({ length: 25 }, () => createRun(bench)));
+
+    const posts = await arrived(25);
+    await waitFor(
+      async () =>
+        (await call(bench, `${WEBHOOKS}/${id}/deliveries?state=waiting`)).body.deliveries.length === 0,
+      { what: "everything to be delivered" },
+    );
+
+    expect(posts.map((post) => verified(post, secret).data.run_id).toSorted()).toEqual(runIds.toSorted());
+    expect((await call(bench, `${WEBHOOKS}/${id}/deliveries?limit=100`)).body.deliveries).toHaveLength(25);
+  });
+
+  test("can be verified with the old secret and the new one while they change places", async () => {
+    const { id, secret: old } = await aWebhook();
+    const { body } = await call(bench, `${WEBHOOKS}/${id}/rotate-secret`, { method: "POST" });
+
+    await call(bench, `${WEBHOOKS}/${id}/test`, { method: "POST" });
+
+    const [post = expect.fail("Nothing arrived.")] = await arrived(1);
+    expect(verified(post, old).type).toBe("webhook.test");
+    expect(verified(post, body.secret).type).toBe("webhook.test");
+    await call(bench, `${WEBHOOKS}/${id}/rotate-secret`, { body: { overlap_seconds: 0 } });
+    await call(bench, `${WEBHOOKS}/${id}/test`, { method: "POST" });
+    const last = (await arrived(2)).at(-1) ?? expect.fail("Nothing arrived.");
+    expect(() => verified(last, body.secret)).toThrow("No matching signature");
+  });
+
+  test("that answers with a redirect, hangs or is busy has its try in the history", async () => {
+    const { id } = await aWebhook();
+    const answers = [
+      answerWith(302, { location: receiver.url }),
+      () => undefined,
+      answerWith(503, { "retry-after": "60" }),
+    ];
+    const deliveries: string[] = [];
+    for (const answer of answers) {
+      receiver.answer = answer;
+      const { body } = await call(bench, `${WEBHOOKS}/${id}/test`, { method: "POST" });
+      deliveries.push(body.id);
+      await settled(id, body.id, "waiting");
+    }
+
+    const tries = await Promise.all(
+      deliveries.map(async (delivery) => (await settled(id, delivery, "waiting")).history[0]),
+    );
+
+    expect(tries.map(({ status, error }) => [status, error])).toEqual([
+      [302, "The receiver answered HTTP 302."],
+      [undefined, "There was no answer within 500 ms."],
+      [503, "The receiver answered HTTP 503."],
+    ]);
+    const { next_try_at } = await settled(id, deliveries[2] ?? "", "waiting");
+    expect(Date.parse(next_try_at)).toBeGreaterThan(Date.now() + 50_000);
+  });
+
+  test("that is gone is switched off, and whoever wants hears of it", async () => {
+    const other = await startWebhookReceiver();
+    const { id } = await aWebhook();
+    const { secret } = await aWebhook({ url: other.url, events: ["webhook.disabled"] });
+    receiver.answer = answerWith(410);
+
+    await createRun(bench);
+
+    const [post] = await waitFor(() => other.posts.length > 0 && other.posts, { what: "the notice" });
+    expect(verified(post ?? expect.fail("There is no notice."), secret)).toMatchObject({
+      type: "webhook.disabled",
+      data: { webhook_id: id, url: receiver.url, reason: "The receiver answered 410 Gone." },
+    });
+    expect((await call(bench, `${WEBHOOKS}/${id}`)).body).toMatchObject({
+      enabled: false,
+      disabled_reason: "The receiver answered 410 Gone.",
+    });
+    const { deliveries } = (await call(bench, `${WEBHOOKS}/${id}/deliveries`)).body;
+    expect(
+      deliveries.map(({ state, type }: { state: string; type: string }) => [type, state]).toSorted(),
+    ).toEqual([
+      ["run.created", "dead"],
+      ["webhook.disabled", "dead"],
+    ]);
+    expect(receiver.posts).toHaveLength(1);
+    await other.close();
+  });
+
+  test("is sent a delivery again, as the same message", async () => {
+    const { id, secret } = await aWebhook();
+    const runId = await createRun(bench);
+    const [first = expect.fail("Nothing arrived.")] = await arrived(1);
+    const delivery = String(first.headers["webhook-id"]);
+    await settled(id, delivery, "delivered");
+
+    await call(bench, `${WEBHOOKS}/${id}/deliveries/${delivery}/replay`, { method: "POST" });
+
+    const second = (await arrived(2)).at(-1) ?? expect.fail("Nothing arrived.");
+    expect([second.headers["webhook-id"], second.body]).toEqual([delivery, first.body]);
+    expect(verified(second, secret).data.run_id).toBe(runId);
+    expect((await settled(id, delivery, "delivered")).history).toHaveLength(2);
+  });
+});

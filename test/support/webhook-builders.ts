@@ -1,0 +1,34 @@
+import { newId, type PrincipalId } from "../../src/core/ids.ts";
+import { FIRST_TEAM } from "../../src/core/people/team.ts";
+import { RUN_EVENT_TYPES } from "../../src/core/webhooks/event-types.ts";
+import type { NewWebhookDelivery } from "../../src/core/webhooks/webhook-delivery.ts";
+import type { WebhookEndpoint } from "../../src/core/webhooks/webhook-endpoint.ts";
+
+export function anEndpoint(changes: Partial<WebhookEndpoint> = {}): WebhookEndpoint {
+  const createdAt = changes.createdAt ?? new Date("2026-03-01T11:00:00.000Z");
+  return {
+    id: newId(createdAt),
+    teamId: FIRST_TEAM,
+    url: "https://receiver.example/hook",
+    events: [...RUN_EVENT_TYPES],
+    enabled: true,
+    secrets: [{ sealed: "sealed" }],
+    createdBy: newId<PrincipalId>(createdAt),
+    createdAt,
+    updatedAt: createdAt,
+    ...changes,
+  };
+}
+
+export function aDelivery(
+  endpoint: WebhookEndpoint,
+  changes: Partial<NewWebhookDelivery> = {},
+): NewWebhookDelivery {
+  return {
+    id: newId(new Date()),
+    endpointId: endpoint.id,
+    type: "run.succeeded",
+    body: '{"type":"run.succeeded"}',
+    ...changes,
+  };
+}

@@ -1,0 +1,164 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import { newId, type RunId, type TeamId } from "../../../../src/core/ids.ts";
+import type { RunEventBody } from "../../../../src/core/runs/events.ts";
+import { RUN_STATES } from "../../../../src/core/runs/states.ts";
+import type { NewWebhookDelivery } from "../../../../src/core/webhooks/webhook-delivery.ts";
+import { WebhookBench } from "./webhook-bench.ts";
+
+let bench: WebhookBench;
+beforeEach(() => {
+  bench = new WebhookBench();
+});
+
+const moved = (to: (typeof RUN_STATES)[number], more: object = {}): RunEventBody => ({
+  kind: "run.state",
+  from: "QUEUED",
+  to,
+  ...more,
+});
+
+describe("an endpoint", () => {
+  test("is told of every move of a run, once and in its order", async () => {
+    const endpoint = await bench.anEndpoint();
+    const { id: runId } = await bench.aRun(
+      {},
+      RUN_STATES.map((state) => moved(state)),
+    );
+
+    await bench.fanOut.round();
+    await bench.fanOut.round();
+
+    const told = (await bench.told(endpoint)).toSorted(bySeq);
+    const expected = ["created", ...RUN_STATES.map((state) => state.toLowerCase())];
+    expect(told.map(({ about, type }) => [about, type])).toEqual(
+      expected.map((name, index) => [{ runId, seq: index + 1 }, `run.${name}`]),
+    );
+  });
+
+  test("is told of nothing else", async () => {
+    const endpoint = await bench.anEndpoint();
+    const { id } = await bench.aRun();
+    await bench.addEvents(id, { kind: "agent.message", text: "hello" }, { kind: "agent.title", title: "x" });
+
+    await bench.fanOut.round();
+
+    expect((await bench.told(endpoint)).map(({ type }) => type)).toEqual(["run.created"]);
+  });
+
+  test("is told of what it asked for", async () => {
+    const endpoint = await bench.anEndpoint({ events: ["run.failed"] });
+    await bench.aRun({}, [moved("SUCCEEDED")]);
+    await bench.aRun({}, [moved("FAILED")]);
+
+    await bench.fanOut.round();
+
+    expect((await bench.told(endpoint)).map(({ type }) => type)).toEqual(["run.failed"]);
+  });
+
+  test("is told of nothing while it is switched off, nor of other teams, nor of what is not the team's", async () => {
+    const [off, on] = [await bench.anEndpoint({ enabled: false }), await bench.anEndpoint()];
+    await bench.aRun({ teamId: newId<TeamId>(new Date()) });
+    await bench.aRun({ teamOwned: false });
+    const { id: runId } = await bench.aRun();
+
+    await bench.fanOut.round();
+
+    expect(await bench.told(off)).toEqual([]);
+    expect((await bench.told(on)).map(({ about }) => about)).toEqual([{ runId, seq: 1 }]);
+  });
+
+  test("is not told of what happened before it was there", async () => {
+    await bench.aRun();
+    await bench.clock.advance(61_000);
+    const endpoint = await bench.anEndpoint({ createdAt: bench.clock.now() });
+    const { id: runId } = await bench.aRun();
+
+    await bench.fanOut.round();
+
+    expect((await bench.told(endpoint)).map(({ about }) => about)).toEqual([{ runId, seq: 1 }]);
+  });
+
+  test("is told once, however many follow the log", async () => {
+    const endpoint = await bench.anEndpoint();
+    for (let index = 0; index < 20; index += 1) await bench.aRun();
+
+    await Promise.all([bench.fanOut, bench.aFanOut(), bench.aFanOut()].map((fanOut) => fanOut.round()));
+
+    expect(await bench.told(endpoint)).toHaveLength(20);
+  });
+
+  test("is told of more than is read at once", async () => {
+    const endpoint = await bench.anEndpoint({ events: ["run.created"] });
+    const { id } = await bench.aRun();
+    await bench.addEvents(id, ...Array.from({ length: 999 }, () => moved("PENDING")));
+    await bench.aRun();
+
+    await bench.fanOut.round();
+
+    expect(await bench.told(endpoint)).toHaveLength(2);
+  });
+});
+
+describe("a message", () => {
+  async function message(
+    events: readonly RunEventBody[],
+    origin: object = {},
+  ): Promise<Record<string, unknown>> {
+    const endpoint = await bench.anEndpoint();
+    await bench.aRun(origin, events);
+    await bench.fanOut.round();
+    const told = (await bench.told(endpoint)).toSorted(bySeq);
+    return JSON.parse(told.at(-1)?.body ?? "");
+  }
+
+  test("says what happened to which run when, in the contract's words", async () => {
+    const parent = newId<RunId>(new Date());
+    const status = { message: "The model is away.", errorCode: "resource_unavailable", retryable: true };
+    const origin = {
+      metadata: { ticket: "T-1" },
+      triggerUrl: "https://chat.example/1",
+      ancestorIds: [parent],
+    };
+
+    const { data, ...rest } = await message([moved("ERROR", { status, reason: "x" })], origin);
+
+    expect(rest).toEqual({ type: "run.error", timestamp: "2026-03-01T12:00:00.000Z" });
+    expect(data).toEqual({
+      run_id: expect.any(String),
+      seq: 2,
+      state: "ERROR",
+      previous_state: "QUEUED",
+      status_message: { message: "The model is away.", error_code: "resource_unavailable", retryable: true },
+      title: "Fix the parser",
+      source: "API",
+      created_at: "2026-03-01T12:00:00.000Z",
+      session_link: expect.stringMatching(/^https:\/\/errand.example\/sessions\/[\da-f-]{36}$/),
+      conversation_id: expect.any(String),
+      parent_run_id: parent,
+      trigger_url: "https://chat.example/1",
+      metadata: { ticket: "T-1" },
+    });
+  });
+
+  test("has the state of the moment that it tells of", async () => {
+    const { data } = await message([]);
+
+    expect(data).toMatchObject({ state: "QUEUED", seq: 1 });
+    expect(data).not.toHaveProperty("previous_state");
+  });
+
+  test("holds neither the prompt nor a secret, and no words without end", async () => {
+    const origin = { prompt: "the prompt", context: "the context", title: "has a canary in it" };
+    const status = { message: "x".repeat(100_000) };
+
+    const text = JSON.stringify(await message([moved("FAILED", { status })], origin));
+
+    expect(text).not.toMatch(/the prompt|the context|canary/);
+    expect(text).toContain("has a [redacted] in it");
+    expect(text.length).toBeLessThan(4_000);
+  });
+});
+
+function bySeq(left: NewWebhookDelivery, right: NewWebhookDelivery): number {
+  return (left.about?.seq ?? 0) - (right.about?.seq ?? 0);
+}
