@@ -4,7 +4,20 @@
  */
 
 /** The folders beside the core. Each is one part, and knows of the others only what a rule below names. */
-const PARTS = ["adapters", "agents", "api", "news", "queue", "sandboxes", "storage", "workspace"];
+const PARTS = [
+  "adapters",
+  "agents",
+  "api",
+  "git",
+  "news",
+  "outgoing",
+  "queue",
+  "sandboxes",
+  "skills",
+  "storage",
+  "webhooks",
+  "workspace",
+];
 
 /** The files that put parts together: the only ones that see all of them. */
 const WIRING = "^src/(compose|start|main)\\.ts$";
@@ -47,10 +60,14 @@ module.exports = {
     partKnows("adapters"),
     partKnows("agents", ["src/sandboxes/sandbox.ts"]),
     partKnows("api"),
+    partKnows("git"),
     partKnows("news"),
+    partKnows("outgoing"),
     partKnows("queue", ["src/storage/store-parts.ts"]),
     partKnows("sandboxes"),
+    partKnows("skills", ["src/git/mirror.ts", "src/git/repository-mirrors.ts"]),
     partKnows("storage", ["src/start-error.ts"]),
+    partKnows("webhooks", ["src/outgoing/destinations.ts", "src/outgoing/guarded-connector.ts"]),
     partKnows("workspace"),
     strangers("adapters"),
     strangers("agents"),
@@ -84,7 +101,11 @@ module.exports = {
       from: { path: "^src/[^/]+$", pathNot: WIRING },
       to: {
         path: `^src/(${PARTS.join("|")})/`,
-        pathNot: ["^src/adapters/registry\\.ts$", "^src/sandboxes/choose-sandbox\\.ts$"],
+        pathNot: [
+          "^src/adapters/registry\\.ts$",
+          "^src/outgoing/allow-list\\.ts$",
+          "^src/sandboxes/choose-sandbox\\.ts$",
+        ],
       },
     },
     {

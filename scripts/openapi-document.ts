@@ -1,25 +1,37 @@
+import type { FastifyInstance } from "fastify";
 import { createServer } from "../src/api/server.ts";
 import { apiParts, compose, type Grounds } from "../src/compose.ts";
 import { readConfig } from "../src/config.ts";
 import { createLogger } from "../src/log.ts";
+import { createKnownSecrets } from "../src/redaction.ts";
 
 const NOWHERE = "postgresql://nobody@127.0.0.1:1/none";
 
-/** The OpenAPI document of the whole server as text. The server is put together for it, but nothing is started. */
-export async function openapiDocument(): Promise<string> {
+/** The OpenAPI document of the whole server as text. */
+export function openapiDocument(): Promise<string> {
+  return withUnstartedServer({}, async (server) => `${JSON.stringify(server.swagger(), null, 2)}\n`);
+}
+
+/** The whole server as it is put together for an environment, without a database: nothing is started. */
+export async function withUnstartedServer<T>(
+  environment: Record<string, string>,
+  work: (server: FastifyInstance) => Promise<T>,
+): Promise<T> {
   const grounds: Grounds = {
-    config: readConfig({}),
+    config: readConfig(environment),
     databaseUrl: NOWHERE,
     secretKey: "of no use",
-    redact: (text) => text,
+    knownSecrets: createKnownSecrets([]),
     logger: createLogger("silent", (text) => text),
     tls: undefined,
     publicUrl: () => "http://127.0.0.1",
   };
   const parts = await compose(grounds);
   const server = await createServer(apiParts(grounds, parts));
-  const text = `${JSON.stringify(server.swagger(), null, 2)}\n`;
-  await server.close();
-  await Promise.all([parts.database.close(), parts.blobs.close()]);
-  return text;
+  try {
+    return await work(server);
+  } finally {
+    await server.close();
+    await Promise.all([parts.database.close(), parts.blobs.close()]);
+  }
 }

@@ -1,6 +1,8 @@
 import { resolve } from "node:path";
 import { z } from "zod";
 import { type AdapterReading, readAdapters } from "./adapters/registry.ts";
+import { type AllowList, parseAllowList } from "./outgoing/allow-list.ts";
+import { formsOf } from "./redaction.ts";
 import { SANDBOX_SETTINGS } from "./sandboxes/choose-sandbox.ts";
 import { StartError } from "./start-error.ts";
 
@@ -10,7 +12,33 @@ const hops = z
   .string()
   .regex(/^(\d|10|true|false)$/, "must be the number of proxies, 0 to 10")
   .transform((value) => (value === "true" ? 1 : Number(value === "false" ? 0 : value) || false));
+const allowList = z
+  .string()
+  .default("")
+  .transform((text, context) => {
+    try {
+      return parseAllowList(text);
+    } catch (error) {
+      context.addIssue({ code: "custom", message: error instanceof Error ? error.message : String(error) });
+      return z.NEVER;
+    }
+  });
 const count = (min: number, max: number) => z.coerce.number().int().min(min).max(max);
+const secretKey = z.string().min(32, "must have at least 32 characters");
+const secretKeys = z
+  .string()
+  .transform((text) => text.split(",").map((key) => key.trim()))
+  .pipe(z.array(secretKey))
+  .default([]);
+
+const KIBIBYTE = 1_024;
+const MEBIBYTE = 1_024 * KIBIBYTE;
+
+/** Keys do not belong into an address: it stands in messages. */
+const gitUrl = z
+  .url({ protocol: /^(https?|file)$/ })
+  .refine((url) => !/^[^/]*\/\/[^/]*@/.test(url), "must hold no name and no key")
+  .transform((url) => url.replace(/\/+$/, ""));
 
 /** All variables of ours. What is empty counts as not set. The defaults are those of the README's table. */
 const variables = z.object({
@@ -21,11 +49,21 @@ const variables = z.object({
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }).optional(),
   ERRAND_ROLE: z.enum(["all", "api", "worker"]).default("all"),
   ERRAND_API_KEY: z.string().min(16, "must have at least 16 characters").optional(),
-  ERRAND_SECRET_KEY: z.string().min(32, "must have at least 32 characters").optional(),
+  ERRAND_SECRET_KEY: secretKey.optional(),
+  ERRAND_OLD_SECRET_KEYS: secretKeys,
   ERRAND_AGENT: z.enum(["auto", "demo"]).default("auto"),
   ERRAND_SANDBOX: z.enum(SANDBOX_SETTINGS).default("auto"),
   ERRAND_CONCURRENCY: count(1, 100).default(4),
+  ERRAND_WORKER_HOST: z.string().max(100, "must have at most 100 characters").optional(),
+  ERRAND_GIT_URL: gitUrl.default("https://github.com"),
+  ERRAND_WEBHOOK_ALLOW: allowList,
   ERRAND_DATABASE_CONNECTIONS: count(2, 100).default(10),
+  ERRAND_RATE_LIMIT: count(0, 1_000_000).default(600),
+  ERRAND_MAX_STREAMS: count(0, 100_000).default(20),
+  ERRAND_MAX_BODY_MIB: count(1, 512).default(30),
+  ERRAND_MAX_PROMPT_KIB: count(1, 16_384).default(256),
+  ERRAND_MAX_ATTACHMENT_MIB: count(1, 256).default(10),
+  ERRAND_MAX_ATTACHMENTS_MIB: count(1, 256).default(20),
   ERRAND_TRUST_PROXY: hops.default(false),
   ERRAND_TLS_CERT: z.string().optional(),
   ERRAND_TLS_KEY: z.string().optional(),
@@ -46,10 +84,29 @@ export interface Config {
   readonly databaseConnections: number;
   readonly apiKey: string | undefined;
   readonly secretKey: string | undefined;
+  /** Earlier ones: what they sealed and hashed still opens. */
+  readonly oldSecretKeys: readonly string[];
   readonly sandbox: Variables["ERRAND_SANDBOX"];
   readonly concurrency: number;
+  /** The name by which runs ask for this worker. Undefined: it takes only runs that name none. */
+  readonly workerHost: string | undefined;
+  /** Repositories are at `<gitUrl>/<owner>/<name>.git`. */
+  readonly gitUrl: string;
+  /** Where the server connects to on behalf of callers although it is not public, or not HTTPS. */
+  readonly webhookAllow: AllowList;
   /** How many proxies stand before us; false: none. */
   readonly trustProxy: number | false;
+  /** Of the API; what is counted is counted in each process. */
+  readonly limits: {
+    /** Requests a minute of a key, or of an address without one. 0: any number. */
+    readonly rateLimit: number;
+    /** Event streams of a key. 0: any number. */
+    readonly streamsPerKey: number;
+    readonly bodyBytes: number;
+    readonly promptBytes: number;
+    readonly attachmentBytes: number;
+    readonly attachmentsBytes: number;
+  };
   readonly tls: { readonly certFile: string; readonly keyFile: string } | undefined;
   readonly logLevel: string;
   /** The adapters that are switched on. */
@@ -86,9 +143,21 @@ function configOf(given: Variables): Omit<Config, "adapters" | "secrets"> {
     databaseConnections: given.ERRAND_DATABASE_CONNECTIONS,
     apiKey: given.ERRAND_API_KEY,
     secretKey: given.ERRAND_SECRET_KEY,
+    oldSecretKeys: given.ERRAND_OLD_SECRET_KEYS,
     sandbox: given.ERRAND_SANDBOX,
     concurrency: given.ERRAND_CONCURRENCY,
+    workerHost: given.ERRAND_WORKER_HOST,
+    gitUrl: given.ERRAND_GIT_URL,
+    webhookAllow: given.ERRAND_WEBHOOK_ALLOW,
     trustProxy: given.ERRAND_TRUST_PROXY,
+    limits: {
+      rateLimit: given.ERRAND_RATE_LIMIT,
+      streamsPerKey: given.ERRAND_MAX_STREAMS,
+      bodyBytes: given.ERRAND_MAX_BODY_MIB * MEBIBYTE,
+      promptBytes: given.ERRAND_MAX_PROMPT_KIB * KIBIBYTE,
+      attachmentBytes: given.ERRAND_MAX_ATTACHMENT_MIB * MEBIBYTE,
+      attachmentsBytes: given.ERRAND_MAX_ATTACHMENTS_MIB * MEBIBYTE,
+    },
     tls: certFile === undefined || keyFile === undefined ? undefined : { certFile, keyFile },
     logLevel: given.ERRAND_LOG_LEVEL,
   };
@@ -143,26 +212,20 @@ function tell({ path, message }: z.core.$ZodIssue): string {
 }
 
 /** By the variable's name, so that a key of a program we know nothing of is not shown either. */
-const SECRET_NAME = /(KEY|SECRET|TOKEN|PASSWORD)$/;
+const SECRET_NAME = /(KEY|SECRET|TOKEN|PASSWORD)S?$/;
 
 function secretsIn(env: Env): string[] {
   const values = Object.entries(env).flatMap(([name, value]) =>
-    SECRET_NAME.test(name) && value ? formsOf(value) : [],
+    SECRET_NAME.test(name) && value ? secretsOf(value) : [],
   );
   const password = env.DATABASE_URL === undefined ? "" : passwordIn(env.DATABASE_URL);
   return [...values, ...(password === "" ? [] : [password])];
 }
 
-/** A line of a key says too much already; a shorter one is no more than padding. */
-const PEM_LINE = /^[A-Za-z\d+/=]{41,}$/;
-
-/** All forms in which a value is used: one of several secrets, and a PEM whose line breaks were written as `\n`. */
-function formsOf(value: string): string[] {
+/** Also each of several values. */
+function secretsOf(value: string): string[] {
   const parts = value.split(",").map((part) => part.trim());
-  const pem = value.replaceAll("\\n", "\n");
-  const lines = pem.split(/\r?\n/).map((line) => line.trim());
-  const forms = [value, ...parts, pem.trim(), ...lines.filter((line) => PEM_LINE.test(line))];
-  return Array.from(new Set(forms)).filter((form) => form !== "");
+  return [...new Set([...parts, ...formsOf(value)])].filter((form) => form !== "");
 }
 
 function passwordIn(url: string): string {

@@ -9,9 +9,9 @@ export function deriveKey(secretKey: string, purpose: string): string {
 
 /** A secret kept in a file that only its owner may read; made when it is not there. */
 export async function keepSecret(dataDir: string, name: string, make: () => string): Promise<string> {
+  const kept = await readSecret(dataDir, name);
+  if (kept !== undefined) return kept;
   const path = join(dataDir, name);
-  const kept = await readFile(path, "utf8").catch(ignoreMissing);
-  if (kept !== undefined && kept.trim() !== "") return kept.trim();
   const secret = make();
   // Under another name first: a process killed while writing must not leave half a secret.
   const partial = `${path}.${process.pid}.partial`;
@@ -21,22 +21,14 @@ export async function keepSecret(dataDir: string, name: string, make: () => stri
   return secret;
 }
 
+/** The secret in such a file, if there is one. */
+export async function readSecret(dataDir: string, name: string): Promise<string | undefined> {
+  const kept = (await readFile(join(dataDir, name), "utf8").catch(ignoreMissing))?.trim();
+  return kept === "" ? undefined : kept;
+}
+
 export function randomSecret(): string {
   return randomBytes(32).toString("base64url");
-}
-
-/** Replaces every known secret in a text. Short values are left alone: they would tear ordinary words apart. */
-export function createRedactor(secrets: readonly string[]): (text: string) => string {
-  const known = secrets.filter((secret) => secret.length >= MIN_LENGTH).flatMap(spellingsOf);
-  return (text) => known.reduce((clean, secret) => clean.replaceAll(secret, "[redacted]"), text);
-}
-
-const MIN_LENGTH = 8;
-
-/** A secret as it stands, inside JSON, and in base64. */
-function spellingsOf(secret: string): string[] {
-  const escaped = JSON.stringify(secret).slice(1, -1);
-  return [...new Set([secret, escaped, Buffer.from(secret).toString("base64")])];
 }
 
 function ignoreMissing(error: unknown): undefined {

@@ -1,4 +1,4 @@
-import { mkdir, readFile } from "node:fs/promises";
+import { mkdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
 import { keyHint, newApiKey } from "./api/api-keys.ts";
@@ -8,11 +8,14 @@ import type { Config } from "./config.ts";
 import { untilAvailable } from "./core/attempts/until-available.ts";
 import { AppError } from "./core/errors.ts";
 import type { RunId } from "./core/ids.ts";
+import { startWebhooks } from "./core/webhooks/webhook-worker.ts";
 import { createLogger, plainLog } from "./log.ts";
+import { createKnownSecrets } from "./redaction.ts";
 import { sweepOrphans } from "./sandboxes/local/marked-processes.ts";
-import { createRedactor, keepSecret, randomSecret } from "./secrets.ts";
+import { keepSecret, randomSecret, readSecret } from "./secrets.ts";
 import { StartError } from "./start-error.ts";
 import { startEmbeddedPostgres } from "./storage/embedded/embedded-postgres.ts";
+import { repairLog } from "./storage/log-repair.ts";
 import { applyMigrations } from "./storage/migrations.ts";
 import { systemClock } from "./system-clock.ts";
 
@@ -28,10 +31,15 @@ export interface App {
 }
 
 const JANITOR_MS = 5_000;
+/** For due times whose job was lost. Not the janitor's: a schedule may keep its round waiting. */
+const SCHEDULES_MS = 5_000;
+const PRUNING_MS = 60 * 60_000;
 const GRACE_MS = 7_000;
 const KEY_FILE = "api-key";
 /** Short work, waiting mostly for other people's servers. */
 const CONVERSATION_CONCURRENCY = 4;
+/** A schedule with a skill may wait for the host of its repository. */
+const SCHEDULE_CONCURRENCY = 2;
 
 /** Starts what the role asks for, in the order in which one thing needs another; undone from the end on. */
 export async function startApp(config: Config): Promise<App> {
@@ -49,6 +57,7 @@ async function start(config: Config, undo: AsyncDisposableStack): Promise<App> {
   const parts = await compose(grounds);
   undo.defer(() => parts.database.close());
   undo.defer(() => parts.blobs.close());
+  undo.defer(() => parts.repositories.close());
   undo.defer(() => parts.news.stop());
   await parts.news.start();
   // The server stops before the queue, so that nothing new comes in while work is given back.
@@ -75,14 +84,19 @@ async function prepare(
   const secretKey = config.secretKey ?? (await keepSecret(config.dataDir, "secret-key", randomSecret));
   const ownKey =
     config.databaseUrl === undefined && config.apiKey === undefined ? await keepOwnKey(config) : undefined;
-  const redact = createRedactor([...config.secrets, secretKey, ...(ownKey === undefined ? [] : [ownKey])]);
+  const knownSecrets = createKnownSecrets([
+    ...config.secrets,
+    secretKey,
+    ...(ownKey === undefined ? [] : [ownKey]),
+  ]);
   const tls = await readTls(config);
-  const logger = createLogger(config.logLevel, redact);
+  const logger = createLogger(config.logLevel, knownSecrets.redact);
   const log = plainLog(logger);
   const databaseUrl = config.databaseUrl ?? (await startDatabase(config.dataDir, log.info, undo));
   await applyMigrations(databaseUrl, (message, facts) => log.info(message, { ...facts }));
+  if (await repairLog(databaseUrl)) log.warn("log.positions.moved");
   const address = { url: config.publicUrl ?? `${schemeOf(config)}://${config.host}:${config.port}` };
-  return { config, databaseUrl, secretKey, redact, logger, tls, publicUrl: () => address.url, address };
+  return { config, databaseUrl, secretKey, knownSecrets, logger, tls, publicUrl: () => address.url, address };
 }
 
 async function startDatabase(
@@ -98,20 +112,38 @@ async function startDatabase(
   return embedded.url;
 }
 
-/** The operator's key, or one of ours in a file. With a shared database the first process makes it, once. */
-async function keepAdministratorKey(
-  config: Config,
-  { hashKey, storage }: Parts,
-): Promise<string | undefined> {
+/** The operator's key, or one of ours in a file, whose path is returned. */
+async function keepAdministratorKey(config: Config, parts: Parts): Promise<string | undefined> {
+  const { administrators } = parts.storage;
   if (config.apiKey !== undefined) {
-    await storage.administrators.set(hashKey(config.apiKey), keyHint(config.apiKey));
+    await administrators.set(parts.hashKey(config.apiKey), keyHint(config.apiKey));
     return undefined;
   }
-  const isShared = config.databaseUrl !== undefined;
-  if (isShared && (await storage.administrators.exists())) return undefined;
+  if (config.databaseUrl !== undefined) return keepFirstKey(config, parts);
   const key = await keepOwnKey(config);
-  await storage.administrators.set(hashKey(key), keyHint(key));
+  await administrators.set(parts.hashKey(key), keyHint(key));
   return join(config.dataDir, KEY_FILE);
+}
+
+/** On a shared database the first process makes the key, once. undefined: it is kept by another one. */
+async function keepFirstKey(config: Config, parts: Parts): Promise<string | undefined> {
+  const { administrators } = parts.storage;
+  const kept = await readSecret(config.dataDir, KEY_FILE);
+  if (kept === undefined && (await administrators.exists())) return undefined;
+  // In the file first: a key that is set and written nowhere would be nobody's.
+  const key = kept ?? (await keepOwnKey(config));
+  const isFirst = await administrators.setFirst(parts.hashKey(key), keyHint(key));
+  const path = join(config.dataDir, KEY_FILE);
+  if (isFirst || (await isStored(key, parts))) return path;
+  if (kept === undefined) await rm(path, { force: true });
+  return undefined;
+}
+
+async function isStored(key: string, { formerHashers, hashKey, storage }: Parts): Promise<boolean> {
+  for (const hash of [hashKey, ...formerHashers]) {
+    if ((await storage.keys.findByHash(hash(key))) !== undefined) return true;
+  }
+  return false;
 }
 
 function keepOwnKey({ dataDir }: Config): Promise<string> {
@@ -137,14 +169,22 @@ async function listen(
 
 async function startWorker(grounds: Grounds, parts: Parts, undo: AsyncDisposableStack): Promise<string> {
   const { config, logger } = grounds;
-  const { janitor, runWorker, sandbox } = await composeWorker(grounds, parts);
+  const { heartbeat, janitor, runWorker, sandbox, scheduler, webhooks } = await composeWorker(grounds, parts);
   const swept = await sweepOrphans(config.dataDir);
   if (swept > 0) plainLog(logger).warn("sandbox.orphans.killed", { count: swept });
+  undo.defer(() => heartbeat.stop());
+  await heartbeat.start();
   await parts.queue.work("run", config.concurrency, (key, stop) => runWorker.work(key as RunId, stop));
   await parts.queue.work("inbox", CONVERSATION_CONCURRENCY, (key, stop) => parts.intake.work(key, stop));
   await parts.queue.work("deliver", CONVERSATION_CONCURRENCY, (key, stop) => parts.postman.work(key, stop));
+  await parts.queue.work("schedule", SCHEDULE_CONCURRENCY, (key) => scheduler.fire(key));
   const timer = setInterval(() => void janitor.round(), JANITOR_MS);
   undo.defer(() => clearInterval(timer));
+  const schedules = setInterval(() => void scheduler.round(), SCHEDULES_MS);
+  undo.defer(() => clearInterval(schedules));
+  undo.defer(startWebhooks(webhooks));
+  const pruning = setInterval(() => void janitor.prune(), PRUNING_MS);
+  undo.defer(() => clearInterval(pruning));
   return sandbox.name;
 }
 

@@ -6,6 +6,7 @@ export function welcome({ agentName, keyFile, sandboxName, url }: App, config: C
   const lines = [`Errand is ready at ${url}`, ""];
   if (keyFile !== undefined) lines.push(`Your API key is in ${keyFile}. Try:`, "", tryIt(url, keyFile), "");
   if (keyFile !== undefined) lines.push(`To watch runs, open ${url} and sign in with the key.`);
+  if (keyFile === undefined && config.apiKey === undefined) lines.push(ELSEWHERE);
   if (agentName === "demo") lines.push(DEMO);
   if (sandboxName === "local") lines.push(LOCAL);
   if (config.databaseUrl === undefined)
@@ -18,6 +19,8 @@ function tryIt(url: string, keyFile: string): string {
   return `curl -s ${url}/api/v1/agent/runs ${header} -d '{"prompt": "Look around and write a report"}'`;
 }
 
+const ELSEWHERE =
+  "The API key was made by the process that started first on this database: it is in the file api-key in that one's data directory.";
 const DEMO =
   "Runs are done by the built-in demo agent, which needs no model. Real agents are not in this version yet.";
 const LOCAL = "Agents run without a sandbox here: install bubblewrap to have one.";

@@ -1,5 +1,6 @@
 import type { FastifyPluginAsync } from "fastify";
 import type { Log } from "../core/ports/log.ts";
+import type { OpenRepository } from "../core/ports/repository-access.ts";
 import type { InboxEvent, ThreadAdapter } from "../core/ports/thread-adapter.ts";
 import { readGithubConfig } from "./github/config.ts";
 import { readSlackConfig } from "./slack/config.ts";
@@ -15,6 +16,8 @@ export interface AdapterDeps {
 export interface RunningAdapter {
   readonly adapter: ThreadAdapter;
   readonly routes: FastifyPluginAsync;
+  /** For a system that has repositories: how the one at this address is read. Undefined: not with a key of ours. */
+  readonly openRepository?: OpenRepository;
 }
 
 export interface AdapterReading {

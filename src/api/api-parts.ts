@@ -1,21 +1,36 @@
 import type { FastifyPluginAsync } from "fastify";
 import type { Logger } from "pino";
+import type { Doctor } from "../core/doctor/doctor.ts";
+import type { AgentCatalogueView } from "../core/ports/agent-catalogue.ts";
+import type { BlobStore } from "../core/ports/blob-store.ts";
 import type { Clock } from "../core/ports/clock.ts";
+import type { NextDue } from "../core/ports/cron.ts";
 import type { News } from "../core/ports/news.ts";
 import type { SecretBox } from "../core/ports/secret-box.ts";
 import type { Storage } from "../core/ports/storage.ts";
+import type { WebhookClient } from "../core/ports/webhook-client.ts";
 import type { RunService } from "../core/runs/run-service.ts";
+import type { SkillCatalogue } from "../core/skills/skill-catalogue.ts";
+import type { KeyHasher } from "./api-keys.ts";
 
 /** All that the HTTP side stands on; put together by the composition alone. */
 export interface ApiParts {
   readonly runs: RunService;
+  readonly skills: Pick<SkillCatalogue, "list">;
+  readonly catalogue: AgentCatalogueView;
+  readonly doctor: Pick<Doctor, "examine">;
   readonly storage: Storage;
+  readonly blobs: Pick<BlobStore, "put" | "get">;
   readonly secrets: SecretBox;
+  readonly webhookClient: Pick<WebhookClient, "problemOf">;
   readonly news: News;
   readonly clock: Clock;
+  readonly nextDue: NextDue;
   readonly log: Logger;
-  /** The form in which API keys are stored. */
-  readonly hashKey: (key: string) => string;
+  /** The form in which API keys and the tokens of share links are stored. */
+  readonly hashKey: KeyHasher;
+  /** The same under earlier secrets of the installation, which still open. */
+  readonly formerHashers: readonly KeyHasher[];
   /** Signs the pages' cookies and the cursors; the same in all processes. */
   readonly sessionSecret: string;
   /** Asked late: on a free port nobody knows it before the server listens. */
@@ -36,6 +51,9 @@ export interface ApiParts {
 export interface ApiLimits {
   readonly bodyBytes: number;
   readonly promptBytes: number;
+  /** Of one attachment or image, and of all of a request together, decoded. */
+  readonly attachmentBytes: number;
+  readonly attachmentsBytes: number;
   /** A caller has this long to send its headers, and its whole request. */
   readonly headersTimeoutMs: number;
   readonly requestTimeoutMs: number;
@@ -44,7 +62,11 @@ export interface ApiLimits {
   /** A connection on which nothing moves is closed after this long. Longer than the streams' heartbeat. */
   readonly connectionTimeoutMs: number;
   readonly keepAliveMs: number;
-  readonly streamsPerPrincipal: number;
+  /** Requests in each window, of a key or, without one, of an address. 0: any number. */
+  readonly rateLimit: number;
+  readonly rateWindowMs: number;
+  /** Open at once, in one process. 0: any number. */
+  readonly streamsPerKey: number;
   readonly heartbeatMs: number;
   /** How often a stream looks into the log by itself, in case news was lost. */
   readonly pollMs: number;
@@ -60,12 +82,16 @@ const MEBIBYTE = 2 ** 20;
 const DEFAULT_LIMITS: ApiLimits = {
   bodyBytes: 30 * MEBIBYTE,
   promptBytes: 256 * 1024,
+  attachmentBytes: 10 * MEBIBYTE,
+  attachmentsBytes: 20 * MEBIBYTE,
   headersTimeoutMs: 10_000,
   requestTimeoutMs: 60_000,
   timeoutCheckMs: 5_000,
   connectionTimeoutMs: 120_000,
   keepAliveMs: 72_000,
-  streamsPerPrincipal: 20,
+  rateLimit: 600,
+  rateWindowMs: 60_000,
+  streamsPerKey: 20,
   heartbeatMs: 15_000,
   pollMs: 1_000,
   streamBufferBytes: MEBIBYTE,

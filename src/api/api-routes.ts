@@ -2,10 +2,37 @@ import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import type { ApiParts } from "./api-parts.ts";
 import { eventRoutes } from "./events/event-routes.ts";
 import type { Idempotency } from "./idempotency.ts";
+import { agentRoutes } from "./routes/agents.ts";
+import { artifactRoutes } from "./routes/artifacts.ts";
 import { cancelRunRoutes } from "./routes/cancel-run.ts";
+import { conversationRoutes } from "./routes/conversations.ts";
 import { createRunRoutes } from "./routes/create-run.ts";
+import { doctorRoutes } from "./routes/doctor.ts";
+import { environmentRoutes } from "./routes/environments.ts";
 import { followUpRoutes } from "./routes/follow-ups.ts";
+import { identityLinkRoutes } from "./routes/identity-links.ts";
+import { inboxRoutes } from "./routes/inbox.ts";
+import { installationRoutes } from "./routes/installations.ts";
+import { keyRoutes } from "./routes/keys.ts";
+import { policyRoutes } from "./routes/policies.ts";
+import { principalRoutes } from "./routes/principals.ts";
 import { readRunRoutes } from "./routes/read-runs.ts";
+import { redirectRoutes } from "./routes/redirects.ts";
+import { retryRunRoutes } from "./routes/retry-run.ts";
+import { routingRuleRoutes } from "./routes/routing-rules.ts";
+import { runDecisionRoutes } from "./routes/run-decisions.ts";
+import { scheduleRoutes } from "./routes/schedules.ts";
+import { secretRoutes } from "./routes/secrets.ts";
+import { shareLinkRoutes } from "./routes/share-links.ts";
+import { skillRoutes } from "./routes/skills.ts";
+import { teamRoutes } from "./routes/teams.ts";
+import { threadRoutes } from "./routes/threads.ts";
+import { transcriptRoutes } from "./routes/transcripts.ts";
+import { usageRoutes } from "./routes/usage.ts";
+import { webhookDeliveryRoutes } from "./routes/webhook-deliveries.ts";
+import { webhookRoutes } from "./routes/webhooks.ts";
+import { whoamiRoutes } from "./routes/whoami.ts";
+import { workerRoutes } from "./routes/workers.ts";
 
 type Routes = (parts: ApiParts, idempotency: Idempotency) => FastifyPluginAsyncZod;
 
@@ -15,5 +42,32 @@ export const apiRoutes: readonly Routes[] = [
   readRunRoutes,
   followUpRoutes,
   cancelRunRoutes,
+  retryRunRoutes,
+  runDecisionRoutes,
   eventRoutes,
+  conversationRoutes,
+  redirectRoutes,
+  transcriptRoutes,
+  artifactRoutes,
+  shareLinkRoutes,
+  scheduleRoutes,
+  policyRoutes,
+  routingRuleRoutes,
+  threadRoutes,
+  inboxRoutes,
+  environmentRoutes,
+  secretRoutes,
+  agentRoutes,
+  workerRoutes,
+  skillRoutes,
+  webhookRoutes,
+  webhookDeliveryRoutes,
+  whoamiRoutes,
+  keyRoutes,
+  principalRoutes,
+  teamRoutes,
+  identityLinkRoutes,
+  installationRoutes,
+  usageRoutes,
+  doctorRoutes,
 ];

@@ -1,12 +1,20 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { AppError } from "../core/errors.ts";
-import { hasScope, type KeyHolder, type Scope } from "../core/people/api-key.ts";
+import { hasScope, type KeyHolder, type Scope, viewerWith } from "../core/people/api-key.ts";
 import type { Principal, Viewer } from "../core/people/principal.ts";
+import { guestOf } from "../core/people/share-link.ts";
+import type { Guests } from "./guests.ts";
 import type { KnownKeys } from "./known-keys.ts";
+import type { RateLimit } from "./rate-limit.ts";
 import type { SessionCookies } from "./session-cookie.ts";
 
 export interface Caller {
-  readonly holder: KeyHolder;
+  /** By what requests and streams are counted. */
+  readonly id: string;
+  /** What the caller may see. */
+  readonly viewer: Viewer;
+  /** Absent: the guest of a share link, who has no key. */
+  readonly holder?: KeyHolder;
   /** Asked again during a long answer: a key that was revoked meanwhile ends it. */
   isStillKnown(): Promise<boolean>;
 }
@@ -16,40 +24,54 @@ declare module "fastify" {
     caller: Caller | undefined;
   }
   interface FastifyContextConfig {
-    /** What a key must be allowed for this route. Every route of the API names one, or is `public`. */
-    readonly scope?: Scope;
+    /** What a key must be allowed for this route; `any`: that it opens. Every route names one, or is `public`. */
+    readonly scope?: Scope | "any";
     readonly public?: boolean;
     /** Whether the pages' cookie opens this route. Only for safe methods, so that no other site can use it. */
     readonly acceptsCookie?: boolean;
+    /** Whether the guests of a share link may read this. Only where nothing is told but of the one run they see. */
+    readonly acceptsGuest?: boolean;
+    /** A key may be dead after this: the next request of this process must know of it. */
+    readonly endsKeys?: boolean;
   }
 }
 
 export interface AuthParts {
   readonly keys: KnownKeys;
   readonly cookies: SessionCookies;
-  readonly hashKey: (key: string) => string;
+  readonly guests: Guests;
 }
 
 /** Before anything of a request is read: who calls, and whether they may call this at all. */
-export function addAuthentication(app: FastifyInstance, parts: AuthParts): void {
+export function addAuthentication(app: FastifyInstance, parts: AuthParts, limit: RateLimit): void {
   app.addHook("onRoute", ({ config, url }) => {
     if (config?.scope === undefined && config?.public !== true)
       throw new Error(`The route ${url} names no scope and is not public.`);
   });
-  app.addHook("onRequest", async (request) => {
+  app.addHook("onRequest", async (request, reply) => {
     const { config } = request.routeOptions;
+    const caller = config.public === true ? undefined : await findCaller(parts, request);
+    request.caller = caller && { ...caller, isStillKnown: () => isStillKnown(parts, request, caller) };
+    await limit(request, reply);
     if (config.public === true) return;
-    const find = (): Promise<KeyHolder | undefined> => findHolder(parts, request);
-    const holder = await find();
-    if (holder === undefined) throw unauthenticated();
-    if (config.scope !== undefined) requireScope(holder, config.scope);
-    request.caller = { holder, isStillKnown: async () => (await find()) !== undefined };
+    if (caller === undefined) throw unauthenticated();
+    if (caller.holder !== undefined) requireScope(caller.holder, config.scope);
+  });
+  // News of it takes some milliseconds, in which the answer may already be there.
+  app.addHook("onSend", async ({ routeOptions: { config } }) => {
+    if (config.endsKeys === true) parts.keys.forget();
   });
 }
 
-export function holderOf({ caller }: FastifyRequest): KeyHolder {
+export function callerOf({ caller }: FastifyRequest): Caller {
   if (caller === undefined) throw unauthenticated();
-  return caller.holder;
+  return caller;
+}
+
+export function holderOf(request: FastifyRequest): KeyHolder {
+  const { holder } = callerOf(request);
+  if (holder === undefined) throw unauthenticated();
+  return holder;
 }
 
 export function principalOf(request: FastifyRequest): Principal {
@@ -58,8 +80,7 @@ export function principalOf(request: FastifyRequest): Principal {
 
 /** What the caller may see. A key that may not administer sees no more than a member does. */
 export function viewerOf(request: FastifyRequest): Viewer {
-  const holder = holderOf(request);
-  return { ...holder.principal, administrator: hasScope(holder, "admin") };
+  return callerOf(request).viewer;
 }
 
 export async function findByCookie(
@@ -70,21 +91,42 @@ export async function findByCookie(
   return keyHash === undefined ? undefined : keys.find(keyHash);
 }
 
+type Found = Omit<Caller, "isStillKnown">;
+
 const BEARER = /^Bearer +([\x21-\x7e]{1,512}) *$/i;
 
-async function findHolder(parts: AuthParts, request: FastifyRequest): Promise<KeyHolder | undefined> {
+/** A key that is given counts alone. Else the cookie of a share link, which opens less, comes before that of the pages. */
+async function findCaller(parts: AuthParts, request: FastifyRequest): Promise<Found | undefined> {
   const { authorization } = request.headers;
   if (authorization !== undefined) {
     const key = BEARER.exec(authorization)?.[1];
-    return key === undefined ? undefined : parts.keys.find(parts.hashKey(key));
+    return key === undefined ? undefined : withKey(await parts.keys.findByKey(key));
   }
-  const { config } = request.routeOptions;
-  if (request.method !== "GET" || config.acceptsCookie !== true) return undefined;
-  return findByCookie(parts, request);
+  if (request.method !== "GET") return undefined;
+  const { acceptsCookie, acceptsGuest } = request.routeOptions.config;
+  const guest = acceptsGuest === true ? await findGuest(parts, request) : undefined;
+  if (guest !== undefined || acceptsCookie !== true) return guest;
+  return withKey(await findByCookie(parts, request));
 }
 
-function requireScope(holder: KeyHolder, scope: Scope): void {
-  if (hasScope(holder, scope)) return;
+function withKey(holder: KeyHolder | undefined): Found | undefined {
+  return holder && { id: holder.key.id, viewer: viewerWith(holder), holder };
+}
+
+/** Counted apart at each address: one guest of a link must not use up what the others may ask. */
+async function findGuest({ guests }: AuthParts, request: FastifyRequest): Promise<Found | undefined> {
+  const link = await guests.findByCookie(request.headers.cookie);
+  return link && { id: `${link.id} ${request.ip}`, viewer: guestOf(link) };
+}
+
+/** Somebody who may see less by now is to come again: what they were promised at the beginning is over. */
+async function isStillKnown(parts: AuthParts, request: FastifyRequest, { viewer }: Found): Promise<boolean> {
+  const now = (await findCaller(parts, request))?.viewer;
+  return now?.id === viewer.id && now.administrator === viewer.administrator;
+}
+
+function requireScope(holder: KeyHolder, scope: Scope | "any" = "any"): void {
+  if (scope === "any" || hasScope(holder, scope)) return;
   throw new AppError("not_authorized", `This needs a key with the scope ${scope}.`, {
     remedy: "Use a key that has it, or ask an administrator of your team for one.",
   });

@@ -37,7 +37,7 @@ function byName([left]: [string, unknown], [right]: [string, unknown]): number {
   return left < right ? -1 : 1;
 }
 
-function invalidCursor(): AppError {
+export function invalidCursor(): AppError {
   return new AppError(
     "invalid_request",
     "The cursor is damaged, or was made with another sort or other filters.",

@@ -67,7 +67,7 @@ export const ERROR_TABLE: Readonly<Record<ErrorCode, ErrorRow>> = {
   conflict: {
     status: 409,
     title: "Conflict",
-    remedy: "Send the same request again in a moment.",
+    remedy: "Look at how things stand now, and send the request again if you still want it.",
   },
   operation_not_supported: {
     status: 422,

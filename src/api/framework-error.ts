@@ -7,10 +7,6 @@ interface Refusal {
 }
 
 const SEND_JSON = "Send UTF-8 JSON with Content-Type: application/json.";
-const CHECK_ADDRESS: Refusal = {
-  message: "The address is malformed.",
-  remedy: "Check the address: what stands behind a % must be two hexadecimal digits.",
-};
 
 const REFUSALS: Readonly<Record<string, Refusal>> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: {
@@ -23,8 +19,14 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
   },
   FST_ERR_CTP_INVALID_JSON_BODY: { message: "The body is no JSON.", remedy: SEND_JSON },
   FST_ERR_CTP_EMPTY_JSON_BODY: { message: "The body is empty.", remedy: SEND_JSON },
-  FST_ERR_BAD_URL: CHECK_ADDRESS,
-  FST_ERR_MAX_PARAM_LENGTH: CHECK_ADDRESS,
+  FST_ERR_BAD_URL: {
+    message: "The address is malformed.",
+    remedy: "Check the address: what stands behind a % must be two hexadecimal digits, and make UTF-8.",
+  },
+  FST_ERR_MAX_PARAM_LENGTH: {
+    message: "There is nothing at this address.",
+    remedy: "Check the address: a part of it is longer than any id.",
+  },
 };
 const UNREADABLE: Refusal = {
   message: "The request cannot be read.",

@@ -5,6 +5,7 @@ import type { SecretBox } from "../core/ports/secret-box.ts";
 import { type Storage, Taken } from "../core/ports/storage.ts";
 import type { RememberedAnswer } from "../core/runs/remembered-answer.ts";
 import type { Alongside, FollowUpResult } from "../core/runs/run-service.ts";
+import type { KeyHasher } from "./api-keys.ts";
 import { principalOf } from "./auth.ts";
 import { StatusError } from "./errors.ts";
 
@@ -13,6 +14,8 @@ interface Operation {
   readonly operation: string;
   /** What it is done to, where that is not in the body. */
   readonly target?: string;
+  /** The body holds a secret: what is kept to know it again must not let it be guessed. */
+  readonly hidesBody?: boolean;
 }
 
 /** A write to a run, whose change stores the answer itself. */
@@ -37,6 +40,7 @@ type Asked = Pick<RememberedAnswer, "principalId" | "key" | "requestHash">;
 export interface IdempotencyParts {
   readonly storage: Storage;
   readonly secrets: SecretBox;
+  readonly hashKey: KeyHasher;
 }
 
 /**
@@ -53,7 +57,7 @@ export class Idempotency {
 
   /** A write to a run. */
   async answerOnce<Body>(request: FastifyRequest, reply: FastifyReply, write: RunWrite<Body>): Promise<Body> {
-    const asked = askedBy(request, write);
+    const asked = this.#askedBy(request, write);
     if (asked === undefined) return write.answer(await write.perform({}));
     return this.#once(reply, asked, false, async () =>
       write.answer(await write.perform({ remembers: remembering(asked, write) })),
@@ -65,7 +69,7 @@ export class Idempotency {
     const { status = 200, isSecret = false } = write;
     const { storage } = this.#parts;
     reply.code(status);
-    const asked = askedBy(request, write);
+    const asked = this.#askedBy(request, write);
     if (asked === undefined) return storage.atomically((stores) => write.perform(stores));
     return this.#once(reply, asked, isSecret, () =>
       storage.atomically(async (stores) => {
@@ -91,11 +95,23 @@ export class Idempotency {
     try {
       return await perform();
     } catch (error) {
+      // A twin may be met at the answer, or before that at what it has made, such as a name that is now taken.
+      const twin = await this.#parts.storage.answers.find(asked.principalId, asked.key);
+      if (twin !== undefined) return this.#replay<Body>(reply, twin, asked, isSecret);
       if (!(error instanceof Taken) || error.what !== "answer") throw error;
     }
-    const twin = await this.#parts.storage.answers.find(asked.principalId, asked.key);
-    if (twin !== undefined) return this.#replay<Body>(reply, twin, asked, isSecret);
     throw new AppError("conflict", "The same request is still being worked on.", { retryAfterMs: 200 });
+  }
+
+  /** undefined: the request carries no key. */
+  #askedBy(request: FastifyRequest, { operation, target = "", hidesBody }: Operation): Asked | undefined {
+    const key = readKey(request.raw.rawHeaders);
+    if (key === undefined) return undefined;
+    const digest = createHash("sha256")
+      .update(`${target}\n${canonical(request.body)}`)
+      .digest("hex");
+    const requestHash = hidesBody === true ? this.#parts.hashKey(digest) : digest;
+    return { principalId: principalOf(request).id, key: `${operation} ${key}`, requestHash };
   }
 
   #replay<Body>(reply: FastifyReply, first: RememberedAnswer, asked: Asked, isSecret: boolean): Body {
@@ -126,16 +142,6 @@ function requireSame(first: RememberedAnswer, asked: Asked): void {
   throw new StatusError(422, "invalid_request", "This Idempotency-Key was used with another request.", {
     remedy: "Use a new key for each different request.",
   });
-}
-
-/** undefined: the request carries no key. */
-function askedBy(request: FastifyRequest, { operation, target = "" }: Operation): Asked | undefined {
-  const key = readKey(request.raw.rawHeaders);
-  if (key === undefined) return undefined;
-  const requestHash = createHash("sha256")
-    .update(`${target}\n${canonical(request.body)}`)
-    .digest("hex");
-  return { principalId: principalOf(request).id, key: `${operation} ${key}`, requestHash };
 }
 
 /** The same value gives the same text, whatever the order of its members. */

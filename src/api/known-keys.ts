@@ -2,9 +2,13 @@ import { isAlive, type KeyHolder } from "../core/people/api-key.ts";
 import type { Clock } from "../core/ports/clock.ts";
 import type { News } from "../core/ports/news.ts";
 import type { KeyStore } from "../core/ports/people.ts";
+import type { KeyHasher } from "./api-keys.ts";
 
 export interface KnownKeysParts {
   readonly keys: KeyStore;
+  readonly hashKey: KeyHasher;
+  /** How keys were hashed under earlier secrets of the installation, the newest first. */
+  readonly formerHashers: readonly KeyHasher[];
   readonly news: News;
   readonly clock: Clock;
   readonly log: { warn(facts: object, message: string): void };
@@ -32,7 +36,20 @@ export class KnownKeys {
 
   constructor(parts: KnownKeysParts) {
     this.#parts = parts;
-    this.#silence = parts.news.on(KEYS_TOPIC, () => this.#forget());
+    this.#silence = parts.news.on(KEYS_TOPIC, () => this.forget());
+  }
+
+  /** The holder of this key, if it opens anything now. */
+  async findByKey(key: string): Promise<KeyHolder | undefined> {
+    const { formerHashers, hashKey } = this.#parts;
+    const hash = hashKey(key);
+    const holder = await this.find(hash);
+    if (holder !== undefined || formerHashers.length === 0) return holder;
+    for (const hashFormerly of formerHashers) {
+      if (await this.#rehash(hashFormerly(key), hash)) break;
+    }
+    // Also where none was found: another request may just have stored it under the present secret.
+    return this.find(hash);
   }
 
   /** The holder of the key with this hash, if it opens anything now. */
@@ -46,8 +63,23 @@ export class KnownKeys {
     return holder;
   }
 
+  /** Whatever was looked up before this is looked up anew. */
+  forget(): void {
+    this.#changes += 1;
+    this.#kept.clear();
+  }
+
   close(): void {
     this.#silence();
+  }
+
+  /** A key that was stored under an earlier secret is stored under the present one from its first use on. */
+  async #rehash(former: string, hash: string): Promise<boolean> {
+    const { clock, keys } = this.#parts;
+    const holder = await keys.findByHash(former);
+    if (holder === undefined) return false;
+    await keys.touch(holder.key.id, clock.now(), hash);
+    return true;
   }
 
   async #lookUp(hash: string, nowMs: number): Promise<KeyHolder | undefined> {
@@ -64,11 +96,6 @@ export class KnownKeys {
     this.#kept.set(hash, kept);
     const [oldest] = this.#kept.keys();
     if (this.#kept.size > KEPT_MAX && oldest !== undefined) this.#kept.delete(oldest);
-  }
-
-  #forget(): void {
-    this.#changes += 1;
-    this.#kept.clear();
   }
 
   /** Beside the request: that a key was used is worth no waiting. */

@@ -29,13 +29,13 @@ const PROBLEM = {
 export function describeRoute(route: Route): Described {
   const { schema, url } = jsonSchemaTransform(route);
   if (schema?.hide === true) return { schema, url };
-  const { config, method } = route.route;
+  const { config } = route.route;
   const names = config?.describedHeaders ?? [];
   const described = {
     ...schema,
     ...describedHeaders(names),
     ...security(config),
-    response: { ...commonProblems(String(method), names, isPublic(config)), ...Object(schema?.response) },
+    response: { ...commonProblems(route.route, names), ...Object(schema?.response) },
   };
   return { url, schema: described };
 }
@@ -48,14 +48,15 @@ function describedHeaders(names: readonly string[]): { headers?: unknown } {
 
 /** What every route of its kind may be answered with, whether or not it says so itself. */
 function commonProblems(
-  method: string,
+  { config, method, url }: Pick<RouteOptions, "config" | "method" | "url">,
   headers: readonly string[],
-  isOpen: boolean,
 ): Record<string, unknown> {
   const statuses: ProblemStatus[] = [
-    ...(method === "GET" ? [] : ([400, 413, 415] as const)),
+    400,
+    ...(isPublic(config) ? [] : ([401, 403] as const)),
+    ...(url.includes(":") ? ([404] as const) : []),
+    ...(method === "GET" ? [] : ([413, 415] as const)),
     ...(headers.includes(IDEMPOTENCY_KEY) ? ([409, 422] as const) : []),
-    ...(isOpen ? [] : ([401, 403] as const)),
     ...([429, 500, 503] as const),
   ];
   return Object.fromEntries(statuses.map((status) => [status, PROBLEM]));
@@ -70,5 +71,5 @@ function isPublic(config: RouteConfig): boolean {
 function security(config: RouteConfig): { security?: readonly { readonly key: readonly string[] }[] } {
   if (isPublic(config)) return { security: [] };
   if (config === undefined || !("scope" in config)) return {};
-  return { security: [{ key: [String(config.scope)] }] };
+  return { security: [{ key: config.scope === "any" ? [] : [String(config.scope)] }] };
 }

@@ -20,4 +20,15 @@ not know. What the server does not know, it ignores too.`;
 /** Operations come under one of these, in this order. */
 export const TAGS: Readonly<Record<string, string>> = {
   runs: "Errands: a request and all that is done for it.",
+  conversations: "What was said and done, told in one shape whatever the agent.",
+  artifacts: "What runs made.",
+  schedules: "Runs that start by themselves, again and again.",
+  rules: "What is allowed, what waits for approval, and which environment a request gets.",
+  threads: "Where runs are talked about outside, and what came in from there.",
+  environments: "What agents work in, and the secrets that they are given.",
+  agents: "The agents that runs can be done by, their models, and the workers that run them.",
+  skills: "Instructions for agents that lie in repositories.",
+  webhooks: "Addresses that are told of runs, after the Standard Webhooks specification.",
+  people: "Who may do what: teams, principals, keys, and what talks to us from outside.",
+  operations: "How the installation is, and what runs took.",
 };

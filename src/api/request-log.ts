@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { hideKeys } from "./api-keys.ts";
 import { pathOf } from "./request-id.ts";
 
 /** Probes and files of the pages come all the time and tell nothing. */
@@ -19,9 +20,14 @@ export function addRequestLog(server: FastifyInstance): void {
 function factsOf(request: FastifyRequest, reply: FastifyReply, path: string): Record<string, unknown> {
   return {
     method: request.method,
-    path,
+    path: hideKeys(path),
     status: reply.statusCode,
     durationMs: Math.round(reply.elapsedTime),
-    principalId: request.caller?.holder.principal.id,
+    principalId: request.caller?.holder?.principal.id,
+    shareLinkId: guestLinkOf(request),
   };
+}
+
+function guestLinkOf({ caller }: FastifyRequest): string | undefined {
+  return caller?.holder === undefined ? caller?.viewer.id : undefined;
 }

@@ -9,7 +9,8 @@ export function compileValidator({ schema }: { readonly schema: z.ZodType }): (i
   return (input) => {
     const bad = badTextIn(input, "", 0);
     if (bad !== undefined) return { error: invalid([bad]) };
-    const result = schema.safeParse(withoutEmpty(schema, input));
+    // What is not there at all comes here as null.
+    const result = schema.safeParse(withoutEmpty(schema, input ?? undefined));
     return result.success ? { value: result.data } : { error: invalid(result.error.issues.map(issueOf)) };
   };
 }

@@ -1,14 +1,18 @@
 import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } from "fastify";
+import { ShareLinkService } from "../core/people/share-link-service.ts";
 import { type ApiParts, limitsOf } from "./api-parts.ts";
 import { apiRoutes } from "./api-routes.ts";
 import { type AuthParts, addAuthentication } from "./auth.ts";
 import { addErrorAnswers, answerBrokenRequest, answerErrors } from "./error-answers.ts";
+import { Guests } from "./guests.ts";
 import { Idempotency } from "./idempotency.ts";
 import { readJsonBodies } from "./json-body.ts";
 import { KnownKeys } from "./known-keys.ts";
 import { addOpenapi } from "./openapi.ts";
 import { pageRoutes } from "./pages/page-routes.ts";
 import { signInRoutes } from "./pages/sign-in-routes.ts";
+import { createRateLimit, type RateLimit } from "./rate-limit.ts";
+import { referencePage } from "./reference-page.ts";
 import { requestIdOf } from "./request-id.ts";
 import { addRequestLog } from "./request-log.ts";
 import { compileValidator } from "./request-validation.ts";
@@ -35,11 +39,16 @@ async function addRoutes(server: FastifyInstance, parts: ApiParts): Promise<void
   const auth = authParts(parts);
   server.addHook("onClose", async () => auth.keys.close());
   await addOpenapi(server);
-  await server.register(api(parts, auth), { prefix: "/api/v1" });
+  await server.register(referencePage);
+  const limit = await createRateLimit(server, limitsOf(parts));
+  await server.register(api(parts, auth, limit), { prefix: "/api/v1" });
   await server.register(signInRoutes(parts, auth));
   await server.register(pageRoutes(parts, auth));
   for (const routes of parts.adapterRoutes) await server.register(routes);
 }
+
+/** A little more than the longest name that may stand in a path: a secret's. */
+const PARAMETER_LENGTH_MAX = 200;
 
 function bareServer(parts: ApiParts): FastifyInstance {
   const limits = limitsOf(parts);
@@ -57,6 +66,7 @@ function bareServer(parts: ApiParts): FastifyInstance {
     connectionTimeout: limits.connectionTimeoutMs,
     requestTimeout: limits.requestTimeoutMs,
     keepAliveTimeout: limits.keepAliveMs,
+    routerOptions: { maxParamLength: PARAMETER_LENGTH_MAX },
     trustProxy: trustHops(parts.trustProxy),
     // While closing, what is already here is still answered, in the shape of all other answers.
     return503OnClosing: false,
@@ -82,19 +92,18 @@ function trustHops(hops: number | false): false | ((address: string, hop: number
 }
 
 function authParts(parts: ApiParts): AuthParts {
-  const { clock, hashKey, log, news, storage } = parts;
   return {
-    hashKey,
     cookies: new SessionCookies(parts),
-    keys: new KnownKeys({ keys: storage.keys, clock, news, log }),
+    guests: new Guests({ ...parts, links: new ShareLinkService(parts) }),
+    keys: new KnownKeys({ ...parts, keys: parts.storage.keys }),
   };
 }
 
-function api(parts: ApiParts, auth: AuthParts): (app: FastifyInstance) => Promise<void> {
+function api(parts: ApiParts, auth: AuthParts, limit: RateLimit): (app: FastifyInstance) => Promise<void> {
   const idempotency = new Idempotency(parts);
   return async (app) => {
     readJsonBodies(app);
-    addAuthentication(app, auth);
+    addAuthentication(app, auth, limit);
     app.addHook("onRequest", async (_request, reply) => {
       reply.header("cache-control", "no-store");
     });

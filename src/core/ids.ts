@@ -24,9 +24,13 @@ export function newId<Id extends string = string>(now: Date): Id {
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/** The run id in `text`, lower-cased, or undefined where `text` is no UUID. */
+/** The id in `text`, lower-cased, or undefined where `text` is no UUID. */
+export function parseId<Id extends string = string>(text: string): Id | undefined {
+  return UUID.test(text) ? (text.toLowerCase() as Id) : undefined;
+}
+
 export function parseRunId(text: string): RunId | undefined {
-  return UUID.test(text) ? (text.toLowerCase() as RunId) : undefined;
+  return parseId<RunId>(text);
 }
 
 function formatUuid(bytes: Uint8Array): string {

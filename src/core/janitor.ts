@@ -1,12 +1,17 @@
 import type { RunWorker } from "./attempts/run-worker.ts";
+import type { BlobStore } from "./ports/blob-store.ts";
 import type { Log } from "./ports/log.ts";
 import type { JobKind, Queue } from "./ports/queue.ts";
 import type { Storage } from "./ports/storage.ts";
+import { runJob } from "./runs/run-job.ts";
 
 export interface JanitorParts {
   readonly storage: Storage;
+  readonly blobs: Pick<BlobStore, "prune">;
   readonly queue: Queue;
   readonly runWorker: RunWorker;
+  /** The name by which runs ask for this worker. */
+  readonly host?: string;
   readonly log: Log;
 }
 
@@ -34,6 +39,17 @@ export class Janitor {
     }
   }
 
+  /** Seldom: it looks through all there is. */
+  async prune(): Promise<void> {
+    const { blobs, log } = this.#parts;
+    try {
+      const count = await blobs.prune();
+      if (count > 0) log.info("blobs.pruned", { count });
+    } catch (error) {
+      log.warn("blobs.not_pruned", { error });
+    }
+  }
+
   /** One run that cannot be recovered must not keep the others from it. */
   #lostRuns = async (): Promise<void> => {
     const { log, runWorker, storage } = this.#parts;
@@ -42,8 +58,11 @@ export class Janitor {
     }
   };
 
-  #idleRuns = async (): Promise<void> =>
-    this.#ensure("run", await this.#parts.storage.leases.listIdle(ROUND_MAX));
+  /** Those that ask for workers of another name are left to them. */
+  #idleRuns = async (): Promise<void> => {
+    const { host, queue, storage } = this.#parts;
+    for (const run of await storage.leases.listIdle(host, ROUND_MAX)) await queue.ensure(runJob(run));
+  };
 
   #openLanes = async (): Promise<void> =>
     this.#ensure("inbox", await this.#parts.storage.inbox.listOpenLanes(ROUND_MAX));

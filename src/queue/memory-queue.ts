@@ -18,13 +18,16 @@ const RETRY_MAX_MS = 60_000;
 /** The twin of the real queue: jobs of this process, for tests. */
 export class MemoryQueue implements Queue {
   readonly #clock: Clock;
+  readonly #host: string | undefined;
   readonly #workers = new Map<JobKind, Worker>();
   readonly #active = new Map<string, Promise<void>>();
   readonly #stopping = new AbortController();
   #waiting: readonly WaitingJob[] = [];
 
-  constructor(clock: Clock) {
+  /** `host`: the name by which jobs ask for the workers of this queue. */
+  constructor(clock: Clock, host?: string) {
     this.#clock = clock;
+    this.#host = host;
   }
 
   async work(kind: JobKind, concurrency: number, handler: JobHandler): Promise<void> {
@@ -68,8 +71,9 @@ export class MemoryQueue implements Queue {
     const now = this.#clock.now().getTime();
     for (const waiting of this.#waiting) {
       const worker = this.#workers.get(waiting.job.kind);
+      const isOurs = waiting.job.host === undefined || waiting.job.host === this.#host;
       const isFree = worker !== undefined && worker.free > 0 && !this.#active.has(nameOf(waiting.job));
-      if (isFree && waiting.dueAt <= now) this.#start(waiting, worker);
+      if (isOurs && isFree && waiting.dueAt <= now) this.#start(waiting, worker);
     }
   }
 

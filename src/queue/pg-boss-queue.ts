@@ -1,11 +1,15 @@
+import { createHash } from "node:crypto";
 import { fromPrisma, PgBoss } from "pg-boss";
 import type { News, Unsubscribe } from "../core/ports/news.ts";
 import { JOB_KINDS, type Job, type JobHandler, type JobKind, type Queue } from "../core/ports/queue.ts";
 import type { JobSender } from "../storage/store-parts.ts";
+import { JobSlot } from "./job-slot.ts";
 
 export interface PgBossQueueOptions {
   readonly url: string;
   readonly maxConnections: number;
+  /** The name by which jobs ask for workers of this process. Jobs that ask for another's are left alone. */
+  readonly host?: string;
   readonly news: News;
   readonly log: (message: string, facts: Record<string, unknown>) => void;
 }
@@ -17,10 +21,10 @@ const SUPERVISE_SECONDS = 5;
 const POLLING_SECONDS = 1;
 const RETRY_LIMIT = 1_000;
 /**
- * An inbox job fails with the platform that was asked, which may take minutes to come back. The others keep account
- * of that by themselves: their jobs fail only with the database, and should be there when it is.
+ * An inbox job fails with the platform that was asked, a schedule's with the host of its skill: both may take minutes to
+ * come back. The others keep account of that by themselves: their jobs fail only with the database, and should be there when it is.
  */
-const RETRY_DELAY_MAX_SECONDS = { run: 5, inbox: 60, deliver: 5 } as const;
+const RETRY_DELAY_MAX_SECONDS = { run: 5, inbox: 60, deliver: 5, schedule: 60 } as const;
 const KEEP_DONE_SECONDS = 3_600;
 /** The library's own maximum. A run's length is bounded elsewhere. */
 const RUN_EXPIRE_SECONDS = 24 * 3_600;
@@ -28,20 +32,28 @@ const SHORT_EXPIRE_SECONDS = 300;
 const CONNECT_TIMEOUT_MS = 2_000;
 
 /**
- * Runs guard themselves by their lease, so a job too many finds nothing to do. For the others a key's next job waits
+ * Runs guard themselves by their lease and schedules by their lock, so a job too many finds nothing to do. For the
+ * others a key's next job waits
  * for the one before it. The policy `singleton` would do that too, but from a list of busy keys that is up to a
  * minute old: what is on it is not handed out though it is free, and what is not on it holds up everybody else's.
  */
-const POLICIES = { run: "standard", inbox: "key_strict_fifo", deliver: "key_strict_fifo" } as const;
+const POLICIES = {
+  run: "standard",
+  inbox: "key_strict_fifo",
+  deliver: "key_strict_fifo",
+  schedule: "standard",
+} as const;
 
 export class PgBossQueue implements Queue {
   readonly #boss: PgBoss;
-  readonly #news: News;
+  readonly #options: PgBossQueueOptions;
   readonly #stopping = new AbortController();
   readonly #unsubscribes: Unsubscribe[] = [];
+  readonly #slots: JobSlot[] = [];
 
-  constructor({ url, maxConnections, news, log }: PgBossQueueOptions) {
-    this.#news = news;
+  constructor(options: PgBossQueueOptions) {
+    this.#options = options;
+    const { url, maxConnections, log } = options;
     this.#boss = new PgBoss({
       connectionString: url,
       max: maxConnections,
@@ -74,49 +86,91 @@ export class PgBossQueue implements Queue {
   /** Stores jobs in the caller's transaction. */
   readonly sendJobs: JobSender = async (tx, jobs) => {
     const db = fromPrisma(tx);
-    for (const { kind, key, afterMs } of jobs) {
-      await this.#boss.send(kind, { key }, { singletonKey: key, db, ...startingAfter(afterMs) });
-    }
+    for (const job of jobs) await this.#send(job, { db });
   };
 
-  async ensure({ kind, key, afterMs }: Job): Promise<void> {
-    const waiting = await this.#boss.findJobs(kind, { key, queued: true });
-    if (waiting.length === 0)
-      await this.#boss.send(kind, { key }, { singletonKey: key, ...startingAfter(afterMs) });
+  async ensure(job: Job): Promise<void> {
+    const waiting = await this.#boss.findJobs(job.kind, { key: job.key, queued: true });
+    if (waiting.length === 0) await this.#send(job, {});
   }
 
-  /** Workers of concurrency 1 each: the library's own concurrency wakes only the first of its workers. */
   async work(kind: JobKind, concurrency: number, handler: JobHandler): Promise<void> {
-    const ids: string[] = [];
-    for (let index = 0; index < concurrency; index += 1) {
-      ids.push(await this.#startWorker(kind, handler));
-    }
+    const slots = Array.from({ length: concurrency }, () => this.#slot(kind, handler));
+    this.#slots.push(...slots);
     const wakeAll = () => {
-      for (const id of ids) this.#boss.notifyWorker(id);
+      for (const slot of slots) slot.wake();
     };
-    this.#unsubscribes.push(this.#news.on(`jobs:${kind}`, wakeAll));
+    this.#unsubscribes.push(this.#options.news.on(`jobs:${kind}`, wakeAll));
   }
 
   async stop(graceMs: number): Promise<void> {
     for (const unsubscribe of this.#unsubscribes) unsubscribe();
     this.#stopping.abort();
-    await this.#boss.stop({ graceful: true, timeout: graceMs });
+    for (const slot of this.#slots) slot.wake();
+    await within(graceMs, Promise.all(this.#slots.map(({ ended }) => ended)));
+    await Promise.all(this.#slots.map((slot) => slot.abandon()));
+    await this.#boss.stop({ graceful: false });
   }
 
-  async #startWorker(kind: JobKind, handler: JobHandler): Promise<string> {
-    const options = { pollingIntervalSeconds: POLLING_SECONDS, batchSize: 1 };
-    const id: string = await this.#boss.work<{ key: string }>(kind, options, async (jobs) => {
-      for (const { data, signal } of jobs) {
-        await handler(data.key, AbortSignal.any([signal, this.#stopping.signal]));
-      }
-      // Without this a worker sleeps its whole interval after each job.
-      this.#boss.notifyWorker(id);
-    });
-    return id;
+  /** How long the job that has waited longest could have been taken already; undefined: none waits. */
+  async longestWaitSeconds(): Promise<number | undefined> {
+    const { rows } = await this.#boss.getDb().executeSql(LONGEST_WAIT);
+    const [{ seconds = null } = {}] = rows as readonly { readonly seconds?: number | null }[];
+    return seconds === null ? undefined : Number(seconds);
   }
+
+  async #send(
+    { kind, key, host, afterMs }: Job,
+    options: { db?: ReturnType<typeof fromPrisma> },
+  ): Promise<void> {
+    const priority = laneOf(host);
+    await this.#boss.send(
+      kind,
+      { key },
+      { singletonKey: key, priority, ...options, ...startingAfter(afterMs) },
+    );
+  }
+
+  #slot(kind: JobKind, handler: JobHandler): JobSlot {
+    const { host, log } = this.#options;
+    return new JobSlot({
+      boss: this.#boss,
+      kind,
+      // The other kinds are everybody's work.
+      lanes: host === undefined || kind !== "run" ? [COMMON_LANE] : [laneOf(host), COMMON_LANE],
+      handler,
+      stopping: this.#stopping.signal,
+      pollingMs: POLLING_SECONDS * 1_000,
+      heartbeatMs: (HEARTBEAT_SECONDS * 1_000) / 2,
+      log,
+    });
+  }
+}
+
+const LONGEST_WAIT = `
+  SELECT extract(epoch FROM max(now() - start_after))::float8 AS seconds FROM pgboss.job
+   WHERE state < 'active' AND start_after <= now() AND name = ANY ('{${JOB_KINDS.join(",")}}')`;
+
+const COMMON_LANE = 0;
+
+/**
+ * The library knows no way to ask for the jobs of one host, but it can ask for one priority, along an index. So the
+ * name of a host becomes a number of 31 bits, and its jobs have that priority. Two names may share one: whoever
+ * handles a job looks at the name once more.
+ */
+function laneOf(host: string | undefined): number {
+  if (host === undefined) return COMMON_LANE;
+  return createHash("sha256").update(host).digest().readUInt32BE() >>> 1 || 1;
 }
 
 /** In seconds from the database's now: the clocks of the workers do not count. */
 function startingAfter(afterMs: number | undefined): { startAfter?: number } {
   return afterMs === undefined ? {} : { startAfter: Math.ceil(afterMs / 1_000) };
+}
+
+async function within(limitMs: number, work: Promise<unknown>): Promise<void> {
+  const { promise: late, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, limitMs);
+  await Promise.race([work, late]);
+  clearTimeout(timer);
 }

@@ -14,8 +14,7 @@ export function createPrismaBlobStore(database: Database, clock: Clock): BlobSto
     },
     async get(id) {
       const row = await database.query((client) => client.blob.findUnique({ where: { id } }));
-      if (row === null)
-        throw new AppError("internal_error", "A stored file is gone.", { retryable: false });
+      if (row === null) throw new AppError("internal_error", "A stored file is gone.", { retryable: false });
       return row.bytes;
     },
     async remove(id) {

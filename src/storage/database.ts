@@ -1,23 +1,40 @@
-import { createHash } from "node:crypto";
 import { PrismaPg } from "@prisma/adapter-pg";
 import pg from "pg";
 import { AppError } from "../core/errors.ts";
 import { Prisma, PrismaClient } from "./generated/client.ts";
+import { StatementNames } from "./statement-names.ts";
 
 /** A Prisma transaction: what the rows of one change are written through. */
 export type Tx = Prisma.TransactionClient;
+
+/** As PostgreSQL takes it: `$1` stands for the first value. */
+export interface Statement {
+  readonly text: string;
+  readonly values: readonly unknown[];
+  /** Planned for these very values each time, for where no one plan is good for all. */
+  readonly isPlannedAnew?: boolean;
+}
 
 /** What stores work on: the database, or one transaction of it. */
 export interface Statements {
   query<T>(query: (client: Tx) => Promise<T>): Promise<T>;
   /** All of `work` or nothing. Repeated when the database could not serialise it, so it must be repeatable. */
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+  /**
+   * The rows of one statement, sent as it is. For the few that every request waits for: of a short statement's processor
+   * time, Prisma's client takes more than half (docs/decisions/0011). 64-bit numbers and decimals may come as text.
+   */
+  rows<Row extends object>(statement: Statement): Promise<readonly Row[]>;
 }
 
 /** Within a transaction, every statement and every transaction is a part of it. */
 export function statementsOf(tx: Tx): Statements {
   const perform = <T>(work: (tx: Tx) => Promise<T>): Promise<T> => work(tx);
-  return { query: perform, transaction: perform };
+  return {
+    query: perform,
+    transaction: perform,
+    rows: ({ text, values }) => tx.$queryRawUnsafe(text, ...values),
+  };
 }
 
 export interface DatabaseOptions {
@@ -41,6 +58,7 @@ const CONFLICT_TRIES = 3;
 export class Database implements Statements {
   readonly #pool: pg.Pool;
   readonly #client: PrismaClient;
+  readonly #names = new StatementNames();
 
   constructor({ url, maxConnections, log, statementMs = STATEMENT_TIMEOUT_MS }: DatabaseOptions) {
     this.#pool = new pg.Pool({
@@ -57,7 +75,9 @@ export class Database implements Statements {
     this.#pool.on("error", (error) => log("database.connection.lost", { error: error.message }));
     // One that breaks just as it is handed out has lost the pool's listener and not yet got the borrower's.
     this.#pool.on("connect", (client) => client.on("error", () => undefined));
-    const adapter = new PrismaPg(this.#pool, { statementNameGenerator: ({ sql }) => statementName(sql) });
+    const adapter = new PrismaPg(this.#pool, {
+      statementNameGenerator: ({ sql }) => this.#names.nameOf(sql),
+    });
     this.#client = new PrismaClient({ adapter });
   }
 
@@ -80,6 +100,15 @@ export class Database implements Statements {
     }
   }
 
+  async rows<Row extends object>({ text, values, isPlannedAnew }: Statement): Promise<readonly Row[]> {
+    const name = isPlannedAnew === true ? "" : this.#names.nameOf(text);
+    try {
+      return (await this.#pool.query<Row>({ name, text, values: [...values] })).rows;
+    } catch (error) {
+      throw translated(error);
+    }
+  }
+
   /** Undefined when the database answers, else why it does not. */
   async unreachable(): Promise<string | undefined> {
     try {
@@ -94,10 +123,6 @@ export class Database implements Statements {
     await this.#client.$disconnect();
     await this.#pool.end();
   }
-}
-
-function statementName(sql: string): string {
-  return createHash("sha1").update(sql).digest("base64url");
 }
 
 function isWriteConflict(error: unknown): boolean {

@@ -16,8 +16,9 @@ export class PrismaInstallationStore implements InstallationStore {
     return (await this.#find(adapter, externalId)) ?? this.#make(adapter, externalId);
   }
 
-  async list(teamId: TeamId): Promise<readonly Installation[]> {
-    const query = { where: { teamId }, orderBy: { createdAt: "asc" } } as const;
+  async list(teamId?: TeamId): Promise<readonly Installation[]> {
+    const where = teamId === undefined ? {} : { teamId };
+    const query = { where, orderBy: { id: "asc" } } as const;
     const rows = await this.#parts.database.query((client) => client.installation.findMany(query));
     return rows.map(installationOf);
   }

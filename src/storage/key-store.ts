@@ -35,10 +35,12 @@ export class PrismaKeyStore implements KeyStore {
     news.tell([KEYS_TOPIC]);
   }
 
-  async touch(id: string, at: Date): Promise<void> {
+  async touch(id: string, at: Date, hash?: string): Promise<void> {
     const isOlder = { OR: [{ lastUsedAt: null }, { lastUsedAt: { lt: at } }] };
     await this.#parts.database.query((client) =>
       client.apiKey.updateMany({ where: { id, ...isOlder }, data: { lastUsedAt: at } }),
     );
+    if (hash === undefined) return;
+    await this.#parts.database.query((client) => client.apiKey.update({ where: { id }, data: { hash } }));
   }
 }

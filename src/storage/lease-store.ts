@@ -1,5 +1,5 @@
 import type { LeaseToken, RunId } from "../core/ids.ts";
-import type { LeaseStore } from "../core/ports/storage.ts";
+import type { IdleRun, LeaseStore } from "../core/ports/storage.ts";
 import type { RunState } from "../core/runs/states.ts";
 import type { Statements } from "./database.ts";
 
@@ -32,14 +32,14 @@ export class PrismaLeaseStore implements LeaseStore {
     return rows.map(({ id }) => id);
   }
 
-  async listIdle(limit: number): Promise<readonly RunId[]> {
-    const rows = await this.#database.query(
-      (client) => client.$queryRaw<{ id: RunId }[]>`
-        SELECT id::text FROM runs
+  async listIdle(host: string | undefined, limit: number): Promise<readonly IdleRun[]> {
+    return this.#database.query(
+      (client) => client.$queryRaw<IdleRun[]>`
+        SELECT id::text, config FROM runs
         WHERE state = 'QUEUED' AND lease_token IS NULL
           AND updated_at < clock_timestamp() - ${IDLE_SECONDS}::int * interval '1 second'
+          AND (config->>'worker_host' IS NULL OR config->>'worker_host' = ${host ?? null})
         ORDER BY updated_at LIMIT ${limit}`,
     );
-    return rows.map(({ id }) => id);
   }
 }

@@ -55,6 +55,11 @@ export async function applyMigrations(
   });
 }
 
+/** The names of this version's migrations, in their order. */
+export async function listMigrations(): Promise<readonly string[]> {
+  return (await readMigrations(MIGRATIONS_FOLDER)).map(({ name }) => name);
+}
+
 async function requireVersion(client: Client): Promise<void> {
   const { rows } = await client.query("SHOW server_version_num");
   if (Number(rows[0]?.server_version_num) >= OLDEST_SERVER) return;

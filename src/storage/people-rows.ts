@@ -1,9 +1,11 @@
 import type { PrincipalId, TeamId } from "../core/ids.ts";
 import type { ApiKey, Scope } from "../core/people/api-key.ts";
+import type { IdentityLink } from "../core/people/identity.ts";
 import type { Installation } from "../core/people/installation.ts";
 import type { Principal, PrincipalType } from "../core/people/principal.ts";
 import type {
   ApiKey as ApiKeyRow,
+  Identity as IdentityRow,
   Installation as InstallationRow,
   Principal as PrincipalRow,
 } from "./generated/client.ts";
@@ -43,6 +45,10 @@ export function keyOf(row: ApiKeyRow): ApiKey {
     lastUsedAt: row.lastUsedAt,
     revokedAt: row.revokedAt,
   });
+}
+
+export function identityOf({ id, teamId, subject, principalId, createdAt }: IdentityRow): IdentityLink {
+  return { id, teamId: teamId as TeamId, subject, principalId: principalId as PrincipalId, createdAt };
 }
 
 export function installationOf(row: InstallationRow): Installation {

@@ -15,7 +15,7 @@ export class PrismaPeopleStore implements PeopleStore {
   async ensure(teamId: TeamId, subject: string, displayName: string | undefined): Promise<Principal> {
     const known = await this.#bySubject(teamId, subject);
     if (known !== undefined && (displayName === undefined || known.displayName === displayName)) return known;
-    if (known !== undefined) return this.#rename(known.id, displayName);
+    if (known !== undefined) return this.#rename(known, displayName);
     const wanted = { teamId, subject, displayName };
     return this.#parts.database.transaction((tx) => ensureIdentity(tx, wanted, this.#parts.clock.now()));
   }
@@ -40,6 +40,25 @@ export class PrismaPeopleStore implements PeopleStore {
     this.#parts.news.tell([KEYS_TOPIC]);
   }
 
+  async change(
+    teamId: TeamId,
+    id: PrincipalId,
+    decide: (principal: Principal, administrators: readonly Principal[]) => Principal,
+  ): Promise<Principal | undefined> {
+    const changed = await this.#parts.database.transaction(async (tx) => {
+      const locked = await lockToChange(tx, teamId, id);
+      const principal = locked.find((one) => one.id === id);
+      if (principal === undefined) return undefined;
+      const administrators = locked.filter(({ administrator, disabled }) => administrator && !disabled);
+      const after = decide(principal, administrators);
+      const { id: _same, ...columns } = principalColumns(after);
+      await tx.principal.update({ where: { id }, data: { ...columns, updatedAt: this.#parts.clock.now() } });
+      return after;
+    });
+    if (changed !== undefined) this.#parts.news.tell([KEYS_TOPIC]);
+    return changed;
+  }
+
   async #bySubject(teamId: TeamId, subject: string): Promise<Principal | undefined> {
     const where = { teamId_subject: { teamId, subject } };
     const row = await this.#parts.database.query((client) =>
@@ -48,12 +67,25 @@ export class PrismaPeopleStore implements PeopleStore {
     return row === null ? undefined : principalOf(row.principal);
   }
 
-  async #rename(id: PrincipalId, displayName: string | undefined): Promise<Principal> {
-    const data = { displayName: displayName ?? null };
-    return principalOf(
-      await this.#parts.database.query((client) => client.principal.update({ where: { id }, data })),
-    );
+  async #rename(known: Principal, displayName: string | undefined): Promise<Principal> {
+    const where = { principalId: known.id };
+    if ((await this.#parts.database.query((client) => client.identity.count({ where }))) > 1) return known;
+    const change = { where: { id: known.id }, data: { displayName: displayName ?? null } };
+    return principalOf(await this.#parts.database.query((client) => client.principal.update(change)));
   }
+}
+
+/**
+ * The principal and the administrators of its team, locked in one order, so that two who change each other's rows do
+ * not wait for each other. Who waited sees what the one before has stored.
+ */
+async function lockToChange(tx: Tx, teamId: TeamId, id: PrincipalId): Promise<readonly Principal[]> {
+  const rows = await tx.$queryRaw<{ id: string }[]>`
+    SELECT id FROM principals
+     WHERE team_id = ${teamId}::uuid AND (id = ${id}::uuid OR (administrator AND NOT disabled))
+     ORDER BY id FOR UPDATE`;
+  const where = { id: { in: rows.map((row) => row.id) } };
+  return (await tx.principal.findMany({ where })).map(principalOf);
 }
 
 interface WantedIdentity {

@@ -31,16 +31,24 @@ export interface RecordMapping<R extends TeamRecord, Row, Columns> {
 export class PrismaRecordStore<R extends TeamRecord, Row, Columns> implements RecordStore<R> {
   readonly #database: Statements;
   readonly #mapping: RecordMapping<R, Row, Columns>;
+  readonly #changed: () => void;
 
-  constructor(database: Statements, mapping: RecordMapping<R, Row, Columns>) {
+  /** `changed` is called when something was stored or removed. */
+  constructor(
+    database: Statements,
+    mapping: RecordMapping<R, Row, Columns>,
+    changed: () => void = () => undefined,
+  ) {
     this.#database = database;
     this.#mapping = mapping;
+    this.#changed = changed;
   }
 
   async add(record: R): Promise<void> {
     const data = [this.#mapping.columnsOf(record)];
     const { count } = await this.#ask((table) => table.createMany({ data, skipDuplicates: true }));
     if (count === 0) throw new Taken("name");
+    this.#changed();
   }
 
   async find(teamId: TeamId, id: string): Promise<R | undefined> {
@@ -59,14 +67,19 @@ export class PrismaRecordStore<R extends TeamRecord, Row, Columns> implements Re
     const where = { teamId: record.teamId, id: record.id };
     const data = this.#mapping.columnsOf(record);
     try {
-      return (await this.#ask((table) => table.updateMany({ where, data }))).count > 0;
+      return this.#tell(await this.#ask((table) => table.updateMany({ where, data })));
     } catch (error) {
       throw isNameTaken(error) ? new Taken("name") : error;
     }
   }
 
   async remove(teamId: TeamId, id: string): Promise<boolean> {
-    return (await this.#ask((table) => table.deleteMany({ where: { teamId, id } }))).count > 0;
+    return this.#tell(await this.#ask((table) => table.deleteMany({ where: { teamId, id } })));
+  }
+
+  #tell({ count }: Count): boolean {
+    if (count > 0) this.#changed();
+    return count > 0;
   }
 
   #ask<T>(question: (table: RecordTable<Row, Columns>) => Promise<T>): Promise<T> {

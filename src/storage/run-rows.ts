@@ -15,7 +15,8 @@ import type {
 } from "../core/runs/run.ts";
 import type { RunSource } from "../core/runs/sources.ts";
 import type { RunState } from "../core/runs/states.ts";
-import type { Thread } from "../core/threads/thread.ts";
+import type { Skill } from "../core/skills/skill.ts";
+import type { StoredThread, Verbosity } from "../core/threads/thread.ts";
 import type {
   FollowUp as FollowUpRow,
   RunEvent as RunEventRow,
@@ -41,6 +42,7 @@ export function runOf(row: RunRow): Run {
     agent: row.agent,
     metadata: row.metadata as Record<string, string>,
     skill: row.skill,
+    skillSnapshot: row.skillSnapshot as Skill | null,
     scheduleId: row.scheduleId,
     triggerUrl: row.triggerUrl,
     ancestorIds: row.ancestorIds as RunId[],
@@ -99,6 +101,7 @@ export function originColumns(origin: RunOrigin) {
     modelId: config.harness?.model_id ?? config.model_id ?? null,
     environmentId: config.environment_id ?? null,
     skill: origin.skill ?? null,
+    skillSnapshot: origin.skillSnapshot === undefined ? Prisma.DbNull : json(origin.skillSnapshot),
     scheduleId: origin.scheduleId ?? null,
     triggerUrl: origin.triggerUrl ?? null,
     ancestorIds: [...origin.ancestorIds],
@@ -152,14 +155,16 @@ export function followUpOf(row: FollowUpRow): FollowUp {
   });
 }
 
-export function threadOf(row: ThreadRow): Thread {
-  const { id, adapter, installation } = row;
-  return present<Thread>({
+export function threadOf(row: ThreadRow): StoredThread {
+  const { id, adapter, createdAt, installation } = row;
+  return present<StoredThread>({
     id,
     adapter,
     installation,
     key: row.key as ThreadKey,
     runId: row.runId as RunId | null,
+    verbosity: row.verbosity as Verbosity,
+    createdAt,
   });
 }
 

@@ -6,10 +6,12 @@ import type { Run, RunOrigin } from "../core/runs/run.ts";
 import type { RunChange } from "../core/runs/run-change.ts";
 import type { RunPage, RunQuery } from "../core/runs/run-query.ts";
 import { addNotices, bindThread, rememberAnswer, settleEvent } from "./change-rows.ts";
-import type { Tx } from "./database.ts";
+import { statementsOf, type Tx } from "./database.ts";
 import { addFiles } from "./file-store.ts";
-import { orderBy, pageOf, whereOf } from "./run-list.ts";
-import { eventOf, followUpOf, json, originColumns, progressColumns, runOf, threadOf } from "./run-rows.ts";
+import type { Run as RunRow } from "./generated/client.ts";
+import { insertRun, isAllInserted, jobStatements } from "./insert-run.ts";
+import { findStatement, listStatement, pageOf } from "./run-list.ts";
+import { eventOf, followUpOf, json, progressColumns, runOf, threadOf } from "./run-rows.ts";
 import type { StoreParts } from "./store-parts.ts";
 
 export class PrismaRunStore implements RunStore {
@@ -20,16 +22,16 @@ export class PrismaRunStore implements RunStore {
   }
 
   async create(origin: RunOrigin, change: RunChange): Promise<Run> {
-    const run = await this.#parts.database.transaction(async (tx) => {
-      const columns = { ...originColumns(origin), ...progressColumns(change.progress) };
-      await tx.run.create({
-        data: { ...columns, updatedAt: origin.createdAt, lastSeq: change.events.length },
+    const { database, sendJobs } = this.#parts;
+    const rows = { origin, change, jobs: await jobStatements(sendJobs, change.jobs) };
+    if (isAllInserted(change)) await insertRun(database, rows);
+    else
+      await database.transaction(async (tx) => {
+        await insertRun(statementsOf(tx), rows);
+        await this.#storeBeside(tx, origin.id, change);
       });
-      await this.#storeCaused(tx, origin.id, 0, change);
-      return runOf(await tx.run.findUniqueOrThrow({ where: { id: origin.id } }));
-    });
     this.#tell(origin.id, change);
-    return run;
+    return createdRun(origin, change);
   }
 
   async change(id: RunId, decide: (subject: RunSubject) => RunChange | undefined): Promise<Run> {
@@ -46,18 +48,12 @@ export class PrismaRunStore implements RunStore {
   }
 
   async find(key: RunKey): Promise<Run | undefined> {
-    const row = await this.#parts.database.query((client) =>
-      "conversationId" in key
-        ? client.run.findFirst({ where: key, orderBy: [{ createdAt: "desc" }, { id: "desc" }] })
-        : client.run.findUnique({ where: key }),
-    );
-    return row === null ? undefined : runOf(row);
+    const [row] = await this.#parts.database.rows<RunRow>(findStatement(key));
+    return row === undefined ? undefined : runOf(row);
   }
 
   async list(query: RunQuery): Promise<RunPage> {
-    const rows = await this.#parts.database.query((client) =>
-      client.run.findMany({ where: whereOf(query), orderBy: orderBy(query), take: query.limit + 1 }),
-    );
+    const rows = await this.#parts.database.rows<RunRow>(listStatement(query));
     return pageOf(rows.map(runOf), query);
   }
 
@@ -91,18 +87,27 @@ export class PrismaRunStore implements RunStore {
 
   async #storeCaused(tx: Tx, runId: RunId, lastSeq: number, change: RunChange): Promise<void> {
     await addEvents(tx, runId, lastSeq, change.events);
+    await this.#storeBeside(tx, runId, change);
+    if (change.answer !== undefined) await rememberAnswer(tx, change.answer);
+    await this.#parts.sendJobs(tx, change.jobs);
+  }
+
+  async #storeBeside(tx: Tx, runId: RunId, change: RunChange): Promise<void> {
     await addFollowUps(tx, runId, change);
     await addFiles(tx, runId, change);
     if (change.binding !== undefined) await bindThread(tx, runId, change.binding);
     await addNotices(tx, change.notices);
     if (change.settlement !== undefined) await settleEvent(tx, change.settlement);
-    if (change.answer !== undefined) await rememberAnswer(tx, change.answer);
-    await this.#parts.sendJobs(tx, change.jobs);
   }
 
   #tell(id: RunId, change: RunChange): void {
-    this.#parts.news.tell([`run:${id}`, ...change.jobs.map(({ kind }) => `jobs:${kind}`)]);
+    this.#parts.news.tell([`run:${id}`, "log", ...change.jobs.map(({ kind }) => `jobs:${kind}`)]);
   }
+}
+
+/** As it would be read back. */
+function createdRun(origin: RunOrigin, { events, progress }: RunChange): Run {
+  return { ...origin, ...progress, updatedAt: origin.createdAt, lastSeq: events.length };
 }
 
 async function lock(tx: Tx, id: RunId): Promise<RunSubject> {

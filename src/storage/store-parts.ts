@@ -1,10 +1,15 @@
 import type { Clock } from "../core/ports/clock.ts";
 import type { News } from "../core/ports/news.ts";
 import type { Job } from "../core/ports/queue.ts";
-import type { Statements, Tx } from "./database.ts";
+import type { Statements } from "./database.ts";
 
-/** Stores jobs through the transaction that makes their work. */
-export type JobSender = (tx: Pick<Tx, "$queryRawUnsafe">, jobs: readonly Job[]) => Promise<void>;
+/** A Prisma transaction, or somebody who takes down what would be done in one. */
+export interface JobTransaction {
+  $queryRawUnsafe<T = unknown>(text: string, ...values: unknown[]): Promise<T>;
+}
+
+/** Stores jobs through the transaction that makes their work: one statement a job, of one value each. */
+export type JobSender = (tx: JobTransaction, jobs: readonly Job[]) => Promise<void>;
 
 /** News that a key or its principal has changed: whoever keeps keys in mind forgets them. */
 export const KEYS_TOPIC = "keys";

@@ -1,7 +1,8 @@
 import type { RunId } from "../core/ids.ts";
 import type { ThreadStore } from "../core/ports/storage.ts";
-import type { Thread, ThreadAddress } from "../core/threads/thread.ts";
+import type { StoredThread, ThreadAddress, Verbosity } from "../core/threads/thread.ts";
 import type { Statements } from "./database.ts";
+import type { Prisma } from "./generated/client.ts";
 import { threadOf } from "./run-rows.ts";
 
 export class PrismaThreadStore implements ThreadStore {
@@ -11,16 +12,27 @@ export class PrismaThreadStore implements ThreadStore {
     this.#database = database;
   }
 
-  async find({ adapter, installation, key }: ThreadAddress): Promise<Thread | undefined> {
-    const where = { adapter_installation_key: { adapter, installation, key } };
-    const row = await this.#database.query((client) => client.thread.findUnique({ where }));
-    return row === null ? undefined : threadOf(row);
+  async find({ adapter, installation, key }: ThreadAddress): Promise<StoredThread | undefined> {
+    return this.#find({ adapter_installation_key: { adapter, installation, key } });
   }
 
-  async listOf(runId: RunId): Promise<readonly Thread[]> {
+  async findById(id: string): Promise<StoredThread | undefined> {
+    return this.#find({ id });
+  }
+
+  async listOf(runId: RunId): Promise<readonly StoredThread[]> {
     const rows = await this.#database.query((client) =>
       client.thread.findMany({ where: { runs: { some: { runId } } } }),
     );
     return rows.map(threadOf);
+  }
+
+  async setVerbosity(id: string, verbosity: Verbosity): Promise<void> {
+    await this.#database.query((client) => client.thread.updateMany({ where: { id }, data: { verbosity } }));
+  }
+
+  async #find(where: Prisma.ThreadWhereUniqueInput): Promise<StoredThread | undefined> {
+    const row = await this.#database.query((client) => client.thread.findUnique({ where }));
+    return row === null ? undefined : threadOf(row);
   }
 }

@@ -1,9 +1,13 @@
+import { join } from "node:path";
 import { AppError } from "../core/errors.ts";
 import type { RunId } from "../core/ids.ts";
 import type { BlobStore } from "../core/ports/blob-store.ts";
-import type { Workspace, WorkspaceKeeper } from "../core/ports/workspace.ts";
+import type { Beginning, Workspace, WorkspaceKeeper } from "../core/ports/workspace.ts";
+import { collectArtifacts } from "./artifact-collector.ts";
 import { ArchiveTooLarge, packDirectory, unpackArchive } from "./checkpoint-archive.ts";
+import { writeGivenFiles } from "./given-files.ts";
 import { MEMBERS, RunDirectory } from "./run-directory.ts";
+import { writeSkillFiles } from "./skill-files.ts";
 
 /** Of the compressed checkpoint: it travels in one piece, through memory and mostly into a database. */
 const DEFAULT_MAX_BYTES = 64 * 1024 * 1024;
@@ -22,25 +26,34 @@ export interface WorkspaceKeeperOptions {
 
 export function createWorkspaceKeeper(options: WorkspaceKeeperOptions): WorkspaceKeeper {
   return {
-    prepare: (runId, checkpoint) => prepare(options, runId, checkpoint),
+    prepare: (runId, checkpoint, beginning = noBeginning) =>
+      prepare(options, runId, { checkpoint, beginning }),
+    collect: (runId, known) =>
+      collectArtifacts(new RunDirectory(options.dataDir, runId).workspace().directory, options.blobs, known),
     checkpoint: (runId) => storeCheckpoint(options, runId),
     forget: (checkpoint) => options.blobs.remove(checkpoint),
   };
 }
 
+async function noBeginning(): Promise<Beginning> {
+  return { files: [] };
+}
+
+interface Wanted {
+  readonly checkpoint: string | undefined;
+  readonly beginning: () => Promise<Beginning>;
+}
+
 async function prepare(
   { dataDir, blobs }: WorkspaceKeeperOptions,
   runId: RunId,
-  checkpoint: string | undefined,
+  { checkpoint, beginning }: Wanted,
 ): Promise<Workspace> {
   const directory = new RunDirectory(dataDir, runId);
   try {
     if (!continues(await directory.findCheckpoints(), checkpoint)) {
-      await directory.replace([checkpoint ?? NONE], async (fresh) => {
-        if (checkpoint !== undefined) {
-          await unpackArchive(await blobs.get(checkpoint), fresh);
-        }
-      });
+      const begun = checkpoint === undefined ? await beginning() : { checkpoint, files: [] };
+      await directory.replace([checkpoint ?? NONE], (fresh) => fill(fresh, begun, blobs));
     }
     return directory.workspace();
   } catch (error) {
@@ -51,6 +64,14 @@ async function prepare(
     const message = "The run's workspace could not be prepared on this worker.";
     throw new AppError("environment_setup_failed", message, { cause: error });
   }
+}
+
+async function fill(fresh: string, { checkpoint, files, skill }: Beginning, blobs: BlobStore): Promise<void> {
+  if (checkpoint !== undefined) {
+    await unpackArchive(await blobs.get(checkpoint), fresh);
+  }
+  await writeSkillFiles(join(fresh, "workspace"), skill);
+  await writeGivenFiles(join(fresh, "workspace"), files);
 }
 
 /**

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { access, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -42,6 +43,22 @@ export function describeAgentRunner(name: string, makeRunner: MakeRunner): void 
         .filter((text) => text.startsWith("chunk"))
         .map((text) => Number(text.split(" ")[1]));
       expect(told).toEqual(Array.from({ length: 500 }, (_, index) => index + 1));
+    });
+
+    it("gives the agent the run's variables, in no argument, and none in the place of its own", async () => {
+      const value = `${randomUUID()}\nin two lines`;
+      const { session, updates } = await bench.start({
+        variables: { TOKEN: value, HOME: "/no", PATH: "/no" },
+      });
+
+      await session.prompt('shell printf "%s|%s|%s" "$TOKEN" "$HOME" "$PATH"');
+
+      const told = updates.flatMap((update) => ("content" in update ? (update.content ?? []) : []));
+      expect(told).toContainEqual({
+        type: "text",
+        text: expect.stringMatching(`^${value}\\|${bench.workspace.home}\\|/usr/local/sbin:`),
+      });
+      for (const argument of [value, `TOKEN=${value}`]) expect(await processesWith(argument)).toEqual([]);
     });
 
     it("takes follow-ups in the same session", async () => {

@@ -6,12 +6,18 @@ import { waitFor } from "../support/wait-for.ts";
 import type { QueueBench } from "./queue-contract.ts";
 
 /** The real queue on a database of its own. */
-export async function openPgBoss() {
+export async function openPgBoss(host?: string) {
   const testDatabase = await createTestDatabase();
   const { url } = testDatabase;
   const database = new Database({ url, maxConnections: 4, log: () => undefined });
   const news = new MemoryNews();
-  const queue = new PgBossQueue({ url, maxConnections: 4, news, log: () => undefined });
+  const queue = new PgBossQueue({
+    url,
+    maxConnections: 4,
+    news,
+    log: () => undefined,
+    ...(host === undefined ? {} : { host }),
+  });
   await queue.start();
   const send: QueueBench["send"] = async (...jobs) => {
     await database.transaction((tx) => queue.sendJobs(tx, jobs));

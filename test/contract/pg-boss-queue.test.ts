@@ -42,6 +42,18 @@ describe("the pg-boss queue, beside", () => {
     await bench.until(() => work.done.length === 2, "the slow job");
   });
 
+  it("tells how long the oldest job that could be taken has waited", async () => {
+    expect(await bench.queue.longestWaitSeconds()).toBeUndefined();
+    await bench.send({ kind: "run", key: "later", afterMs: 60_000 });
+    expect(await bench.queue.longestWaitSeconds()).toBeUndefined();
+
+    await bench.send({ kind: "run", key: "elsewhere", host: "other-box" });
+
+    const seconds = await bench.queue.longestWaitSeconds();
+    expect(seconds).toBeGreaterThan(0);
+    expect(seconds).toBeLessThan(10);
+  });
+
   it("hands the job of a killed worker process out again", async () => {
     const work = new Work();
     const main = join(import.meta.dirname, "../support/queue-worker-main.ts");

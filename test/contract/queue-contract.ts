@@ -10,8 +10,11 @@ export interface QueueBench {
   close(): Promise<void>;
 }
 
+/** A worker's queue, of a worker that goes by a name where one is given. */
+export type OpenQueue = (host?: string) => Promise<QueueBench>;
+
 /** What every queue promises. */
-export function describeQueue(name: string, open: () => Promise<QueueBench>): void {
+export function describeQueue(name: string, open: OpenQueue): void {
   describe(`the ${name} queue`, () => {
     let bench: QueueBench;
     beforeEach(async () => {
@@ -173,6 +176,82 @@ export function describeQueue(name: string, open: () => Promise<QueueBench>): vo
       await bench.until(() => isStopped, "the queue to stop");
       await stopping;
       work.finishAll();
+    });
+  });
+}
+
+/** Which jobs are given to which workers. */
+export function describeHosts(name: string, open: OpenQueue): void {
+  describe(`the ${name} queue, with workers that go by names,`, () => {
+    const opened: QueueBench[] = [];
+    afterEach(async () => {
+      for (const bench of opened.splice(0)) await bench.close();
+    });
+    const openFor = async (host?: string) => {
+      const bench = await open(host);
+      opened.push(bench);
+      return bench;
+    };
+
+    it("gives a job that asks for a name to a worker of that name, beside everybody's", async () => {
+      const [bench, work] = [await openFor("build-box"), new Work()];
+      await bench.send(
+        { kind: "run", key: "elsewhere", host: "other-box" },
+        { kind: "run", key: "anywhere" },
+        { kind: "run", key: "here", host: "build-box" },
+      );
+
+      await bench.queue.work("run", 1, work.handler);
+      await bench.until(() => work.done.length === 2, "both jobs");
+      await bench.send({ kind: "run", key: "last" });
+      await bench.until(() => work.done.length === 3, "the last job");
+
+      expect(work.done.toSorted()).toEqual(["anywhere", "here", "last"]);
+    });
+
+    it("gives a worker without a name no job that asks for one", async () => {
+      const [bench, work] = [await openFor(), new Work()];
+      await bench.send(
+        { kind: "run", key: "elsewhere", host: "other-box" },
+        { kind: "run", key: "anywhere" },
+      );
+
+      await bench.queue.work("run", 1, work.handler);
+      await bench.until(() => work.done.length === 1, "the job");
+      await bench.send({ kind: "run", key: "last" });
+      await bench.until(() => work.done.includes("last"), "the last job");
+
+      expect(work.done).toEqual(["anywhere", "last"]);
+    });
+
+    it("counts both kinds against how many a worker may handle", async () => {
+      const [bench, work] = [await openFor("build-box"), new Work(true)];
+      await bench.queue.work("run", 2, work.handler);
+
+      await bench.send(
+        ...["a", "b"].map((key) => ({ kind: "run", key, host: "build-box" }) as const),
+        ...["c", "d"].map((key) => ({ kind: "run", key }) as const),
+      );
+
+      await bench.until(() => work.open.length === 2, "two jobs");
+      work.finish(work.open[0] ?? "");
+      await bench.until(() => work.started.length === 3, "the third job");
+      expect(work.open).toHaveLength(2);
+      work.finishAll();
+    });
+
+    it("ensures a job for a name", async () => {
+      const [bench, work] = [await openFor("build-box"), new Work()];
+      for (let index = 0; index < 3; index += 1) {
+        await bench.queue.ensure({ kind: "run", key: "here", host: "build-box" });
+        await bench.queue.ensure({ kind: "run", key: "elsewhere", host: "other-box" });
+      }
+      await bench.queue.ensure({ kind: "run", key: "last" });
+
+      await bench.queue.work("run", 1, work.handler);
+
+      await bench.until(() => work.done.includes("last"), "the last job");
+      expect(work.done).toEqual(["here", "last"]);
     });
   });
 }

@@ -3,11 +3,11 @@ import { MemoryQueue } from "../../src/queue/memory-queue.ts";
 import { ManualClock } from "../support/manual-clock.ts";
 import { waitFor } from "../support/wait-for.ts";
 import { openPgBoss } from "./pg-boss-bench.ts";
-import { describeQueue } from "./queue-contract.ts";
+import { describeHosts, describeQueue } from "./queue-contract.ts";
 
-describeQueue("memory", async () => {
+async function openMemory(host?: string) {
   const clock = new ManualClock();
-  const queue = new MemoryQueue(clock);
+  const queue = new MemoryQueue(clock, host);
   const until = async (check: () => boolean, what: string) => {
     const isSo = async () => {
       await clock.advance(100);
@@ -17,6 +17,10 @@ describeQueue("memory", async () => {
   };
   const send = async (...jobs: readonly Job[]) => queue.sendJobs(jobs);
   return { queue, send, until, close: async () => undefined };
-});
+}
+
+describeQueue("memory", openMemory);
+describeHosts("memory", openMemory);
 
 describeQueue("pg-boss", openPgBoss);
+describeHosts("pg-boss", openPgBoss);

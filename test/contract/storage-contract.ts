@@ -2,12 +2,23 @@ import { afterAll, beforeAll, describe } from "vitest";
 import type { OpenStorage, StorageBench } from "./storage/bench.ts";
 import { describeChangingRuns } from "./storage/changing-runs.ts";
 import { describeCreatingRuns } from "./storage/creating-runs.ts";
+import { describeEventLog } from "./storage/event-log.ts";
+import { describeFiles } from "./storage/files.ts";
+import { describeFirstKey, describeIdentities } from "./storage/identities.ts";
 import { describeInbox } from "./storage/inbox.ts";
 import { describeLeases } from "./storage/leases.ts";
 import { describeListingRuns } from "./storage/listing-runs.ts";
 import { describeOutbox } from "./storage/outbox.ts";
 import { describePeople } from "./storage/people.ts";
+import { describeRecords } from "./storage/records.ts";
+import { describeRunReports } from "./storage/run-reports.ts";
+import { describeSettings } from "./storage/settings.ts";
+import { describeSkillHistory } from "./storage/skill-history.ts";
 import { describeThreads } from "./storage/threads.ts";
+import { describeWebhookHistory } from "./storage/webhook-history.ts";
+import { describeWebhookLog } from "./storage/webhook-log.ts";
+import { describeWebhookOutbox } from "./storage/webhook-outbox.ts";
+import { describeWorkers } from "./storage/workers.ts";
 
 /** What every storage promises. */
 export function describeStorage(name: string, open: OpenStorage): void {
@@ -22,10 +33,22 @@ export function describeStorage(name: string, open: OpenStorage): void {
     describeCreatingRuns(bench);
     describeChangingRuns(bench);
     describeListingRuns(bench);
+    describeFiles(bench);
+    describeEventLog(bench);
     describeLeases(bench);
+    describeSkillHistory(bench);
+    describeRecords(bench);
+    describeRunReports(bench);
+    describeWorkers(bench);
     describeThreads(bench);
+    describeSettings(bench);
     describeInbox(bench);
     describeOutbox(bench);
+    describeFirstKey(bench);
     describePeople(bench);
+    describeIdentities(bench);
+    describeWebhookOutbox(bench);
+    describeWebhookHistory(bench);
+    describeWebhookLog(bench);
   });
 }

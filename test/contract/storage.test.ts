@@ -1,6 +1,8 @@
 import type { News } from "../../src/core/ports/news.ts";
 import type { Job } from "../../src/core/ports/queue.ts";
+import { createPrismaBlobStore } from "../../src/storage/blob-store.ts";
 import { Database } from "../../src/storage/database.ts";
+import { createMemoryBlobStore } from "../../src/storage/memory/blob-store.ts";
 import { createMemoryStorage } from "../../src/storage/memory/memory-storage.ts";
 import { createPrismaStorage } from "../../src/storage/prisma-storage.ts";
 import { ManualClock } from "../support/manual-clock.ts";
@@ -11,7 +13,14 @@ import { describeStorage } from "./storage-contract.ts";
 describeStorage("memory", async () => {
   const { parts, ...bench } = recorded();
   const storage = createMemoryStorage(parts);
-  return { ...bench, storage, passTime: (ms) => parts.clock.advance(ms), close: async () => undefined };
+  const blobs = createMemoryBlobStore(parts.clock);
+  return {
+    ...bench,
+    storage,
+    blobs,
+    passTime: (ms) => parts.clock.advance(ms),
+    close: async () => undefined,
+  };
 });
 
 describeStorage("Prisma", async () => {
@@ -24,7 +33,8 @@ describeStorage("Prisma", async () => {
     await testDatabase.drop();
   };
   const storage = createPrismaStorage({ ...parts, database, sendJobs });
-  return { ...bench, storage, passTime: (ms) => passTime(database, ms), close };
+  const blobs = createPrismaBlobStore(database, parts.clock);
+  return { ...bench, storage, blobs, passTime: (ms) => passTime(database, ms), close };
 });
 
 /** Parts of a storage that write down what they are told. */
@@ -54,8 +64,10 @@ async function passTime(database: Database, ms: number): Promise<void> {
   await database.transaction(async (tx) => {
     const past = [
       "UPDATE runs SET updated_at = updated_at - $1::int * interval '1 millisecond', lease_expires_at = lease_expires_at - $1::int * interval '1 millisecond'",
+      "UPDATE workers SET last_seen_at = last_seen_at - $1::int * interval '1 millisecond'",
       "UPDATE inbox_events SET received_at = received_at - $1::int * interval '1 millisecond'",
       "UPDATE outbox_deliveries SET due_at = due_at - $1::int * interval '1 millisecond'",
+      "UPDATE webhook_deliveries SET due_at = due_at - $1::int * interval '1 millisecond', created_at = created_at - $1::int * interval '1 millisecond'",
     ];
     for (const statement of past) await tx.$executeRawUnsafe(statement, ms);
   });

@@ -58,6 +58,7 @@ export class AgentBench {
       runId: RUN_ID,
       agent: "demo",
       workspace: this.workspace,
+      variables: {},
       permissionPolicy: "allow" as const,
       signal: new AbortController().signal,
     };

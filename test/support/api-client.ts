@@ -1,3 +1,4 @@
+import { AnswerJudge, type OpenapiDocument } from "./openapi-answers.ts";
 import { waitFor } from "./wait-for.ts";
 
 /** What tests say to the API of a service, as any caller would. */
@@ -36,7 +37,9 @@ export interface LoggedEvent {
 const ANSWER_MS = 30_000;
 const PAGE = 500;
 
+/** Each JSON answer is held against the service's own OpenAPI document. */
 export function createApiClient(service: { readonly url: string; readonly apiKey: string }): ApiClient {
+  const judge = createJudge(service.url);
   const call: ApiClient["call"] = async (method, path, body, headers = {}) => {
     const response = await fetch(`${service.url}/api/v1${path}`, {
       method,
@@ -45,11 +48,10 @@ export function createApiClient(service: { readonly url: string; readonly apiKey
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     const text = await response.text();
-    return {
-      status: response.status,
-      headers: response.headers,
-      body: text === "" ? undefined : JSON.parse(text),
-    };
+    const { status, headers: said } = response;
+    const answer = { status, headers: said, body: text === "" ? undefined : JSON.parse(text) };
+    await judge(method, `/api/v1${path}`, answer);
+    return answer;
   };
   const ok = async (method: string, path: string, body?: unknown, headers?: Record<string, string>) => {
     const answer = await call(method, path, body, headers);
@@ -82,6 +84,26 @@ export function createApiClient(service: { readonly url: string; readonly apiKey
         { what: `run ${runId} to be ${[states].flat().join(" or ")}`, timeoutMs },
       ),
   };
+}
+
+function createJudge(url: string): (method: string, path: string, answer: ApiAnswer) => Promise<void> {
+  let judge: AnswerJudge | undefined;
+  return async (method, path, { status, headers, body }) => {
+    judge ??= await findJudge(url);
+    const contentType = headers.get("content-type") ?? "";
+    const mismatch = judge?.mismatch({ method, path, status, contentType, body });
+    if (mismatch !== undefined) throw new Error(`Not what the OpenAPI document says: ${mismatch}`);
+  };
+}
+
+/** undefined: the service is gone again; the next answer is judged. */
+async function findJudge(url: string): Promise<AnswerJudge | undefined> {
+  try {
+    const response = await fetch(`${url}/api/v1/openapi.json`, { signal: AbortSignal.timeout(ANSWER_MS) });
+    return new AnswerJudge((await response.json()) as OpenapiDocument);
+  } catch {
+    return undefined;
+  }
 }
 
 async function readAll(get: (path: string) => Promise<unknown>, runId: string): Promise<LoggedEvent[]> {

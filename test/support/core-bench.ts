@@ -1,20 +1,28 @@
 import { MemoryAdapter } from "../../src/adapters/memory/memory-adapter.ts";
 import { RunWorker, type RunWorkerParts } from "../../src/core/attempts/run-worker.ts";
+import { EnvironmentService } from "../../src/core/environments/environment-service.ts";
 import type { RunId } from "../../src/core/ids.ts";
 import { Intake } from "../../src/core/intake/intake.ts";
 import type { Principal } from "../../src/core/people/principal.ts";
 import { FIRST_TEAM } from "../../src/core/people/team.ts";
 import type { Log } from "../../src/core/ports/log.ts";
+import type { RunRedactors } from "../../src/core/ports/redactor.ts";
 import type { Storage } from "../../src/core/ports/storage.ts";
-import type { WorkspaceKeeper } from "../../src/core/ports/workspace.ts";
+import type { Beginning, Collected, WorkspaceKeeper } from "../../src/core/ports/workspace.ts";
+import { runRules } from "../../src/core/rules/run-rules.ts";
 import type { RunEvent } from "../../src/core/runs/events.ts";
 import type { NewRun } from "../../src/core/runs/new-run.ts";
 import type { Run } from "../../src/core/runs/run.ts";
 import { RunService } from "../../src/core/runs/run-service.ts";
+import { SkillFinder } from "../../src/core/skills/skill-finder.ts";
 import { NoticeWriter } from "../../src/core/threads/notice-writer.ts";
 import { Postman } from "../../src/core/threads/postman.ts";
 import { MemoryNews } from "../../src/news/memory-news.ts";
 import { MemoryQueue } from "../../src/queue/memory-queue.ts";
+import { createKnownSecrets } from "../../src/redaction.ts";
+import { createSecretBox } from "../../src/secret-box.ts";
+import { MemorySkillLibrary } from "../../src/skills/memory-skill-library.ts";
+import { createMemoryBlobStore } from "../../src/storage/memory/blob-store.ts";
 import { createMemoryStorage } from "../../src/storage/memory/memory-storage.ts";
 import { ManualClock, quiet } from "./manual-clock.ts";
 import { ScriptedAgents } from "./scripted-agents.ts";
@@ -32,6 +40,9 @@ export class CoreBench {
   readonly adapter = new MemoryAdapter();
   readonly agents = new ScriptedAgents();
   readonly workspaces = new MemoryWorkspaces();
+  readonly secretBox = createSecretBox([Buffer.alloc(32, 1).toString("base64url")]);
+  readonly skills = new MemorySkillLibrary();
+  readonly blobs = createMemoryBlobStore(this.clock);
   readonly logged: { readonly message: string; readonly facts: Record<string, unknown> | undefined }[] = [];
   readonly runs: RunService;
   readonly intake: Intake;
@@ -47,14 +58,24 @@ export class CoreBench {
     const log = this.#log();
     const adapters = new Map([[this.adapter.name, this.adapter]]);
     const writer = new NoticeWriter(() => "http://here", new Map([[this.adapter.name, this.adapter.traits]]));
-    const agents = { names: new Set(["scripted"]), defaultName: "scripted" };
-    this.runs = new RunService({ storage, clock, writer, agents });
+    const agents = { names: new Set(["scripted", "other"]), defaultName: "scripted" };
+    const environments = new EnvironmentService({ environments: storage.environments, clock });
+    const skills = new SkillFinder({ library: this.skills, environments });
+    this.runs = new RunService({
+      storage,
+      clock,
+      writer,
+      agents,
+      skills,
+      ...runRules({ storage, news, clock }),
+    });
     this.intake = new Intake({ storage, runs: this.runs, adapters, clock, log });
     this.postman = new Postman({ outbox: storage.outbox, adapters, log });
-    const redact = (text: string) => text.replaceAll("s3cret", "[redacted]");
-    const worker = { worker: "worker-1", leaseMs: LEASE_MS, redact };
-    const { agents: runner, workspaces } = this;
-    this.#workerParts = { storage, news, clock, writer, log, workspaces, agents: runner, ...worker };
+    const { secretBox } = this;
+    const worker = { worker: "worker-1", leaseMs: LEASE_MS, redactors: REDACTORS, secretBox };
+    const { agents: runner, blobs, workspaces } = this;
+    const shared = { skills: this.skills, blobs, workspaces };
+    this.#workerParts = { storage, news, clock, writer, log, ...shared, agents: runner, ...worker };
   }
 
   worker(changes: Partial<RunWorkerParts> = {}): RunWorker {
@@ -107,6 +128,14 @@ export class CoreBench {
   }
 }
 
+/** The platform's own secret is short, so that tests can read. */
+const REDACTORS: RunRedactors = {
+  lend(secrets) {
+    const known = createKnownSecrets([]).lend(secrets);
+    return { ...known, redact: (text) => known.redact(text).replaceAll("s3cret", "[redacted]") };
+  },
+};
+
 /** Workspaces that are names only. */
 class MemoryWorkspaces implements WorkspaceKeeper {
   readonly checkpoints: string[] = [];
@@ -116,9 +145,22 @@ class MemoryWorkspaces implements WorkspaceKeeper {
   /** Each strikes the next workspace that is prepared. */
   readonly prepareFaults: Error[] = [];
 
-  async prepare(runId: RunId): Promise<{ directory: string; home: string }> {
+  /** What the new workspaces held. */
+  readonly beginnings: Beginning[] = [];
+  /** What is found in workspaces at the next ends of turns. */
+  readonly found: Collected[] = [];
+  /** What was known each time. */
+  readonly known: ReadonlyMap<string, string>[] = [];
+
+  async prepare(
+    runId: RunId,
+    checkpoint: string | undefined,
+    beginning?: () => Promise<Beginning>,
+  ): Promise<{ directory: string; home: string }> {
+    const begun = checkpoint === undefined ? await beginning?.() : undefined;
     const fault = this.prepareFaults.shift();
     if (fault !== undefined) throw fault;
+    if (begun !== undefined) this.beginnings.push(begun);
     return { directory: `/runs/${runId}/workspace`, home: `/runs/${runId}/home` };
   }
 
@@ -127,6 +169,11 @@ class MemoryWorkspaces implements WorkspaceKeeper {
     if (fault !== undefined) throw fault;
     this.checkpoints.push(`checkpoint-${this.checkpoints.length + 1}`);
     return this.checkpoints.at(-1) ?? "";
+  }
+
+  async collect(_runId: RunId, known: ReadonlyMap<string, string>): Promise<Collected> {
+    this.known.push(known);
+    return this.found.shift() ?? { files: [], leftOut: [] };
   }
 
   async forget(checkpoint: string): Promise<void> {

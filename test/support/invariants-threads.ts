@@ -29,7 +29,7 @@ const STATE_WORDS: Readonly<Record<string, readonly string[]>> = {
   PENDING: ["Starting"],
   CLAIMED: ["Preparing the workspace"],
   INPROGRESS: ["Working"],
-  BLOCKED: ["Waiting for an answer"],
+  BLOCKED: ["Waiting for an answer", "Waiting for approval"],
   SUCCEEDED: ["Succeeded", "Done"],
   FAILED: ["Failed"],
   ERROR: ["Error", "Stopped by an error"],

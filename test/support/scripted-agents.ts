@@ -3,6 +3,7 @@ import type {
   AgentRunner,
   AgentSession,
   AgentStart,
+  PromptExtras,
   TurnEnd,
 } from "../../src/core/ports/agent-runner.ts";
 
@@ -24,6 +25,8 @@ export class ScriptedAgents implements AgentRunner {
   readonly starts: AgentStart[] = [];
   /** The words of all turns, as the agents got them. */
   readonly prompts: string[] = [];
+  /** What came with them. */
+  readonly extras: PromptExtras[] = [];
   /** Turns to come. */
   readonly scripts: Script[] = [];
   /** Awaited before an agent starts. */
@@ -60,11 +63,12 @@ class ScriptedSession implements AgentSession {
     this.sessionId = this.resumed && previousSession ? previousSession : `session-${agents.starts.length}`;
   }
 
-  async prompt(text: string): Promise<TurnEnd> {
+  async prompt(text: string, extras: PromptExtras = {}): Promise<TurnEnd> {
     if (this.#turn !== undefined) throw new Error("Two turns at a time.");
     const turn = new AbortController();
     this.#turn = turn;
     this.#agents.prompts.push(text);
+    this.#agents.extras.push(extras);
     const say = (words: string) => this.#observer.update({ kind: "agent.message", text: words });
     const script = this.#agents.scripts.shift() ?? sayDone;
     try {

@@ -72,6 +72,8 @@ export function spawnService(dataDir: string, env: Record<string, string> = {}):
       HOME: dataDir,
       ERRAND_DATA_DIR: dataDir,
       ERRAND_PORT: "0",
+      // Tests ask more often than people.
+      ERRAND_RATE_LIMIT: "0",
       ...(env.ERRAND_ROLE === undefined ? {} : { ERRAND_PUBLIC_URL: "http://127.0.0.1:8787" }),
       ...env,
     },

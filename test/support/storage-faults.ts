@@ -32,7 +32,7 @@ export class StorageFaults {
       leases: {
         renew: (...args) => (this.isAway ? Promise.reject(away()) : leases.renew(...args)),
         listLost: (limit) => leases.listLost(limit),
-        listIdle: (limit) => leases.listIdle(limit),
+        listIdle: (host, limit) => leases.listIdle(host, limit),
       },
     };
   }

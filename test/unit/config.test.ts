@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { readConfig } from "../../src/config.ts";
-import { createRedactor } from "../../src/secrets.ts";
+import { createRedactor } from "../../src/redaction.ts";
 
 const SHARED = {
   DATABASE_URL: "postgresql://errand:pass-of-the-database@db/errand",
@@ -27,6 +27,39 @@ describe("a process that is not alone", () => {
 
 test("one that is alone needs nothing", () => {
   expect(readConfig({}).publicUrl).toBeUndefined();
+});
+
+describe("the address of repositories", () => {
+  test("is without a slash at its end", () => {
+    expect(readConfig({}).gitUrl).toBe("https://github.com");
+    expect(readConfig({ ERRAND_GIT_URL: "https://git.example.com/all/" }).gitUrl).toBe(
+      "https://git.example.com/all",
+    );
+    expect(readConfig({ ERRAND_GIT_URL: "file:///srv/git" }).gitUrl).toBe("file:///srv/git");
+  });
+
+  test.each(["git.example.com", "ssh://git@example.com", "ext::sh", "https://name:key@example.com"])(
+    "%j is refused, and not shown",
+    (value) => {
+      expect(() => readConfig({ ERRAND_GIT_URL: value })).toThrow(/^ERRAND_GIT_URL: (?!.*name:key)/);
+    },
+  );
+});
+
+describe("where webhooks may go besides", () => {
+  test("is nowhere unless told", () => {
+    expect(readConfig({}).webhookAllow).toEqual({ networks: [], hosts: new Set() });
+    const { hosts, networks } = readConfig({
+      ERRAND_WEBHOOK_ALLOW: "10.1.0.0/16, board.internal",
+    }).webhookAllow;
+    expect([networks.length, ...hosts]).toEqual([1, "board.internal"]);
+  });
+
+  test("is refused with what is wrong in it", () => {
+    expect(() => readConfig({ ERRAND_WEBHOOK_ALLOW: "board.internal,10.1.0.0/40" })).toThrow(
+      /^ERRAND_WEBHOOK_ALLOW: "10\.1\.0\.0\/40" is no address/,
+    );
+  });
 });
 
 describe("the trusted proxies", () => {
@@ -55,6 +88,22 @@ describe("the trusted proxies", () => {
 
     if (isAllowed) expect(read().host).toBe("0.0.0.0");
     else expect(read).toThrow(/would serve keys in the clear/);
+  });
+});
+
+describe("earlier secret keys", () => {
+  const [one, two] = ["1".repeat(32), "2".repeat(32)];
+
+  test("are separated by commas, and none of them is shown", () => {
+    const { oldSecretKeys, secrets } = readConfig({ ERRAND_OLD_SECRET_KEYS: `${one}, ${two}` });
+
+    expect(oldSecretKeys).toEqual([one, two]);
+    expect(secrets).toEqual(expect.arrayContaining([one, two]));
+    expect(readConfig({}).oldSecretKeys).toEqual([]);
+  });
+
+  test.each([`${one},`, `${one},short`])("%j is refused", (value) => {
+    expect(() => readConfig({ ERRAND_OLD_SECRET_KEYS: value })).toThrow(/^ERRAND_OLD_SECRET_KEYS/);
   });
 });
 
@@ -87,9 +136,53 @@ describe("the values that must never be shown", () => {
     const lines = pem.split("\n").filter((line) => line.length > 40);
 
     const { secrets } = readConfig({ SOME_PRIVATE_KEY: write(pem) });
-    const redact = createRedactor(secrets);
+    const { redact } = createRedactor(secrets);
 
     expect(secrets).toEqual(expect.arrayContaining([pem.trim(), ...lines]));
     expect(redact(`a ${pem.trim()} b ${lines[3]} c`)).toBe("a [redacted] b [redacted] c");
+  });
+});
+
+describe("the limits", () => {
+  test("are the documented ones", () => {
+    expect(readConfig({}).limits).toEqual({
+      rateLimit: 600,
+      streamsPerKey: 20,
+      bodyBytes: 30 * 1_024 ** 2,
+      promptBytes: 256 * 1_024,
+      attachmentBytes: 10 * 1_024 ** 2,
+      attachmentsBytes: 20 * 1_024 ** 2,
+    });
+  });
+
+  test("are the operator's to change, and 0 is none", () => {
+    const given = {
+      ERRAND_RATE_LIMIT: "0",
+      ERRAND_MAX_STREAMS: "0",
+      ERRAND_MAX_BODY_MIB: "1",
+      ERRAND_MAX_PROMPT_KIB: "8",
+      ERRAND_MAX_ATTACHMENT_MIB: "1",
+      ERRAND_MAX_ATTACHMENTS_MIB: "2",
+    };
+
+    expect(readConfig(given).limits).toEqual({
+      rateLimit: 0,
+      streamsPerKey: 0,
+      bodyBytes: 1_024 ** 2,
+      promptBytes: 8_192,
+      attachmentBytes: 1_024 ** 2,
+      attachmentsBytes: 2 * 1_024 ** 2,
+    });
+  });
+
+  test.each([
+    ["ERRAND_RATE_LIMIT", "-1"],
+    ["ERRAND_MAX_STREAMS", "many"],
+    ["ERRAND_MAX_BODY_MIB", "0"],
+    ["ERRAND_MAX_PROMPT_KIB", "1.5"],
+    ["ERRAND_MAX_ATTACHMENT_MIB", "257"],
+    ["ERRAND_MAX_ATTACHMENTS_MIB", "0"],
+  ])("%s=%s is refused", (name, value) => {
+    expect(() => readConfig({ [name]: value })).toThrow(new RegExp(`^${name}: `));
   });
 });

@@ -175,9 +175,8 @@ CREATE TABLE "share_links" (
     "run_id" UUID NOT NULL,
     "token_hash" TEXT NOT NULL,
     "creator_id" UUID NOT NULL,
-    "expires_at" TIMESTAMPTZ(3),
+    "expires_at" TIMESTAMPTZ(3) NOT NULL,
     "created_at" TIMESTAMPTZ(3) NOT NULL,
-    "updated_at" TIMESTAMPTZ(3) NOT NULL,
 
     CONSTRAINT "share_links_pkey" PRIMARY KEY ("id")
 );
@@ -186,6 +185,9 @@ CREATE TABLE "share_links" (
 CREATE TABLE "workers" (
     "id" TEXT NOT NULL,
     "worker_host" TEXT,
+    "slots" INTEGER NOT NULL,
+    "sandbox" TEXT NOT NULL,
+    "isolated" BOOLEAN NOT NULL,
     "started_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
     "last_seen_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
 
@@ -251,17 +253,17 @@ CREATE TABLE "webhook_deliveries" (
     "body" TEXT NOT NULL,
     "state" TEXT NOT NULL DEFAULT 'waiting',
     "tries" INTEGER NOT NULL DEFAULT 0,
-    "attempts" INTEGER NOT NULL DEFAULT 0,
+    "step" INTEGER NOT NULL DEFAULT 0,
     "error" TEXT,
     "due_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
     "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
-    "settled_at" TIMESTAMPTZ(6),
+    "settled_at" TIMESTAMPTZ(3),
 
     CONSTRAINT "webhook_deliveries_pkey" PRIMARY KEY ("id")
 );
 
 -- CreateTable
-CREATE TABLE "webhook_attempts" (
+CREATE TABLE "webhook_tries" (
     "delivery_id" UUID NOT NULL,
     "number" INTEGER NOT NULL,
     "at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
@@ -269,7 +271,7 @@ CREATE TABLE "webhook_attempts" (
     "status" INTEGER,
     "error" TEXT,
 
-    CONSTRAINT "webhook_attempts_pkey" PRIMARY KEY ("delivery_id","number")
+    CONSTRAINT "webhook_tries_pkey" PRIMARY KEY ("delivery_id","number")
 );
 
 -- CreateTable
@@ -281,6 +283,10 @@ CREATE TABLE "log_readers" (
 
     CONSTRAINT "log_readers_pkey" PRIMARY KEY ("name")
 );
+
+-- Webhooks are told of what happens from now on, beginning with the first event.
+INSERT INTO "log_readers" ("name", "position", "run_id", "seq")
+VALUES ('webhooks', pg_current_xact_id()::text::bigint, 'ffffffff-ffff-ffff-ffff-ffffffffffff', 2147483647);
 
 -- CreateIndex
 CREATE UNIQUE INDEX "teams_name_key" ON "teams"("name");
@@ -363,6 +369,9 @@ CREATE INDEX "runs_conversation_id_created_at_idx" ON "runs"("conversation_id", 
 -- CreateIndex
 CREATE INDEX "runs_team_id_skill_created_at_idx" ON "runs"("team_id", "skill", "created_at");
 
+-- CreateIndex
+CREATE INDEX "runs_environment_id_created_at_idx" ON "runs"("environment_id", "created_at");
+
 -- AddForeignKey
 ALTER TABLE "principals" ADD CONSTRAINT "principals_team_id_fkey" FOREIGN KEY ("team_id") REFERENCES "teams"("id") ON DELETE RESTRICT ON UPDATE CASCADE;
 
@@ -382,4 +391,4 @@ ALTER TABLE "artifacts" ADD CONSTRAINT "artifacts_blob_id_fkey" FOREIGN KEY ("bl
 ALTER TABLE "webhook_deliveries" ADD CONSTRAINT "webhook_deliveries_endpoint_id_fkey" FOREIGN KEY ("endpoint_id") REFERENCES "webhook_endpoints"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 
 -- AddForeignKey
-ALTER TABLE "webhook_attempts" ADD CONSTRAINT "webhook_attempts_delivery_id_fkey" FOREIGN KEY ("delivery_id") REFERENCES "webhook_deliveries"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+ALTER TABLE "webhook_tries" ADD CONSTRAINT "webhook_tries_delivery_id_fkey" FOREIGN KEY ("delivery_id") REFERENCES "webhook_deliveries"("id") ON DELETE CASCADE ON UPDATE CASCADE;

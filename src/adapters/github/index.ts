@@ -1,11 +1,13 @@
 import type { FastifyPluginAsync } from "fastify";
 import type { Log } from "../../core/ports/log.ts";
+import type { OpenRepository } from "../../core/ports/repository-access.ts";
 import type { InboxEvent, ThreadAdapter } from "../../core/ports/thread-adapter.ts";
 import { authorize } from "./authorize.ts";
 import { GithubClient } from "./client.ts";
 import { Comments } from "./comments.ts";
 import type { GithubConfig } from "./config.ts";
 import { deliver } from "./deliver.ts";
+import { GithubRepositories } from "./github-repositories.ts";
 import { BotIdentity } from "./identity.ts";
 import { webhookRoutes } from "./routes.ts";
 import { translate } from "./translate.ts";
@@ -24,6 +26,7 @@ export interface GithubAdapter {
   readonly adapter: ThreadAdapter;
   /** Serves `POST /webhooks/github`. */
   readonly routes: FastifyPluginAsync;
+  readonly openRepository: OpenRepository;
 }
 
 export function createGithubAdapter(config: GithubConfig, deps: GithubDeps): GithubAdapter {
@@ -48,5 +51,10 @@ export function createGithubAdapter(config: GithubConfig, deps: GithubDeps): Git
     },
   };
   const { accept, log } = deps;
-  return { adapter, routes: webhookRoutes({ secrets: config.webhookSecrets, log, accept }) };
+  const repositories = new GithubRepositories(config, client, log);
+  return {
+    adapter,
+    routes: webhookRoutes({ secrets: config.webhookSecrets, log, accept }),
+    openRepository: (url) => repositories.open(url),
+  };
 }

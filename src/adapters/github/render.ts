@@ -21,6 +21,8 @@ const STATE_WORDS: Readonly<Record<RunState, string>> = {
   CANCELLED: "Cancelled",
 };
 
+const UNAPPROVED = "Waiting for approval";
+
 type Told = Exclude<Notice, { kind: "seen" }>;
 
 /** The first line of every comment of ours, invisible on the page: by it the comment is found again. */
@@ -55,7 +57,7 @@ function cardBody(
     message === undefined ? "" : quoted(within(message, { limit: MAX_MESSAGE, sessionLink })),
     question === undefined ? "" : `It asks: **${safeLine(question.title)}**`,
   ]);
-  const foot = hint(card.state, trigger);
+  const foot = hint(card, trigger);
   const limit = room - head.length - foot.length - ANSWER_FRAME.length;
   const answer = card.answer?.trim() ? within(card.answer, { limit, sessionLink }) : "";
   return paragraphs([head, answer && `${ANSWER_HEADING}${answer}\n\n---`, foot]);
@@ -65,18 +67,32 @@ function cardBody(
 const ANSWER_HEADING = "**The agent's answer:**\n\n---\n\n";
 const ANSWER_FRAME = `${ANSWER_HEADING}\n\n---\n\n\n\n`;
 
-function headline({ state, title, turn, sessionLink }: RunCard): string {
-  const parts = [`**${STATE_WORDS[state]}**`, safeLine(title), ...(turn > 1 ? [`turn ${turn}`] : [])];
+function headline(card: RunCard): string {
+  const { state, title, turn, sessionLink } = card;
+  const parts = [
+    `**${isUnapproved(card) ? UNAPPROVED : STATE_WORDS[state]}**`,
+    safeLine(title),
+    ...(turn > 1 ? [`turn ${turn}`] : []),
+  ];
   return [...parts, `[session](${sessionLink})`].filter((part) => part !== "").join(" · ");
 }
 
 /** In code the trigger calls nobody. */
-function hint(state: RunState, trigger: string): string {
+function hint(card: RunCard, trigger: string): string {
+  const { state } = card;
+  if (isUnapproved(card)) {
+    return `It begins once it is approved; \`${trigger} stop\` ends it.`;
+  }
   if (state === "BLOCKED") {
     return `Answer with \`${trigger} allow\` or \`${trigger} reject\`; \`${trigger} stop\` ends it.`;
   }
   if (isEnded(state)) return `Write \`${trigger}\` and what else there is to do, and it goes on from here.`;
   return `\`${trigger} stop\` stops it; \`${trigger}\` and anything else is told to the agent.`;
+}
+
+/** Nothing in the thread answers that: whoever approves does so on the run's own page. */
+function isUnapproved({ question, state }: RunCard): boolean {
+  return state === "BLOCKED" && question === undefined;
 }
 
 function within(

@@ -80,6 +80,7 @@ function messageOf(
       number: subject.number,
       ...(reviewCommentId === undefined ? {} : { reviewCommentId }),
     }),
+    place: repository.fullName,
     meaning: meaningOf(posting, installation),
     addressed: "mention",
     author: { subject: `github:${actor.id}`, displayName: actor.login },

@@ -114,6 +114,7 @@ function inboundMessage(
     adapter: "slack",
     installation: teamId,
     key: threadKeyOf(location),
+    place: where.channel,
     meaning: `slack:${teamId}/${where.channel}/${said.ts}:${deed.action}:${deed.version}`,
     addressed,
     author: { subject: authorSubject(teamId, said.user) },

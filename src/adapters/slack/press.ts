@@ -27,6 +27,7 @@ export function translatePress(payload: unknown, { bot }: Hearing): Translation 
       adapter: "slack",
       installation: bot.teamId,
       key: threadKeyOf(location),
+      place: channel.id,
       meaning: `slack:${bot.teamId}/${channel.id}/${message.ts}:pressed:${user.id}:${action.action_ts}`,
       addressed: "mention",
       author: { subject: authorSubject(bot.teamId, user.id) },

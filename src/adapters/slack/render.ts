@@ -34,6 +34,8 @@ const STATES: Readonly<Record<RunState, { readonly emoji: string; readonly words
   CANCELLED: { emoji: "🚫", words: "Cancelled" },
 };
 
+const UNAPPROVED = { emoji: "✋", words: "Waiting for approval" } as const;
+
 const HEADINGS = {
   answer: "The agent's answer",
   outcome: "How it ended",
@@ -42,7 +44,7 @@ const HEADINGS = {
 
 /** The run's card. `blockId` marks the message, so that it can be found again. */
 export function renderCard(card: RunCard, blockId: string): Rendered {
-  const { emoji, words } = STATES[card.state];
+  const { emoji, words } = isUnapproved(card) ? UNAPPROVED : STATES[card.state];
   const title = plainWithin(`${emoji} ${card.title}`, MAX_HEADER);
   const status = `${words} · turn ${card.turn} · ${link(card.sessionLink, "Session")}`;
   const blocks: (types.KnownBlock | undefined)[] = [
@@ -97,6 +99,11 @@ function actions(card: RunCard): types.ActionsBlock | undefined {
   if (isEnded(card.state)) return undefined;
   const options = card.question === undefined ? [] : optionButtons(card.runId, card.question);
   return { type: "actions", elements: [...options.slice(0, MAX_ACTIONS - 1), cancelButton(card.runId)] };
+}
+
+/** Nothing in the thread answers that: whoever approves does so on the run's own page. */
+function isUnapproved({ question, state }: RunCard): boolean {
+  return state === "BLOCKED" && question === undefined;
 }
 
 function header(text: string, blockId: string): types.HeaderBlock {

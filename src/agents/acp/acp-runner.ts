@@ -2,7 +2,7 @@ import { type ClientConnection, client, RequestError } from "@agentclientprotoco
 import { AppError } from "../../core/errors.ts";
 import type { AgentObserver, AgentRunner, AgentSession, AgentStart } from "../../core/ports/agent-runner.ts";
 import type { Sandbox } from "../../sandboxes/sandbox.ts";
-import type { AgentCatalogue, CatalogueAgent } from "../catalogue.ts";
+import type { AgentProgram } from "../catalogue.ts";
 import { AcpSession } from "./acp-session.ts";
 import { toAppError } from "./agent-error.ts";
 import { AgentProcess, atMost } from "./agent-process.ts";
@@ -23,8 +23,10 @@ export interface AgentLog {
   warn(facts: object, message: string): void;
 }
 
+type Programs = ReadonlyMap<string, AgentProgram>;
+
 export interface AcpRunnerOptions {
-  readonly catalogue: AgentCatalogue;
+  readonly catalogue: Programs;
   readonly sandbox: Sandbox;
   readonly log: AgentLog;
   readonly startTimeoutMs?: number;
@@ -54,7 +56,7 @@ async function startSession(
   }
 }
 
-function findAgent(catalogue: AgentCatalogue, name: string): CatalogueAgent {
+function findAgent(catalogue: Programs, name: string): AgentProgram {
   const agent = catalogue.get(name);
   if (agent === undefined) {
     const remedy = `Use one of: ${[...catalogue.keys()].join(", ")}.`;
@@ -76,12 +78,7 @@ class SessionStart {
   readonly #permissions: PermissionDesk;
   #replaying = false;
 
-  constructor(
-    options: AcpRunnerOptions,
-    agent: CatalogueAgent,
-    request: AgentStart,
-    observer: AgentObserver,
-  ) {
+  constructor(options: AcpRunnerOptions, agent: AgentProgram, request: AgentStart, observer: AgentObserver) {
     this.#options = options;
     this.#request = request;
     this.#observer = observer;
@@ -164,10 +161,18 @@ class SessionStart {
   }
 }
 
-function toCommand(agent: CatalogueAgent, { workspace }: AgentStart) {
+/** A run's own variables come first: none of them takes the place of one of ours. */
+function toCommand(agent: AgentProgram, { variables, workspace }: AgentStart) {
   return {
     argv: agent.argv,
-    env: { PATH: SYSTEM_PATH, LANG: "C.UTF-8", TERM: "dumb", ...agent.env, HOME: workspace.home },
+    env: {
+      ...variables,
+      PATH: SYSTEM_PATH,
+      LANG: "C.UTF-8",
+      TERM: "dumb",
+      ...agent.env,
+      HOME: workspace.home,
+    },
     cwd: workspace.directory,
     writable: [workspace.directory, workspace.home],
     readable: agent.readable,

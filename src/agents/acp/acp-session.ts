@@ -1,5 +1,6 @@
 import {
   type ClientConnection,
+  type ContentBlock,
   type PromptResponse,
   RequestError,
   type Usage,
@@ -7,6 +8,8 @@ import {
 import { AppError } from "../../core/errors.ts";
 import {
   type AgentSession,
+  type PromptExtras,
+  type PromptImage,
   STOP_REASONS,
   type StopReason,
   type TurnEnd,
@@ -39,14 +42,17 @@ export class AcpSession implements AgentSession {
     this.#preamble = parts.opened.preamble ?? "";
   }
 
-  async prompt(text: string): Promise<TurnEnd> {
+  async prompt(text: string, extras: PromptExtras = {}): Promise<TurnEnd> {
     if (this.#turn !== undefined) {
       throw new Error("prompt was called while another turn is running");
     }
     const turn = { cancelled: false };
     this.#turn = turn;
     try {
-      return toTurnEnd(await this.#request(text));
+      const words = await this.#enter(extras.mode);
+      // An agent forgets a cancel that came before its turn.
+      if (turn.cancelled) return { stopReason: "cancelled" };
+      return toTurnEnd(await this.#request(words + text, extras.images));
     } catch (error) {
       return await this.#failed(error, turn);
     } finally {
@@ -70,8 +76,19 @@ export class AcpSession implements AgentSession {
     this.#parts.connection.close();
   }
 
-  #request(text: string): Promise<PromptResponse> {
-    const prompt = [{ type: "text" as const, text: this.#preamble + text }];
+  /** What has to be said in words, as the agent has no such mode. */
+  async #enter(mode: PromptExtras["mode"]): Promise<string> {
+    if (mode === undefined) {
+      return "";
+    }
+    return (await this.#parts.opened.mode.enter(mode.name)) ? "" : `${mode.words}\n\n`;
+  }
+
+  #request(text: string, images: PromptExtras["images"] = []): Promise<PromptResponse> {
+    const prompt: ContentBlock[] = [{ type: "text", text: this.#preamble + text }];
+    if (this.#parts.opened.seesImages) {
+      prompt.push(...images.map(imageBlock));
+    }
     this.#preamble = "";
     return this.#parts.connection.agent.request("session/prompt", { sessionId: this.sessionId, prompt });
   }
@@ -101,6 +118,10 @@ export class AcpSession implements AgentSession {
     }
     throw toAppError(error);
   }
+}
+
+function imageBlock({ bytes, mimeType }: PromptImage): ContentBlock {
+  return { type: "image", mimeType, data: Buffer.from(bytes).toString("base64") };
 }
 
 function toTurnEnd({ stopReason, usage }: PromptResponse): TurnEnd {

@@ -5,10 +5,10 @@ import {
   type NewSessionRequest,
   PROTOCOL_VERSION,
   RequestError,
-  type SessionConfigOption,
 } from "@agentclientprotocol/sdk/unstable";
 import { AppError } from "../../core/errors.ts";
 import type { AgentStart } from "../../core/ports/agent-runner.ts";
+import { type OpenedModes, SessionMode } from "./session-mode.ts";
 
 export interface OpenedSession {
   readonly sessionId: string;
@@ -18,11 +18,13 @@ export interface OpenedSession {
   readonly preamble?: string;
   /** Undefined when no model was asked for, or the agent took it. */
   readonly refusedModel?: string;
+  readonly mode: SessionMode;
+  /** Whether it looks at images in a prompt. */
+  readonly seesImages: boolean;
 }
 
-interface SessionAnswer {
+interface SessionAnswer extends OpenedModes {
   readonly sessionId: string;
-  readonly configOptions?: readonly SessionConfigOption[] | null;
 }
 
 /** While `session/load` runs the agent tells the whole history again, which our log holds already. */
@@ -50,6 +52,8 @@ export async function openSession(
     sessionId: opened.sessionId,
     resumed: loaded !== undefined,
     agent: nameOf(initialized, start.agent),
+    mode: new SessionMode(agent, opened.sessionId, opened),
+    seesImages: initialized.agentCapabilities?.promptCapabilities?.image === true,
     // An agent that was resumed has been told in the session's first prompt.
     ...(basePrompt && !hasChannel && !loaded ? { preamble: fence(basePrompt) } : {}),
     ...(refusedModel === undefined ? {} : { refusedModel }),

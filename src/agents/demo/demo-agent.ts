@@ -2,15 +2,19 @@ import {
   type AgentApp,
   type AgentContext,
   agent,
+  type ImageContent,
   type LoadSessionRequest,
   type NewSessionRequest,
+  type NewSessionResponse,
   PROTOCOL_VERSION,
   type PromptRequest,
   type PromptResponse,
   RequestError,
+  type SetSessionModeRequest,
   type StopReason,
 } from "@agentclientprotocol/sdk/unstable";
 import { parseScript } from "./script.ts";
+import { MODES, SessionModes } from "./session-modes.ts";
 import { SessionStore, type StoredSession } from "./session-store.ts";
 import { doSteps } from "./steps.ts";
 import { Turn } from "./turn.ts";
@@ -29,10 +33,15 @@ export function createDemoAgent(home: string): AgentApp {
     .onRequest("initialize", () => ({
       protocolVersion: PROTOCOL_VERSION,
       agentInfo: { name: "demo", title: "Demo agent", version: "1" },
-      agentCapabilities: { loadSession: true, sessionCapabilities: { systemPrompt: {} } },
+      agentCapabilities: {
+        loadSession: true,
+        promptCapabilities: { image: true },
+        sessionCapabilities: { systemPrompt: {} },
+      },
     }))
     .onRequest("session/new", ({ params }) => sessions.create(params))
     .onRequest("session/load", ({ params, client }) => sessions.load(params, client))
+    .onRequest("session/set_mode", ({ params }) => sessions.setMode(params))
     .onRequest("session/prompt", ({ params, client }) => sessions.prompt(params, client))
     .onNotification("session/cancel", ({ params }) => sessions.cancel(params.sessionId));
 }
@@ -41,15 +50,21 @@ class DemoSessions {
   readonly #store: SessionStore;
   readonly #open = new Map<string, StoredSession>();
   readonly #running = new Map<string, AbortController>();
+  readonly #modes = new SessionModes();
 
   constructor(store: SessionStore) {
     this.#store = store;
   }
 
-  async create({ cwd, systemPrompt }: NewSessionRequest): Promise<{ sessionId: string }> {
+  async create({ cwd, systemPrompt }: NewSessionRequest): Promise<NewSessionResponse> {
     const session = await this.#store.create(cwd, basePromptOf(systemPrompt));
     this.#open.set(session.sessionId, session);
-    return { sessionId: session.sessionId };
+    return { sessionId: session.sessionId, modes: MODES };
+  }
+
+  setMode({ sessionId, modeId }: SetSessionModeRequest): object {
+    this.#modes.set(sessionId, modeId);
+    return {};
   }
 
   async load({ sessionId, cwd }: LoadSessionRequest, client: AgentContext): Promise<object> {
@@ -59,7 +74,7 @@ class DemoSessions {
     }
     this.#open.set(sessionId, { ...session, cwd });
     await replay(session, client);
-    return {};
+    return { modes: MODES };
   }
 
   async prompt({ sessionId, prompt }: PromptRequest, client: AgentContext): Promise<PromptResponse> {
@@ -72,9 +87,12 @@ class DemoSessions {
     }
     const controller = new AbortController();
     this.#running.set(sessionId, controller);
-    const text = prompt.map((block) => (block.type === "text" ? block.text : "")).join("\n");
+    const text = prompt.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
+    const images = prompt.flatMap((block) => (block.type === "image" ? [imageOf(block)] : []));
+    const isPlanning = this.#modes.isPlanning(sessionId);
     try {
-      return await this.#turn(new Turn(session, client, controller.signal), text);
+      const turn = new Turn(session, client, { signal: controller.signal, isPlanning });
+      return await this.#turn(turn, text, images);
     } finally {
       this.#running.delete(sessionId);
     }
@@ -84,10 +102,13 @@ class DemoSessions {
     this.#running.get(sessionId)?.abort();
   }
 
-  async #turn(turn: Turn, prompt: string): Promise<PromptResponse> {
+  async #turn(turn: Turn, prompt: string, images: readonly string[]): Promise<PromptResponse> {
     try {
       if (turn.number === 1) {
         await turn.say(INTRODUCTION);
+      }
+      if (images.length > 0) {
+        await turn.say(`I was given ${images.length} to look at: ${images.join(", ")}.`);
       }
       const stopReason = await stepsOrCancelled(turn, prompt);
       return { stopReason, usage: await tellUsage(turn, prompt) };
@@ -122,6 +143,10 @@ async function tellUsage(turn: Turn, prompt: string) {
   const used = tokens(earlier) + inputTokens + outputTokens;
   await turn.tell({ sessionUpdate: "usage_update", used, size: CONTEXT_SIZE });
   return { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens };
+}
+
+function imageOf({ data, mimeType }: ImageContent): string {
+  return `${mimeType} of ${Buffer.from(data, "base64").length} bytes`;
 }
 
 function tokens(text: string): number {

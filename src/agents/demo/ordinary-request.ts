@@ -16,6 +16,12 @@ export async function doOrdinaryRequest(turn: Turn, text: string): Promise<void>
   await tellProgress(turn, 0);
   const files = await lookAround(turn);
   await tellProgress(turn, 1);
+  if (turn.isPlanning) {
+    await turn.say(
+      `${seen(files)} My plan: I would write down what is there in ${REPORT}. I changed nothing.`,
+    );
+    return;
+  }
   const reported = await writeReport(turn, text, files);
   await tellProgress(turn, 2);
   await turn.say(`${seen(files)} ${reported}${remembered(turn)}`);

@@ -7,11 +7,15 @@ import type {
 } from "@agentclientprotocol/sdk/unstable";
 import type { StoredSession } from "./session-store.ts";
 
+export type TurnConditions = Pick<Turn, "signal" | "isPlanning">;
+
 /** One turn of a session as its steps see it: what they may tell, and whether to stop. */
 export class Turn {
   readonly session: StoredSession;
   readonly client: AgentContext;
   readonly signal: AbortSignal;
+  /** Whether it is to say what it would do, and no more. */
+  readonly isPlanning: boolean;
   /** Counted from 1 over the whole life of the session, restarts of the agent included. */
   readonly number: number;
   /** All that was said in this turn. */
@@ -19,10 +23,11 @@ export class Turn {
   #messages = 0;
   #toolCalls = 0;
 
-  constructor(session: StoredSession, client: AgentContext, signal: AbortSignal) {
+  constructor(session: StoredSession, client: AgentContext, { signal, isPlanning }: TurnConditions) {
     this.session = session;
     this.client = client;
     this.signal = signal;
+    this.isPlanning = isPlanning;
     this.number = session.turns.length + 1;
   }
 

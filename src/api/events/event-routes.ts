@@ -9,9 +9,12 @@ import { RunParams, requireRunId } from "../routes/run-ids.ts";
 import { numberInQuery } from "../schemas/list-runs.ts";
 import { problems } from "../schemas/problem.ts";
 import { RunEventPage } from "../schemas/run-event.ts";
-import { eventJson } from "./event-text.ts";
+import { allEventsRoute } from "./all-events-route.ts";
+import { eventJson, eventText, resetText } from "./event-text.ts";
+import { followLog } from "./follow-log.ts";
 import { OpenStreams } from "./open-streams.ts";
 import { streamEvents } from "./stream-events.ts";
+import { wantsPage } from "./wants-page.ts";
 
 const PAGE_MAX = 500;
 const PAGE_DEFAULT = 200;
@@ -34,7 +37,8 @@ const SCHEMA = {
   summary: "The events of a run, live or by the page",
   description:
     "An event stream: `id` is the sequence number, `event` the kind, `data` the event as JSON. With " +
-    "`Last-Event-ID` (or `after`) it goes on where another one ended. It ends after the last event of a run that " +
+    "`Last-Event-ID` (or `after`) it goes on where another one ended; a `Last-Event-ID` that this run does not have " +
+    "gives a `reset` event, and then everything from the first event on. It ends after the last event of a run that " +
     "has ended. With `Accept: application/json`, a page.",
   tags: ["runs"],
   params: RunParams,
@@ -47,23 +51,30 @@ const SCHEMA = {
         "application/json": { schema: RunEventPage },
       },
     },
-    ...problems(400, 401, 404, 429, 503),
+    ...problems(400, 401, 403, 404, 429, 503),
   },
 };
 
 export function eventRoutes(parts: ApiParts): FastifyPluginAsyncZod {
   const limits = limitsOf(parts);
-  const streams = new OpenStreams(limits.streamsPerPrincipal);
-  const config = { scope: "runs:read", acceptsCookie: true, describedHeaders: ["Last-Event-ID"] } as const;
+  const streams = new OpenStreams(limits.streamsPerKey);
+  const reading = { scope: "runs:read", acceptsCookie: true, acceptsGuest: true } as const;
+  const config = { ...reading, describedHeaders: ["Last-Event-ID"] };
   return async (app) => {
     app.addHook("preClose", async () => streams.endAll());
+    await app.register(allEventsRoute(parts, streams));
     const route = { schema: SCHEMA, config, exposeHeadRoute: false };
     app.get("/agent/runs/:runId/events", route, async (request, reply) => {
       const run = await parts.runs.get({ id: requireRunId(request.params.runId) }, viewerOf(request));
-      const after = positionOf(request, request.query, run);
-      if (wantsPage(request)) return pageOf(parts, run, after, request.query, reply);
+      if (wantsPage(request)) return pageOf(parts, run, request.query, reply);
+      const { after, isReset } = startOf(request, request.query, run);
       const follow = request.query.follow === "true";
-      await streamEvents(parts, { limits, streams, request, reply, run, after, follow });
+      const following = { runId: run.id, viewer: viewerOf(request), after, follow, pollMs: limits.pollMs };
+      async function* texts(signal: AbortSignal): AsyncGenerator<string> {
+        if (isReset) yield resetText(after);
+        for await (const event of followLog(parts, { ...following, signal })) yield eventText(event);
+      }
+      await streamEvents({ limits, streams, request, reply, texts });
       return reply;
     });
   };
@@ -71,25 +82,33 @@ export function eventRoutes(parts: ApiParts): FastifyPluginAsyncZod {
 
 async function pageOf(
   { runs }: ApiParts,
-  { id }: Run,
-  after: number,
-  { limit }: EventsQuery,
+  run: Run,
+  { after: given, limit }: EventsQuery,
   reply: FastifyReply,
 ): Promise<RunEventPage> {
+  const after = requireSeq(given, run);
   reply.type("application/json; charset=utf-8");
-  const events = await runs.readEvents(id, after, limit);
+  const events = await runs.readEvents(run.id, after, limit);
   return { events: events.map(eventJson), next_after: events.at(-1)?.seq ?? after };
 }
 
 /** The header wins: a browser that reconnects sends it, and the address still holds where it first began. */
-function positionOf({ headers }: FastifyRequest, { after = 0 }: EventsQuery, { lastSeq }: Run): number {
+function startOf({ headers }: FastifyRequest, { after }: EventsQuery, run: Run): StreamStart {
   const header = headers["last-event-id"];
-  const given = header === undefined || header === "" ? String(after) : String(header);
-  if (/^\d{1,9}$/.test(given) && Number(given) <= lastSeq) return Number(given);
-  const message = `must be the number of an event of this run, and the newest is ${lastSeq}`;
-  throw invalid([{ path: header === undefined ? "after" : "Last-Event-ID", message }]);
+  if (header === undefined || header === "") return { after: requireSeq(after, run), isReset: false };
+  const isKnown = /^\d{1,9}$/.test(String(header)) && Number(header) <= run.lastSeq;
+  return isKnown ? { after: Number(header), isReset: false } : { after: 0, isReset: true };
 }
 
-function wantsPage({ headers: { accept = "" } }: FastifyRequest): boolean {
-  return /application\/(json|\*)/i.test(accept) && !/text\/event-stream/i.test(accept);
+interface StreamStart {
+  readonly after: number;
+  /** What the reader says it saw last is not of this run: it is told everything again. */
+  readonly isReset: boolean;
+}
+
+function requireSeq(after = 0, { lastSeq }: Run): number {
+  if (after <= lastSeq) return after;
+  throw invalid([
+    { path: "after", message: `must be the number of an event of this run, and the newest is ${lastSeq}` },
+  ]);
 }

@@ -1,12 +1,32 @@
+import type { LoggedEvent } from "../../core/ports/event-log.ts";
 import type { RunEvent } from "../../core/runs/events.ts";
-import type { EventJson } from "../schemas/run-event.ts";
+import type { EventJson, LoggedEventJson } from "../schemas/run-event.ts";
+import { encodeCursor } from "./log-cursor.ts";
 
 /** An event as callers see it, in the stream and in the page. */
 export function eventJson({ seq, turn, at, body }: RunEvent): EventJson {
   return { ...body, seq, turn, at: at.toISOString() };
 }
 
-/** An event of a `text/event-stream`; JSON has no line breaks, so one data line holds it. */
 export function eventText(event: RunEvent): string {
-  return `id: ${event.seq}\nevent: ${event.body.kind}\ndata: ${JSON.stringify(eventJson(event))}\n\n`;
+  return textOf(event.seq, event.body.kind, eventJson(event));
+}
+
+/** The same among the events of all runs. */
+export function loggedEventJson({ event, place }: LoggedEvent): LoggedEventJson {
+  return { ...eventJson(event), run_id: event.runId, cursor: encodeCursor(place) };
+}
+
+export function loggedEventText(logged: LoggedEvent): string {
+  return textOf(encodeCursor(logged.place), logged.event.body.kind, loggedEventJson(logged));
+}
+
+/** Where the reader wanted to go on is not known here: the stream goes on behind `id`. */
+export function resetText(id: number | string): string {
+  return textOf(id, "reset", { kind: "reset", reason: "The stream cannot go on where you were." });
+}
+
+/** An event of a `text/event-stream`; JSON has no line breaks, so one data line holds it. */
+function textOf(id: number | string, event: string, data: object): string {
+  return `id: ${id}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
 }

@@ -1,27 +1,27 @@
-import type { PrincipalId } from "../../core/ids.ts";
 import { StatusError } from "../errors.ts";
 
 /** The streams of this process, so that nobody has too many, and all end when the server closes. */
 export class OpenStreams {
-  readonly #perPrincipal: number;
-  readonly #open = new Map<PrincipalId, Set<AbortController>>();
+  readonly #perKey: number;
+  readonly #open = new Map<string, Set<AbortController>>();
 
-  constructor(perPrincipal: number) {
-    this.#perPrincipal = perPrincipal;
+  /** 0: as many as they like. */
+  constructor(perKey: number) {
+    this.#perKey = perKey;
   }
 
-  open(principalId: PrincipalId): AbortController {
-    const streams = this.#open.get(principalId) ?? new Set();
-    if (streams.size >= this.#perPrincipal) throw tooMany(this.#perPrincipal);
+  open(keyId: string): AbortController {
+    const streams = this.#open.get(keyId) ?? new Set();
+    if (this.#perKey > 0 && streams.size >= this.#perKey) throw tooMany(this.#perKey);
     const stream = new AbortController();
-    this.#open.set(principalId, streams.add(stream));
+    this.#open.set(keyId, streams.add(stream));
     return stream;
   }
 
-  done(principalId: PrincipalId, stream: AbortController): void {
-    const streams = this.#open.get(principalId);
+  done(keyId: string, stream: AbortController): void {
+    const streams = this.#open.get(keyId);
     streams?.delete(stream);
-    if (streams?.size === 0) this.#open.delete(principalId);
+    if (streams?.size === 0) this.#open.delete(keyId);
   }
 
   endAll(): void {

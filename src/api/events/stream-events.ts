@@ -1,10 +1,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../../core/errors.ts";
-import type { Run } from "../../core/runs/run.ts";
-import type { ApiLimits, ApiParts } from "../api-parts.ts";
-import { viewerOf } from "../auth.ts";
-import { eventText } from "./event-text.ts";
-import { followLog } from "./follow-log.ts";
+import type { ApiLimits } from "../api-parts.ts";
+import { callerOf } from "../auth.ts";
 import type { OpenStreams } from "./open-streams.ts";
 import { StreamWriter } from "./stream-writer.ts";
 
@@ -13,9 +10,8 @@ export interface StreamRequest {
   readonly streams: OpenStreams;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
-  readonly run: Run;
-  readonly after: number;
-  readonly follow: boolean;
+  /** What is to be sent, piece by piece; it ends when the signal fires. */
+  readonly texts: (signal: AbortSignal) => AsyncIterable<string>;
 }
 
 const HEADERS = {
@@ -28,32 +24,32 @@ const HEADERS = {
 };
 
 /** Answers with the stream, until it ends, the reader goes away or is cut off, or the server closes. */
-export async function streamEvents(parts: ApiParts, wanted: StreamRequest): Promise<void> {
+export async function streamEvents(wanted: StreamRequest): Promise<void> {
   const { streams, request, reply } = wanted;
-  const { id } = viewerOf(request);
+  const { id } = callerOf(request);
   const stream = streams.open(id);
   reply.hijack();
   reply.raw.once("close", () => stream.abort());
   if (reply.raw.destroyed) stream.abort();
   try {
-    await pump(parts, wanted, stream);
+    await pump(wanted, stream);
   } finally {
     streams.done(id, stream);
   }
 }
 
-async function pump(parts: ApiParts, wanted: StreamRequest, stream: AbortController): Promise<void> {
-  const { limits, request, reply, run } = wanted;
+async function pump(wanted: StreamRequest, stream: AbortController): Promise<void> {
+  const { limits, request, reply } = wanted;
   sendHeaders(reply);
   const writer = new StreamWriter(reply.raw, limits, () => endIfUnknown(request, stream));
   try {
-    const isReading = await writeAll(parts, wanted, writer, stream.signal);
+    const isReading = await writeAll(wanted, writer, stream.signal);
     if (isReading || stream.signal.aborted) return writer.end();
-    request.log.warn({ runId: run.id }, "stream.reader.stalled");
+    request.log.warn("stream.reader.stalled");
     writer.cut();
   } catch (error) {
     // The answer has begun, so its status cannot tell; the reader reconnects where it was.
-    const facts = { err: error, runId: run.id };
+    const facts = { err: error };
     if (error instanceof AppError) request.log.debug(facts, "stream.ended.early");
     else request.log.error(facts, "stream.failed");
     writer.cut();
@@ -70,14 +66,12 @@ function sendHeaders(reply: FastifyReply): void {
 
 /** Whether the reader took everything. */
 async function writeAll(
-  parts: ApiParts,
-  { request, run, after, follow, limits: { pollMs } }: StreamRequest,
+  { texts }: StreamRequest,
   writer: StreamWriter,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const following = { runId: run.id, viewer: viewerOf(request), after, follow, pollMs, signal };
-  for await (const event of followLog(parts, following)) {
-    if (!(await writer.write(eventText(event), signal))) return false;
+  for await (const text of texts(signal)) {
+    if (!(await writer.write(text, signal))) return false;
   }
   return true;
 }

@@ -1,17 +1,27 @@
 import staticFiles from "@fastify/static";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../../core/errors.ts";
+import { viewerWith } from "../../core/people/api-key.ts";
 import type { Viewer } from "../../core/people/principal.ts";
+import { guestOf } from "../../core/people/share-link.ts";
 import type { Run } from "../../core/runs/run.ts";
 import type { ApiParts } from "../api-parts.ts";
 import { type AuthParts, findByCookie } from "../auth.ts";
 import { pathOf } from "../request-id.ts";
 import { requireRunId } from "../routes/run-ids.ts";
-import { ASSETS_DIRECTORY, fill, readPageFiles } from "./page-files.ts";
+import { ASSETS_DIRECTORY, fill, type PageFiles, readPageFiles } from "./page-files.ts";
 import { returnPath } from "./return-path.ts";
+import { hasShareToken, takeShareToken } from "./share-token.ts";
 
 type Show = (viewer: Viewer, request: FastifyRequest, reply: FastifyReply) => Promise<string>;
 type FindRun = (id: string, viewer: Viewer) => Promise<Run>;
+
+const HTML = {
+  "content-type": "text/html; charset=utf-8",
+  "cache-control": "no-store",
+  // The address may still hold the token of a share link.
+  "referrer-policy": "no-referrer",
+};
 
 /** The pages: still shells, which read the public API with the visitor's cookie. */
 export function pageRoutes(parts: ApiParts, auth: AuthParts): (app: FastifyInstance) => Promise<void> {
@@ -23,24 +33,45 @@ export function pageRoutes(parts: ApiParts, auth: AuthParts): (app: FastifyInsta
       index: false,
       decorateReply: false,
     });
-    const page = (path: string, show: Show): void => {
-      app.get(path, { schema: { hide: true } }, async (request, reply) => {
-        reply.header("cache-control", "no-store").type("text/html; charset=utf-8");
-        const holder = await findByCookie(auth, request);
-        return holder === undefined ? askToSignIn(request, reply) : show(holder.principal, request, reply);
-      });
-    };
-    const runPage = (find: FindRun): Show => showRun(files, find);
-    page("/", async () => files.runs);
-    page(
-      "/runs/:id",
-      runPage(async (id, viewer) => parts.runs.get({ id: requireRunId(id) }, viewer)),
-    );
-    page(
-      "/sessions/:id",
-      runPage(async (id, viewer) => parts.runs.get({ sessionId: requireRunId(id) }, viewer)),
-    );
+    await app.register(async (pages) => addPages(pages, files, parts, auth));
   };
+}
+
+function addPages(app: FastifyInstance, files: PageFiles, parts: ApiParts, auth: AuthParts): void {
+  app.addHook("onRequest", async (_request, reply) => {
+    reply.headers(HTML);
+  });
+  const schema = { hide: true };
+  const signedIn = (show: Show) => async (request: FastifyRequest, reply: FastifyReply) => {
+    const viewer = await findSignedIn(auth, request);
+    return viewer === undefined ? askToSignIn(request, reply) : show(viewer, request, reply);
+  };
+  const showFound = (find: FindRun): Show => showRun(files, find);
+  const showOwn = showFound(async (id, viewer) => parts.runs.get({ id: requireRunId(id) }, viewer));
+  const showSession = showFound((id, viewer) => parts.runs.get({ sessionId: requireRunId(id) }, viewer));
+  app.get(
+    "/",
+    { schema },
+    signedIn(async () => files.runs),
+  );
+  app.get("/runs/:id", { schema }, signedIn(showOwn));
+  const preHandler = takeShareToken(parts, auth.guests);
+  app.get("/sessions/:id", { schema, preHandler }, async (request, reply) => {
+    const viewer = (await findGuest(auth, request)) ?? (await findSignedIn(auth, request));
+    if (viewer !== undefined) return showSession(viewer, request, reply);
+    if (!hasShareToken(request)) return askToSignIn(request, reply);
+    return reply.code(404).send(files.notFound);
+  });
+}
+
+async function findSignedIn(auth: AuthParts, request: FastifyRequest): Promise<Viewer | undefined> {
+  const holder = await findByCookie(auth, request);
+  return holder && viewerWith(holder);
+}
+
+async function findGuest({ guests }: AuthParts, { headers }: FastifyRequest): Promise<Viewer | undefined> {
+  const link = await guests.findByCookie(headers.cookie);
+  return link && guestOf(link);
 }
 
 function showRun(

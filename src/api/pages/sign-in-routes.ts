@@ -24,7 +24,7 @@ export function signInRoutes(parts: ApiParts, auth: AuthParts): (app: FastifyIns
     });
     app.post("/signin", { schema, bodyLimit: BODY_BYTES }, async (request, reply) => {
       const next = returnPath(Object(request.body).next);
-      const keyHash = await verify(auth, limiter, request);
+      const keyHash = await verify({ ...auth, ...parts }, limiter, request);
       if (keyHash === undefined) return refuse(request, reply, fill(signIn, { next, message: REFUSED }));
       return lead(request, reply.header("set-cookie", auth.cookies.issue(keyHash)), next);
     });
@@ -37,15 +37,15 @@ export function signInRoutes(parts: ApiParts, auth: AuthParts): (app: FastifyIns
 
 /** The stored form of the key, if there is such a key. */
 async function verify(
-  auth: AuthParts,
+  { hashKey, keys }: Pick<ApiParts, "hashKey"> & Pick<AuthParts, "keys">,
   limiter: SignInLimiter,
   request: FastifyRequest,
 ): Promise<string | undefined> {
   requireSameSite(request);
   limiter.requireFree(request.ip);
-  const { key } = Object(request.body);
-  const keyHash = auth.hashKey(typeof key === "string" ? key.trim() : "");
-  if ((await auth.keys.find(keyHash)) !== undefined) return keyHash;
+  const { key: given } = Object(request.body);
+  const key = typeof given === "string" ? given.trim() : "";
+  if ((await keys.findByKey(key)) !== undefined) return hashKey(key);
   limiter.failed(request.ip);
   return undefined;
 }

@@ -1,15 +1,19 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
+import { keepInputs } from "../../core/inputs/run-input.ts";
 import type { Viewer } from "../../core/people/principal.ts";
 import type { NewRun } from "../../core/runs/new-run.ts";
 import type { FollowUpResult } from "../../core/runs/run-service.ts";
 import type { RunSource } from "../../core/runs/sources.ts";
+import { Capacity } from "../../core/workers/capacity.ts";
 import { type ApiParts, limitsOf } from "../api-parts.ts";
 import { viewerOf } from "../auth.ts";
+import { givenFilesOf } from "../given-files.ts";
 import type { Idempotency } from "../idempotency.ts";
 import { requireAvailable } from "../not-available.ts";
 import { requireBytes } from "../request-validation.ts";
 import { problems } from "../schemas/problem.ts";
 import { RunAgentRequest, RunAgentResponse } from "../schemas/run-requests.ts";
+import { findContinued } from "./conversations.ts";
 import { requireRunId } from "./run-ids.ts";
 
 /** Two addresses, one behaviour: public clients use either. */
@@ -21,24 +25,33 @@ const ADDRESSES = [
 /** Sources that our own clients may claim; everything else comes from the API as such. */
 const CLAIMED_SOURCES: ReadonlySet<RunSource> = new Set(["CLI", "GITHUB_ACTION", "LOCAL"] as const);
 
+/** What a conversation is gone on with when nothing is said. */
+const GO_ON = "Continue.";
+
 export function createRunRoutes(parts: ApiParts, idempotency: Idempotency): FastifyPluginAsyncZod {
-  const { promptBytes } = limitsOf(parts);
+  const limits = limitsOf(parts);
+  const capacity = new Capacity({ workers: parts.storage.workers, clock: parts.clock });
   const response = { 200: RunAgentResponse, ...problems(400, 401, 404, 409, 413, 422, 429, 503) };
   return async (app) => {
     for (const { path, operationId } of ADDRESSES) {
       const schema = { operationId, summary: "Start a run", tags: ["runs"], body: RunAgentRequest, response };
       const config = { scope: "runs:write", describedHeaders: ["Idempotency-Key", "X-Run-Source"] } as const;
       app.post(path, { schema, config }, async (request, reply) => {
-        requireBytes("prompt", request.body.prompt, promptBytes);
+        requireBytes("prompt", request.body.prompt, limits.promptBytes);
         requireAvailable(request.body);
+        const files = givenFilesOf(request.body, limits);
         const source = sourceOf(request.headers["x-run-source"]);
+        const isFull = await capacity.isFull(request.body.config?.worker_host);
         return idempotency.answerOnce(request, reply, {
           operation: "runs.create",
           perform: async (alongside) => {
             const wanted = await newRunOf(parts, request.body, viewerOf(request));
-            return { run: await parts.runs.create({ ...wanted, source }, alongside), followUpId: undefined };
+            const prepared = await parts.runs.prepare({ ...wanted, source });
+            // Not before: what is refused should leave no files.
+            const inputs = await keepInputs(parts.blobs, files);
+            return { run: await parts.runs.store({ ...prepared, inputs }, alongside), followUpId: undefined };
           },
-          answer: createdOf,
+          answer: (result) => createdOf(result, isFull),
         });
       });
     }
@@ -47,28 +60,46 @@ export function createRunRoutes(parts: ApiParts, idempotency: Idempotency): Fast
 
 async function newRunOf(
   { runs }: ApiParts,
-  { prompt = "", title, mode, config, team, metadata, parent_run_id }: RunAgentRequest,
+  request: RunAgentRequest,
   creator: Viewer,
 ): Promise<Omit<NewRun, "source">> {
+  const { title, mode, skill, team, metadata, parent_run_id, conversation_id } = request;
+  const config = configOf(request);
   return {
-    prompt,
+    prompt: promptOf(request),
     creator,
     ...(title === undefined ? {} : { title }),
     ...(mode === undefined ? {} : { mode }),
-    ...(config === undefined ? {} : { config: config as NonNullable<NewRun["config"]> }),
+    ...(config === undefined ? {} : { config }),
+    ...(skill === undefined ? {} : { skillSpec: skill }),
     ...(team === undefined ? {} : { teamOwned: team }),
     ...(metadata === undefined ? {} : { metadata }),
     ...(parent_run_id === undefined
       ? {}
       : { parent: await runs.get({ id: requireRunId(parent_run_id) }, creator) }),
+    ...(conversation_id === undefined
+      ? {}
+      : { continues: await findContinued({ runs }, conversation_id, creator) }),
   };
 }
 
-function createdOf({ run: { id, state } }: FollowUpResult): RunAgentResponse {
-  return { run_id: id, task_id: id, state };
+/** A skill says itself what is to be done. */
+function promptOf({ prompt = "", skill, config, conversation_id }: RunAgentRequest): string {
+  const isSkill = skill !== undefined || config?.skill_spec !== undefined;
+  return prompt.trim() !== "" || isSkill || conversation_id === undefined ? prompt : GO_ON;
 }
 
-function sourceOf(header: string | string[] | undefined): RunSource {
+/** Somebody who is there wants to be asked. */
+function configOf({ config, interactive }: RunAgentRequest): NewRun["config"] {
+  const given = config as NewRun["config"];
+  return interactive === true ? { permission_policy: "ask", ...given } : given;
+}
+
+export function createdOf({ run: { id, state } }: FollowUpResult, isFull?: boolean): RunAgentResponse {
+  return { run_id: id, task_id: id, state, ...(isFull === undefined ? {} : { at_capacity: isFull }) };
+}
+
+export function sourceOf(header: string | string[] | undefined): RunSource {
   const claimed = String(header ?? "").toUpperCase() as RunSource;
   return CLAIMED_SOURCES.has(claimed) ? claimed : "API";
 }

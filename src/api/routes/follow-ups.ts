@@ -4,7 +4,6 @@ import type { FollowUpInput } from "../../core/runs/decide-follow-up.ts";
 import { type ApiParts, limitsOf } from "../api-parts.ts";
 import { viewerOf } from "../auth.ts";
 import type { Idempotency } from "../idempotency.ts";
-import { requireFollowUpAvailable } from "../not-available.ts";
 import { requireBytes } from "../request-validation.ts";
 import { problems } from "../schemas/problem.ts";
 import { RunFollowupRequest, RunFollowupResponse } from "../schemas/run-requests.ts";
@@ -26,7 +25,6 @@ export function followUpRoutes(parts: ApiParts, idempotency: Idempotency): Fasti
   return async (app) => {
     app.post("/agent/runs/:runId/followups", { schema: SCHEMA, config }, async (request, reply) => {
       requireBytes("message", request.body.message, promptBytes);
-      requireFollowUpAvailable(request.body);
       const id = requireRunId(request.params.runId);
       const viewer = viewerOf(request);
       return idempotency.answerOnce(request, reply, {
@@ -40,10 +38,12 @@ export function followUpRoutes(parts: ApiParts, idempotency: Idempotency): Fasti
   };
 }
 
-function inputOf({ message, mode, delivery }: RunFollowupRequest, authorId: PrincipalId): FollowUpInput {
+function inputOf(request: RunFollowupRequest, authorId: PrincipalId): FollowUpInput {
+  const { message, mode, delivery, visibility } = request;
   return {
     message,
     authorId,
+    private: visibility === "private",
     ...(mode === undefined ? {} : { mode }),
     ...(delivery === undefined ? {} : { delivery }),
   };

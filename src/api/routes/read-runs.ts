@@ -8,7 +8,7 @@ import { filtersOf, ListRunsQuery, nestMetadata } from "../schemas/list-runs.ts"
 import { problems } from "../schemas/problem.ts";
 import { ListRunsResponse, RunItem } from "../schemas/run-item.ts";
 import { RunParams, requireRunId } from "./run-ids.ts";
-import { runItem, runItemsOf } from "./run-items.ts";
+import { itemForGuest, runItem, runItemsOf } from "./run-items.ts";
 
 /** The second name of each is the old one, kept for clients that still use it. */
 const ADDRESSES = [
@@ -40,7 +40,8 @@ export function readRunRoutes(parts: ApiParts): FastifyPluginAsyncZod {
         params: RunParams,
         response: { 200: RunItem, ...problems(401, 404, 503) },
       };
-      app.get(`${root}/:runId`, { schema: getSchema, config }, async (request) =>
+      const getConfig = { ...config, acceptsGuest: !deprecated };
+      app.get(`${root}/:runId`, { schema: getSchema, config: getConfig }, async (request) =>
         getRun(parts, request.params.runId, viewerOf(request)),
       );
     }
@@ -76,5 +77,6 @@ function pageInfoOf(
 
 async function getRun(parts: ApiParts, id: string, viewer: Viewer): Promise<RunItem> {
   const run = await parts.runs.get({ id: requireRunId(id) }, viewer);
-  return runItem(parts, run);
+  const item = await runItem(parts, run);
+  return viewer.onlyRunId === undefined ? item : itemForGuest(item);
 }

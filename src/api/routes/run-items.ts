@@ -15,15 +15,34 @@ export async function runItem(parts: ApiParts, run: Run): Promise<RunItem> {
   return show(run);
 }
 
-/** Looks up the creators all at once. */
+/** Looks up the creators and what was made all at once. */
 async function itemMaker(
-  { runs, clock, storage: { people } }: ApiParts,
+  { runs, clock, storage: { files, people } }: ApiParts,
   shown: readonly Run[],
 ): Promise<(run: Run) => RunItem> {
   const ids = new Set<PrincipalId>(shown.map(({ creatorId }) => creatorId));
   const found: readonly Principal[] = ids.size === 0 ? [] : await people.getMany([...ids]);
   const creators = new Map(found.map((principal) => [principal.id, principal]));
+  const makers = shown.filter(({ artifactTypes }) => artifactTypes !== undefined).map(({ id }) => id);
+  const made = Map.groupBy(await files.artifactsOf(makers), ({ runId }) => runId);
   const now = clock.now();
   return (run) =>
-    runItemOf(run, { creator: creators.get(run.creatorId), sessionLink: runs.sessionLink(run), now });
+    runItemOf(run, {
+      creator: creators.get(run.creatorId),
+      sessionLink: runs.sessionLink(run),
+      artifacts: made.get(run.id) ?? [],
+      now,
+    });
+}
+
+/** What a share link tells of a run: how it goes, not how it was set up, and of its creator no more than the name. */
+export function itemForGuest(item: RunItem): RunItem {
+  const { agent_config, approval, creator, metadata, provenance, request_usage, schedule, ...shown } = item;
+  const { email, photo_url, ...named } = creator;
+  const { harness, model_id, name } = agent_config ?? {};
+  return { ...shown, creator: named, agent_config: withoutUndefined({ harness, model_id, name }) };
+}
+
+function withoutUndefined<T extends object>(members: T): T {
+  return Object.fromEntries(Object.entries(members).filter(([, member]) => member !== undefined)) as T;
 }

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { skillSpecProblem } from "../../core/skills/skill-spec.ts";
 import { CONFIG_EXAMPLE, MCP_SERVER_EXAMPLE } from "./run-examples.ts";
 import { textOfBytes } from "./text.ts";
 
@@ -51,19 +52,36 @@ const Budget = z.looseObject({
   max_cost_usd: z.number().positive().optional().describe("As the agent or the price list reckons it."),
 });
 
+/** What names no skill is told at its member. */
+export const SkillSpec = z.string().superRefine((text, context) => {
+  const message = skillSpecProblem(text);
+  if (message !== undefined) context.addIssue({ code: "custom", message });
+});
+
 export const AmbientAgentConfig = z
   .looseObject({
     name: z.string().optional().describe("Runs can be listed by it."),
-    model_id: z.string().optional().describe("The model, as the agent names it."),
+    model_id: z
+      .string()
+      .optional()
+      .describe(
+        "The model, as the agent names it. One that it does not know is told in the log, and its own choice taken.",
+      ),
     base_prompt: textOfBytes(BASE_PROMPT_BYTES)
       .optional()
       .describe("Stands before the prompt of every turn."),
-    environment_id: z.string().optional().describe("The environment that the run works in."),
-    skill_spec: z.string().optional().describe("`owner/repo:skill-name` or `owner/repo:path/to/SKILL.md`."),
+    environment_id: z
+      .string()
+      .optional()
+      .describe("The environment that the run works in. Yours or the team's."),
+    skill_spec: SkillSpec.optional().describe("`owner/repo:skill-name` or `owner/repo:path/to/SKILL.md`."),
     skills: z.array(z.string()).optional().describe(NOT_USED),
     mcp_servers: McpServers.optional().describe(NOT_USED),
     computer_use_enabled: z.boolean().optional().describe(NOT_USED),
-    worker_host: z.string().optional().describe("Only workers of this name take the run. Not available yet."),
+    worker_host: z
+      .string()
+      .optional()
+      .describe("Only workers of this name take the run, whenever there is one."),
     idle_timeout_minutes: z
       .int()
       .min(1)

@@ -28,3 +28,26 @@ export const RunEventPage = z
     examples: [{ events: [RUN_EVENT_EXAMPLE], next_after: 2 }],
   });
 export type RunEventPage = z.output<typeof RunEventPage>;
+
+const LoggedEvent = RunEvent.extend({
+  run_id: z.uuid().describe("Whose event it is."),
+  cursor: z.string().describe("`after` of what comes behind it."),
+}).meta({
+  id: "LoggedEvent",
+  description: "One line of the log of all runs.",
+  examples: [{ ...RUN_EVENT_EXAMPLE, run_id: "0198f3a2-6c1e-7b90-8f53-2f1f6e0c9a11", cursor: "NzQxLi4u" }],
+});
+export type LoggedEventJson = z.output<typeof LoggedEvent>;
+
+export const LoggedEventPage = z
+  .object({
+    events: z.array(LoggedEvent).describe("In the order of the log."),
+    next_after: z.string().describe("`after` of the next page."),
+    has_more: z.boolean().describe("Whether the next page has something to look at already."),
+  })
+  .meta({
+    id: "LoggedEventPage",
+    description: "A page of the log of all runs.",
+    examples: [{ events: [], next_after: "NzQxLi4u", has_more: false }],
+  });
+export type LoggedEventPage = z.output<typeof LoggedEventPage>;

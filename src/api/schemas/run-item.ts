@@ -1,9 +1,12 @@
 import { z } from "zod";
+import type { Artifact } from "../../core/artifacts/artifact.ts";
 import { ERROR_CODES } from "../../core/errors.ts";
 import type { PrincipalId } from "../../core/ids.ts";
 import type { Principal } from "../../core/people/principal.ts";
 import type { Run } from "../../core/runs/run.ts";
 import { RUN_SOURCES } from "../../core/runs/sources.ts";
+import type { Skill } from "../../core/skills/skill.ts";
+import { ArtifactItem, artifactItemOf } from "./artifact.ts";
 import { AmbientAgentConfig } from "./run-config.ts";
 import { PAGE_INFO_EXAMPLE, RUN_ITEM_EXAMPLE } from "./run-examples.ts";
 import { RunState } from "./run-requests.ts";
@@ -29,7 +32,7 @@ const RunStatusMessage = z
     ],
   });
 
-const RunCreatorInfo = z
+export const RunCreatorInfo = z
   .object({
     uid: z.string().describe("The principal's id."),
     type: z.enum(["user", "service_account"]).describe("A person, or a program."),
@@ -43,9 +46,33 @@ const RunCreatorInfo = z
     examples: [RUN_ITEM_EXAMPLE.creator],
   });
 
-const Scope = z.object({
+export const Scope = z.object({
   type: z.enum(["User", "Team"]).describe("`Team`: all of the team. `User`: the creator and administrators."),
   uid: z.string().optional().describe("With `User`: the creator."),
+});
+
+const RequestUsage = z.object({
+  total_tokens: z.int().optional().describe("In and out, of all turns, as far as the agent told."),
+  inference_cost_usd: z.number().optional().describe("As the agent reckoned it, where it did."),
+});
+
+const RunSkill = z.object({
+  name: z.string().describe("What it calls itself; else the name of its folder."),
+  description: z.string().describe("What it is for, in its own words."),
+  full_path: z.string().describe("The path of its SKILL.md in the repository that `skill_spec` names."),
+});
+
+const RunSchedule = z.object({
+  schedule_id: z.uuid().describe("The schedule's id."),
+  schedule_name: z.string().describe("What it was called."),
+  cron_schedule: z.string().describe("When it came due."),
+});
+
+const RunApproval = z.object({
+  policy_id: z.uuid().describe("The policy that asked for it."),
+  reason: z.string().describe("Why it is needed."),
+  approved: z.boolean().optional().describe("What was decided; absent as long as it waits."),
+  decided_by: z.uuid().optional().describe("The principal who decided."),
 });
 
 export const RunItem = z
@@ -70,8 +97,13 @@ export const RunItem = z
     session_link: z.string().optional().describe("The page that shows it live."),
     conversation_id: z.uuid().optional().describe("All turns of the run as one talk."),
     agent_config: AmbientAgentConfig.optional(),
+    agent_skill: RunSkill.optional().describe("The skill it was started from, as it was then."),
+    artifacts: z.array(ArtifactItem).optional().describe("What the run made, the oldest first."),
+    schedule: RunSchedule.optional().describe("The schedule that started it, as it was then."),
+    approval: RunApproval.optional().describe("Whose approval it needs before it begins, or needed."),
     parent_run_id: z.uuid().optional().describe("The run that this one belongs to."),
     metadata: z.record(z.string(), z.string()).optional().describe("As it was given at the start."),
+    request_usage: RequestUsage.optional().describe("What the run took of a model, once its agent told."),
     scope: Scope.optional().describe("Who sees the run."),
     execution_location: z
       .enum(["LOCAL", "REMOTE"])
@@ -85,7 +117,7 @@ export const RunItem = z
   .meta({ id: "RunItem", description: "A run, as it stands now.", examples: [RUN_ITEM_EXAMPLE] });
 export type RunItem = z.output<typeof RunItem>;
 
-const PageInfo = z
+export const PageInfo = z
   .object({
     has_next_page: z.boolean().describe("Whether there is more."),
     next_cursor: z.string().optional().describe("`cursor` of the next page, with the same sort and filters."),
@@ -104,11 +136,12 @@ export type ListRunsResponse = z.output<typeof ListRunsResponse>;
 export interface RunItemContext {
   readonly creator: Principal | undefined;
   readonly sessionLink: string;
+  readonly artifacts: readonly Artifact[];
   readonly now: Date;
 }
 
 /** A run as the contract (§4) shows it: optional members are left out, `started_at` alone may be null. */
-export function runItemOf(run: Run, { creator, sessionLink, now }: RunItemContext): RunItem {
+export function runItemOf(run: Run, { creator, sessionLink, artifacts, now }: RunItemContext): RunItem {
   return {
     run_id: run.id,
     task_id: run.id,
@@ -127,21 +160,55 @@ export function runItemOf(run: Run, { creator, sessionLink, now }: RunItemContex
     agent_config: { ...run.config, harness: { ...run.config.harness, type: run.agent } },
     scope: run.teamOwned ? { type: "Team" } : { type: "User", uid: run.creatorId },
     execution_location: run.source === "LOCAL" ? "LOCAL" : "REMOTE",
+    ...(artifacts.length === 0 ? {} : { artifacts: artifacts.map(artifactItemOf) }),
     ...optionalMembers(run, now),
   };
 }
 
 function optionalMembers(run: Run, now: Date): Partial<RunItem> {
   const [parentId] = run.ancestorIds;
-  const { startedAt, statusMessage, triggerUrl, metadata, provenance } = run;
+  const { skillSnapshot: skill, startedAt, statusMessage, triggerUrl, metadata, provenance } = run;
   return {
     ...(startedAt === undefined ? {} : { run_time: durationOf(startedAt, run.endedAt ?? now) }),
     ...(statusMessage === undefined ? {} : { status_message: statusOf(statusMessage) }),
+    ...(skill === undefined ? {} : { agent_skill: skillOf(skill) }),
     ...(triggerUrl === undefined ? {} : { trigger_url: triggerUrl }),
+    ...scheduleOf(run),
+    ...approvalOf(run),
     ...(parentId === undefined ? {} : { parent_run_id: parentId }),
     ...(isEmpty(metadata) ? {} : { metadata }),
+    ...usageOf(run),
     ...(isEmpty(provenance) ? {} : { provenance }),
   };
+}
+
+function usageOf({ totalTokens, costUsd }: Run): Pick<RunItem, "request_usage"> {
+  if (totalTokens === 0 && costUsd === undefined) return {};
+  return {
+    request_usage: {
+      total_tokens: totalTokens,
+      ...(costUsd === undefined ? {} : { inference_cost_usd: costUsd }),
+    },
+  };
+}
+
+function skillOf({ description, name, path }: Skill): RunItem["agent_skill"] {
+  return { name, description, full_path: path };
+}
+
+function scheduleOf({ scheduleId, provenance }: Run): Pick<RunItem, "schedule"> {
+  const { data } = RunSchedule.safeParse(provenance.schedule);
+  return scheduleId === undefined || data === undefined ? {} : { schedule: data };
+}
+
+function approvalOf({ approval }: Run): Pick<RunItem, "approval"> {
+  if (approval === undefined) return {};
+  const { policyId, reason, approved, decidedBy } = approval;
+  const decision = {
+    ...(approved === undefined ? {} : { approved }),
+    ...(decidedBy && { decided_by: decidedBy }),
+  };
+  return { approval: { policy_id: policyId, reason, ...decision } };
 }
 
 function statusOf({
@@ -157,7 +224,7 @@ function statusOf({
 }
 
 /** A principal that is gone leaves its id: the member is always there. */
-function creatorInfo(uid: PrincipalId, creator: Principal | undefined): RunItem["creator"] {
+export function creatorInfo(uid: PrincipalId, creator: Principal | undefined): RunItem["creator"] {
   const { type = "user", displayName, email, photoUrl } = creator ?? {};
   return {
     uid,

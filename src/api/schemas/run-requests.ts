@@ -2,13 +2,15 @@ import { z } from "zod";
 import { TITLE_LENGTH } from "../../core/runs/new-run.ts";
 import { FOLLOW_UP_DELIVERIES, RUN_MODES } from "../../core/runs/run.ts";
 import { RUN_STATES } from "../../core/runs/states.ts";
-import { AmbientAgentConfig } from "./run-config.ts";
+import { AmbientAgentConfig, SkillSpec } from "./run-config.ts";
 import { RUN_REQUEST_EXAMPLE, RUN_RESPONSE_EXAMPLE } from "./run-examples.ts";
 import { textOfBytes, textOfCharacters } from "./text.ts";
 
 const METADATA_PAIRS = 20;
 const METADATA_VALUE_BYTES = 256;
 const FILES_MAX = 5;
+const FILE_NAME_LENGTH = 255;
+const MIME_TYPE = /^[A-Za-z0-9][\w!#$&^.+-]{0,126}\/[A-Za-z0-9][\w!#$&^.+-]{0,126}(\s*;|$)/;
 
 export const RunState = z.enum(RUN_STATES).meta({
   id: "RunState",
@@ -24,7 +26,7 @@ const NOTHING_TO_DO = "one of prompt, skill, config.skill_spec and conversation_
 const MetadataKey = z
   .string()
   .regex(/^[a-zA-Z0-9._-]{1,64}$/, "must be 1 to 64 characters of a-z A-Z 0-9 . _ -");
-const Metadata = z
+export const Metadata = z
   .record(MetadataKey, textOfBytes(METADATA_VALUE_BYTES))
   .refine((pairs) => Object.keys(pairs).length <= METADATA_PAIRS, `must have at most ${METADATA_PAIRS} pairs`)
   .describe("The caller's own names for the run; runs can be listed by them.");
@@ -34,32 +36,53 @@ const Image = z.object({
   mime_type: z.enum(["image/jpeg", "image/png", "image/gif", "image/webp"]).describe("What the bytes are."),
 });
 const Attachment = z.object({
-  file_name: z.string().describe("How the agent finds it."),
-  mime_type: z.string().describe("What the bytes are."),
+  file_name: z
+    .string()
+    .min(1)
+    .max(FILE_NAME_LENGTH)
+    .describe("The agent finds it in `attachments/` by this name, cleaned, and numbered where it is taken."),
+  mime_type: z
+    .string()
+    .regex(MIME_TYPE, "must be a media type such as text/plain")
+    .describe("What the bytes are."),
   data: z.string().describe("Base64."),
 });
 
-const Mode = z.enum(RUN_MODES).describe("Only `normal` (default) is available yet.");
+const Mode = z
+  .enum(RUN_MODES)
+  .describe(
+    "How the agent goes about it, for one turn: `plan` changes nothing, `orchestrate` shares the work out. In the agent's " +
+      "own mode of that name where it has one, else told in words. Default `normal`.",
+  );
 
 export const RunAgentRequest = z
   .object({
     prompt: z.string().optional().describe("What is to be done, in words."),
     config: AmbientAgentConfig.optional(),
     title: textOfCharacters(TITLE_LENGTH).optional().describe("Default: the beginning of the prompt."),
-    skill: z
+    skill: SkillSpec.optional().describe(
+      "`[owner/]repo:name` or `[owner/]repo:path`; beats `config.skill_spec`.",
+    ),
+    conversation_id: z
       .string()
       .optional()
-      .describe("`[owner/]repo:name` or `[owner/]repo:path`; beats `config.skill_spec`."),
-    conversation_id: z.string().optional().describe("A conversation to continue."),
+      .describe("A conversation to continue, with its files and, where it is the same agent, its memory."),
     parent_run_id: z.string().optional().describe("The run that this one belongs to."),
     team: z
       .boolean()
       .optional()
       .describe("false: only the creator and administrators see the run. Default true."),
-    images: z.array(Image).max(FILES_MAX).optional().describe("Pictures that belong to the prompt."),
+    images: z
+      .array(Image)
+      .max(FILES_MAX)
+      .optional()
+      .describe("Pictures that belong to the prompt, shown to agents that look at images."),
     attachments: z.array(Attachment).max(FILES_MAX).optional().describe("Files that belong to the prompt."),
     mode: Mode.optional(),
-    interactive: z.boolean().optional().describe("Taken, and without effect: every run can be talked to."),
+    interactive: z
+      .boolean()
+      .optional()
+      .describe("true: the same as `config.permission_policy` `ask`, where that is not given."),
     metadata: Metadata.optional(),
   })
   .refine(hasWork, { path: ["prompt"], message: NOTHING_TO_DO })
@@ -88,7 +111,10 @@ export const RunAgentResponse = z
     run_id: z.uuid().describe("The new run's id."),
     task_id: z.uuid().describe("The same as `run_id`."),
     state: RunState,
-    at_capacity: z.boolean().optional().describe("Whether all workers are busy."),
+    at_capacity: z
+      .boolean()
+      .optional()
+      .describe("Whether all workers that may take it are busy, or there is none."),
   })
   .meta({
     id: "RunAgentResponse",
@@ -111,7 +137,10 @@ export const RunFollowupRequest = z
         "queue (default): the next turn takes it. interrupt: stops the current turn. steer: goes into it where the " +
           "agent can take words in the middle of a turn, and is a queue where it cannot; no agent of this version can.",
       ),
-    visibility: z.enum(["thread", "private"]).optional().describe("`private` is not available yet."),
+    visibility: z
+      .enum(["thread", "private"])
+      .optional()
+      .describe("thread (default): told in the threads that the run is bound to. private: not told there."),
   })
   .meta({
     id: "RunFollowupRequest",

@@ -16,9 +16,8 @@ export function textOfCharacters(max: number): z.ZodString {
 export const Timestamp = z.iso.datetime({ offset: true });
 
 /** A point in time given by a caller: with an offset or `Z`, and one that there is. */
-export const GivenTime = Timestamp.refine(isWithinRange, "must be within the years 1 to 9999").transform(
-  (text) => new Date(text),
-);
+export const GivenTimestamp = Timestamp.refine(isWithinRange, "must be within the years 1 to 9999");
+export const GivenTime = GivenTimestamp.transform((text) => new Date(text));
 
 /** PostgreSQL knows no year 0, and an offset may lead there. What is no time at all is told apart before. */
 function isWithinRange(text: string): boolean {

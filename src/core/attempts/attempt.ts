@@ -5,12 +5,16 @@ import type {
   AgentSession,
   AgentUpdate,
   PermissionRequest,
+  PromptExtras,
   TurnEnd,
 } from "../ports/agent-runner.ts";
 import { sleep } from "../ports/clock.ts";
 import type { Run } from "../runs/run.ts";
+import { RunSecrets } from "../secrets/run-secrets.ts";
+import { basePromptOf } from "../skills/skill-in-run.ts";
 import { AnswerKeeper } from "./answer-keeper.ts";
 import type { AttemptParts } from "./attempt-parts.ts";
+import { CostMeter, costMeterFor } from "./cost-meter.ts";
 import {
   decideFailure,
   decideHandBack,
@@ -18,18 +22,22 @@ import {
   decideTurnEnd,
   decideTurnStart,
 } from "./decide-attempt.ts";
+import { earlierTurns } from "./earlier-turns.ts";
 import { EventRecorder } from "./event-recorder.ts";
+import { GivenFiles } from "./given-files.ts";
 import { LeaseLost, LeaseWriter } from "./lease-writer.ts";
 import { PermissionDesk } from "./permission-desk.ts";
+import { prepareWorkspace } from "./prepare-workspace.ts";
+import { findRunBefore, knowsEarlier, sessionToResume } from "./run-before.ts";
 import { RunWatch } from "./run-watch.ts";
-import { digestOf, turnText } from "./turn-input.ts";
+import { turnText } from "./turn-input.ts";
+import { promptModeOf } from "./turn-mode.ts";
 import { untilAvailable } from "./until-available.ts";
 import { WorkspaceSaver } from "./workspace-saver.ts";
 
 /** How long an agent may take to end its turn when asked to; then its processes are killed. */
 const CANCEL_GRACE_MS = 5_000;
 const STOP_GRACE_MS = 2_000;
-const DIGEST_EVENTS_MAX = 5_000;
 
 /** Why the work ends before the run does. */
 type Break = "lost" | "cancelled" | "stopping" | "unanswered";
@@ -40,6 +48,7 @@ type Break = "lost" | "cancelled" | "stopping" | "unanswered";
  */
 export class Attempt {
   readonly #parts: AttemptParts;
+  readonly #secrets: RunSecrets;
   readonly #lease: LeaseWriter;
   readonly #recorder: EventRecorder;
   readonly #answer = new AnswerKeeper();
@@ -49,19 +58,24 @@ export class Attempt {
   readonly #desk: PermissionDesk;
   readonly #saver: WorkspaceSaver;
   readonly #watch: RunWatch;
+  readonly #given: GivenFiles;
   readonly #broken: Promise<Break>;
   #break: (reason: Break) => void = () => undefined;
   #reason: Break | undefined;
   #isInterrupted = false;
   #session: AgentSession | undefined;
+  #cost = new CostMeter();
 
-  constructor(parts: AttemptParts) {
+  constructor(given: Omit<AttemptParts, "redact">) {
+    this.#secrets = new RunSecrets(given);
+    const parts = { ...given, redact: this.#secrets.redact };
     this.#parts = parts;
-    const { storage, clock, writer, run, token, redact } = parts;
+    const { storage, clock, writer, run, token } = parts;
     this.#lease = new LeaseWriter({ runs: storage.runs, runId: run.id, token, clock, writer });
-    this.#recorder = new EventRecorder(clock, redact, (updates) => this.#store(updates));
+    this.#recorder = new EventRecorder(clock, this.#secrets, (updates) => this.#store(updates));
     this.#desk = new PermissionDesk(this.#lease, clock, idleMs(run), () => this.#end("unanswered"));
     this.#saver = new WorkspaceSaver(parts, this.#lease);
+    this.#given = new GivenFiles(parts);
     this.#broken = new Promise((resolve) => {
       this.#break = resolve;
     });
@@ -86,33 +100,40 @@ export class Attempt {
     } finally {
       // Whatever fails here: a lease that is renewed by nobody's attempt would hold the run for ever.
       await this.#putAway().finally(() => this.#watch.stop());
+      this.#secrets.release();
       this.#parts.stop.removeEventListener("abort", stopping);
     }
   }
 
   async #work(): Promise<void> {
-    const { agents, clock, run, workspaces } = this.#parts;
-    const workspace = await untilAvailable(clock, () => workspaces.prepare(run.id, run.checkpoint));
+    const { agents, clock, run, storage } = this.#parts;
+    const variables = await untilAvailable(clock, () => this.#secrets.open());
+    const before = await untilAvailable(clock, () => findRunBefore(storage, run));
+    const workspace = await prepareWorkspace(this.#parts, this.#given);
     const ready = await this.#write((edit) => decideReady(edit, run.checkpoint !== undefined));
     if (!ready.value || this.#reason !== undefined) return;
-    const request = { ...startOf(run, workspace), signal: this.#starting.signal };
+    const request = { ...startOf(run, before, workspace), variables, signal: this.#starting.signal };
     this.#session = await agents.start(request, this.#observer());
+    this.#cost = costMeterFor(this.#session, run, before);
     await this.#sayStarted(this.#session);
-    let knows = this.#session.resumed || run.turn === 0;
+    let knows = knowsEarlier(run, this.#session, before);
     while (this.#reason === undefined && (await this.#turn(this.#session, knows))) knows = true;
   }
 
   /** One turn; true when another is to follow. */
-  async #turn(session: AgentSession, knowsEarlier: boolean): Promise<boolean> {
+  async #turn(session: AgentSession, knows: boolean): Promise<boolean> {
     const { run, value } = await this.#write(decideTurnStart);
     if (value === undefined) return false;
     for (const { id } of value.followUps) this.#taken.add(id);
     this.#isInterrupted = false;
-    const earlier = knowsEarlier ? undefined : await this.#digest(run);
+    const earlier = knows ? undefined : await earlierTurns(this.#parts, run, this.#taken);
+    const isFirst = run.turn === 1;
+    const files = isFirst ? await this.#given.list() : [];
+    const images = isFirst ? await this.#given.images() : [];
     this.#answer.clear();
     this.#saver.touch();
-    const text = turnText({ run, ...value, ...(earlier === undefined ? {} : { earlier }) });
-    const end = await this.#prompt(session, text);
+    const text = turnText({ run, ...value, files, ...(earlier === undefined ? {} : { earlier }) });
+    const end = await this.#prompt(session, text, { images, mode: promptModeOf(value.mode) });
     if (end === undefined) return false;
     await this.#recorder.flush();
     const answer = this.#clean(this.#answer.text);
@@ -120,8 +141,8 @@ export class Attempt {
   }
 
   /** The turn's end, or undefined when the work was broken off and the agent was given its time to stop. */
-  async #prompt(session: AgentSession, text: string): Promise<TurnEnd | undefined> {
-    const prompted = session.prompt(text);
+  async #prompt(session: AgentSession, text: string, extras: PromptExtras): Promise<TurnEnd | undefined> {
+    const prompted = session.prompt(text, extras);
     // It may have come while the words were being put together.
     if (this.#isInterrupted) this.#cancelTurn();
     const first = await Promise.race([prompted, this.#broken]);
@@ -218,8 +239,10 @@ export class Attempt {
   }
 
   async #store(updates: readonly AgentUpdate[]): Promise<void> {
+    const costUsd = this.#cost.read(updates);
     await this.#write((edit) => {
       for (const update of updates) edit.record(update);
+      if (costUsd > 0) edit.set({ costUsd: (edit.run.costUsd ?? 0) + costUsd });
     });
   }
 
@@ -236,15 +259,6 @@ export class Attempt {
     });
   }
 
-  async #digest(run: Run): Promise<string | undefined> {
-    const { clock, storage } = this.#parts;
-    const after = Math.max(0, run.lastSeq - DIGEST_EVENTS_MAX);
-    const events = await untilAvailable(clock, () =>
-      storage.runs.readEvents(run.id, after, DIGEST_EVENTS_MAX),
-    );
-    return digestOf(run, events, this.#taken);
-  }
-
   #clean<T>(value: T): T {
     return cleaned(value, this.#parts.redact);
   }
@@ -258,16 +272,22 @@ function idleMs({ config }: Run): number {
   return (config.idle_timeout_minutes ?? DEFAULT_IDLE_MINUTES) * 60_000;
 }
 
-function startOf(run: Run, workspace: Parameters<AgentRunner["start"]>[0]["workspace"]) {
-  const { agent, agentSession, config, id: runId } = run;
+function startOf(
+  run: Run,
+  before: Run | undefined,
+  workspace: Parameters<AgentRunner["start"]>[0]["workspace"],
+) {
+  const { agent, config, id: runId } = run;
+  const previousSession = sessionToResume(run, before);
   const modelId = config.harness?.model_id ?? config.model_id;
+  const basePrompt = basePromptOf(run);
   return {
     runId,
     agent,
     workspace,
     permissionPolicy: config.permission_policy ?? "ask",
     ...(modelId === undefined ? {} : { modelId }),
-    ...(config.base_prompt === undefined ? {} : { basePrompt: config.base_prompt }),
-    ...(agentSession === undefined ? {} : { previousSession: agentSession }),
+    ...(basePrompt === undefined ? {} : { basePrompt }),
+    ...(previousSession === undefined ? {} : { previousSession }),
   } as const;
 }

@@ -2,13 +2,16 @@ import type { ErrorCode } from "../errors.ts";
 import { endStateOf } from "../errors.ts";
 import type { TurnEnd } from "../ports/agent-runner.ts";
 import { keepAnswer } from "../runs/decide-follow-up.ts";
-import type { FollowUp, StatusMessage } from "../runs/run.ts";
+import type { FollowUp, RunMode, StatusMessage } from "../runs/run.ts";
 import type { LeaseGrant } from "../runs/run-change.ts";
 import type { RunEdit } from "../runs/run-edit.ts";
 import { isMoving, isWorkedOn } from "../runs/states.ts";
+import { modeOf } from "./turn-mode.ts";
 
 /** Claims in a row that got no turn to its end; then the run is given up instead of taking workers down with it. */
 const LOST_ATTEMPTS_MAX = 3;
+/** More than any turn takes, and few enough that their sum stays exact. */
+const TOKENS_MAX = 1_000_000_000_000;
 
 /** Takes a free, queued run; false when there is nothing to take. A lease that is over is cleared away first. */
 export function decideClaim(edit: RunEdit, grant: LeaseGrant): boolean {
@@ -49,6 +52,7 @@ export interface TurnStart {
   readonly followUps: readonly FollowUp[];
   /** The turn was begun before by an attempt that was lost. */
   readonly again: boolean;
+  readonly mode: RunMode;
 }
 
 /** The next turn, or the open one again, with all follow-ups that wait. Undefined when the run was taken away. */
@@ -59,8 +63,10 @@ export function decideTurnStart(edit: RunEdit): TurnStart | undefined {
   // An answer that a lost attempt never took must not answer what this one is going to ask.
   edit.set({ permission: undefined });
   if (edit.run.state !== "INPROGRESS") edit.moveTo("INPROGRESS");
-  edit.record({ kind: "turn.started", followUpIds: followUps.map(({ id }) => id), again });
-  return { followUps, again };
+  const mode = modeOf(edit.run, followUps);
+  const told = mode === "normal" ? {} : { mode };
+  edit.record({ kind: "turn.started", followUpIds: followUps.map(({ id }) => id), again, ...told });
+  return { followUps, again, mode };
 }
 
 /**
@@ -70,6 +76,7 @@ export function decideTurnStart(edit: RunEdit): TurnStart | undefined {
 export function decideTurnEnd(edit: RunEdit, end: TurnEnd, answer: string): boolean {
   const { stopReason, usage } = end;
   edit.record({ kind: "turn.ended", stopReason, answer, ...(usage === undefined ? {} : { usage }) });
+  edit.set({ totalTokens: edit.run.totalTokens + tokensOf(end) });
   if (!isWorkedOn(edit.run.state)) return false;
   edit.set({ turnOpen: false, lostAttempts: 0, answer, permission: undefined });
   if (edit.waitingCount > 0) {
@@ -80,6 +87,12 @@ export function decideTurnEnd(edit: RunEdit, end: TurnEnd, answer: string): bool
   if (failure === undefined) edit.moveTo("SUCCEEDED");
   else decideFailure(edit, failure);
   return false;
+}
+
+/** An agent may tell anything; what is no count is none. */
+function tokensOf({ usage }: TurnEnd): number {
+  const tokens = usage?.totalTokens ?? 0;
+  return Number.isInteger(tokens) && tokens > 0 && tokens <= TOKENS_MAX ? tokens : 0;
 }
 
 /**

@@ -1,13 +1,16 @@
 import { type LeaseToken, newId, type RunId } from "../ids.ts";
 import type { Run } from "../runs/run.ts";
 import { RunEdit } from "../runs/run-edit.ts";
+import { isFor } from "../runs/run-job.ts";
 import { Attempt } from "./attempt.ts";
 import type { AttemptParts } from "./attempt-parts.ts";
 import { decideClaim, decideRecovery } from "./decide-attempt.ts";
 
-export interface RunWorkerParts extends Omit<AttemptParts, "run" | "token" | "stop"> {
+export interface RunWorkerParts extends Omit<AttemptParts, "run" | "token" | "stop" | "redact"> {
   /** The name of this worker, for people. */
   readonly worker: string;
+  /** The name by which runs ask for it. */
+  readonly host?: string;
 }
 
 /** Does what a `run` job asks for: claims the run if there is work for it, and works on it to its end. */
@@ -43,8 +46,9 @@ export class RunWorker {
   }
 
   async #claim(runId: RunId, token: LeaseToken): Promise<Run | undefined> {
-    const { leaseMs, worker } = this.#parts;
+    const { host, leaseMs, worker } = this.#parts;
     const run = await this.#parts.storage.runs.change(runId, (subject) => {
+      if (!isFor(subject.run, host)) return undefined;
       const edit = this.#edit(subject);
       return decideClaim(edit, { token, worker, ttlMs: leaseMs }) || subject.leaseOver
         ? edit.done()

@@ -1,7 +1,11 @@
+import type { Artifact } from "../artifacts/artifact.ts";
+import { decideArtifacts, hashesOf } from "../artifacts/decide-artifacts.ts";
+import { cleaned } from "../clean-text.ts";
 import { AppError } from "../errors.ts";
 import type { Clock } from "../ports/clock.ts";
+import type { FileStore } from "../ports/files.ts";
 import type { Log } from "../ports/log.ts";
-import type { WorkspaceKeeper } from "../ports/workspace.ts";
+import type { Collected, WorkspaceKeeper } from "../ports/workspace.ts";
 import type { Run } from "../runs/run.ts";
 import type { RunEdit } from "../runs/run-edit.ts";
 import type { AttemptParts } from "./attempt-parts.ts";
@@ -10,18 +14,29 @@ import { untilAvailable } from "./until-available.ts";
 
 type Saved = { readonly checkpoint: string } | { readonly problem: string } | undefined;
 
-/** Stores the workspace together with what is decided about the run, and drops the checkpoint before. */
+const NOTHING: Collected = { files: [], leftOut: [] };
+
+/**
+ * Stores the workspace, and what the agent left in it for people, together with what is decided about the run, and
+ * drops the checkpoint before.
+ */
 export class WorkspaceSaver {
   readonly #workspaces: WorkspaceKeeper;
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #lease: LeaseWriter;
   readonly #run: Run;
+  readonly #files: FileStore;
+  readonly #redact: (text: string) => string;
   #checkpoint: string | undefined;
   #isTouched = false;
+  #hasArtifacts: boolean;
 
-  constructor({ clock, log, run, workspaces }: AttemptParts, lease: LeaseWriter) {
+  constructor({ clock, log, redact, run, storage, workspaces }: AttemptParts, lease: LeaseWriter) {
     this.#log = log;
+    this.#redact = redact;
+    this.#files = storage.files;
+    this.#hasArtifacts = run.artifactTypes !== undefined;
     this.#workspaces = workspaces;
     this.#clock = clock;
     this.#lease = lease;
@@ -36,14 +51,34 @@ export class WorkspaceSaver {
 
   /** The checkpoint is stored first and named by the run in the same transaction as the decision. */
   async saveWith<T>(decide: (edit: RunEdit) => T): Promise<T> {
+    const known = await this.#knownArtifacts();
+    const collected = this.#isTouched ? await this.#collect(known) : NOTHING;
     const saved = this.#isTouched ? await this.#save() : undefined;
-    const { value } = await this.#lease.write((edit) => {
+    const { run, value } = await this.#lease.write((edit) => {
+      decideArtifacts(edit, collected, known);
       recordSaved(edit, saved);
       return decide(edit);
     });
     this.#isTouched = false;
+    this.#hasArtifacts = run.artifactTypes !== undefined;
     if (saved !== undefined && "checkpoint" in saved) await this.#replace(saved.checkpoint);
     return value;
+  }
+
+  async #knownArtifacts(): Promise<readonly Artifact[]> {
+    if (!this.#isTouched || !this.#hasArtifacts) return [];
+    return untilAvailable(this.#clock, () => this.#files.artifactsOf([this.#run.id]));
+  }
+
+  /** Files that cannot be collected are still in the workspace, for the next turn's end. */
+  async #collect(known: readonly Artifact[]): Promise<Collected> {
+    try {
+      const collect = () => this.#workspaces.collect(this.#run.id, hashesOf(known));
+      return cleaned(await untilAvailable(this.#clock, collect), this.#redact);
+    } catch (error) {
+      this.#log.error("artifacts.not_collected", { runId: this.#run.id, error });
+      return NOTHING;
+    }
   }
 
   /** A workspace that cannot be stored stays on this worker; the run goes on and its log says so. */

@@ -21,7 +21,9 @@ export class RunTranscript {
 
   constructor(run: Run) {
     this.#run = run;
-    this.#step(1).say("user", { type: "text", text: run.prompt }, run.createdAt);
+    const step = this.#step(1);
+    // A run of a skill alone was asked nothing in words.
+    if (run.prompt !== "") step.say("user", { type: "text", text: run.prompt }, run.createdAt);
   }
 
   hear(event: RunEvent): void {
@@ -52,6 +54,10 @@ export class RunTranscript {
         break;
       case "attempt.ended":
         step.closeActions("failed");
+        break;
+      case "approval.requested":
+      case "approval.decided":
+        tell(step, body, at);
         break;
       case "permission.requested":
         this.#questions.set(body.request.permissionId, body.request);

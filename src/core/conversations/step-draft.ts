@@ -49,10 +49,11 @@ export class StepDraft {
     this.#completedAt = undefined;
   }
 
+  /** The first end counts: that of a turn may be followed by that of its run. */
   complete(at: Date, how: "completed" | "failed", summary = ""): void {
     this.closeActions(how);
-    if (this.#startedAt === undefined) return;
-    this.#completedAt ??= at;
+    if (this.#startedAt === undefined || this.#completedAt !== undefined) return;
+    this.#completedAt = at;
     this.#summary = summary;
   }
 

@@ -1,6 +1,7 @@
 import { AppError } from "../errors.ts";
 import type { Run } from "../runs/run.ts";
 import type { Alongside } from "../runs/run-service.ts";
+import type { Whence } from "../runs/whence.ts";
 import type { Arrival, IntakeParts } from "./arrival.ts";
 import type { Disposition } from "./settlement.ts";
 import { helpText, wishOf } from "./words.ts";
@@ -108,9 +109,15 @@ async function statusText(arrival: Arrival, { runs }: IntakeParts): Promise<stri
   return `"${run.title}" is ${run.state}${reason}. ${runs.sessionLink(run)}`;
 }
 
-function seen({ message, settles, thread }: Arrival, disposition: Disposition): Alongside {
+function seen(arrival: Arrival, disposition: Disposition): Alongside {
+  const { message, settles, thread } = arrival;
   const says = { threadId: thread.id, notices: seenSign(message) };
-  return { settles: { ...settles, disposition }, says };
+  return { from: whenceOf(arrival), settles: { ...settles, disposition }, says };
+}
+
+function whenceOf({ adapter, message: { installation, place } }: Arrival): Whence {
+  const { source } = adapter.traits;
+  return { source, integration: adapter.name, installation, ...(place === undefined ? {} : { place }) };
 }
 
 /** A pressed button stands on a message of ours, which needs no sign that it was seen. */

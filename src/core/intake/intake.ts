@@ -15,6 +15,8 @@ const SWITCHED_OFF = {
   reason: "An administrator has switched this integration off.",
 } as const;
 
+const DISABLED = "An administrator has switched your account here off.";
+
 /** Gives every stored event its one end: a run, a follow-up, an answer, or a reason why nothing came of it. */
 export class Intake {
   readonly #parts: IntakeParts;
@@ -91,6 +93,7 @@ export class Intake {
       if (!allowed.allowed) return await this.#refuse(settles, message, allowed.reason);
       const { displayName, subject } = allowed.author;
       const author = await people.ensure(teamId, subject, displayName);
+      if (author.disabled) return await this.#refuse(settles, message, DISABLED);
       const { permission } = allowed;
       const { trigger } = adapter.traits;
       return await this.#decide({ message, adapter, author, permission, settles, trigger });
@@ -106,6 +109,7 @@ export class Intake {
         const thread = await this.#threadOf(arrival.message);
         return await decideMessage({ ...arrival, thread }, this.#parts);
       } catch (error) {
+        if (isForbidden(error)) return this.#sayNo(arrival.settles, arrival.message, error.message);
         if (!(error instanceof Taken) || error.what !== "thread" || tries === TAKEN_MAX) throw error;
       }
     }
@@ -117,6 +121,10 @@ export class Intake {
       await this.#parts.storage.inbox.settle({ ...settles, disposition: "refused", reason });
       return "refused";
     }
+    return this.#sayNo(settles, message, reason);
+  }
+
+  async #sayNo(settles: Arrival["settles"], message: InboundMessage, reason: string): Promise<string> {
     const thread = await this.#threadOf(message);
     const notices = [{ kind: "message", purpose: "reply", text: reason }] as const;
     await this.#parts.storage.inbox.settle(
@@ -142,4 +150,9 @@ export class Intake {
     if (adapter !== undefined) return adapter;
     throw new AppError("integration_not_configured", `The adapter ${event.adapter} is not switched on here.`);
   }
+}
+
+/** What a policy forbids to somebody who may otherwise talk to us is said, whether we were named or not. */
+function isForbidden(error: unknown): error is AppError {
+  return error instanceof AppError && error.code === "not_authorized";
 }

@@ -1,5 +1,5 @@
 import type { PrincipalId } from "../ids.ts";
-import type { Principal } from "./principal.ts";
+import type { Principal, Viewer } from "./principal.ts";
 
 /** What a key lets its holder do, at most: what the principal itself may not do, no key of it may. */
 export const SCOPES = ["runs:read", "runs:write", "settings:read", "settings:write", "admin"] as const;
@@ -13,6 +13,7 @@ export interface ApiKey {
   /** The first characters of the secret, by which its owner knows it again. */
   readonly hint: string;
   readonly scopes: readonly Scope[];
+  /** Absent: nobody made it here, it is the installation's own key, which its operator keeps and replaces. */
   readonly createdBy?: PrincipalId;
   readonly createdAt: Date;
   readonly expiresAt?: Date;
@@ -31,6 +32,11 @@ export interface KeyHolder {
 export function isAlive({ key, principal }: KeyHolder, now: Date): boolean {
   if (key.revokedAt !== undefined || principal.disabled) return false;
   return key.expiresAt === undefined || key.expiresAt > now;
+}
+
+/** What the holder may see with this key. One that may not administer sees no more than a member does. */
+export function viewerWith(holder: KeyHolder): Viewer {
+  return { ...holder.principal, administrator: hasScope(holder, "admin") };
 }
 
 /** `admin` includes all others, and writing includes reading. */

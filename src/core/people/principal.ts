@@ -25,6 +25,7 @@ export interface Viewer {
   readonly id: PrincipalId;
   readonly teamId: TeamId;
   readonly administrator: boolean;
+  readonly type?: PrincipalType;
   readonly displayName?: string;
   /** The guest of a share link: sees this run and nothing else. */
   readonly onlyRunId?: RunId;

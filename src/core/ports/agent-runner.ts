@@ -17,6 +17,8 @@ export interface AgentStart {
   readonly modelId?: string;
   readonly basePrompt?: string;
   readonly workspace: Workspace;
+  /** Of the agent's environment, besides the platform's own: the run's secrets. Never in an argument. */
+  readonly variables: Readonly<Record<string, string>>;
   /** The agent's own id of the session to take up again; only a hint, our event log is the truth. */
   readonly previousSession?: string;
   /** `ask`: permission requests go to the observer. `allow`: they are granted, and reported as an update. */
@@ -32,11 +34,29 @@ export interface AgentSession {
   readonly resumed: boolean;
   readonly agent: { readonly name: string; readonly version?: string };
   /** One turn. Never called while another is running. Rejects with an AppError when the agent fails or dies. */
-  prompt(text: string): Promise<TurnEnd>;
+  prompt(text: string, extras?: PromptExtras): Promise<TurnEnd>;
   /** Asks the agent to stop its turn; `prompt` then resolves as `cancelled`, or the caller closes the session. */
   cancel(): Promise<void>;
   /** Ends the agent and everything it started, and resolves when they are gone. Repeatable. */
   close(): Promise<void>;
+}
+
+export interface PromptExtras {
+  /** For an agent that looks at images; they are files of the workspace as well. */
+  readonly images?: readonly PromptImage[];
+  readonly mode?: PromptMode;
+}
+
+export interface PromptImage {
+  readonly mimeType: string;
+  readonly bytes: Uint8Array;
+}
+
+export interface PromptMode {
+  /** Entered where the agent has a mode of that name; `normal`: the one it begins in. */
+  readonly name: string;
+  /** Said ahead of the prompt where it has none. */
+  readonly words: string;
 }
 
 export const STOP_REASONS = ["end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"] as const;
@@ -44,6 +64,7 @@ export type StopReason = (typeof STOP_REASONS)[number];
 
 export interface TurnEnd {
   readonly stopReason: StopReason;
+  /** Of this turn alone. */
   readonly usage?: {
     readonly inputTokens: number;
     readonly outputTokens: number;

@@ -1,5 +1,6 @@
 import type { PrincipalId, TeamId } from "../ids.ts";
 import type { ApiKey, KeyHolder } from "../people/api-key.ts";
+import type { IdentityLink } from "../people/identity.ts";
 import type { Installation } from "../people/installation.ts";
 import type { Principal } from "../people/principal.ts";
 import type { Team } from "../people/team.ts";
@@ -13,13 +14,36 @@ export interface TeamStore {
 }
 
 export interface PeopleStore {
-  /** The team's principal of a platform account, made on its first message. */
+  /**
+   * The team's principal of a platform account, made on its first message. Its name follows the account's, unless it
+   * has several accounts, which may call it differently.
+   */
   ensure(teamId: TeamId, subject: string, displayName: string | undefined): Promise<Principal>;
   /** Those of `ids` that exist. */
   getMany(ids: readonly PrincipalId[]): Promise<readonly Principal[]>;
   list(teamId: TeamId): Promise<readonly Principal[]>;
   /** Stores a new principal, or the new state of one. */
   put(principal: Principal): Promise<void>;
+  /**
+   * Stores what `decide` makes of a principal of the team; undefined when the team has none of that id. `decide` is
+   * also given all administrators of the team who are not disabled, and nobody else changes one of them meanwhile. It
+   * may throw: then nothing is stored.
+   */
+  change(
+    teamId: TeamId,
+    id: PrincipalId,
+    decide: (principal: Principal, administrators: readonly Principal[]) => Principal,
+  ): Promise<Principal | undefined>;
+}
+
+export interface IdentityStore {
+  /** The oldest first. */
+  list(teamId: TeamId): Promise<readonly IdentityLink[]>;
+  find(teamId: TeamId, subject: string): Promise<IdentityLink | undefined>;
+  /** From now on the account is this principal's, whoever's it was. */
+  link(teamId: TeamId, subject: string, principalId: PrincipalId): Promise<IdentityLink>;
+  /** False when the team has none of that id. */
+  unlink(teamId: TeamId, id: string): Promise<boolean>;
 }
 
 export interface KeyStore {
@@ -29,20 +53,23 @@ export interface KeyStore {
   list(teamId: TeamId): Promise<readonly ApiKey[]>;
   /** Stores a key's new name, end or revocation. */
   update(key: ApiKey): Promise<void>;
-  /** The key was used then. */
-  touch(id: string, at: Date): Promise<void>;
+  /** The key was used then. With `hash`, that is what it is found by from now on. */
+  touch(id: string, at: Date, hash?: string): Promise<void>;
 }
 
 /** The one key of the installation's administrator, which the start looks after. */
 export interface AdministratorKeys {
   /** Makes this the one key of the installation's administrator; an older one dies at once. */
   set(hash: string, hint: string): Promise<void>;
+  /** The same, unless there is one already: of several processes that try at once, one is told true. */
+  setFirst(hash: string, hint: string): Promise<boolean>;
   exists(): Promise<boolean>;
 }
 
 export interface InstallationStore {
   /** The installation, made for the first team when it is heard of for the first time. */
   ensure(adapter: string, externalId: string): Promise<Installation>;
-  list(teamId: TeamId): Promise<readonly Installation[]>;
+  /** The team's, or all. The oldest first. */
+  list(teamId?: TeamId): Promise<readonly Installation[]>;
   update(installation: Installation): Promise<void>;
 }

@@ -1,17 +1,19 @@
 /**
  * A job says "there is work for `key`", never what the work is: order and state live in the tables. Jobs are
  * stored in the transaction that makes the work. At most one `inbox` or `deliver` job of a key is handled at a
- * time; two `run` jobs may meet, and the run's lease decides. A job whose worker dies is handed out again. Handlers
+ * time; two jobs of a run or a schedule may meet, and the run's lease or the schedule's lock decides. A job whose worker dies is handed out again. Handlers
  * can be repeated safely.
  */
 export interface Job {
   readonly kind: JobKind;
-  /** A run's id, a lane of the inbox, a thread's id. */
+  /** A run's id, a lane of the inbox, a thread's id, a schedule's id. */
   readonly key: string;
+  /** Only workers of this name are given the job. */
+  readonly host?: string;
   readonly afterMs?: number;
 }
 
-export const JOB_KINDS = ["run", "inbox", "deliver"] as const;
+export const JOB_KINDS = ["run", "inbox", "deliver", "schedule"] as const;
 export type JobKind = (typeof JOB_KINDS)[number];
 
 /** A handler that throws has its job handed out again, later each time. `signal` fires when the worker stops. */

@@ -1,31 +1,66 @@
+import type { Environment } from "../environments/environment.ts";
 import type { LeaseToken, PrincipalId, RunId } from "../ids.ts";
 import type { Settlement } from "../intake/settlement.ts";
+import type { Policy } from "../policies/policy.ts";
+import type { RoutingRule } from "../routing/routing-rule.ts";
 import type { RunEvent, RunEventKind } from "../runs/events.ts";
 import type { RememberedAnswer } from "../runs/remembered-answer.ts";
 import type { FollowUp, Run, RunOrigin } from "../runs/run.ts";
 import type { RunChange } from "../runs/run-change.ts";
 import type { RunPage, RunQuery } from "../runs/run-query.ts";
 import type { RunState } from "../runs/states.ts";
+import type { Schedule } from "../schedules/schedule.ts";
+import type { Secret } from "../secrets/secret.ts";
 import type { Notice } from "../threads/notice.ts";
-import type { Thread, ThreadAddress } from "../threads/thread.ts";
+import type { StoredThread, Thread, ThreadAddress, Verbosity } from "../threads/thread.ts";
+import type { EventLog } from "./event-log.ts";
 import type { FileStore } from "./files.ts";
-import type { AdministratorKeys, InstallationStore, KeyStore, PeopleStore, TeamStore } from "./people.ts";
+import type { InboxLog } from "./inbox-log.ts";
+import type {
+  AdministratorKeys,
+  IdentityStore,
+  InstallationStore,
+  KeyStore,
+  PeopleStore,
+  TeamStore,
+} from "./people.ts";
+import type { RecordStore } from "./records.ts";
+import type { RunReports } from "./run-reports.ts";
+import type { DueSchedules } from "./schedules.ts";
+import type { ShareLinkStore } from "./share-links.ts";
+import type { SkillHistory } from "./skill-history.ts";
 import type { Delivery, InboxEvent, Receipt } from "./thread-adapter.ts";
+import type { WebhookStorage } from "./webhooks.ts";
+import type { WorkerStore } from "./workers.ts";
 
 /** Everything that must outlive a process. Each method is one transaction: all of it is stored, or nothing. */
 export interface Storage {
   readonly runs: RunStore;
+  readonly log: EventLog;
   readonly leases: LeaseStore;
   readonly threads: ThreadStore;
   readonly inbox: InboxStore;
   readonly outbox: OutboxStore;
   readonly teams: TeamStore;
   readonly people: PeopleStore;
+  readonly identities: IdentityStore;
   readonly keys: KeyStore;
   readonly administrators: AdministratorKeys;
   readonly installations: InstallationStore;
+  readonly shareLinks: ShareLinkStore;
   readonly answers: AnswerStore;
   readonly files: FileStore;
+  readonly skillHistory: SkillHistory;
+  readonly webhooks: WebhookStorage;
+  readonly environments: RecordStore<Environment>;
+  readonly secrets: RecordStore<Secret>;
+  readonly workers: WorkerStore;
+  readonly reports: RunReports;
+  readonly schedules: RecordStore<Schedule>;
+  readonly dueSchedules: DueSchedules;
+  readonly inboxLog: InboxLog;
+  readonly policies: RecordStore<Policy>;
+  readonly routingRules: RecordStore<RoutingRule>;
   /**
    * All that `work` stores through the storage it is given, or nothing. It may be called again. What it throws is
    * thrown. Within it, nothing must be stored through any other storage.
@@ -88,14 +123,18 @@ export interface LeaseStore {
   renew(id: RunId, token: LeaseToken, ttlMs: number): Promise<RunState | undefined>;
   /** Runs whose lease is over, by the database's clock. */
   listLost(limit: number): Promise<readonly RunId[]>;
-  /** Runs that have been QUEUED, free and untouched for a while. */
-  listIdle(limit: number): Promise<readonly RunId[]>;
+  /** Runs that have been QUEUED, free and untouched for a while, and that workers of this name may take. */
+  listIdle(host: string | undefined, limit: number): Promise<readonly IdleRun[]>;
 }
 
+export type IdleRun = Pick<Run, "id" | "config">;
+
 export interface ThreadStore {
-  find(address: ThreadAddress): Promise<Thread | undefined>;
+  find(address: ThreadAddress): Promise<StoredThread | undefined>;
+  findById(id: string): Promise<StoredThread | undefined>;
   /** All threads that were ever bound to the run. */
-  listOf(runId: RunId): Promise<readonly Thread[]>;
+  listOf(runId: RunId): Promise<readonly StoredThread[]>;
+  setVerbosity(id: string, verbosity: Verbosity): Promise<void>;
 }
 
 export interface InboxStore {

@@ -58,6 +58,8 @@ export interface InboundMessage extends ThreadAddress {
   readonly subject?: string;
   readonly messageRef: string;
   readonly permalink?: string;
+  /** What the thread is a part of, as rules name it: a channel, a repository. */
+  readonly place?: string;
   /** A pressed button instead of words. */
   readonly press?: ButtonPress;
   /** Kept with the run: platform ids and what else proves where it came from. */

@@ -1,6 +1,8 @@
 import type { PrincipalId } from "../ids.ts";
+import type { PolicyAction } from "../policies/policy.ts";
 import type { PermissionOption } from "../ports/agent-runner.ts";
-import type { FollowUpDelivery, PendingPermission, RunMode } from "./run.ts";
+import { askAgain, needsApproval } from "./decide-approval.ts";
+import type { FollowUpDelivery, PendingPermission, Run, RunMode } from "./run.ts";
 import type { RunEdit } from "./run-edit.ts";
 import { isEnded } from "./states.ts";
 
@@ -14,15 +16,23 @@ export interface FollowUpInput {
 
 /**
  * What a follow-up does, by the state of its run (contract §2):
- * waiting or moving: it waits for the next turn; blocked: it answers; ended: the run is taken up again.
- * Returns the follow-up's id, or undefined when the words were an answer and nothing else.
+ * waiting or moving: it waits for the next turn; blocked: it answers what the agent asks, and never approves; ended:
+ * the run is taken up again. Returns the follow-up's id, or undefined when the words were an answer and nothing else.
  */
 export function decideFollowUp(edit: RunEdit, input: FollowUpInput): string | undefined {
   const { permission, state } = edit.run;
   if (state === "BLOCKED" && permission !== undefined) return answerInWords(edit, permission, input);
   const id = hold(edit, input);
-  if (isEnded(state)) edit.moveTo("QUEUED", { reason: "A follow-up came." });
+  if (!isEnded(state)) return id;
+  edit.moveTo("QUEUED", { reason: "A follow-up came." });
+  if (needsApproval(edit.run)) askAgain(edit);
   return id;
+}
+
+/** What a follow-up is to the run as it stands: words that answer, words that ask for more, or both. */
+export function actionsOf({ permission, state }: Run, message: string): readonly PolicyAction[] {
+  if (state !== "BLOCKED" || permission === undefined) return ["follow_up"];
+  return isMereAnswer(permission, message) ? ["answer"] : ["answer", "follow_up"];
 }
 
 /**
@@ -76,10 +86,13 @@ function answerInWords(
   input: FollowUpInput,
 ): string | undefined {
   const meant = optionMeant(permission, input.message);
-  const isPlainNo = meant === undefined && NO.test(input.message.trim());
-  const id = meant === undefined && !isPlainNo ? hold(edit, input) : undefined;
+  const id = isMereAnswer(permission, input.message) ? undefined : hold(edit, input);
   decidePermission(edit, meant ?? optionOf(permission, "reject"), input.authorId);
   return id;
+}
+
+function isMereAnswer(permission: PendingPermission, words: string): boolean {
+  return optionMeant(permission, words) !== undefined || NO.test(words.trim());
 }
 
 function optionOf(permission: PendingPermission, side: "allow" | "reject"): PermissionOption | undefined {

@@ -53,6 +53,13 @@ export type RunEventBody =
     }
   | { readonly kind: "permission.requested"; readonly request: PermissionRequest }
   | { readonly kind: "permission.answered"; readonly permissionId: string; readonly optionId: string | null }
+  | { readonly kind: "approval.requested"; readonly policyId: string; readonly reason: string }
+  | {
+      readonly kind: "approval.decided";
+      readonly approved: boolean;
+      readonly decidedBy: string;
+      readonly comment?: string;
+    }
   | { readonly kind: "thread.bound"; readonly adapter: string; readonly threadId: string }
   | {
       readonly kind: "artifact.added";

@@ -3,7 +3,9 @@ import { newId, type RunId } from "../ids.ts";
 import type { RunInput } from "../inputs/run-input.ts";
 import type { Viewer } from "../people/principal.ts";
 import type { RunSubject } from "../ports/storage.ts";
-import type { Run, RunConfig, RunMode, RunOrigin } from "./run.ts";
+import { type Skill, skillId } from "../skills/skill.ts";
+import { waitsFor } from "./decide-approval.ts";
+import type { Approval, Run, RunConfig, RunMode, RunOrigin } from "./run.ts";
 import type { RunSource } from "./sources.ts";
 
 export interface NewRun {
@@ -17,10 +19,14 @@ export interface NewRun {
   readonly parent?: Run;
   /** The newest run of the conversation to go on with. */
   readonly continues?: Run;
+  /** How the caller names the skill to start from; beats the configuration's. */
+  readonly skillSpec?: string;
+  /** The skill itself, once it was found; a run that is repeated brings it along. */
+  readonly skill?: Skill;
   /** Their bytes are stored already. */
   readonly inputs?: readonly RunInput[];
   readonly source: RunSource;
-  readonly creator: Pick<Viewer, "id" | "teamId">;
+  readonly creator: Pick<Viewer, "id" | "teamId" | "type"> & Partial<Pick<Viewer, "administrator">>;
   readonly scheduleId?: string;
   readonly triggerUrl?: string;
   readonly provenance?: Readonly<Record<string, unknown>>;
@@ -36,11 +42,11 @@ export const TITLE_LENGTH = 300;
 const TITLE_FROM_PROMPT_LENGTH = 80;
 
 export function originOf(request: NewRun, agents: AgentChoice, now: Date): RunOrigin {
-  const config = request.config ?? {};
+  const config = configOf(request);
   return {
     id: newId<RunId>(now),
     teamId: request.creator.teamId,
-    title: request.title ?? titleFrom(request.prompt),
+    title: request.title ?? (titleFrom(request.prompt) || (request.skill?.name ?? "")),
     prompt: request.prompt,
     source: request.source,
     creatorId: request.creator.id,
@@ -56,15 +62,24 @@ export function originOf(request: NewRun, agents: AgentChoice, now: Date): RunOr
     ...(request.continues === undefined ? {} : { continuesId: request.continues.id }),
     ...(request.context === undefined ? {} : { context: request.context }),
     ...(request.mode === undefined ? {} : { mode: request.mode }),
+    ...(request.skill === undefined ? {} : { skill: skillId(request.skill), skillSnapshot: request.skill }),
     ...(request.scheduleId === undefined ? {} : { scheduleId: request.scheduleId }),
     ...(request.triggerUrl === undefined ? {} : { triggerUrl: request.triggerUrl }),
   };
 }
 
-/** A run that nobody has worked on yet. */
-export function freshSubject(origin: RunOrigin): RunSubject {
+/** The caller's configuration, with what the skill settles of it. */
+function configOf({ config = {}, skill }: NewRun): RunConfig {
+  if (skill === undefined) return config;
+  return { ...config, name: config.name ?? skill.name, skill_spec: skillId(skill) };
+}
+
+/** A run that nobody has worked on yet, and on which nobody will before it is approved, where it must be. */
+export function freshSubject(origin: RunOrigin, approval?: Approval): RunSubject {
   const progress = {
-    state: "QUEUED",
+    ...(approval === undefined
+      ? ({ state: "QUEUED" } as const)
+      : ({ state: "BLOCKED", approval, statusMessage: waitsFor(approval) } as const)),
     turn: 0,
     turnOpen: false,
     attempt: 0,

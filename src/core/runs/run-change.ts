@@ -1,5 +1,5 @@
-import type { LeaseToken } from "../ids.ts";
 import type { Artifact } from "../artifacts/artifact.ts";
+import type { LeaseToken } from "../ids.ts";
 import type { RunInput } from "../inputs/run-input.ts";
 import type { Settlement } from "../intake/settlement.ts";
 import type { Job } from "../ports/queue.ts";

@@ -12,6 +12,7 @@ import type { RunEventBody } from "./events.ts";
 import type { RememberedAnswer } from "./remembered-answer.ts";
 import type { FollowUp, Run, RunProgress, StatusMessage } from "./run.ts";
 import type { LeaseGrant, RunChange } from "./run-change.ts";
+import { runJob } from "./run-job.ts";
 import { isEnded, type RunState, requireTransition } from "./states.ts";
 
 export interface EditTools {
@@ -74,7 +75,12 @@ export class RunEdit {
   /** The first event of a new run, instead of a move. */
   begin(inputs: readonly RunInput[] = []): void {
     const files = inputs.length === 0 ? {} : { files: filesInWorkspace(inputs) };
-    this.record({ kind: "run.created", state: this.#progress.state, ...files });
+    const { approval, state } = this.#progress;
+    this.record({ kind: "run.created", state, ...files });
+    if (approval !== undefined) {
+      const { policyId, reason } = approval;
+      this.record({ kind: "approval.requested", policyId, reason });
+    }
     this.#inputs = inputs;
     this.#showCard = true;
   }
@@ -192,8 +198,16 @@ export class RunEdit {
   #sayCard(): void {
     const card = this.#tools.writer.card(this.run);
     for (const thread of this.#threads) {
+      if (this.#isSpared(thread)) continue;
       this.#notices.push({ threadId: thread.id, notice: { kind: "card", card } });
     }
+  }
+
+  /** A quiet thread is shown the card when it is bound, and its changes when somebody is asked and at the end. */
+  #isSpared({ id, verbosity }: Thread): boolean {
+    if (verbosity !== "quiet" || id === this.#binding?.thread.id) return false;
+    const { state } = this.#progress;
+    return state !== "BLOCKED" && this.subject.run.state !== "BLOCKED" && !isEnded(state);
   }
 
   /** A run that is queued and free has a job, whoever queued or freed it. */
@@ -201,7 +215,7 @@ export class RunEdit {
     const { state } = this.#progress;
     const changed = this.#events.some(({ body }) => body.kind === "run.state" || body.kind === "run.created");
     if (state !== "QUEUED" || !(changed || this.#lease === null)) return [];
-    return [{ kind: "run", key: this.subject.run.id }];
+    return [runJob(this.subject.run)];
   }
 
   #deliverJobs(): Job[] {

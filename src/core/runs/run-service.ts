@@ -1,31 +1,44 @@
+import { requireRunEnvironment } from "../environments/environment-service.ts";
 import { AppError } from "../errors.ts";
 import type { RunId } from "../ids.ts";
 import type { Settlement } from "../intake/settlement.ts";
 import type { Viewer } from "../people/principal.ts";
+import { judge, requireAllowed, type Verdict } from "../policies/judge.ts";
+import type { PolicyAction } from "../policies/policy.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { RunKey, Storage } from "../ports/storage.ts";
+import { route } from "../routing/route.ts";
+import { routedConfig } from "../routing/routed-config.ts";
+import type { RunRules } from "../rules/run-rules.ts";
+import type { Skill } from "../skills/skill.ts";
+import type { SkillFinder } from "../skills/skill-finder.ts";
 import type { Notice } from "../threads/notice.ts";
 import type { NoticeWriter } from "../threads/notice-writer.ts";
 import type { ThreadBinding } from "../threads/thread.ts";
+import { type ApprovalDecision, decideApproval } from "./decide-approval.ts";
 import { decideCancel } from "./decide-cancel.ts";
-import { decideFollowUp, decidePermission, type FollowUpInput } from "./decide-follow-up.ts";
+import { actionsOf, decideFollowUp, decidePermission, type FollowUpInput } from "./decide-follow-up.ts";
 import type { RunEvent, RunEventKind } from "./events.ts";
 import { type AgentChoice, freshSubject, type NewRun, originOf } from "./new-run.ts";
 import type { RememberedAnswer } from "./remembered-answer.ts";
-import type { Run } from "./run.ts";
+import type { Approval, Run, RunOrigin } from "./run.ts";
 import { RunEdit } from "./run-edit.ts";
 import type { RunPage, RunQuery } from "./run-query.ts";
 import { isVisible } from "./visibility.ts";
+import type { Whence } from "./whence.ts";
 
-export interface RunServiceParts {
+export interface RunServiceParts extends RunRules {
   readonly storage: Storage;
   readonly clock: Clock;
   readonly writer: NoticeWriter;
   readonly agents: AgentChoice;
+  readonly skills: Pick<SkillFinder, "find">;
 }
 
-/** What is stored in the same transaction as the change itself, by callers that need it so. */
+/** Where a change comes from, and what callers need stored in the same transaction as the change itself. */
 export interface Alongside {
+  /** Default: the API. */
+  readonly from?: Whence;
   readonly settles?: Omit<Settlement, "runId">;
   readonly binds?: ThreadBinding;
   /** Said in the one thread `threadId`. */
@@ -34,10 +47,21 @@ export interface Alongside {
   readonly remembers?: (run: Run, followUpId: string | undefined) => RememberedAnswer;
 }
 
+/** A run that only has to be stored: routed, with its skill, and allowed. */
+export interface PreparedRun {
+  readonly origin: RunOrigin;
+  readonly inputs: NewRun["inputs"];
+  readonly approval: Approval | undefined;
+}
+
 export interface FollowUpResult {
   readonly run: Run;
   readonly followUpId: string | undefined;
 }
+
+const OVER_THE_API: Whence = { source: "API" };
+/** Threads are told what was asked, not all of it. */
+const TOLD_LENGTH = 500;
 
 /** All that callers can do with runs: the API and the intake of messages stand on this alone. */
 export class RunService {
@@ -47,13 +71,34 @@ export class RunService {
     this.#parts = parts;
   }
 
+  /** The same within a transaction of the storage. */
+  within(storage: Storage): RunService {
+    return new RunService({ ...this.#parts, storage });
+  }
+
+  /** Throws `not_authorized` when a policy forbids it. One that asks for approval makes the run wait for that. */
   async create(request: NewRun, alongside: Alongside = {}): Promise<Run> {
+    return this.store(await this.prepare(request, alongside.from), alongside);
+  }
+
+  /** All of creating a run but storing it. It may take its time, so it is not to be done within a transaction. */
+  async prepare(request: NewRun, from: Whence = { source: request.source }): Promise<PreparedRun> {
     const { agents, clock, storage } = this.#parts;
-    const origin = originOf(request, agents, clock.now());
-    const edit = this.#edit(freshSubject(origin));
-    edit.begin(request.inputs);
+    const routed = await this.#routed(request, from);
+    await requireRunEnvironment(storage.environments, routed);
+    const skill = await this.#skillOf(routed);
+    const origin = originOf({ ...routed, ...(skill && { skill }) }, agents, clock.now());
+    const judged = await this.#judge({ ...request.creator, administrator: false }, from);
+    const verdict = judged("create", origin);
+    requireAllowed(verdict);
+    return { origin, inputs: request.inputs, approval: approvalOf(verdict) };
+  }
+
+  async store({ origin, inputs, approval }: PreparedRun, alongside: Alongside = {}): Promise<Run> {
+    const edit = this.#edit(freshSubject(origin, approval));
+    edit.begin(inputs);
     this.#add(edit, alongside, undefined);
-    return storage.runs.create(origin, edit.done());
+    return this.#parts.storage.runs.create(origin, edit.done());
   }
 
   async followUp(
@@ -63,15 +108,21 @@ export class RunService {
     alongside: Alongside = {},
   ): Promise<FollowUpResult> {
     let followUpId: string | undefined;
+    const judged = await this.#judge(viewer, alongside.from);
     const run = await this.#change(id, viewer, (edit) => {
+      for (const action of actionsOf(edit.run, input.message)) requireAllowed(judged(action, edit.run));
       followUpId = decideFollowUp(edit, input);
+      if (alongside.from?.integration === undefined && input.private !== true)
+        edit.say(toldInThreads(viewer, input));
       this.#add(edit, alongside, followUpId);
     });
     return { run, followUpId };
   }
 
   async cancel(id: RunId, viewer: Viewer, alongside: Alongside = {}): Promise<Run> {
+    const judged = await this.#judge(viewer, alongside.from);
     return this.#change(id, viewer, (edit) => {
+      requireAllowed(judged("cancel", edit.run));
       decideCancel(edit, viewer.displayName);
       this.#add(edit, alongside, undefined);
     });
@@ -84,13 +135,31 @@ export class RunService {
     choice: { readonly permissionId: string; readonly optionId: string },
     alongside: Alongside = {},
   ): Promise<Run> {
+    const judged = await this.#judge(viewer, alongside.from);
     return this.#change(id, viewer, (edit) => {
+      requireAllowed(judged("answer", edit.run));
       const { permission, state } = edit.run;
       const waits = state === "BLOCKED" && permission?.permissionId === choice.permissionId;
       const option = permission?.options.find(({ optionId }) => optionId === choice.optionId);
       if (!waits || option === undefined)
-        throw new AppError("conflict", "The run does not wait for this answer.");
+        throw new AppError("conflict", "The run does not wait for this answer.", { retryable: false });
       decidePermission(edit, option, viewer.id);
+      this.#add(edit, alongside, undefined);
+    });
+  }
+
+  /** By an administrator, or whoever a policy lets approve: then not of what they have asked for themselves. */
+  async approve(
+    id: RunId,
+    viewer: Viewer,
+    decision: Pick<ApprovalDecision, "approve" | "comment">,
+    alongside: Alongside = {},
+  ): Promise<Run> {
+    const judged = await this.#judge(viewer, alongside.from);
+    return this.#change(id, viewer, (edit) => {
+      if (!viewer.administrator && edit.run.creatorId === viewer.id)
+        throw new AppError("not_authorized", "Nobody but an administrator approves a run of their own.");
+      decideApproval(edit, { ...decision, decidedBy: viewer.id, name: viewer.displayName });
       this.#add(edit, alongside, undefined);
     });
   }
@@ -126,6 +195,32 @@ export class RunService {
     return this.#parts.writer.sessionLink(run);
   }
 
+  /** Looked up before anything is stored: it may take a while, and without it there is no run. */
+  async #skillOf({ config, creator, skill, skillSpec }: NewRun): Promise<Skill | undefined> {
+    const spec = skillSpec ?? config?.skill_spec;
+    if (skill !== undefined || spec === undefined) return skill;
+    return this.#parts.skills.find(spec, { viewer: creator, environmentId: config?.environment_id });
+  }
+
+  /** With environment and configuration from the first routing rule that matches. */
+  async #routed(request: NewRun, from: Whence): Promise<NewRun> {
+    const { config = {}, creator, prompt, provenance } = request;
+    const rules = await this.#parts.routing.of(creator.teamId);
+    const routed = routedConfig(config, route(rules, { ...from, text: prompt, config }));
+    return { ...request, config: routed.config, provenance: { ...provenance, ...routed.provenance } };
+  }
+
+  /** What the policies of the team say. The only place where they are asked: all that changes a run comes by here. */
+  async #judge(
+    { id, teamId, type, administrator }: Viewer,
+    from: Whence = OVER_THE_API,
+  ): Promise<(action: PolicyAction, run: Pick<Run, "agent" | "config">) => Verdict> {
+    const policies = await this.#parts.policies.of(teamId);
+    const who = { principalId: id, principalType: type, isAdministrator: administrator };
+    return (action, { agent, config }) =>
+      judge(policies, { ...from, ...who, action, agent, environmentId: config.environment_id });
+  }
+
   async #change(id: RunId, viewer: Viewer, decide: (edit: RunEdit) => void): Promise<Run> {
     return this.#parts.storage.runs.change(id, (subject) => {
       requireVisible(subject.run, viewer);
@@ -145,6 +240,18 @@ export class RunService {
     if (settles !== undefined) edit.settle({ ...settles, runId: edit.run.id });
     if (remembers !== undefined) edit.remember(remembers(edit.run, followUpId));
   }
+}
+
+function approvalOf({ effect, policy, reason }: Verdict): Approval | undefined {
+  if (effect !== "require_approval" || policy === undefined) return undefined;
+  return { policyId: policy.id, reason };
+}
+
+/** For who reads along in the threads of a run. */
+function toldInThreads({ displayName = "Somebody" }: Viewer, { message }: FollowUpInput): Notice {
+  const words = Array.from(message);
+  const cut = words.length > TOLD_LENGTH ? `${words.slice(0, TOLD_LENGTH).join("")}…` : message;
+  return { kind: "message", purpose: "reply", text: `${displayName} asked over the API: ${cut}` };
 }
 
 function requireVisible(run: Run, viewer: Viewer): void {

@@ -2,6 +2,7 @@ import type { ArtifactType } from "../artifacts/artifact.ts";
 import type { ErrorCode } from "../errors.ts";
 import type { LeaseToken, PrincipalId, RunId, TeamId } from "../ids.ts";
 import type { PermissionRequest } from "../ports/agent-runner.ts";
+import type { Skill } from "../skills/skill.ts";
 import type { RunSource } from "./sources.ts";
 import type { RunState } from "./states.ts";
 
@@ -52,7 +53,9 @@ export interface RunOrigin {
   readonly config: RunConfig;
   readonly agent: string;
   readonly metadata: Readonly<Record<string, string>>;
+  /** The id of the skill that it was started from, and what that said then. */
   readonly skill?: string;
+  readonly skillSnapshot?: Skill;
   readonly scheduleId?: string;
   readonly triggerUrl?: string;
   /** Nearest first. */

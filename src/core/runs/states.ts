@@ -17,10 +17,12 @@ export type RunState = (typeof RUN_STATES)[number];
 /**
  * The transition table, and the only one:
  *
+ * - A new run is QUEUED, or BLOCKED when somebody must approve it first: then BLOCKED → QUEUED or CANCELLED.
  * - QUEUED → PENDING a worker claims it → CLAIMED workspace ready → INPROGRESS the agent took the prompt.
  * - INPROGRESS ↔ BLOCKED while a person is asked; BLOCKED → QUEUED when answered after its agent was given up.
  * - Moving states → QUEUED when their worker was lost or stops, → SUCCEEDED, FAILED or ERROR at the end.
- * - Everything that has not ended → CANCELLED. Everything that has ended → QUEUED by a follow-up.
+ * - Everything that has not ended → CANCELLED. Everything that has ended → QUEUED by a follow-up, and at once → BLOCKED
+ *   when it was never approved.
  */
 const TRANSITIONS: Readonly<Record<RunState, readonly RunState[]>> = {
   QUEUED: ["PENDING", "BLOCKED", "CANCELLED"],

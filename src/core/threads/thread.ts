@@ -1,9 +1,20 @@
 import type { RunId, ThreadKey } from "../ids.ts";
 
+/** `quiet`: the card changes only where it matters, for a question and at an end. */
+export const VERBOSITIES = ["normal", "quiet"] as const;
+export type Verbosity = (typeof VERBOSITIES)[number];
+
 /** A conversation outside: a chat thread, an issue, a pull request. It has one current run for good. */
 export interface Thread extends ThreadAddress {
   readonly id: string;
   readonly runId?: RunId;
+  /** Default: normal. */
+  readonly verbosity?: Verbosity;
+}
+
+export interface StoredThread extends Thread {
+  readonly verbosity: Verbosity;
+  readonly createdAt: Date;
 }
 
 export interface ThreadAddress {

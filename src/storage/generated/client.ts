@@ -178,10 +178,10 @@ export type WebhookEndpoint = Prisma.WebhookEndpointModel
  */
 export type WebhookDelivery = Prisma.WebhookDeliveryModel
 /**
- * Model WebhookAttempt
+ * Model WebhookTry
  * One try of a delivery.
  */
-export type WebhookAttempt = Prisma.WebhookAttemptModel
+export type WebhookTry = Prisma.WebhookTryModel
 /**
  * Model LogReader
  * How far a reader has come in the log of all runs: the place of the last event it has read.

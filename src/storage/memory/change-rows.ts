@@ -4,7 +4,7 @@ import { Taken } from "../../core/ports/storage.ts";
 import type { RememberedAnswer } from "../../core/runs/remembered-answer.ts";
 import type { RunChange } from "../../core/runs/run-change.ts";
 import { slotOf } from "../../core/threads/notice.ts";
-import type { Thread, ThreadBinding } from "../../core/threads/thread.ts";
+import type { StoredThread, Thread, ThreadAddress, ThreadBinding } from "../../core/threads/thread.ts";
 import type { Tx } from "./memory-database.ts";
 import type { Tables } from "./tables.ts";
 
@@ -19,21 +19,22 @@ export function bindThread(tx: Tx, runId: RunId, { thread, expected }: ThreadBin
 }
 
 /** All threads that were ever bound to the run. */
-export function threadsOf({ threadRuns, threads }: Tables, runId: RunId): readonly Thread[] {
+export function threadsOf({ threadRuns, threads }: Tables, runId: RunId): readonly StoredThread[] {
   return (threadRuns.get(runId) ?? []).flatMap((id) => threads.get(id) ?? []);
 }
 
 /** Makes the thread unless this very row is there already; another row with its address means it is taken. */
-export function makeThread({ tables }: Tx, { id, adapter, installation, key }: Thread): void {
+export function makeThread({ now, tables }: Tx, { id, adapter, installation, key }: Thread): void {
   if (tables.threads.has(id)) return;
   if (findThread(tables, { adapter, installation, key }) !== undefined) throw new Taken("thread");
-  tables.threads.set(id, { id, adapter, installation, key });
+  const stored = { verbosity: "normal", createdAt: new Date(now) } as const;
+  tables.threads.set(id, { id, adapter, installation, key, ...stored });
 }
 
 export function findThread(
   tables: Tables,
-  { adapter, installation, key }: Omit<Thread, "id">,
-): Thread | undefined {
+  { adapter, installation, key }: ThreadAddress,
+): StoredThread | undefined {
   return tables.threads
     .values()
     .find(
@@ -49,12 +50,13 @@ export function addNotices({ tables, now }: Tx, notices: RunChange["notices"]): 
   }
 }
 
-export function settleEvent({ tables }: Tx, { inboxId, disposition, meaning }: Settlement): void {
+export function settleEvent({ tables }: Tx, { inboxId, meaning, ...end }: Settlement): void {
   const row = tables.inbox.get(inboxId);
   const isTaken = meaning !== undefined && tables.meanings.has(meaning);
   if (isTaken || row === undefined || row.disposition !== undefined) throw new Taken("meaning");
   if (meaning !== undefined) tables.meanings.add(meaning);
-  tables.inbox.set(inboxId, { ...row, disposition });
+  const { reason: _ofFailures, ...settled } = row;
+  tables.inbox.set(inboxId, { ...settled, ...end });
 }
 
 export function rememberAnswer({ tables }: Tx, answer: RememberedAnswer): void {

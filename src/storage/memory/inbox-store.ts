@@ -19,7 +19,8 @@ export class MemoryInboxStore implements InboxStore {
         .values()
         .some(({ event: known }) => known.adapter === adapter && known.deliveryId === deliveryId);
       if (isKnown) return false;
-      tables.inbox.set(event.id, { event: { ...event, receivedAt: new Date(now) }, failures: 0 });
+      const seq = BigInt(tables.inbox.size + 1);
+      tables.inbox.set(event.id, { event: { ...event, receivedAt: new Date(now) }, seq, failures: 0 });
       jobs.push({ kind: "inbox", key: event.lane });
       return true;
     });
@@ -47,12 +48,12 @@ export class MemoryInboxStore implements InboxStore {
     });
   }
 
-  countFailure(id: string, _error: string): Promise<number> {
+  countFailure(id: string, error: string): Promise<number> {
     return this.#database.transaction(({ tables }) => {
       const row = tables.inbox.get(id);
       if (row === undefined) throw new Error("A failure of an event that is not there was to be counted.");
       const failures = row.failures + 1;
-      tables.inbox.set(id, { ...row, failures });
+      tables.inbox.set(id, { ...row, failures, reason: error });
       return failures;
     });
   }

@@ -29,9 +29,9 @@ export class MemoryInstallationStore implements InstallationStore {
     });
   }
 
-  list(teamId: TeamId): Promise<readonly Installation[]> {
+  list(teamId?: TeamId): Promise<readonly Installation[]> {
     return this.#database.read(({ installations }) => [
-      ...installations.values().filter((installation) => installation.teamId === teamId),
+      ...installations.values().filter((one) => teamId === undefined || one.teamId === teamId),
     ]);
   }
 

@@ -1,12 +1,13 @@
 import { randomUUID } from "node:crypto";
 import type { TeamId } from "../../core/ids.ts";
 import { type ApiKey, type KeyHolder, SCOPES } from "../../core/people/api-key.ts";
+import { ADMINISTRATOR_SUBJECT } from "../../core/people/identity.ts";
+import type { Principal } from "../../core/people/principal.ts";
 import { FIRST_TEAM } from "../../core/people/team.ts";
 import type { AdministratorKeys, KeyStore } from "../../core/ports/people.ts";
 import type { MemoryStatements, Tx } from "./memory-database.ts";
-import { ensurePrincipal } from "./people-store.ts";
+import { ensurePrincipal, identityName } from "./people-store.ts";
 
-const SUBJECT = "errand:administrator";
 const KEY_NAME = "The installation's own key";
 
 export class MemoryKeyStore implements KeyStore {
@@ -49,12 +50,17 @@ export class MemoryKeyStore implements KeyStore {
     });
   }
 
-  touch(id: string, at: Date): Promise<void> {
+  touch(id: string, at: Date, hash?: string): Promise<void> {
     return this.#database.transaction((tx) => {
+      const { keys } = tx.tables;
       replace(tx, id, (key) => {
         const isNewer = key.lastUsedAt === undefined || key.lastUsedAt < at;
         return isNewer ? { ...key, lastUsedAt: at } : key;
       });
+      const [known, key] = keys.entries().find(([, one]) => one.id === id) ?? [];
+      if (hash === undefined || known === undefined || key === undefined) return;
+      keys.delete(known);
+      keys.set(hash, key);
     });
   }
 }
@@ -68,18 +74,43 @@ export class MemoryAdministratorKeys implements AdministratorKeys {
 
   set(hash: string, hint: string): Promise<void> {
     return this.#database.transaction((tx) => {
-      const { keys, principals } = tx.tables;
-      const principal = ensurePrincipal(tx, FIRST_TEAM, SUBJECT, "Administrator");
-      principals.set(principal.id, { ...principal, administrator: true });
-      for (const [known, { name }] of keys) if (name === KEY_NAME) keys.delete(known);
-      const whose = { principalId: principal.id, createdAt: new Date(tx.now) };
-      keys.set(hash, { id: randomUUID(), name: KEY_NAME, hint, scopes: SCOPES, ...whose });
+      const principal = administrator(tx);
+      for (const [known, key] of tx.tables.keys) if (isOwn(key, principal)) tx.tables.keys.delete(known);
+      addOwn(tx, principal, hash, hint);
+    });
+  }
+
+  setFirst(hash: string, hint: string): Promise<boolean> {
+    return this.#database.transaction((tx) => {
+      const principal = administrator(tx);
+      if (tx.tables.keys.values().some((key) => isOwn(key, principal))) return false;
+      addOwn(tx, principal, hash, hint);
+      return true;
     });
   }
 
   exists(): Promise<boolean> {
-    return this.#database.read(({ keys }) => keys.values().some(({ name }) => name === KEY_NAME));
+    return this.#database.read(({ identities, keys }) => {
+      const link = identities.get(identityName(FIRST_TEAM, ADMINISTRATOR_SUBJECT));
+      return keys.values().some((key) => link !== undefined && isOwn(key, { id: link.principalId }));
+    });
   }
+}
+
+function administrator(tx: Tx): Principal {
+  const known = ensurePrincipal(tx, FIRST_TEAM, ADMINISTRATOR_SUBJECT, "Administrator");
+  const principal = { ...known, administrator: true, disabled: false };
+  tx.tables.principals.set(principal.id, principal);
+  return principal;
+}
+
+function isOwn({ createdBy, principalId }: ApiKey, { id }: Pick<Principal, "id">): boolean {
+  return createdBy === undefined && principalId === id;
+}
+
+function addOwn({ tables, now }: Tx, { id: principalId }: Principal, hash: string, hint: string): void {
+  const made = { id: randomUUID(), principalId, createdAt: new Date(now) };
+  tables.keys.set(hash, { ...made, name: KEY_NAME, hint, scopes: SCOPES });
 }
 
 function replace({ tables, topics }: Tx, id: string, change: (key: ApiKey) => ApiKey): void {

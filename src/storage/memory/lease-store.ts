@@ -1,5 +1,6 @@
 import type { LeaseToken, RunId } from "../../core/ids.ts";
-import type { LeaseStore } from "../../core/ports/storage.ts";
+import type { IdleRun, LeaseStore } from "../../core/ports/storage.ts";
+import { isFor } from "../../core/runs/run-job.ts";
 import type { RunState } from "../../core/runs/states.ts";
 import { IDLE_SECONDS } from "../lease-store.ts";
 import type { MemoryStatements } from "./memory-database.ts";
@@ -33,16 +34,13 @@ export class MemoryLeaseStore implements LeaseStore {
     });
   }
 
-  listIdle(limit: number): Promise<readonly RunId[]> {
+  listIdle(host: string | undefined, limit: number): Promise<readonly IdleRun[]> {
     return this.#database.read(({ runs }, now) => {
       const free = [...runs.values()].map(({ run }) => run).filter(({ lease }) => lease === undefined);
       const idle = free.filter(
-        ({ state, updatedAt }) => state === "QUEUED" && updatedAt.getTime() < now - IDLE_MS,
+        (run) => run.state === "QUEUED" && run.updatedAt.getTime() < now - IDLE_MS && isFor(run, host),
       );
-      return idle
-        .sort((a, b) => a.updatedAt.getTime() - b.updatedAt.getTime())
-        .slice(0, limit)
-        .map(({ id }) => id);
+      return idle.sort((a, b) => a.updatedAt.getTime() - b.updatedAt.getTime()).slice(0, limit);
     });
   }
 }

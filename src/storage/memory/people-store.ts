@@ -1,7 +1,9 @@
 import { newId, type PrincipalId, type TeamId } from "../../core/ids.ts";
+import type { IdentityLink } from "../../core/people/identity.ts";
 import type { Principal } from "../../core/people/principal.ts";
 import type { PeopleStore } from "../../core/ports/people.ts";
 import type { MemoryStatements, Tx } from "./memory-database.ts";
+import type { Tables } from "./tables.ts";
 
 export class MemoryPeopleStore implements PeopleStore {
   readonly #database: MemoryStatements;
@@ -27,8 +29,27 @@ export class MemoryPeopleStore implements PeopleStore {
   }
 
   put(principal: Principal): Promise<void> {
-    return this.#database.transaction(({ tables }) => {
+    return this.#database.transaction(({ tables, topics }) => {
+      topics.push("keys");
       tables.principals.set(principal.id, principal);
+    });
+  }
+
+  change(
+    teamId: TeamId,
+    id: PrincipalId,
+    decide: (principal: Principal, administrators: readonly Principal[]) => Principal,
+  ): Promise<Principal | undefined> {
+    return this.#database.transaction(({ tables: { principals }, topics }) => {
+      const team = principals.values().filter((one) => one.teamId === teamId);
+      const colleagues = [...team];
+      const principal = colleagues.find((one) => one.id === id);
+      if (principal === undefined) return undefined;
+      const isOne = ({ administrator, disabled }: Principal) => administrator && !disabled;
+      const changed = decide(principal, colleagues.filter(isOne));
+      principals.set(id, changed);
+      topics.push("keys");
+      return changed;
     });
   }
 }
@@ -41,12 +62,23 @@ export function ensurePrincipal(
 ): Principal {
   const { identities, principals } = tables;
   const createdAt = new Date(now);
-  const name = `${teamId} ${subject}`;
-  const id = identities.get(name) ?? newId<PrincipalId>(createdAt);
+  const name = identityName(teamId, subject);
+  const id = identities.get(name)?.principalId ?? newId<PrincipalId>(createdAt);
   const fresh = { id, teamId, type: "user", administrator: false, disabled: false, createdAt } as const;
   const known = principals.get(id) ?? fresh;
-  const principal = displayName === undefined ? known : { ...known, displayName };
-  identities.set(name, id);
+  const isNamed = displayName !== undefined && !hasOtherAccount(tables, id, subject);
+  const principal = isNamed ? { ...known, displayName } : known;
+  const link = { id: newId(createdAt), teamId, subject, principalId: id, createdAt };
+  identities.set(name, identities.get(name) ?? link);
   principals.set(id, principal);
   return principal;
+}
+
+export function identityName(teamId: TeamId, subject: string): string {
+  return `${teamId} ${subject}`;
+}
+
+function hasOtherAccount({ identities }: Tables, id: PrincipalId, subject: string): boolean {
+  const isOther = (link: IdentityLink) => link.principalId === id && link.subject !== subject;
+  return identities.values().some(isOther);
 }

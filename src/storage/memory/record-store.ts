@@ -9,12 +9,22 @@ export class MemoryRecordStore<R extends TeamRecord> implements RecordStore<R> {
   readonly #database: MemoryStatements;
   readonly #kind: string;
   readonly #uniqueName: ((record: R) => string) | undefined;
+  readonly #topics: readonly string[];
 
-  /** `uniqueName`: what no two records of a team may share, where the table has such an index. */
-  constructor(database: MemoryStatements, kind: string, uniqueName?: (record: R) => string) {
+  /**
+   * `uniqueName`: what no two records of a team may share, where the table has such an index. `topics`: what is told
+   * when something was stored or removed.
+   */
+  constructor(
+    database: MemoryStatements,
+    kind: string,
+    uniqueName?: (record: R) => string,
+    topics: readonly string[] = [],
+  ) {
     this.#database = database;
     this.#kind = kind;
     this.#uniqueName = uniqueName;
+    this.#topics = topics;
   }
 
   add(record: R): Promise<void> {
@@ -44,8 +54,9 @@ export class MemoryRecordStore<R extends TeamRecord> implements RecordStore<R> {
   }
 
   remove(teamId: TeamId, id: string): Promise<boolean> {
-    return this.#database.transaction(({ tables }) => {
+    return this.#database.transaction(({ tables, topics }) => {
       const isThere = this.#ofTeam(tables, teamId).some((record) => record.id === id);
+      if (isThere) topics.push(...this.#topics);
       return isThere && tables.records.delete(this.#place(id));
     });
   }
@@ -63,7 +74,8 @@ export class MemoryRecordStore<R extends TeamRecord> implements RecordStore<R> {
     if (others.some((other) => this.#uniqueName?.(other) === name)) throw new Taken("name");
   }
 
-  #put({ tables }: Tx, record: R): void {
+  #put({ tables, topics }: Tx, record: R): void {
+    topics.push(...this.#topics);
     tables.records.set(this.#place(record.id), record);
   }
 

@@ -1,5 +1,6 @@
 import type { Run } from "../../core/runs/run.ts";
 import type { RunFilters, RunPage, RunPosition, RunQuery, RunSort } from "../../core/runs/run-query.ts";
+import { isVisible } from "../../core/runs/visibility.ts";
 import { pageOf } from "../run-list.ts";
 
 export function listRuns(runs: Iterable<Run>, query: RunQuery): RunPage {
@@ -8,7 +9,8 @@ export function listRuns(runs: Iterable<Run>, query: RunQuery): RunPage {
   const isBehind = (run: Run) => after === undefined || sign * compare(positionOf(run, sort), after) > 0;
   const found = Array.from(runs)
     .filter(
-      (run) => isVisible(run, query) && isBehind(run) && CHECKS.every((holds) => holds(run, query.filters)),
+      (run) =>
+        isVisible(run, query.viewer) && isBehind(run) && CHECKS.every((holds) => holds(run, query.filters)),
     )
     .sort((a, b) => sign * compare(positionOf(a, sort), positionOf(b, sort)));
   return pageOf(found.slice(0, limit + 1), query);
@@ -30,10 +32,6 @@ function compare(a: RunPosition, b: RunPosition): number {
   if (a.value !== b.value) return a.value < b.value ? -1 : 1;
   if (a.id === b.id) return 0;
   return a.id < b.id ? -1 : 1;
-}
-
-function isVisible({ teamOwned, creatorId }: Run, { viewer }: RunQuery): boolean {
-  return viewer.administrator || teamOwned || creatorId === viewer.id;
 }
 
 type Check = (run: Run, filters: RunFilters) => boolean;
@@ -58,8 +56,7 @@ const CHECKS: readonly Check[] = [
   ({ source }, { executionLocation }) =>
     executionLocation === undefined || (executionLocation === "LOCAL") === (source === "LOCAL"),
   (run, { text }) => text === undefined || contains(run, text),
-  // No run has one of these yet.
-  (_run, { artifactType, scheduleId }) => artifactType === undefined && scheduleId === undefined,
+  (run, { scheduleId }) => isAsked(run.scheduleId, scheduleId),
 ];
 
 function isAsked<T>(value: T, asked: T | undefined): boolean {

@@ -109,7 +109,7 @@ function store(tx: Tx, row: RunRow, change: RunChange): Run {
   if (change.settlement !== undefined) settleEvent(tx, change.settlement);
   if (change.answer !== undefined) rememberAnswer(tx, change.answer);
   tx.jobs.push(...change.jobs);
-  tx.topics.push(`run:${id}`);
+  tx.topics.push(`run:${id}`, "log");
   return run;
 }
 
@@ -123,6 +123,11 @@ function addEvents({ tables, now }: Tx, { id }: Run, lastSeq: number, added: Run
     body,
   }));
   tables.events.set(id, [...(tables.events.get(id) ?? []), ...events]);
+  const position = BigInt(tables.log.length);
+  tables.log = [
+    ...tables.log,
+    ...events.map((event) => ({ event, place: { position, runId: id, seq: event.seq } })),
+  ];
 }
 
 function addFollowUps({ tables }: Tx, runId: RunId, { followUps, takes }: RunChange): void {

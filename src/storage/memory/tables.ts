@@ -1,18 +1,27 @@
 import type { Artifact } from "../../core/artifacts/artifact.ts";
-import type { RunInput } from "../../core/inputs/run-input.ts";
 import type { PrincipalId, RunId, TeamId } from "../../core/ids.ts";
-import type { Disposition } from "../../core/intake/settlement.ts";
+import type { RunInput } from "../../core/inputs/run-input.ts";
+import type { Settlement } from "../../core/intake/settlement.ts";
 import type { ApiKey } from "../../core/people/api-key.ts";
+import type { IdentityLink } from "../../core/people/identity.ts";
 import type { Installation } from "../../core/people/installation.ts";
 import type { Principal } from "../../core/people/principal.ts";
+import type { ShareLink } from "../../core/people/share-link.ts";
 import { FIRST_TEAM, type Team } from "../../core/people/team.ts";
+import type { LoggedEvent } from "../../core/ports/event-log.ts";
 import type { TeamRecord } from "../../core/ports/records.ts";
 import type { InboxEvent } from "../../core/ports/thread-adapter.ts";
 import type { RunEvent } from "../../core/runs/events.ts";
 import type { RememberedAnswer } from "../../core/runs/remembered-answer.ts";
 import type { FollowUp, Run } from "../../core/runs/run.ts";
 import type { Notice } from "../../core/threads/notice.ts";
-import type { Thread } from "../../core/threads/thread.ts";
+import type { StoredThread } from "../../core/threads/thread.ts";
+import type {
+  NewWebhookDelivery,
+  WebhookDeliveryState,
+  WebhookTry,
+} from "../../core/webhooks/webhook-delivery.ts";
+import type { LiveWorker } from "../../core/workers/worker.ts";
 
 export interface RunRow {
   readonly run: Run;
@@ -20,10 +29,11 @@ export interface RunRow {
   readonly leaseUntil?: number;
 }
 
-export interface InboxRow {
+export interface InboxRow extends Partial<Pick<Settlement, "disposition" | "reason" | "runId" | "teamId">> {
   readonly event: InboxEvent;
+  /** The order in which events came. */
+  readonly seq: bigint;
   readonly failures: number;
-  readonly disposition?: Disposition;
 }
 
 export interface DeliveryRow {
@@ -36,14 +46,29 @@ export interface DeliveryRow {
   readonly dueAt: number;
 }
 
+export interface WebhookRow extends NewWebhookDelivery {
+  readonly state: WebhookDeliveryState;
+  readonly tries: number;
+  readonly step: number;
+  readonly error?: string;
+  readonly dueAt: number;
+  readonly createdAt: number;
+  readonly settledAt?: number;
+  readonly history: readonly WebhookTry[];
+}
+
 /** Rows are never changed but replaced, so that a copy of the maps is a copy of everything. */
 export interface Tables {
   readonly runs: Map<RunId, RunRow>;
   readonly events: Map<RunId, readonly RunEvent[]>;
+  /** The same in the order of commit. */
+  log: readonly LoggedEvent[];
+  /** How much of it webhooks were made of. */
+  logTold: number;
   readonly followUps: Map<string, FollowUp>;
   readonly inputs: Map<RunId, readonly RunInput[]>;
   readonly artifacts: Map<string, Artifact>;
-  readonly threads: Map<string, Thread>;
+  readonly threads: Map<string, StoredThread>;
   /** The threads that each run was ever bound to. */
   readonly threadRuns: Map<RunId, readonly string[]>;
   readonly inbox: Map<string, InboxRow>;
@@ -53,21 +78,27 @@ export interface Tables {
   readonly receipts: Map<string, string>;
   readonly teams: Map<TeamId, Team>;
   readonly principals: Map<PrincipalId, Principal>;
-  /** Principals by team and subject. */
-  readonly identities: Map<string, PrincipalId>;
+  /** By team and subject. */
+  readonly identities: Map<string, IdentityLink>;
   /** By hash. */
   readonly keys: Map<string, ApiKey>;
   /** By adapter and its own id. */
   readonly installations: Map<string, Installation>;
+  /** By the token's hash. */
+  readonly shareLinks: Map<string, ShareLink>;
   readonly answers: Map<string, RememberedAnswer>;
+  readonly webhooks: Map<string, WebhookRow>;
   /** By kind and id. */
   readonly records: Map<string, TeamRecord>;
+  readonly workers: Map<string, LiveWorker>;
 }
 
 export function emptyTables(): Tables {
   return {
     runs: new Map(),
     events: new Map(),
+    log: [],
+    logTold: 0,
     followUps: new Map(),
     inputs: new Map(),
     artifacts: new Map(),
@@ -82,8 +113,11 @@ export function emptyTables(): Tables {
     identities: new Map(),
     keys: new Map(),
     installations: new Map(),
+    shareLinks: new Map(),
     answers: new Map(),
+    webhooks: new Map(),
     records: new Map(),
+    workers: new Map(),
   };
 }
 
@@ -91,6 +125,8 @@ export function copyOf(tables: Tables): Tables {
   return {
     runs: new Map(tables.runs),
     events: new Map(tables.events),
+    log: tables.log,
+    logTold: tables.logTold,
     followUps: new Map(tables.followUps),
     inputs: new Map(tables.inputs),
     artifacts: new Map(tables.artifacts),
@@ -105,7 +141,10 @@ export function copyOf(tables: Tables): Tables {
     identities: new Map(tables.identities),
     keys: new Map(tables.keys),
     installations: new Map(tables.installations),
+    shareLinks: new Map(tables.shareLinks),
     answers: new Map(tables.answers),
+    webhooks: new Map(tables.webhooks),
     records: new Map(tables.records),
+    workers: new Map(tables.workers),
   };
 }

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { TeamId } from "../../../src/core/ids.ts";
 import type { Principal } from "../../../src/core/people/principal.ts";
 import { FIRST_TEAM } from "../../../src/core/people/team.ts";
+import type { BlobStore } from "../../../src/core/ports/blob-store.ts";
 import type { Job } from "../../../src/core/ports/queue.ts";
 import type { Storage } from "../../../src/core/ports/storage.ts";
 import type { Run, RunOrigin } from "../../../src/core/runs/run.ts";
@@ -13,6 +14,7 @@ import { aChange, anOrigin, aRun, aThread } from "../../support/run-builders.ts"
 /** A storage and what a test needs around it. One storage serves many tests: each makes its own rows. */
 export interface StorageBench {
   readonly storage: Storage;
+  readonly blobs: BlobStore;
   /** What `updatedAt` is taken from. */
   readonly clock: ManualClock;
   /** What was sent with the changes. */

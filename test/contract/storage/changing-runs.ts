@@ -194,7 +194,7 @@ export function describeChangingRuns(bench: () => StorageBench): void {
     const run = await aStoredRun(bench());
     const thread = await aBoundThread(bench(), run);
 
-    expect((await look(bench(), run)).threads).toEqual([{ ...thread, runId: run.id }]);
+    expect((await look(bench(), run)).threads).toMatchObject([{ ...thread, runId: run.id }]);
   });
 }
 

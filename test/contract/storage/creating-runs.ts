@@ -35,6 +35,7 @@ export function describeCreatingRuns(bench: () => StorageBench): void {
         "context",
         "mode",
         "skill",
+        "skillSnapshot",
         "triggerUrl",
         "lease",
         "startedAt",
@@ -59,8 +60,8 @@ export function describeCreatingRuns(bench: () => StorageBench): void {
 
       await storage.runs.create(run, change);
 
-      expect(await storage.threads.find(thread)).toEqual({ ...thread, runId: run.id });
-      expect(await storage.threads.listOf(run.id)).toEqual([{ ...thread, runId: run.id }]);
+      expect(await storage.threads.find(thread)).toMatchObject({ ...thread, runId: run.id });
+      expect(await storage.threads.listOf(run.id)).toMatchObject([{ ...thread, runId: run.id }]);
       expect(await storage.outbox.take(thread.id)).toMatchObject({ notice: aReply("Hello") });
       expect(await storage.inbox.next(event.lane)).toBeUndefined();
       expect(await storage.answers.find(run.creatorId, "key")).toEqual(change.answer);
@@ -104,7 +105,15 @@ function fullOrigin(): RunOrigin {
     teamOwned: false,
     config: { name: "nightly", harness: { type: "demo" }, custom: { deep: [1, null, "x"] } },
     metadata: { ticket: "E-1", "a.b": "=" },
-    skill: "owner/repo:name",
+    skill: "owner/repo:a/SKILL.md",
+    skillSnapshot: {
+      name: "a",
+      description: "Does a.",
+      repository: { owner: "owner", name: "repo" },
+      path: "a/SKILL.md",
+      commit: "0".repeat(40),
+      basePrompt: "Do a.",
+    },
     triggerUrl: "https://example.test/1",
     ancestorIds: [randomUUID() as RunId, randomUUID() as RunId],
     provenance: { actor: { id: 1 } },

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import type { LeaseToken, RunId } from "../../../src/core/ids.ts";
 import type { Run } from "../../../src/core/runs/run.ts";
+import { runJob } from "../../../src/core/runs/run-job.ts";
 import { aChange } from "../../support/run-builders.ts";
 import { aStoredRun, type StorageBench } from "./bench.ts";
 
@@ -95,14 +96,35 @@ export function describeLeases(bench: () => StorageBench): void {
       const leased = (await aLeasedRun(bench(), "QUEUED")).run;
       const ended = await aStoredRun(bench());
       await runs.change(ended.id, ({ run }) => aChange({ ...run, state: "CANCELLED" }));
-      expect(await leases.listIdle(MANY)).not.toContain(idle.id);
+      const idsFor = async (host?: string) => (await leases.listIdle(host, MANY)).map(({ id }) => id);
+      expect(await idsFor()).not.toContain(idle.id);
 
       await bench().passTime(LATER_MS);
       const young = await aStoredRun(bench());
 
-      const found = await leases.listIdle(MANY);
+      const found = await idsFor();
       expect(found).toContain(idle.id);
       for (const other of [leased, ended, young]) expect(found).not.toContain(other.id);
+    });
+
+    it("that ask for workers of a name are listed for those alone, with the name", async () => {
+      const { leases } = bench().storage;
+      const [anybodys, asking] = [
+        await aStoredRun(bench()),
+        await aStoredRun(bench(), { config: { worker_host: "build-box" } }),
+      ];
+      await bench().passTime(LATER_MS);
+      const found = async (host?: string) =>
+        (await leases.listIdle(host, MANY)).filter(({ id }) => id === anybodys.id || id === asking.id);
+
+      expect((await found()).map(({ id }) => id)).toEqual([anybodys.id]);
+      expect((await found("other-box")).map(({ id }) => id)).toEqual([anybodys.id]);
+      expect(new Set((await found("build-box")).map(runJob))).toEqual(
+        new Set([
+          { kind: "run", key: anybodys.id },
+          { kind: "run", key: asking.id, host: "build-box" },
+        ]),
+      );
     });
   });
 }

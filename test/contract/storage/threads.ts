@@ -25,12 +25,36 @@ export function describeThreads(bench: () => StorageBench): void {
       const thread = aThread();
       await inbox.put(event);
       await inbox.settle({ inboxId: event.id, disposition: "replied" }, { thread, notices: [aReply("Hi")] });
-      expect(await threads.find(thread)).toEqual(thread);
+      expect(await threads.find(thread)).toEqual(stored(thread));
       const run = await aStoredRun(bench());
 
       await bind(bench(), run, { thread, expected: undefined });
 
-      expect(await threads.find(thread)).toEqual({ ...thread, runId: run.id });
+      expect(await threads.find(thread)).toEqual({ ...stored(thread), runId: run.id });
+    });
+
+    it("keeps how much it wants to be told", async () => {
+      const { threads } = bench().storage;
+      const thread = await aBoundThread(bench(), await aStoredRun(bench()));
+      await threads.setVerbosity(thread.id, "quiet");
+
+      expect(await threads.findById(thread.id)).toMatchObject({ ...thread, verbosity: "quiet" });
+      expect(await threads.find(thread)).toMatchObject({ verbosity: "quiet" });
+      expect(await threads.findById(randomUUID())).toBeUndefined();
+    });
+
+    it("is handed with its verbosity to who decides about its run", async () => {
+      const run = await aStoredRun(bench());
+      const { id } = await aBoundThread(bench(), run);
+      await bench().storage.threads.setVerbosity(id, "quiet");
+      const seen: unknown[] = [];
+
+      await bench().storage.runs.change(run.id, ({ threads }) => {
+        seen.push(...threads);
+        return undefined;
+      });
+
+      expect(seen).toMatchObject([{ id, verbosity: "quiet" }]);
     });
 
     it("can be bound to a new run by who knows the old one", async () => {
@@ -40,7 +64,7 @@ export function describeThreads(bench: () => StorageBench): void {
 
       await bind(bench(), next, { thread, expected: old.id });
 
-      const bound = { ...thread, runId: next.id };
+      const bound = { ...stored(thread), runId: next.id };
       expect(await threads.find(thread)).toEqual(bound);
       expect(await threads.listOf(next.id)).toEqual([bound]);
       // The old run still tells its end there.
@@ -57,7 +81,7 @@ export function describeThreads(bench: () => StorageBench): void {
         await expect(binding).rejects.toEqual(new Taken("thread"));
       }
 
-      expect(await bench().storage.threads.find(thread)).toEqual({ ...thread, runId: first.id });
+      expect(await bench().storage.threads.find(thread)).toMatchObject({ ...thread, runId: first.id });
     });
 
     it("is bound to one of many runs that want it at once; the others are not stored", async () => {
@@ -96,4 +120,8 @@ async function countOf({ storage }: StorageBench, text: string): Promise<number>
   const viewer = { id: randomUUID() as Run["creatorId"], teamId: FIRST_TEAM, administrator: true };
   const query = { viewer, filters: { text }, sort: "created_at", order: "asc", limit: 20 } as const;
   return (await storage.runs.list(query)).runs.length;
+}
+
+function stored(thread: ThreadBinding["thread"]): object {
+  return { ...thread, verbosity: "normal", createdAt: expect.any(Date) };
 }

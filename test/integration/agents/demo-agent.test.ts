@@ -76,6 +76,25 @@ describe("the demo agent", () => {
     expect(said()).toContain("exit code 4");
   });
 
+  it("looks at images", async () => {
+    const { session, said } = await bench.start();
+
+    await session.prompt("say hello", { images: [{ mimeType: "image/png", bytes: Buffer.from("four") }] });
+
+    expect(said()).toContain("I was given 1 to look at: image/png of 4 bytes.");
+  });
+
+  it("changes nothing while it plans, and does again afterwards", async () => {
+    const { session, said } = await bench.start();
+
+    await session.prompt("hello", { mode: { name: "plan", words: "" } });
+    expect(await readdir(bench.workspace.directory)).toEqual([]);
+    await session.prompt("hello", { mode: { name: "normal", words: "" } });
+
+    expect(said()).toContain("I changed nothing.");
+    expect(await readdir(bench.workspace.directory)).toEqual(["ERRAND-REPORT.md"]);
+  });
+
   it("keeps its sessions in its own home alone", async () => {
     const { session } = await bench.start();
     await session.prompt("say hello");

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createAcpRunner } from "../../../src/agents/acp/acp-runner.ts";
-import type { AgentCatalogue } from "../../../src/agents/catalogue.ts";
+import type { AgentProgram } from "../../../src/agents/catalogue.ts";
 import { createLocalSandbox } from "../../../src/sandboxes/local/local-sandbox.ts";
 import { processesWith, uniqueSeconds } from "../../contract/sandbox-contract.ts";
 import { AgentBench } from "../../support/agent-bench.ts";
@@ -201,7 +201,7 @@ function start(way: string, changes: Parameters<AgentBench["start"]>[0] = {}, wa
 }
 
 async function startWith(
-  catalogue: AgentCatalogue,
+  catalogue: ReadonlyMap<string, AgentProgram>,
   changes: Parameters<AgentBench["start"]>[0] = {},
   ways: Ways = {},
 ) {
@@ -221,8 +221,6 @@ function chosenModel(): string {
   return join(bench?.workspace.directory ?? "", "chosen-model");
 }
 
-function catalogueOf(argv: readonly [string, ...string[]]): AgentCatalogue {
-  return new Map([
-    ["rude", { name: "rude", displayName: "Rude", argv, env: {}, readable: [], isDemo: false }],
-  ]);
+function catalogueOf(argv: readonly [string, ...string[]]): ReadonlyMap<string, AgentProgram> {
+  return new Map([["rude", { name: "rude", argv, env: {}, readable: [] }]]);
 }

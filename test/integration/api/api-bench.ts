@@ -1,32 +1,58 @@
+import { randomUUID } from "node:crypto";
 import type { FastifyInstance, FastifyPluginAsync } from "fastify";
 import { pino } from "pino";
+import { createCatalogue } from "../../../src/agents/catalogue.ts";
+import { createCatalogueView } from "../../../src/agents/catalogue-view.ts";
 import { createKeyHasher, keyHint, newApiKey } from "../../../src/api/api-keys.ts";
 import { type ApiLimits, type ApiParts, createServer } from "../../../src/api/server.ts";
+import type { Check } from "../../../src/core/doctor/check.ts";
+import { Doctor } from "../../../src/core/doctor/doctor.ts";
+import { EnvironmentService } from "../../../src/core/environments/environment-service.ts";
 import type { RunId, TeamId } from "../../../src/core/ids.ts";
 import type { Scope } from "../../../src/core/people/api-key.ts";
 import { FIRST_TEAM } from "../../../src/core/people/team.ts";
 import type { Clock } from "../../../src/core/ports/clock.ts";
 import type { News } from "../../../src/core/ports/news.ts";
+import type { SecretBox } from "../../../src/core/ports/secret-box.ts";
 import type { AnswerStore, Storage } from "../../../src/core/ports/storage.ts";
+import { runRules } from "../../../src/core/rules/run-rules.ts";
 import type { Run } from "../../../src/core/runs/run.ts";
 import { RunEdit } from "../../../src/core/runs/run-edit.ts";
 import { RunService } from "../../../src/core/runs/run-service.ts";
+import { SkillCatalogue } from "../../../src/core/skills/skill-catalogue.ts";
+import { SkillFinder } from "../../../src/core/skills/skill-finder.ts";
 import { NoticeWriter } from "../../../src/core/threads/notice-writer.ts";
+import { nextDue } from "../../../src/next-due.ts";
+import { parseAllowList } from "../../../src/outgoing/allow-list.ts";
+import { Destinations } from "../../../src/outgoing/destinations.ts";
 import { createSecretBox } from "../../../src/secret-box.ts";
 import { deriveKey } from "../../../src/secrets.ts";
+import { MemorySkillLibrary } from "../../../src/skills/memory-skill-library.ts";
+import { createPrismaBlobStore } from "../../../src/storage/blob-store.ts";
 import { Database } from "../../../src/storage/database.ts";
 import { createPrismaStorage } from "../../../src/storage/prisma-storage.ts";
 import { systemClock } from "../../../src/system-clock.ts";
-import { createTestDatabase } from "../../support/test-database.ts";
+import { createTestDatabase, type TestDatabase } from "../../support/test-database.ts";
+import { watchAnswers } from "../../support/watch-answers.ts";
 
 export interface BenchOptions {
+  /** Another process on the database of this one, which outlives it; no news goes from one to the other. */
+  readonly beside?: ApiBench;
+  /** Opens news in the place of `LocalNews`. Whoever opens it closes it. */
+  readonly news?: (databaseUrl: string) => Promise<News>;
+  /** The installation's secret keys, the present one first. */
+  readonly secretKeys?: readonly [string, ...string[]];
   readonly limits?: Partial<ApiLimits>;
   readonly adapterRoutes?: readonly FastifyPluginAsync[];
   readonly serves?: ApiParts["serves"];
   readonly trustProxy?: ApiParts["trustProxy"];
   readonly tls?: ApiParts["tls"];
+  readonly publicUrl?: () => string;
   readonly ready?: () => Promise<string | undefined>;
+  /** What the doctor looks at. Default: nothing. */
+  readonly checks?: readonly Check[];
   readonly answers?: (answers: AnswerStore) => AnswerStore;
+  readonly webhookAllow?: string;
 }
 
 interface NewUser {
@@ -40,8 +66,12 @@ export interface ApiBench {
   /** Of the server as it listens on a free port. */
   readonly url: string;
   readonly key: string;
+  readonly databaseUrl: string;
   readonly storage: Storage;
   readonly runs: RunService;
+  /** The repositories that skills are found in. */
+  readonly skillLibrary: MemorySkillLibrary;
+  readonly secrets: SecretBox;
   readonly news: LocalNews;
   readonly clock: TestClock;
   /** All that was logged, as text. */
@@ -97,59 +127,98 @@ const AGENTS = { names: new Set(["demo", "codex"]), defaultName: "demo" };
 
 /** The whole HTTP side on a real database, listening on a free port. */
 export async function startBench(options: BenchOptions = {}): Promise<ApiBench> {
-  const testDatabase = await createTestDatabase();
+  const testDatabase = options.beside === undefined ? await createTestDatabase() : shared(options.beside);
   const database = new Database({ url: testDatabase.url, maxConnections: 8, log: () => undefined });
   const [news, clock, logged] = [new LocalNews(), new TestClock(), [] as string[]];
-  const storage = createPrismaStorage({ database, news, clock, sendJobs: async () => undefined });
+  const told = (await options.news?.(testDatabase.url)) ?? news;
+  const storage = createPrismaStorage({ database, news: told, clock, sendJobs: async () => undefined });
   const writer = new NoticeWriter(() => PUBLIC_URL, new Map());
-  const runs = new RunService({ storage, clock, writer, agents: AGENTS });
-  const hashKey = createKeyHasher(SECRET);
-  const key = newApiKey();
-  await storage.administrators.set(hashKey(key), keyHint(key));
+  const rules = runRules({ storage, news, clock });
+  const skillLibrary = new MemorySkillLibrary();
+  const skillParts = {
+    library: skillLibrary,
+    environments: new EnvironmentService({ environments: storage.environments, clock }),
+    history: storage.skillHistory,
+    log: { info: () => undefined, warn: () => undefined, error: () => undefined },
+  };
+  const skills = new SkillFinder(skillParts);
+  const runs = new RunService({ storage, clock, writer, agents: AGENTS, skills, ...rules });
+  const [secret, ...formerSecrets] = options.secretKeys ?? [SECRET];
+  const hashKey = createKeyHasher(secret);
+  const key = options.beside?.key ?? newApiKey();
+  if (options.beside === undefined) await storage.administrators.set(hashKey(key), keyHint(key));
+  const secrets = createSecretBox([sealingKey(secret), ...formerSecrets.map(sealingKey)]);
   const server = await createServer({
     runs,
+    skills: new SkillCatalogue(skillParts),
+    catalogue: createCatalogueView(createCatalogue(), "demo"),
+    doctor: new Doctor({ checks: options.checks ?? [], clock, log: skillParts.log }),
     storage: { ...storage, answers: options.answers?.(storage.answers) ?? storage.answers },
-    secrets: createSecretBox([deriveKey(SECRET, "sealing")]),
-    news,
+    blobs: createPrismaBlobStore(database, clock),
+    secrets,
+    webhookClient: new Destinations(parseAllowList(options.webhookAllow ?? "")),
+    news: told,
     clock,
+    nextDue,
     log: pino({ level: "debug" }, { write: (line: string) => void logged.push(line) }),
     hashKey,
-    sessionSecret: SECRET,
-    publicUrl: () => PUBLIC_URL,
+    formerHashers: formerSecrets.map(createKeyHasher),
+    sessionSecret: secret,
+    publicUrl: options.publicUrl ?? (() => PUBLIC_URL),
     ready: options.ready ?? (async () => undefined),
     serves: options.serves ?? "everything",
     trustProxy: options.trustProxy ?? false,
     tls: options.tls,
     adapterRoutes: options.adapterRoutes ?? [],
-    limits: { pollMs: 50, ...options.limits },
+    limits: { pollMs: 50, rateLimit: 0, ...options.limits },
   });
+  const answers = watchAnswers(server);
   const url = await server.listen({ port: 0, host: "127.0.0.1" });
   return {
-    ...{ server, url, key, storage, runs, news, clock, logged },
-    addUser: (name, more) => addUser(storage, database, hashKey, { name, ...more }),
+    ...{
+      server,
+      url,
+      key,
+      storage,
+      secrets,
+      runs,
+      skillLibrary,
+      news,
+      clock,
+      logged,
+      databaseUrl: testDatabase.url,
+    },
+    addUser: (name, more) => addUser(storage, hashKey, { name, ...more }),
     revoke: (revoked) => revoke(storage, hashKey(revoked)),
     edit: (runId, change) => editRun(storage, clock, writer, runId as RunId, change),
     close: async () => {
       await server.close();
       await database.close();
       await testDatabase.drop();
+      answers.verify();
     },
   };
 }
 
+function shared({ databaseUrl: url }: ApiBench): TestDatabase {
+  return { url, drop: async () => undefined };
+}
+
 type HashKey = (key: string) => string;
+
+function sealingKey(secret: string): string {
+  return deriveKey(secret, "sealing");
+}
 
 async function addUser(
   storage: Storage,
-  database: Database,
   hashKey: HashKey,
   { name, teamId = FIRST_TEAM, scopes = ["runs:write"] }: NewUser,
 ): Promise<string> {
   const { id } = await storage.people.ensure(teamId, `test:${name}`, name);
   const key = newApiKey();
-  await database.transaction((tx) =>
-    tx.apiKey.create({ data: { hash: hashKey(key), principalId: id, scopes: [...scopes] } }),
-  );
+  const made = { id: randomUUID(), principalId: id, createdBy: id, createdAt: new Date() };
+  await storage.keys.add({ ...made, name, hint: keyHint(key), scopes }, hashKey(key));
   return key;
 }
 

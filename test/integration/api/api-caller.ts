@@ -36,7 +36,7 @@ export async function call(bench: ApiBench, path: string, options: Call = {}): P
     ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
   });
   const text = await response.text();
-  const isJson = response.headers.get("content-type")?.includes("json") ?? false;
+  const isJson = /[/+]json\b/.test(response.headers.get("content-type") ?? "");
   return {
     status: response.status,
     headers: response.headers,

@@ -178,13 +178,6 @@ describe("a request that is refused", () => {
   });
 
   test.each([
-    ["images", { images: [{ data: "AA==", mime_type: "image/png" }] }],
-    ["attachments", { attachments: [{ file_name: "a", mime_type: "text/plain", data: "AA==" }] }],
-    ["skill", { skill: "repo:name" }],
-    ["config.skill_spec", { config: { skill_spec: "o/r:name" } }],
-    ["conversation_id", { conversation_id: "c" }],
-    ["mode", { mode: "plan" }],
-    ["mode", { mode: "orchestrate" }],
     ["config.worker_host", { config: { worker_host: "w" } }],
     ["config.budget", { config: { budget: { max_turns: 1 } } }],
     ["config.budget", { config: { budget: { unknown: true } } }],

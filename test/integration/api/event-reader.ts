@@ -5,6 +5,8 @@ import type { ApiBench } from "./api-bench.ts";
 
 export interface SeenEvent {
   readonly id: number;
+  /** The id as it was sent. */
+  readonly cursor: string;
   readonly kind: string;
   // biome-ignore lint/suspicious/noExplicitAny: tests look into events of every kind
   readonly data: any;
@@ -20,8 +22,8 @@ export class EventReader {
   constructor(response: IncomingMessage) {
     this.response = response;
     const parser = createParser({
-      onEvent: ({ id, event = "", data }) =>
-        this.events.push({ id: Number(id), kind: event, data: JSON.parse(data) }),
+      onEvent: ({ id = "", event = "", data }) =>
+        this.events.push({ id: Number(id), cursor: id, kind: event, data: JSON.parse(data) }),
       onComment: (comment) => this.comments.push(comment),
     });
     response.setEncoding("utf8").on("data", (text: string) => parser.feed(text));
@@ -64,14 +66,27 @@ export async function openStream(
   return new EventReader(await openRaw(bench, runId, options));
 }
 
+/** The stream of all runs. */
+export async function openAll(bench: ApiBench, options: StreamOptions = {}): Promise<EventReader> {
+  return new EventReader(await openAt(bench, "/api/v1/agent/events", options));
+}
+
 /** The answer as it comes, with nobody reading it yet. */
-export async function openRaw(
+export function openRaw(
   bench: ApiBench,
   runId: string,
-  { query = "", headers = {}, key = bench.key }: StreamOptions = {},
+  options: StreamOptions = {},
+): Promise<IncomingMessage> {
+  return openAt(bench, `/api/v1/agent/runs/${runId}/events`, options);
+}
+
+async function openAt(
+  bench: ApiBench,
+  path: string,
+  { query = "", headers = {}, key = bench.key }: StreamOptions,
 ): Promise<IncomingMessage> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-  const url = `${bench.url}/api/v1/agent/runs/${runId}/events${query}`;
+  const url = `${bench.url}${path}${query}`;
   const bearer = key === null ? {} : { authorization: `Bearer ${key}` };
   const all = { ...bearer, accept: "text/event-stream", ...headers };
   httpRequest(url, { agent: false, headers: all }, resolve).on("error", reject).end();

@@ -69,29 +69,17 @@ describe("a follow-up", () => {
   });
 
   test.each([
-    ["mode", { mode: "plan" }],
-    ["mode", { mode: "orchestrate" }],
-    ["visibility", { visibility: "private" }],
-  ])("with a %s that is not available is refused and not stored: %o", async (member, members) => {
+    { delivery: "steer" },
+    { mode: "normal" },
+    { mode: "plan" },
+    { visibility: "thread" },
+    { visibility: "private" },
+  ])("with %o is taken", async (members) => {
     const id = await createRun(bench);
+    const body = { message: "x", ...members };
 
-    const answer = await call(bench, `${RUNS}/${id}/followups`, { body: { message: "x", ...members } });
-
-    expect([answer.status, answer.body.code]).toEqual([422, "operation_not_supported"]);
-    expect(answer.body.issues[0].path).toBe(member);
-    expect(answer.body.remedy).toBeTruthy();
-    expect(await bench.runs.readEvents(id as RunId, 0, 10)).toHaveLength(1);
+    expect((await call(bench, `${RUNS}/${id}/followups`, { body })).status).toBe(200);
   });
-
-  test.each([{ delivery: "steer" }, { mode: "normal" }, { visibility: "thread" }])(
-    "with %o is taken",
-    async (members) => {
-      const id = await createRun(bench);
-      const body = { message: "x", ...members };
-
-      expect((await call(bench, `${RUNS}/${id}/followups`, { body })).status).toBe(200);
-    },
-  );
 
   test("to an unknown run, or another's, is not found", async () => {
     const [ann, ben] = [await bench.addUser("ann"), await bench.addUser("ben")];
@@ -129,6 +117,34 @@ describe("a cancel", () => {
 
     expect([answer.status, answer.body.code]).toEqual([400, "invalid_request"]);
     expect(await stateOf(id)).toBe(state);
+  });
+
+  test("of a run that is over changes nothing, and under one key is answered the same each time (13)", async () => {
+    const id = await runIn("SUCCEEDED");
+    const before = (await call(bench, `${RUNS}/${id}`)).body;
+    const headers = { "idempotency-key": crypto.randomUUID() };
+    const cancel = () => call(bench, `${RUNS}/${id}/cancel`, { method: "POST", headers });
+
+    const [first, second] = [await cancel(), await cancel()];
+
+    const { trace_id: _first, ...problem } = first.body;
+    const { trace_id: _second, ...again } = second.body;
+    expect([first.status, problem]).toEqual([second.status, again]);
+    expect(first.status).toBe(400);
+    expect((await call(bench, `${RUNS}/${id}`)).body).toEqual(before);
+  });
+
+  test("twice is one cancel (13)", async () => {
+    const id = await createRun(bench);
+    const cancel = () => call(bench, `${RUNS}/${id}/cancel`, { method: "POST" });
+
+    const answers = await Promise.all([cancel(), cancel(), cancel()]);
+
+    expect(answers.map(({ status, text }) => [status, text])).toEqual(
+      answers.map(() => [200, JSON.stringify(id)]),
+    );
+    const kinds = (await bench.runs.readEvents(id as RunId, 0, 10)).map(({ body }) => body.kind);
+    expect(kinds).toEqual(["run.created", "run.state"]);
   });
 
   test("works under its old address, with an empty object too", async () => {

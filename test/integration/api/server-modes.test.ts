@@ -32,6 +32,16 @@ test("with a certificate it speaks HTTPS, and nothing in the clear", async () =>
   await expect(fetch(`${url.replace("https", "http")}/healthz`)).rejects.toThrow();
 });
 
+test("on a free port, what it says names the address at which it turned out to listen", async () => {
+  let address = "http://127.0.0.1:0";
+  const { url } = await start({ publicUrl: () => address });
+  address = url;
+
+  const answer = await fetch(`${url}/nowhere`);
+
+  expect(await answer.json()).toMatchObject({ type: `${url}/problems/resource_not_found` });
+});
+
 test("a worker answers for its health and has no API, no pages and no webhooks", async () => {
   const { url, key } = await start({
     serves: "health",

@@ -19,7 +19,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { AppError } from "../../../src/core/errors.ts";
 import type { RunId } from "../../../src/core/ids.ts";
-import type { BlobStore } from "../../../src/workspace/blob-store.ts";
+import type { BlobStore } from "../../../src/core/ports/blob-store.ts";
 import { createWorkspaceKeeper } from "../../../src/workspace/workspace-keeper.ts";
 import { waitFor } from "../../support/wait-for.ts";
 
@@ -271,6 +271,7 @@ function memoryBlobs(): BlobStore & { readonly stored: Map<string, Uint8Array> }
       return blob;
     },
     remove: async (id) => void stored.delete(id),
+    prune: async () => 0,
   };
 }
 

@@ -97,7 +97,8 @@ describe("what the framework refuses", () => {
     ["FST_ERR_CTP_BODY_TOO_LARGE", 413, 413, "4096 bytes"],
     ["FST_ERR_CTP_INVALID_MEDIA_TYPE", 415, 415, "content type"],
     ["FST_ERR_CTP_INVALID_JSON_BODY", 400, 400, "no JSON"],
-    ["FST_ERR_MAX_PARAM_LENGTH", 414, 404, "malformed"],
+    ["FST_ERR_MAX_PARAM_LENGTH", 414, 404, "nothing at this address"],
+    ["FST_ERR_BAD_URL", 400, 400, "malformed"],
     ["FST_ERR_SOMETHING_NEW", 418, 418, "cannot be read"],
   ])("as %s is told in words of ours", (code, given, status, words) => {
     const error = refused(code, given);

@@ -424,7 +424,7 @@ export const ModelName = {
   Artifact: 'Artifact',
   WebhookEndpoint: 'WebhookEndpoint',
   WebhookDelivery: 'WebhookDelivery',
-  WebhookAttempt: 'WebhookAttempt',
+  WebhookTry: 'WebhookTry',
   LogReader: 'LogReader'
 } as const
 
@@ -441,7 +441,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "team" | "principal" | "identity" | "apiKey" | "run" | "runEvent" | "followUp" | "thread" | "threadRun" | "inboxEvent" | "inboundMeaning" | "outboxDelivery" | "receipt" | "rememberedAnswer" | "blob" | "installation" | "environment" | "secret" | "schedule" | "policy" | "routingRule" | "shareLink" | "worker" | "runInput" | "artifact" | "webhookEndpoint" | "webhookDelivery" | "webhookAttempt" | "logReader"
+    modelProps: "team" | "principal" | "identity" | "apiKey" | "run" | "runEvent" | "followUp" | "thread" | "threadRun" | "inboxEvent" | "inboundMeaning" | "outboxDelivery" | "receipt" | "rememberedAnswer" | "blob" | "installation" | "environment" | "secret" | "schedule" | "policy" | "routingRule" | "shareLink" | "worker" | "runInput" | "artifact" | "webhookEndpoint" | "webhookDelivery" | "webhookTry" | "logReader"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -2443,77 +2443,77 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
-    WebhookAttempt: {
-      payload: Prisma.$WebhookAttemptPayload<ExtArgs>
-      fields: Prisma.WebhookAttemptFieldRefs
+    WebhookTry: {
+      payload: Prisma.$WebhookTryPayload<ExtArgs>
+      fields: Prisma.WebhookTryFieldRefs
       operations: {
         findUnique: {
-          args: Prisma.WebhookAttemptFindUniqueArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookAttemptPayload> | null
+          args: Prisma.WebhookTryFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookTryPayload> | null
         }
         findUniqueOrThrow: {
-          args: Prisma.WebhookAttemptFindUniqueOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookAttemptPayload>
+          args: Prisma.WebhookTryFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookTryPayload>
         }
         findFirst: {
-          args: Prisma.WebhookAttemptFindFirstArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookAttemptPayload> | null
+          args: Prisma.WebhookTryFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookTryPayload> | null
         }
         findFirstOrThrow: {
-          args: Prisma.WebhookAttemptFindFirstOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookAttemptPayload>
+          args: Prisma.WebhookTryFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookTryPayload>
         }
         findMany: {
-          args: Prisma.WebhookAttemptFindManyArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookAttemptPayload>[]
+          args: Prisma.WebhookTryFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookTryPayload>[]
         }
         create: {
-          args: Prisma.WebhookAttemptCreateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookAttemptPayload>
+          args: Prisma.WebhookTryCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookTryPayload>
         }
         createMany: {
-          args: Prisma.WebhookAttemptCreateManyArgs<ExtArgs>
+          args: Prisma.WebhookTryCreateManyArgs<ExtArgs>
           result: BatchPayload
         }
         createManyAndReturn: {
-          args: Prisma.WebhookAttemptCreateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookAttemptPayload>[]
+          args: Prisma.WebhookTryCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookTryPayload>[]
         }
         delete: {
-          args: Prisma.WebhookAttemptDeleteArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookAttemptPayload>
+          args: Prisma.WebhookTryDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookTryPayload>
         }
         update: {
-          args: Prisma.WebhookAttemptUpdateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookAttemptPayload>
+          args: Prisma.WebhookTryUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookTryPayload>
         }
         deleteMany: {
-          args: Prisma.WebhookAttemptDeleteManyArgs<ExtArgs>
+          args: Prisma.WebhookTryDeleteManyArgs<ExtArgs>
           result: BatchPayload
         }
         updateMany: {
-          args: Prisma.WebhookAttemptUpdateManyArgs<ExtArgs>
+          args: Prisma.WebhookTryUpdateManyArgs<ExtArgs>
           result: BatchPayload
         }
         updateManyAndReturn: {
-          args: Prisma.WebhookAttemptUpdateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookAttemptPayload>[]
+          args: Prisma.WebhookTryUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookTryPayload>[]
         }
         upsert: {
-          args: Prisma.WebhookAttemptUpsertArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookAttemptPayload>
+          args: Prisma.WebhookTryUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookTryPayload>
         }
         aggregate: {
-          args: Prisma.WebhookAttemptAggregateArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.AggregateWebhookAttempt>
+          args: Prisma.WebhookTryAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateWebhookTry>
         }
         groupBy: {
-          args: Prisma.WebhookAttemptGroupByArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.WebhookAttemptGroupByOutputType>[]
+          args: Prisma.WebhookTryGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.WebhookTryGroupByOutputType>[]
         }
         count: {
-          args: Prisma.WebhookAttemptCountArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.WebhookAttemptCountAggregateOutputType> | number
+          args: Prisma.WebhookTryCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.WebhookTryCountAggregateOutputType> | number
         }
       }
     }
@@ -2969,8 +2969,7 @@ export const ShareLinkScalarFieldEnum = {
   tokenHash: 'tokenHash',
   creatorId: 'creatorId',
   expiresAt: 'expiresAt',
-  createdAt: 'createdAt',
-  updatedAt: 'updatedAt'
+  createdAt: 'createdAt'
 } as const
 
 export type ShareLinkScalarFieldEnum = (typeof ShareLinkScalarFieldEnum)[keyof typeof ShareLinkScalarFieldEnum]
@@ -2979,6 +2978,9 @@ export type ShareLinkScalarFieldEnum = (typeof ShareLinkScalarFieldEnum)[keyof t
 export const WorkerScalarFieldEnum = {
   id: 'id',
   workerHost: 'workerHost',
+  slots: 'slots',
+  sandbox: 'sandbox',
+  isolated: 'isolated',
   startedAt: 'startedAt',
   lastSeenAt: 'lastSeenAt'
 } as const
@@ -3044,7 +3046,7 @@ export const WebhookDeliveryScalarFieldEnum = {
   body: 'body',
   state: 'state',
   tries: 'tries',
-  attempts: 'attempts',
+  step: 'step',
   error: 'error',
   dueAt: 'dueAt',
   createdAt: 'createdAt',
@@ -3054,7 +3056,7 @@ export const WebhookDeliveryScalarFieldEnum = {
 export type WebhookDeliveryScalarFieldEnum = (typeof WebhookDeliveryScalarFieldEnum)[keyof typeof WebhookDeliveryScalarFieldEnum]
 
 
-export const WebhookAttemptScalarFieldEnum = {
+export const WebhookTryScalarFieldEnum = {
   deliveryId: 'deliveryId',
   number: 'number',
   at: 'at',
@@ -3063,7 +3065,7 @@ export const WebhookAttemptScalarFieldEnum = {
   error: 'error'
 } as const
 
-export type WebhookAttemptScalarFieldEnum = (typeof WebhookAttemptScalarFieldEnum)[keyof typeof WebhookAttemptScalarFieldEnum]
+export type WebhookTryScalarFieldEnum = (typeof WebhookTryScalarFieldEnum)[keyof typeof WebhookTryScalarFieldEnum]
 
 
 export const LogReaderScalarFieldEnum = {
@@ -3426,7 +3428,7 @@ export type GlobalOmitConfig = {
   artifact?: Prisma.ArtifactOmit
   webhookEndpoint?: Prisma.WebhookEndpointOmit
   webhookDelivery?: Prisma.WebhookDeliveryOmit
-  webhookAttempt?: Prisma.WebhookAttemptOmit
+  webhookTry?: Prisma.WebhookTryOmit
   logReader?: Prisma.LogReaderOmit
 }
 

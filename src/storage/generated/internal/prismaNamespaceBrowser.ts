@@ -78,7 +78,7 @@ export const ModelName = {
   Artifact: 'Artifact',
   WebhookEndpoint: 'WebhookEndpoint',
   WebhookDelivery: 'WebhookDelivery',
-  WebhookAttempt: 'WebhookAttempt',
+  WebhookTry: 'WebhookTry',
   LogReader: 'LogReader'
 } as const
 
@@ -437,8 +437,7 @@ export const ShareLinkScalarFieldEnum = {
   tokenHash: 'tokenHash',
   creatorId: 'creatorId',
   expiresAt: 'expiresAt',
-  createdAt: 'createdAt',
-  updatedAt: 'updatedAt'
+  createdAt: 'createdAt'
 } as const
 
 export type ShareLinkScalarFieldEnum = (typeof ShareLinkScalarFieldEnum)[keyof typeof ShareLinkScalarFieldEnum]
@@ -447,6 +446,9 @@ export type ShareLinkScalarFieldEnum = (typeof ShareLinkScalarFieldEnum)[keyof t
 export const WorkerScalarFieldEnum = {
   id: 'id',
   workerHost: 'workerHost',
+  slots: 'slots',
+  sandbox: 'sandbox',
+  isolated: 'isolated',
   startedAt: 'startedAt',
   lastSeenAt: 'lastSeenAt'
 } as const
@@ -512,7 +514,7 @@ export const WebhookDeliveryScalarFieldEnum = {
   body: 'body',
   state: 'state',
   tries: 'tries',
-  attempts: 'attempts',
+  step: 'step',
   error: 'error',
   dueAt: 'dueAt',
   createdAt: 'createdAt',
@@ -522,7 +524,7 @@ export const WebhookDeliveryScalarFieldEnum = {
 export type WebhookDeliveryScalarFieldEnum = (typeof WebhookDeliveryScalarFieldEnum)[keyof typeof WebhookDeliveryScalarFieldEnum]
 
 
-export const WebhookAttemptScalarFieldEnum = {
+export const WebhookTryScalarFieldEnum = {
   deliveryId: 'deliveryId',
   number: 'number',
   at: 'at',
@@ -531,7 +533,7 @@ export const WebhookAttemptScalarFieldEnum = {
   error: 'error'
 } as const
 
-export type WebhookAttemptScalarFieldEnum = (typeof WebhookAttemptScalarFieldEnum)[keyof typeof WebhookAttemptScalarFieldEnum]
+export type WebhookTryScalarFieldEnum = (typeof WebhookTryScalarFieldEnum)[keyof typeof WebhookTryScalarFieldEnum]
 
 
 export const LogReaderScalarFieldEnum = {

@@ -32,7 +32,6 @@ export type ShareLinkMinAggregateOutputType = {
   creatorId: string | null
   expiresAt: Date | null
   createdAt: Date | null
-  updatedAt: Date | null
 }
 
 export type ShareLinkMaxAggregateOutputType = {
@@ -43,7 +42,6 @@ export type ShareLinkMaxAggregateOutputType = {
   creatorId: string | null
   expiresAt: Date | null
   createdAt: Date | null
-  updatedAt: Date | null
 }
 
 export type ShareLinkCountAggregateOutputType = {
@@ -54,7 +52,6 @@ export type ShareLinkCountAggregateOutputType = {
   creatorId: number
   expiresAt: number
   createdAt: number
-  updatedAt: number
   _all: number
 }
 
@@ -67,7 +64,6 @@ export type ShareLinkMinAggregateInputType = {
   creatorId?: true
   expiresAt?: true
   createdAt?: true
-  updatedAt?: true
 }
 
 export type ShareLinkMaxAggregateInputType = {
@@ -78,7 +74,6 @@ export type ShareLinkMaxAggregateInputType = {
   creatorId?: true
   expiresAt?: true
   createdAt?: true
-  updatedAt?: true
 }
 
 export type ShareLinkCountAggregateInputType = {
@@ -89,7 +84,6 @@ export type ShareLinkCountAggregateInputType = {
   creatorId?: true
   expiresAt?: true
   createdAt?: true
-  updatedAt?: true
   _all?: true
 }
 
@@ -171,9 +165,8 @@ export type ShareLinkGroupByOutputType = {
   runId: string
   tokenHash: string
   creatorId: string
-  expiresAt: Date | null
+  expiresAt: Date
   createdAt: Date
-  updatedAt: Date
   _count: ShareLinkCountAggregateOutputType | null
   _min: ShareLinkMinAggregateOutputType | null
   _max: ShareLinkMaxAggregateOutputType | null
@@ -203,9 +196,8 @@ export type ShareLinkWhereInput = {
   runId?: Prisma.UuidFilter<"ShareLink"> | string
   tokenHash?: Prisma.StringFilter<"ShareLink"> | string
   creatorId?: Prisma.UuidFilter<"ShareLink"> | string
-  expiresAt?: Prisma.DateTimeNullableFilter<"ShareLink"> | Date | string | null
+  expiresAt?: Prisma.DateTimeFilter<"ShareLink"> | Date | string
   createdAt?: Prisma.DateTimeFilter<"ShareLink"> | Date | string
-  updatedAt?: Prisma.DateTimeFilter<"ShareLink"> | Date | string
 }
 
 export type ShareLinkOrderByWithRelationInput = {
@@ -214,9 +206,8 @@ export type ShareLinkOrderByWithRelationInput = {
   runId?: Prisma.SortOrder
   tokenHash?: Prisma.SortOrder
   creatorId?: Prisma.SortOrder
-  expiresAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  expiresAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
-  updatedAt?: Prisma.SortOrder
 }
 
 export type ShareLinkWhereUniqueInput = Prisma.AtLeast<{
@@ -228,9 +219,8 @@ export type ShareLinkWhereUniqueInput = Prisma.AtLeast<{
   teamId?: Prisma.UuidFilter<"ShareLink"> | string
   runId?: Prisma.UuidFilter<"ShareLink"> | string
   creatorId?: Prisma.UuidFilter<"ShareLink"> | string
-  expiresAt?: Prisma.DateTimeNullableFilter<"ShareLink"> | Date | string | null
+  expiresAt?: Prisma.DateTimeFilter<"ShareLink"> | Date | string
   createdAt?: Prisma.DateTimeFilter<"ShareLink"> | Date | string
-  updatedAt?: Prisma.DateTimeFilter<"ShareLink"> | Date | string
 }, "id" | "tokenHash">
 
 export type ShareLinkOrderByWithAggregationInput = {
@@ -239,9 +229,8 @@ export type ShareLinkOrderByWithAggregationInput = {
   runId?: Prisma.SortOrder
   tokenHash?: Prisma.SortOrder
   creatorId?: Prisma.SortOrder
-  expiresAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  expiresAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
-  updatedAt?: Prisma.SortOrder
   _count?: Prisma.ShareLinkCountOrderByAggregateInput
   _max?: Prisma.ShareLinkMaxOrderByAggregateInput
   _min?: Prisma.ShareLinkMinOrderByAggregateInput
@@ -256,9 +245,8 @@ export type ShareLinkScalarWhereWithAggregatesInput = {
   runId?: Prisma.UuidWithAggregatesFilter<"ShareLink"> | string
   tokenHash?: Prisma.StringWithAggregatesFilter<"ShareLink"> | string
   creatorId?: Prisma.UuidWithAggregatesFilter<"ShareLink"> | string
-  expiresAt?: Prisma.DateTimeNullableWithAggregatesFilter<"ShareLink"> | Date | string | null
+  expiresAt?: Prisma.DateTimeWithAggregatesFilter<"ShareLink"> | Date | string
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"ShareLink"> | Date | string
-  updatedAt?: Prisma.DateTimeWithAggregatesFilter<"ShareLink"> | Date | string
 }
 
 export type ShareLinkCreateInput = {
@@ -267,9 +255,8 @@ export type ShareLinkCreateInput = {
   runId: string
   tokenHash: string
   creatorId: string
-  expiresAt?: Date | string | null
+  expiresAt: Date | string
   createdAt: Date | string
-  updatedAt: Date | string
 }
 
 export type ShareLinkUncheckedCreateInput = {
@@ -278,9 +265,8 @@ export type ShareLinkUncheckedCreateInput = {
   runId: string
   tokenHash: string
   creatorId: string
-  expiresAt?: Date | string | null
+  expiresAt: Date | string
   createdAt: Date | string
-  updatedAt: Date | string
 }
 
 export type ShareLinkUpdateInput = {
@@ -289,9 +275,8 @@ export type ShareLinkUpdateInput = {
   runId?: Prisma.StringFieldUpdateOperationsInput | string
   tokenHash?: Prisma.StringFieldUpdateOperationsInput | string
   creatorId?: Prisma.StringFieldUpdateOperationsInput | string
-  expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
 export type ShareLinkUncheckedUpdateInput = {
@@ -300,9 +285,8 @@ export type ShareLinkUncheckedUpdateInput = {
   runId?: Prisma.StringFieldUpdateOperationsInput | string
   tokenHash?: Prisma.StringFieldUpdateOperationsInput | string
   creatorId?: Prisma.StringFieldUpdateOperationsInput | string
-  expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
 export type ShareLinkCreateManyInput = {
@@ -311,9 +295,8 @@ export type ShareLinkCreateManyInput = {
   runId: string
   tokenHash: string
   creatorId: string
-  expiresAt?: Date | string | null
+  expiresAt: Date | string
   createdAt: Date | string
-  updatedAt: Date | string
 }
 
 export type ShareLinkUpdateManyMutationInput = {
@@ -322,9 +305,8 @@ export type ShareLinkUpdateManyMutationInput = {
   runId?: Prisma.StringFieldUpdateOperationsInput | string
   tokenHash?: Prisma.StringFieldUpdateOperationsInput | string
   creatorId?: Prisma.StringFieldUpdateOperationsInput | string
-  expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
 export type ShareLinkUncheckedUpdateManyInput = {
@@ -333,9 +315,8 @@ export type ShareLinkUncheckedUpdateManyInput = {
   runId?: Prisma.StringFieldUpdateOperationsInput | string
   tokenHash?: Prisma.StringFieldUpdateOperationsInput | string
   creatorId?: Prisma.StringFieldUpdateOperationsInput | string
-  expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
 export type ShareLinkCountOrderByAggregateInput = {
@@ -346,7 +327,6 @@ export type ShareLinkCountOrderByAggregateInput = {
   creatorId?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
-  updatedAt?: Prisma.SortOrder
 }
 
 export type ShareLinkMaxOrderByAggregateInput = {
@@ -357,7 +337,6 @@ export type ShareLinkMaxOrderByAggregateInput = {
   creatorId?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
-  updatedAt?: Prisma.SortOrder
 }
 
 export type ShareLinkMinOrderByAggregateInput = {
@@ -368,7 +347,6 @@ export type ShareLinkMinOrderByAggregateInput = {
   creatorId?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
-  updatedAt?: Prisma.SortOrder
 }
 
 
@@ -381,7 +359,6 @@ export type ShareLinkSelect<ExtArgs extends runtime.Types.Extensions.InternalArg
   creatorId?: boolean
   expiresAt?: boolean
   createdAt?: boolean
-  updatedAt?: boolean
 }, ExtArgs["result"]["shareLink"]>
 
 export type ShareLinkSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -392,7 +369,6 @@ export type ShareLinkSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Ext
   creatorId?: boolean
   expiresAt?: boolean
   createdAt?: boolean
-  updatedAt?: boolean
 }, ExtArgs["result"]["shareLink"]>
 
 export type ShareLinkSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -403,7 +379,6 @@ export type ShareLinkSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Ext
   creatorId?: boolean
   expiresAt?: boolean
   createdAt?: boolean
-  updatedAt?: boolean
 }, ExtArgs["result"]["shareLink"]>
 
 export type ShareLinkSelectScalar = {
@@ -414,10 +389,9 @@ export type ShareLinkSelectScalar = {
   creatorId?: boolean
   expiresAt?: boolean
   createdAt?: boolean
-  updatedAt?: boolean
 }
 
-export type ShareLinkOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "teamId" | "runId" | "tokenHash" | "creatorId" | "expiresAt" | "createdAt" | "updatedAt", ExtArgs["result"]["shareLink"]>
+export type ShareLinkOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "teamId" | "runId" | "tokenHash" | "creatorId" | "expiresAt" | "createdAt", ExtArgs["result"]["shareLink"]>
 
 export type $ShareLinkPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "ShareLink"
@@ -428,9 +402,8 @@ export type $ShareLinkPayload<ExtArgs extends runtime.Types.Extensions.InternalA
     runId: string
     tokenHash: string
     creatorId: string
-    expiresAt: Date | null
+    expiresAt: Date
     createdAt: Date
-    updatedAt: Date
   }, ExtArgs["result"]["shareLink"]>
   composites: {}
 }
@@ -861,7 +834,6 @@ export interface ShareLinkFieldRefs {
   readonly creatorId: Prisma.FieldRef<"ShareLink", 'String'>
   readonly expiresAt: Prisma.FieldRef<"ShareLink", 'DateTime'>
   readonly createdAt: Prisma.FieldRef<"ShareLink", 'DateTime'>
-  readonly updatedAt: Prisma.FieldRef<"ShareLink", 'DateTime'>
 }
     
 

@@ -29,13 +29,13 @@ export type AggregateWebhookDelivery = {
 export type WebhookDeliveryAvgAggregateOutputType = {
   seq: number | null
   tries: number | null
-  attempts: number | null
+  step: number | null
 }
 
 export type WebhookDeliverySumAggregateOutputType = {
   seq: number | null
   tries: number | null
-  attempts: number | null
+  step: number | null
 }
 
 export type WebhookDeliveryMinAggregateOutputType = {
@@ -47,7 +47,7 @@ export type WebhookDeliveryMinAggregateOutputType = {
   body: string | null
   state: string | null
   tries: number | null
-  attempts: number | null
+  step: number | null
   error: string | null
   dueAt: Date | null
   createdAt: Date | null
@@ -63,7 +63,7 @@ export type WebhookDeliveryMaxAggregateOutputType = {
   body: string | null
   state: string | null
   tries: number | null
-  attempts: number | null
+  step: number | null
   error: string | null
   dueAt: Date | null
   createdAt: Date | null
@@ -79,7 +79,7 @@ export type WebhookDeliveryCountAggregateOutputType = {
   body: number
   state: number
   tries: number
-  attempts: number
+  step: number
   error: number
   dueAt: number
   createdAt: number
@@ -91,13 +91,13 @@ export type WebhookDeliveryCountAggregateOutputType = {
 export type WebhookDeliveryAvgAggregateInputType = {
   seq?: true
   tries?: true
-  attempts?: true
+  step?: true
 }
 
 export type WebhookDeliverySumAggregateInputType = {
   seq?: true
   tries?: true
-  attempts?: true
+  step?: true
 }
 
 export type WebhookDeliveryMinAggregateInputType = {
@@ -109,7 +109,7 @@ export type WebhookDeliveryMinAggregateInputType = {
   body?: true
   state?: true
   tries?: true
-  attempts?: true
+  step?: true
   error?: true
   dueAt?: true
   createdAt?: true
@@ -125,7 +125,7 @@ export type WebhookDeliveryMaxAggregateInputType = {
   body?: true
   state?: true
   tries?: true
-  attempts?: true
+  step?: true
   error?: true
   dueAt?: true
   createdAt?: true
@@ -141,7 +141,7 @@ export type WebhookDeliveryCountAggregateInputType = {
   body?: true
   state?: true
   tries?: true
-  attempts?: true
+  step?: true
   error?: true
   dueAt?: true
   createdAt?: true
@@ -244,7 +244,7 @@ export type WebhookDeliveryGroupByOutputType = {
   body: string
   state: string
   tries: number
-  attempts: number
+  step: number
   error: string | null
   dueAt: Date
   createdAt: Date
@@ -283,13 +283,13 @@ export type WebhookDeliveryWhereInput = {
   body?: Prisma.StringFilter<"WebhookDelivery"> | string
   state?: Prisma.StringFilter<"WebhookDelivery"> | string
   tries?: Prisma.IntFilter<"WebhookDelivery"> | number
-  attempts?: Prisma.IntFilter<"WebhookDelivery"> | number
+  step?: Prisma.IntFilter<"WebhookDelivery"> | number
   error?: Prisma.StringNullableFilter<"WebhookDelivery"> | string | null
   dueAt?: Prisma.DateTimeFilter<"WebhookDelivery"> | Date | string
   createdAt?: Prisma.DateTimeFilter<"WebhookDelivery"> | Date | string
   settledAt?: Prisma.DateTimeNullableFilter<"WebhookDelivery"> | Date | string | null
   endpoint?: Prisma.XOR<Prisma.WebhookEndpointScalarRelationFilter, Prisma.WebhookEndpointWhereInput>
-  history?: Prisma.WebhookAttemptListRelationFilter
+  history?: Prisma.WebhookTryListRelationFilter
 }
 
 export type WebhookDeliveryOrderByWithRelationInput = {
@@ -301,13 +301,13 @@ export type WebhookDeliveryOrderByWithRelationInput = {
   body?: Prisma.SortOrder
   state?: Prisma.SortOrder
   tries?: Prisma.SortOrder
-  attempts?: Prisma.SortOrder
+  step?: Prisma.SortOrder
   error?: Prisma.SortOrderInput | Prisma.SortOrder
   dueAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   settledAt?: Prisma.SortOrderInput | Prisma.SortOrder
   endpoint?: Prisma.WebhookEndpointOrderByWithRelationInput
-  history?: Prisma.WebhookAttemptOrderByRelationAggregateInput
+  history?: Prisma.WebhookTryOrderByRelationAggregateInput
 }
 
 export type WebhookDeliveryWhereUniqueInput = Prisma.AtLeast<{
@@ -323,13 +323,13 @@ export type WebhookDeliveryWhereUniqueInput = Prisma.AtLeast<{
   body?: Prisma.StringFilter<"WebhookDelivery"> | string
   state?: Prisma.StringFilter<"WebhookDelivery"> | string
   tries?: Prisma.IntFilter<"WebhookDelivery"> | number
-  attempts?: Prisma.IntFilter<"WebhookDelivery"> | number
+  step?: Prisma.IntFilter<"WebhookDelivery"> | number
   error?: Prisma.StringNullableFilter<"WebhookDelivery"> | string | null
   dueAt?: Prisma.DateTimeFilter<"WebhookDelivery"> | Date | string
   createdAt?: Prisma.DateTimeFilter<"WebhookDelivery"> | Date | string
   settledAt?: Prisma.DateTimeNullableFilter<"WebhookDelivery"> | Date | string | null
   endpoint?: Prisma.XOR<Prisma.WebhookEndpointScalarRelationFilter, Prisma.WebhookEndpointWhereInput>
-  history?: Prisma.WebhookAttemptListRelationFilter
+  history?: Prisma.WebhookTryListRelationFilter
 }, "id" | "endpointId_runId_seq">
 
 export type WebhookDeliveryOrderByWithAggregationInput = {
@@ -341,7 +341,7 @@ export type WebhookDeliveryOrderByWithAggregationInput = {
   body?: Prisma.SortOrder
   state?: Prisma.SortOrder
   tries?: Prisma.SortOrder
-  attempts?: Prisma.SortOrder
+  step?: Prisma.SortOrder
   error?: Prisma.SortOrderInput | Prisma.SortOrder
   dueAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
@@ -365,7 +365,7 @@ export type WebhookDeliveryScalarWhereWithAggregatesInput = {
   body?: Prisma.StringWithAggregatesFilter<"WebhookDelivery"> | string
   state?: Prisma.StringWithAggregatesFilter<"WebhookDelivery"> | string
   tries?: Prisma.IntWithAggregatesFilter<"WebhookDelivery"> | number
-  attempts?: Prisma.IntWithAggregatesFilter<"WebhookDelivery"> | number
+  step?: Prisma.IntWithAggregatesFilter<"WebhookDelivery"> | number
   error?: Prisma.StringNullableWithAggregatesFilter<"WebhookDelivery"> | string | null
   dueAt?: Prisma.DateTimeWithAggregatesFilter<"WebhookDelivery"> | Date | string
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"WebhookDelivery"> | Date | string
@@ -380,13 +380,13 @@ export type WebhookDeliveryCreateInput = {
   body: string
   state?: string
   tries?: number
-  attempts?: number
+  step?: number
   error?: string | null
   dueAt?: Date | string
   createdAt?: Date | string
   settledAt?: Date | string | null
   endpoint: Prisma.WebhookEndpointCreateNestedOneWithoutDeliveriesInput
-  history?: Prisma.WebhookAttemptCreateNestedManyWithoutDeliveryInput
+  history?: Prisma.WebhookTryCreateNestedManyWithoutDeliveryInput
 }
 
 export type WebhookDeliveryUncheckedCreateInput = {
@@ -398,12 +398,12 @@ export type WebhookDeliveryUncheckedCreateInput = {
   body: string
   state?: string
   tries?: number
-  attempts?: number
+  step?: number
   error?: string | null
   dueAt?: Date | string
   createdAt?: Date | string
   settledAt?: Date | string | null
-  history?: Prisma.WebhookAttemptUncheckedCreateNestedManyWithoutDeliveryInput
+  history?: Prisma.WebhookTryUncheckedCreateNestedManyWithoutDeliveryInput
 }
 
 export type WebhookDeliveryUpdateInput = {
@@ -414,13 +414,13 @@ export type WebhookDeliveryUpdateInput = {
   body?: Prisma.StringFieldUpdateOperationsInput | string
   state?: Prisma.StringFieldUpdateOperationsInput | string
   tries?: Prisma.IntFieldUpdateOperationsInput | number
-  attempts?: Prisma.IntFieldUpdateOperationsInput | number
+  step?: Prisma.IntFieldUpdateOperationsInput | number
   error?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   dueAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   settledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   endpoint?: Prisma.WebhookEndpointUpdateOneRequiredWithoutDeliveriesNestedInput
-  history?: Prisma.WebhookAttemptUpdateManyWithoutDeliveryNestedInput
+  history?: Prisma.WebhookTryUpdateManyWithoutDeliveryNestedInput
 }
 
 export type WebhookDeliveryUncheckedUpdateInput = {
@@ -432,12 +432,12 @@ export type WebhookDeliveryUncheckedUpdateInput = {
   body?: Prisma.StringFieldUpdateOperationsInput | string
   state?: Prisma.StringFieldUpdateOperationsInput | string
   tries?: Prisma.IntFieldUpdateOperationsInput | number
-  attempts?: Prisma.IntFieldUpdateOperationsInput | number
+  step?: Prisma.IntFieldUpdateOperationsInput | number
   error?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   dueAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   settledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  history?: Prisma.WebhookAttemptUncheckedUpdateManyWithoutDeliveryNestedInput
+  history?: Prisma.WebhookTryUncheckedUpdateManyWithoutDeliveryNestedInput
 }
 
 export type WebhookDeliveryCreateManyInput = {
@@ -449,7 +449,7 @@ export type WebhookDeliveryCreateManyInput = {
   body: string
   state?: string
   tries?: number
-  attempts?: number
+  step?: number
   error?: string | null
   dueAt?: Date | string
   createdAt?: Date | string
@@ -464,7 +464,7 @@ export type WebhookDeliveryUpdateManyMutationInput = {
   body?: Prisma.StringFieldUpdateOperationsInput | string
   state?: Prisma.StringFieldUpdateOperationsInput | string
   tries?: Prisma.IntFieldUpdateOperationsInput | number
-  attempts?: Prisma.IntFieldUpdateOperationsInput | number
+  step?: Prisma.IntFieldUpdateOperationsInput | number
   error?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   dueAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -480,7 +480,7 @@ export type WebhookDeliveryUncheckedUpdateManyInput = {
   body?: Prisma.StringFieldUpdateOperationsInput | string
   state?: Prisma.StringFieldUpdateOperationsInput | string
   tries?: Prisma.IntFieldUpdateOperationsInput | number
-  attempts?: Prisma.IntFieldUpdateOperationsInput | number
+  step?: Prisma.IntFieldUpdateOperationsInput | number
   error?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   dueAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -512,7 +512,7 @@ export type WebhookDeliveryCountOrderByAggregateInput = {
   body?: Prisma.SortOrder
   state?: Prisma.SortOrder
   tries?: Prisma.SortOrder
-  attempts?: Prisma.SortOrder
+  step?: Prisma.SortOrder
   error?: Prisma.SortOrder
   dueAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
@@ -522,7 +522,7 @@ export type WebhookDeliveryCountOrderByAggregateInput = {
 export type WebhookDeliveryAvgOrderByAggregateInput = {
   seq?: Prisma.SortOrder
   tries?: Prisma.SortOrder
-  attempts?: Prisma.SortOrder
+  step?: Prisma.SortOrder
 }
 
 export type WebhookDeliveryMaxOrderByAggregateInput = {
@@ -534,7 +534,7 @@ export type WebhookDeliveryMaxOrderByAggregateInput = {
   body?: Prisma.SortOrder
   state?: Prisma.SortOrder
   tries?: Prisma.SortOrder
-  attempts?: Prisma.SortOrder
+  step?: Prisma.SortOrder
   error?: Prisma.SortOrder
   dueAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
@@ -550,7 +550,7 @@ export type WebhookDeliveryMinOrderByAggregateInput = {
   body?: Prisma.SortOrder
   state?: Prisma.SortOrder
   tries?: Prisma.SortOrder
-  attempts?: Prisma.SortOrder
+  step?: Prisma.SortOrder
   error?: Prisma.SortOrder
   dueAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
@@ -560,7 +560,7 @@ export type WebhookDeliveryMinOrderByAggregateInput = {
 export type WebhookDeliverySumOrderByAggregateInput = {
   seq?: Prisma.SortOrder
   tries?: Prisma.SortOrder
-  attempts?: Prisma.SortOrder
+  step?: Prisma.SortOrder
 }
 
 export type WebhookDeliveryScalarRelationFilter = {
@@ -632,12 +632,12 @@ export type WebhookDeliveryCreateWithoutEndpointInput = {
   body: string
   state?: string
   tries?: number
-  attempts?: number
+  step?: number
   error?: string | null
   dueAt?: Date | string
   createdAt?: Date | string
   settledAt?: Date | string | null
-  history?: Prisma.WebhookAttemptCreateNestedManyWithoutDeliveryInput
+  history?: Prisma.WebhookTryCreateNestedManyWithoutDeliveryInput
 }
 
 export type WebhookDeliveryUncheckedCreateWithoutEndpointInput = {
@@ -648,12 +648,12 @@ export type WebhookDeliveryUncheckedCreateWithoutEndpointInput = {
   body: string
   state?: string
   tries?: number
-  attempts?: number
+  step?: number
   error?: string | null
   dueAt?: Date | string
   createdAt?: Date | string
   settledAt?: Date | string | null
-  history?: Prisma.WebhookAttemptUncheckedCreateNestedManyWithoutDeliveryInput
+  history?: Prisma.WebhookTryUncheckedCreateNestedManyWithoutDeliveryInput
 }
 
 export type WebhookDeliveryCreateOrConnectWithoutEndpointInput = {
@@ -694,7 +694,7 @@ export type WebhookDeliveryScalarWhereInput = {
   body?: Prisma.StringFilter<"WebhookDelivery"> | string
   state?: Prisma.StringFilter<"WebhookDelivery"> | string
   tries?: Prisma.IntFilter<"WebhookDelivery"> | number
-  attempts?: Prisma.IntFilter<"WebhookDelivery"> | number
+  step?: Prisma.IntFilter<"WebhookDelivery"> | number
   error?: Prisma.StringNullableFilter<"WebhookDelivery"> | string | null
   dueAt?: Prisma.DateTimeFilter<"WebhookDelivery"> | Date | string
   createdAt?: Prisma.DateTimeFilter<"WebhookDelivery"> | Date | string
@@ -709,7 +709,7 @@ export type WebhookDeliveryCreateWithoutHistoryInput = {
   body: string
   state?: string
   tries?: number
-  attempts?: number
+  step?: number
   error?: string | null
   dueAt?: Date | string
   createdAt?: Date | string
@@ -726,7 +726,7 @@ export type WebhookDeliveryUncheckedCreateWithoutHistoryInput = {
   body: string
   state?: string
   tries?: number
-  attempts?: number
+  step?: number
   error?: string | null
   dueAt?: Date | string
   createdAt?: Date | string
@@ -757,7 +757,7 @@ export type WebhookDeliveryUpdateWithoutHistoryInput = {
   body?: Prisma.StringFieldUpdateOperationsInput | string
   state?: Prisma.StringFieldUpdateOperationsInput | string
   tries?: Prisma.IntFieldUpdateOperationsInput | number
-  attempts?: Prisma.IntFieldUpdateOperationsInput | number
+  step?: Prisma.IntFieldUpdateOperationsInput | number
   error?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   dueAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -774,7 +774,7 @@ export type WebhookDeliveryUncheckedUpdateWithoutHistoryInput = {
   body?: Prisma.StringFieldUpdateOperationsInput | string
   state?: Prisma.StringFieldUpdateOperationsInput | string
   tries?: Prisma.IntFieldUpdateOperationsInput | number
-  attempts?: Prisma.IntFieldUpdateOperationsInput | number
+  step?: Prisma.IntFieldUpdateOperationsInput | number
   error?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   dueAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -789,7 +789,7 @@ export type WebhookDeliveryCreateManyEndpointInput = {
   body: string
   state?: string
   tries?: number
-  attempts?: number
+  step?: number
   error?: string | null
   dueAt?: Date | string
   createdAt?: Date | string
@@ -804,12 +804,12 @@ export type WebhookDeliveryUpdateWithoutEndpointInput = {
   body?: Prisma.StringFieldUpdateOperationsInput | string
   state?: Prisma.StringFieldUpdateOperationsInput | string
   tries?: Prisma.IntFieldUpdateOperationsInput | number
-  attempts?: Prisma.IntFieldUpdateOperationsInput | number
+  step?: Prisma.IntFieldUpdateOperationsInput | number
   error?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   dueAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   settledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  history?: Prisma.WebhookAttemptUpdateManyWithoutDeliveryNestedInput
+  history?: Prisma.WebhookTryUpdateManyWithoutDeliveryNestedInput
 }
 
 export type WebhookDeliveryUncheckedUpdateWithoutEndpointInput = {
@@ -820,12 +820,12 @@ export type WebhookDeliveryUncheckedUpdateWithoutEndpointInput = {
   body?: Prisma.StringFieldUpdateOperationsInput | string
   state?: Prisma.StringFieldUpdateOperationsInput | string
   tries?: Prisma.IntFieldUpdateOperationsInput | number
-  attempts?: Prisma.IntFieldUpdateOperationsInput | number
+  step?: Prisma.IntFieldUpdateOperationsInput | number
   error?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   dueAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   settledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  history?: Prisma.WebhookAttemptUncheckedUpdateManyWithoutDeliveryNestedInput
+  history?: Prisma.WebhookTryUncheckedUpdateManyWithoutDeliveryNestedInput
 }
 
 export type WebhookDeliveryUncheckedUpdateManyWithoutEndpointInput = {
@@ -836,7 +836,7 @@ export type WebhookDeliveryUncheckedUpdateManyWithoutEndpointInput = {
   body?: Prisma.StringFieldUpdateOperationsInput | string
   state?: Prisma.StringFieldUpdateOperationsInput | string
   tries?: Prisma.IntFieldUpdateOperationsInput | number
-  attempts?: Prisma.IntFieldUpdateOperationsInput | number
+  step?: Prisma.IntFieldUpdateOperationsInput | number
   error?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   dueAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -870,7 +870,7 @@ export type WebhookDeliveryCountOutputTypeDefaultArgs<ExtArgs extends runtime.Ty
  * WebhookDeliveryCountOutputType without action
  */
 export type WebhookDeliveryCountOutputTypeCountHistoryArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
-  where?: Prisma.WebhookAttemptWhereInput
+  where?: Prisma.WebhookTryWhereInput
 }
 
 
@@ -883,7 +883,7 @@ export type WebhookDeliverySelect<ExtArgs extends runtime.Types.Extensions.Inter
   body?: boolean
   state?: boolean
   tries?: boolean
-  attempts?: boolean
+  step?: boolean
   error?: boolean
   dueAt?: boolean
   createdAt?: boolean
@@ -902,7 +902,7 @@ export type WebhookDeliverySelectCreateManyAndReturn<ExtArgs extends runtime.Typ
   body?: boolean
   state?: boolean
   tries?: boolean
-  attempts?: boolean
+  step?: boolean
   error?: boolean
   dueAt?: boolean
   createdAt?: boolean
@@ -919,7 +919,7 @@ export type WebhookDeliverySelectUpdateManyAndReturn<ExtArgs extends runtime.Typ
   body?: boolean
   state?: boolean
   tries?: boolean
-  attempts?: boolean
+  step?: boolean
   error?: boolean
   dueAt?: boolean
   createdAt?: boolean
@@ -936,14 +936,14 @@ export type WebhookDeliverySelectScalar = {
   body?: boolean
   state?: boolean
   tries?: boolean
-  attempts?: boolean
+  step?: boolean
   error?: boolean
   dueAt?: boolean
   createdAt?: boolean
   settledAt?: boolean
 }
 
-export type WebhookDeliveryOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "endpointId" | "runId" | "seq" | "type" | "body" | "state" | "tries" | "attempts" | "error" | "dueAt" | "createdAt" | "settledAt", ExtArgs["result"]["webhookDelivery"]>
+export type WebhookDeliveryOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "endpointId" | "runId" | "seq" | "type" | "body" | "state" | "tries" | "step" | "error" | "dueAt" | "createdAt" | "settledAt", ExtArgs["result"]["webhookDelivery"]>
 export type WebhookDeliveryInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   endpoint?: boolean | Prisma.WebhookEndpointDefaultArgs<ExtArgs>
   history?: boolean | Prisma.WebhookDelivery$historyArgs<ExtArgs>
@@ -960,7 +960,7 @@ export type $WebhookDeliveryPayload<ExtArgs extends runtime.Types.Extensions.Int
   name: "WebhookDelivery"
   objects: {
     endpoint: Prisma.$WebhookEndpointPayload<ExtArgs>
-    history: Prisma.$WebhookAttemptPayload<ExtArgs>[]
+    history: Prisma.$WebhookTryPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: string
@@ -980,13 +980,13 @@ export type $WebhookDeliveryPayload<ExtArgs extends runtime.Types.Extensions.Int
      */
     state: string
     /**
-     * Tries since it was made or replayed: the place in the schedule.
+     * Also the fence: who settles a try names its number.
      */
     tries: number
     /**
-     * Tries ever. Also the fence: who settles a try names its number.
+     * Its place in the schedule: tries since it was made or replayed.
      */
-    attempts: number
+    step: number
     error: string | null
     dueAt: Date
     createdAt: Date
@@ -1386,7 +1386,7 @@ readonly fields: WebhookDeliveryFieldRefs;
 export interface Prisma__WebhookDeliveryClient<T, Null = never, ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs, GlobalOmitOptions = {}> extends Prisma.PrismaPromise<T> {
   readonly [Symbol.toStringTag]: "PrismaPromise"
   endpoint<T extends Prisma.WebhookEndpointDefaultArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.WebhookEndpointDefaultArgs<ExtArgs>>): Prisma.Prisma__WebhookEndpointClient<runtime.Types.Result.GetResult<Prisma.$WebhookEndpointPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | Null, Null, ExtArgs, GlobalOmitOptions>
-  history<T extends Prisma.WebhookDelivery$historyArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.WebhookDelivery$historyArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$WebhookAttemptPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  history<T extends Prisma.WebhookDelivery$historyArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.WebhookDelivery$historyArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$WebhookTryPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -1424,7 +1424,7 @@ export interface WebhookDeliveryFieldRefs {
   readonly body: Prisma.FieldRef<"WebhookDelivery", 'String'>
   readonly state: Prisma.FieldRef<"WebhookDelivery", 'String'>
   readonly tries: Prisma.FieldRef<"WebhookDelivery", 'Int'>
-  readonly attempts: Prisma.FieldRef<"WebhookDelivery", 'Int'>
+  readonly step: Prisma.FieldRef<"WebhookDelivery", 'Int'>
   readonly error: Prisma.FieldRef<"WebhookDelivery", 'String'>
   readonly dueAt: Prisma.FieldRef<"WebhookDelivery", 'DateTime'>
   readonly createdAt: Prisma.FieldRef<"WebhookDelivery", 'DateTime'>
@@ -1834,23 +1834,23 @@ export type WebhookDeliveryDeleteManyArgs<ExtArgs extends runtime.Types.Extensio
  */
 export type WebhookDelivery$historyArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   /**
-   * Select specific fields to fetch from the WebhookAttempt
+   * Select specific fields to fetch from the WebhookTry
    */
-  select?: Prisma.WebhookAttemptSelect<ExtArgs> | null
+  select?: Prisma.WebhookTrySelect<ExtArgs> | null
   /**
-   * Omit specific fields from the WebhookAttempt
+   * Omit specific fields from the WebhookTry
    */
-  omit?: Prisma.WebhookAttemptOmit<ExtArgs> | null
+  omit?: Prisma.WebhookTryOmit<ExtArgs> | null
   /**
    * Choose, which related nodes to fetch as well
    */
-  include?: Prisma.WebhookAttemptInclude<ExtArgs> | null
-  where?: Prisma.WebhookAttemptWhereInput
-  orderBy?: Prisma.WebhookAttemptOrderByWithRelationInput | Prisma.WebhookAttemptOrderByWithRelationInput[]
-  cursor?: Prisma.WebhookAttemptWhereUniqueInput
+  include?: Prisma.WebhookTryInclude<ExtArgs> | null
+  where?: Prisma.WebhookTryWhereInput
+  orderBy?: Prisma.WebhookTryOrderByWithRelationInput | Prisma.WebhookTryOrderByWithRelationInput[]
+  cursor?: Prisma.WebhookTryWhereUniqueInput
   take?: number
   skip?: number
-  distinct?: Prisma.WebhookAttemptScalarFieldEnum | Prisma.WebhookAttemptScalarFieldEnum[]
+  distinct?: Prisma.WebhookTryScalarFieldEnum | Prisma.WebhookTryScalarFieldEnum[]
 }
 
 /**

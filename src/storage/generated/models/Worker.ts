@@ -20,13 +20,26 @@ export type WorkerModel = runtime.Types.Result.DefaultSelection<Prisma.$WorkerPa
 
 export type AggregateWorker = {
   _count: WorkerCountAggregateOutputType | null
+  _avg: WorkerAvgAggregateOutputType | null
+  _sum: WorkerSumAggregateOutputType | null
   _min: WorkerMinAggregateOutputType | null
   _max: WorkerMaxAggregateOutputType | null
+}
+
+export type WorkerAvgAggregateOutputType = {
+  slots: number | null
+}
+
+export type WorkerSumAggregateOutputType = {
+  slots: number | null
 }
 
 export type WorkerMinAggregateOutputType = {
   id: string | null
   workerHost: string | null
+  slots: number | null
+  sandbox: string | null
+  isolated: boolean | null
   startedAt: Date | null
   lastSeenAt: Date | null
 }
@@ -34,6 +47,9 @@ export type WorkerMinAggregateOutputType = {
 export type WorkerMaxAggregateOutputType = {
   id: string | null
   workerHost: string | null
+  slots: number | null
+  sandbox: string | null
+  isolated: boolean | null
   startedAt: Date | null
   lastSeenAt: Date | null
 }
@@ -41,15 +57,29 @@ export type WorkerMaxAggregateOutputType = {
 export type WorkerCountAggregateOutputType = {
   id: number
   workerHost: number
+  slots: number
+  sandbox: number
+  isolated: number
   startedAt: number
   lastSeenAt: number
   _all: number
 }
 
 
+export type WorkerAvgAggregateInputType = {
+  slots?: true
+}
+
+export type WorkerSumAggregateInputType = {
+  slots?: true
+}
+
 export type WorkerMinAggregateInputType = {
   id?: true
   workerHost?: true
+  slots?: true
+  sandbox?: true
+  isolated?: true
   startedAt?: true
   lastSeenAt?: true
 }
@@ -57,6 +87,9 @@ export type WorkerMinAggregateInputType = {
 export type WorkerMaxAggregateInputType = {
   id?: true
   workerHost?: true
+  slots?: true
+  sandbox?: true
+  isolated?: true
   startedAt?: true
   lastSeenAt?: true
 }
@@ -64,6 +97,9 @@ export type WorkerMaxAggregateInputType = {
 export type WorkerCountAggregateInputType = {
   id?: true
   workerHost?: true
+  slots?: true
+  sandbox?: true
+  isolated?: true
   startedAt?: true
   lastSeenAt?: true
   _all?: true
@@ -107,6 +143,18 @@ export type WorkerAggregateArgs<ExtArgs extends runtime.Types.Extensions.Interna
   /**
    * {@link https://www.prisma.io/docs/concepts/components/prisma-client/aggregations Aggregation Docs}
    * 
+   * Select which fields to average
+  **/
+  _avg?: WorkerAvgAggregateInputType
+  /**
+   * {@link https://www.prisma.io/docs/concepts/components/prisma-client/aggregations Aggregation Docs}
+   * 
+   * Select which fields to sum
+  **/
+  _sum?: WorkerSumAggregateInputType
+  /**
+   * {@link https://www.prisma.io/docs/concepts/components/prisma-client/aggregations Aggregation Docs}
+   * 
    * Select which fields to find the minimum value
   **/
   _min?: WorkerMinAggregateInputType
@@ -137,6 +185,8 @@ export type WorkerGroupByArgs<ExtArgs extends runtime.Types.Extensions.InternalA
   take?: number
   skip?: number
   _count?: WorkerCountAggregateInputType | true
+  _avg?: WorkerAvgAggregateInputType
+  _sum?: WorkerSumAggregateInputType
   _min?: WorkerMinAggregateInputType
   _max?: WorkerMaxAggregateInputType
 }
@@ -144,9 +194,14 @@ export type WorkerGroupByArgs<ExtArgs extends runtime.Types.Extensions.InternalA
 export type WorkerGroupByOutputType = {
   id: string
   workerHost: string | null
+  slots: number
+  sandbox: string
+  isolated: boolean
   startedAt: Date
   lastSeenAt: Date
   _count: WorkerCountAggregateOutputType | null
+  _avg: WorkerAvgAggregateOutputType | null
+  _sum: WorkerSumAggregateOutputType | null
   _min: WorkerMinAggregateOutputType | null
   _max: WorkerMaxAggregateOutputType | null
 }
@@ -172,6 +227,9 @@ export type WorkerWhereInput = {
   NOT?: Prisma.WorkerWhereInput | Prisma.WorkerWhereInput[]
   id?: Prisma.StringFilter<"Worker"> | string
   workerHost?: Prisma.StringNullableFilter<"Worker"> | string | null
+  slots?: Prisma.IntFilter<"Worker"> | number
+  sandbox?: Prisma.StringFilter<"Worker"> | string
+  isolated?: Prisma.BoolFilter<"Worker"> | boolean
   startedAt?: Prisma.DateTimeFilter<"Worker"> | Date | string
   lastSeenAt?: Prisma.DateTimeFilter<"Worker"> | Date | string
 }
@@ -179,6 +237,9 @@ export type WorkerWhereInput = {
 export type WorkerOrderByWithRelationInput = {
   id?: Prisma.SortOrder
   workerHost?: Prisma.SortOrderInput | Prisma.SortOrder
+  slots?: Prisma.SortOrder
+  sandbox?: Prisma.SortOrder
+  isolated?: Prisma.SortOrder
   startedAt?: Prisma.SortOrder
   lastSeenAt?: Prisma.SortOrder
 }
@@ -189,6 +250,9 @@ export type WorkerWhereUniqueInput = Prisma.AtLeast<{
   OR?: Prisma.WorkerWhereInput[]
   NOT?: Prisma.WorkerWhereInput | Prisma.WorkerWhereInput[]
   workerHost?: Prisma.StringNullableFilter<"Worker"> | string | null
+  slots?: Prisma.IntFilter<"Worker"> | number
+  sandbox?: Prisma.StringFilter<"Worker"> | string
+  isolated?: Prisma.BoolFilter<"Worker"> | boolean
   startedAt?: Prisma.DateTimeFilter<"Worker"> | Date | string
   lastSeenAt?: Prisma.DateTimeFilter<"Worker"> | Date | string
 }, "id">
@@ -196,11 +260,16 @@ export type WorkerWhereUniqueInput = Prisma.AtLeast<{
 export type WorkerOrderByWithAggregationInput = {
   id?: Prisma.SortOrder
   workerHost?: Prisma.SortOrderInput | Prisma.SortOrder
+  slots?: Prisma.SortOrder
+  sandbox?: Prisma.SortOrder
+  isolated?: Prisma.SortOrder
   startedAt?: Prisma.SortOrder
   lastSeenAt?: Prisma.SortOrder
   _count?: Prisma.WorkerCountOrderByAggregateInput
+  _avg?: Prisma.WorkerAvgOrderByAggregateInput
   _max?: Prisma.WorkerMaxOrderByAggregateInput
   _min?: Prisma.WorkerMinOrderByAggregateInput
+  _sum?: Prisma.WorkerSumOrderByAggregateInput
 }
 
 export type WorkerScalarWhereWithAggregatesInput = {
@@ -209,6 +278,9 @@ export type WorkerScalarWhereWithAggregatesInput = {
   NOT?: Prisma.WorkerScalarWhereWithAggregatesInput | Prisma.WorkerScalarWhereWithAggregatesInput[]
   id?: Prisma.StringWithAggregatesFilter<"Worker"> | string
   workerHost?: Prisma.StringNullableWithAggregatesFilter<"Worker"> | string | null
+  slots?: Prisma.IntWithAggregatesFilter<"Worker"> | number
+  sandbox?: Prisma.StringWithAggregatesFilter<"Worker"> | string
+  isolated?: Prisma.BoolWithAggregatesFilter<"Worker"> | boolean
   startedAt?: Prisma.DateTimeWithAggregatesFilter<"Worker"> | Date | string
   lastSeenAt?: Prisma.DateTimeWithAggregatesFilter<"Worker"> | Date | string
 }
@@ -216,6 +288,9 @@ export type WorkerScalarWhereWithAggregatesInput = {
 export type WorkerCreateInput = {
   id: string
   workerHost?: string | null
+  slots: number
+  sandbox: string
+  isolated: boolean
   startedAt?: Date | string
   lastSeenAt?: Date | string
 }
@@ -223,6 +298,9 @@ export type WorkerCreateInput = {
 export type WorkerUncheckedCreateInput = {
   id: string
   workerHost?: string | null
+  slots: number
+  sandbox: string
+  isolated: boolean
   startedAt?: Date | string
   lastSeenAt?: Date | string
 }
@@ -230,6 +308,9 @@ export type WorkerUncheckedCreateInput = {
 export type WorkerUpdateInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   workerHost?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  slots?: Prisma.IntFieldUpdateOperationsInput | number
+  sandbox?: Prisma.StringFieldUpdateOperationsInput | string
+  isolated?: Prisma.BoolFieldUpdateOperationsInput | boolean
   startedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lastSeenAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -237,6 +318,9 @@ export type WorkerUpdateInput = {
 export type WorkerUncheckedUpdateInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   workerHost?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  slots?: Prisma.IntFieldUpdateOperationsInput | number
+  sandbox?: Prisma.StringFieldUpdateOperationsInput | string
+  isolated?: Prisma.BoolFieldUpdateOperationsInput | boolean
   startedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lastSeenAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -244,6 +328,9 @@ export type WorkerUncheckedUpdateInput = {
 export type WorkerCreateManyInput = {
   id: string
   workerHost?: string | null
+  slots: number
+  sandbox: string
+  isolated: boolean
   startedAt?: Date | string
   lastSeenAt?: Date | string
 }
@@ -251,6 +338,9 @@ export type WorkerCreateManyInput = {
 export type WorkerUpdateManyMutationInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   workerHost?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  slots?: Prisma.IntFieldUpdateOperationsInput | number
+  sandbox?: Prisma.StringFieldUpdateOperationsInput | string
+  isolated?: Prisma.BoolFieldUpdateOperationsInput | boolean
   startedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lastSeenAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -258,6 +348,9 @@ export type WorkerUpdateManyMutationInput = {
 export type WorkerUncheckedUpdateManyInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   workerHost?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  slots?: Prisma.IntFieldUpdateOperationsInput | number
+  sandbox?: Prisma.StringFieldUpdateOperationsInput | string
+  isolated?: Prisma.BoolFieldUpdateOperationsInput | boolean
   startedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lastSeenAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -265,13 +358,23 @@ export type WorkerUncheckedUpdateManyInput = {
 export type WorkerCountOrderByAggregateInput = {
   id?: Prisma.SortOrder
   workerHost?: Prisma.SortOrder
+  slots?: Prisma.SortOrder
+  sandbox?: Prisma.SortOrder
+  isolated?: Prisma.SortOrder
   startedAt?: Prisma.SortOrder
   lastSeenAt?: Prisma.SortOrder
+}
+
+export type WorkerAvgOrderByAggregateInput = {
+  slots?: Prisma.SortOrder
 }
 
 export type WorkerMaxOrderByAggregateInput = {
   id?: Prisma.SortOrder
   workerHost?: Prisma.SortOrder
+  slots?: Prisma.SortOrder
+  sandbox?: Prisma.SortOrder
+  isolated?: Prisma.SortOrder
   startedAt?: Prisma.SortOrder
   lastSeenAt?: Prisma.SortOrder
 }
@@ -279,8 +382,15 @@ export type WorkerMaxOrderByAggregateInput = {
 export type WorkerMinOrderByAggregateInput = {
   id?: Prisma.SortOrder
   workerHost?: Prisma.SortOrder
+  slots?: Prisma.SortOrder
+  sandbox?: Prisma.SortOrder
+  isolated?: Prisma.SortOrder
   startedAt?: Prisma.SortOrder
   lastSeenAt?: Prisma.SortOrder
+}
+
+export type WorkerSumOrderByAggregateInput = {
+  slots?: Prisma.SortOrder
 }
 
 
@@ -288,6 +398,9 @@ export type WorkerMinOrderByAggregateInput = {
 export type WorkerSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
   workerHost?: boolean
+  slots?: boolean
+  sandbox?: boolean
+  isolated?: boolean
   startedAt?: boolean
   lastSeenAt?: boolean
 }, ExtArgs["result"]["worker"]>
@@ -295,6 +408,9 @@ export type WorkerSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
 export type WorkerSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
   workerHost?: boolean
+  slots?: boolean
+  sandbox?: boolean
+  isolated?: boolean
   startedAt?: boolean
   lastSeenAt?: boolean
 }, ExtArgs["result"]["worker"]>
@@ -302,6 +418,9 @@ export type WorkerSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extens
 export type WorkerSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
   workerHost?: boolean
+  slots?: boolean
+  sandbox?: boolean
+  isolated?: boolean
   startedAt?: boolean
   lastSeenAt?: boolean
 }, ExtArgs["result"]["worker"]>
@@ -309,18 +428,33 @@ export type WorkerSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extens
 export type WorkerSelectScalar = {
   id?: boolean
   workerHost?: boolean
+  slots?: boolean
+  sandbox?: boolean
+  isolated?: boolean
   startedAt?: boolean
   lastSeenAt?: boolean
 }
 
-export type WorkerOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "workerHost" | "startedAt" | "lastSeenAt", ExtArgs["result"]["worker"]>
+export type WorkerOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "workerHost" | "slots" | "sandbox" | "isolated" | "startedAt" | "lastSeenAt", ExtArgs["result"]["worker"]>
 
 export type $WorkerPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Worker"
   objects: {}
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    /**
+     * The name that its leases carry.
+     */
     id: string
+    /**
+     * The name by which runs ask for it; null takes none of those.
+     */
     workerHost: string | null
+    /**
+     * Runs that it works on at a time, at most.
+     */
+    slots: number
+    sandbox: string
+    isolated: boolean
     startedAt: Date
     lastSeenAt: Date
   }, ExtArgs["result"]["worker"]>
@@ -748,6 +882,9 @@ export interface Prisma__WorkerClient<T, Null = never, ExtArgs extends runtime.T
 export interface WorkerFieldRefs {
   readonly id: Prisma.FieldRef<"Worker", 'String'>
   readonly workerHost: Prisma.FieldRef<"Worker", 'String'>
+  readonly slots: Prisma.FieldRef<"Worker", 'Int'>
+  readonly sandbox: Prisma.FieldRef<"Worker", 'String'>
+  readonly isolated: Prisma.FieldRef<"Worker", 'Boolean'>
   readonly startedAt: Prisma.FieldRef<"Worker", 'DateTime'>
   readonly lastSeenAt: Prisma.FieldRef<"Worker", 'DateTime'>
 }

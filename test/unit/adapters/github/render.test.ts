@@ -48,9 +48,20 @@ describe("the comment for a notice", () => {
   });
 
   test("says how to answer and how to stop, where that can be done", () => {
-    expect(bodyOf(aCard({ state: "BLOCKED" }))).toMatch(/`@errand allow`.*`@errand reject`.*`@errand stop`/);
+    const question = { permissionId: "p", title: "Delete it?", options: [] };
+    expect(bodyOf(aCard({ state: "BLOCKED", question }))).toMatch(
+      /`@errand allow`.*`@errand reject`.*`@errand stop`/,
+    );
     expect(bodyOf(aCard({ state: "INPROGRESS" }))).toContain("`@errand stop`");
     expect(bodyOf(aCard({ state: "FAILED" }))).not.toContain("stop");
+  });
+
+  test("says of a run that waits for approval that nothing said here approves it", () => {
+    const body = bodyOf(aCard({ state: "BLOCKED", message: "Waits for an administrator's approval." }));
+
+    expect(body).toMatch(/\*\*Waiting for approval\*\*[\s\S]*> Waits for an administrator/);
+    expect(body).not.toContain("@errand allow");
+    expect(body).toContain("`@errand stop`");
   });
 
   test("cuts a reply with a link to the session, where there is one", () => {

@@ -97,6 +97,20 @@ test("a question with many options keeps room for Cancel", () => {
   expect(actions?.elements.at(-1)).toMatchObject({ action_id: "errand_cancel" });
 });
 
+test("a run that waits for approval says so, and can only be cancelled", () => {
+  const message = "Waits for an administrator's approval.";
+
+  const { blocks, text } = render({
+    kind: "card",
+    card: { runId, title: "t", state: "BLOCKED", turn: 0, sessionLink: LINK, message },
+  });
+
+  const actions = blocks.find((block) => block.type === "actions");
+  expect(text).toBe("✋ t · Waiting for approval");
+  expect(JSON.stringify(blocks)).toContain(message);
+  expect(actions?.elements).toMatchObject([{ action_id: "errand_cancel" }]);
+});
+
 describe("over-long text", () => {
   test("of one line of a megabyte is cut with a link to the rest", () => {
     const text = markdownOf(anAnswer("x".repeat(1_000_000)));

@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { EventRecorder } from "../../../../src/core/attempts/event-recorder.ts";
 import type { AgentUpdate } from "../../../../src/core/ports/agent-runner.ts";
+import type { Redactor } from "../../../../src/core/ports/redactor.ts";
+import { createRedactor } from "../../../../src/redaction.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
 
 const say = (text: string, messageId?: string): AgentUpdate => ({
@@ -8,6 +10,8 @@ const say = (text: string, messageId?: string): AgentUpdate => ({
   text,
   ...(messageId === undefined ? {} : { messageId }),
 });
+const thought = (text: string): AgentUpdate => ({ kind: "agent.thought", text });
+const SECRET = "s3cret-of-mine";
 const other = (data: unknown): AgentUpdate => ({ kind: "agent.other", name: "x", data });
 
 describe("the recorder of events", () => {
@@ -86,10 +90,10 @@ describe("the recorder of events", () => {
   test.each<[string, unknown, unknown]>([
     ["NUL", "a\0b", "a\u2400b"],
     ["half of a surrogate pair", "a\ud83d", "a\ufffd"],
-    ["a secret", "the s3cret!", "the [redacted]!"],
+    ["a secret", `the ${SECRET}!`, "the [redacted]!"],
     [
       "a secret inside",
-      { deep: [{ "key s3cret": "s3cret\0" }] },
+      { deep: [{ [`key ${SECRET}`]: `${SECRET}\0` }] },
       { deep: [{ "key [redacted]": "[redacted]\u2400" }] },
     ],
     ["no text at all", [1, true, null, 1.5], [1, true, null, 1.5]],
@@ -105,10 +109,86 @@ describe("the recorder of events", () => {
   test("puts a character together that came in two pieces, and finds a secret that did", async () => {
     const { batches, recorder } = aRecorder();
 
-    for (const piece of ["\ud83d", "\ude00 s3", "cret"]) recorder.add(say(piece));
+    for (const piece of ["\ud83d", "\ude00 s3", "cret-of-", "mine"]) recorder.add(say(piece));
     await recorder.flush();
 
     expect(batches.flat()).toEqual([say("\u{1f600} [redacted]")]);
+  });
+
+  describe("of a secret that comes in two batches", () => {
+    test.each([
+      ["in two pieces", ["the s3cret-", "of-mine is out"]],
+      ["character by character", Array.from("the s3cret-of-mine is out")],
+      ["after what looked like it", ["the s3cret-s3cret", "-of-mine is out"]],
+    ])("stores nothing that came %s", async (_how, pieces) => {
+      const { batches, clock, recorder } = aRecorder();
+
+      for (const piece of pieces) {
+        recorder.add(say(piece));
+        await clock.advance(50);
+      }
+      await recorder.flush();
+
+      const told = batches.flat().map((update) => ("text" in update ? update.text : ""));
+      expect(told.join("").replace("s3cret-[", "[")).toBe("the [redacted] is out");
+      expect(told.join("|")).not.toContain("of-mine");
+    });
+
+    test("holds back no more than what may be its beginning, and not for long", async () => {
+      const { batches, clock, recorder } = aRecorder();
+
+      recorder.add(say("I like s3"));
+      await clock.advance(50);
+      expect(batches.flat()).toEqual([say("I like ")]);
+      recorder.add(say(" in town"));
+      await clock.advance(50);
+
+      expect(batches.flat()).toEqual([say("I like "), say("s3 in town")]);
+      expect(clock.pending).toBe(0);
+    });
+
+    test("keeps the order of what is told around it", async () => {
+      const { batches, clock, recorder } = aRecorder();
+
+      recorder.add(say("a s3c"));
+      await clock.advance(50);
+      for (const update of [other(1), thought("s3"), say("ret")]) recorder.add(update);
+      await recorder.flush();
+
+      expect(batches.flat()).toEqual([say("a "), say("s3c"), other(1), thought("s3"), say("ret")]);
+    });
+
+    test("stores no more than half of one that breaks off", async () => {
+      const { batches, clock, recorder } = aRecorder();
+
+      recorder.add(say("the s3cret-of-min"));
+      await clock.advance(50);
+      recorder.add(other(1));
+      await recorder.flush();
+
+      expect(batches.flat()).toEqual([say("the "), say("[redacted]"), other(1)]);
+    });
+
+    test("finds one where a long text is divided", async () => {
+      const { batches, recorder } = aRecorder();
+
+      recorder.add(say(`${"x".repeat(4_100)}s3cret-`));
+      recorder.add(say("of-mine"));
+      await recorder.flush();
+
+      expect(batches.flat()).toEqual([say("x".repeat(4_100)), say("[redacted]")]);
+    });
+  });
+
+  test("puts a character together that came in two batches", async () => {
+    const { batches, clock, recorder } = aRecorder();
+
+    recorder.add(say("a\ud83d"));
+    await clock.advance(50);
+    recorder.add(say("\ude00"));
+    await recorder.flush();
+
+    expect(batches.flat()).toEqual([say("a"), say("\u{1f600}")]);
   });
 
   test("cuts an endless text, not through a character", async () => {
@@ -139,13 +219,10 @@ describe("the recorder of events", () => {
 function aRecorder() {
   const clock = new ManualClock();
   const batches: (readonly AgentUpdate[])[] = [];
-  const redact = (text: string) => text.replaceAll("s3cret", "[redacted]");
-  const recorder = new EventRecorder(clock, redact, async (updates) => {
+  const recorder = new EventRecorder(clock, createRedactor([SECRET]), async (updates) => {
     batches.push(updates);
   });
   return { batches, clock, recorder };
 }
 
-function same(text: string): string {
-  return text;
-}
+const same: Redactor = { redact: (text) => text, openTail: () => 0 };

@@ -38,7 +38,9 @@ function resultOf(...log: readonly RunEventBody[]): unknown {
 
 describe("a turn as a step", () => {
   test("is what was asked, what was answered, and when", () => {
-    const [step] = told(FIRST, { kind: "agent.message", text: "Did it." }, END);
+    const succeeded: RunEventBody = { kind: "run.state", from: "INPROGRESS", to: "SUCCEEDED" };
+
+    const [step] = told(FIRST, { kind: "agent.message", text: "Did it." }, END, succeeded);
 
     expect(step).toEqual({
       id: `${run.id}:1`,

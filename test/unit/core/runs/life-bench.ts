@@ -9,20 +9,25 @@ import {
   decideTurnStart,
 } from "../../../../src/core/attempts/decide-attempt.ts";
 import { LeaseLost, LeaseWriter } from "../../../../src/core/attempts/lease-writer.ts";
-import { AppError } from "../../../../src/core/errors.ts";
+import { AppError, type ErrorCode } from "../../../../src/core/errors.ts";
 import { type LeaseToken, newId, type RunId } from "../../../../src/core/ids.ts";
 import type { Principal } from "../../../../src/core/people/principal.ts";
 import type { StopReason } from "../../../../src/core/ports/agent-runner.ts";
 import type { RunSubject } from "../../../../src/core/ports/storage.ts";
-import type { Run } from "../../../../src/core/runs/run.ts";
+import { runRules } from "../../../../src/core/rules/run-rules.ts";
+import { needsApproval } from "../../../../src/core/runs/decide-approval.ts";
 import { RunEdit } from "../../../../src/core/runs/run-edit.ts";
 import { RunService } from "../../../../src/core/runs/run-service.ts";
-import { isEnded, isMoving, mayMove } from "../../../../src/core/runs/states.ts";
+import { isEnded, isMoving } from "../../../../src/core/runs/states.ts";
+import { SkillFinder } from "../../../../src/core/skills/skill-finder.ts";
 import { NoticeWriter } from "../../../../src/core/threads/notice-writer.ts";
 import { MemoryNews } from "../../../../src/news/memory-news.ts";
+import { MemorySkillLibrary } from "../../../../src/skills/memory-skill-library.ts";
 import { createMemoryStorage } from "../../../../src/storage/memory/memory-storage.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
+import { aPolicy } from "../../../support/rule-builders.ts";
 import { aPrincipal } from "../../../support/run-builders.ts";
+import { checkLog, mustHaveTakenAll } from "./life-checks.ts";
 
 const LEASE_MS = 10_000;
 const OPTIONS = [
@@ -56,13 +61,18 @@ export class LifeBench {
   private constructor(person: Principal) {
     this.#person = person;
     const agents = { names: new Set<string>(), defaultName: "scripted" };
-    this.#runs = new RunService({ storage: this.#storage, clock: this.#clock, writer: this.#writer, agents });
+    const [storage, clock] = [this.#storage, this.#clock];
+    const rules = runRules({ storage, clock, news: new MemoryNews() });
+    const library = new MemorySkillLibrary();
+    const skills = new SkillFinder({ library, environments: { list: async () => [] } });
+    this.#runs = new RunService({ storage, clock, writer: this.#writer, agents, skills, ...rules });
   }
 
-  static async open(): Promise<LifeBench> {
+  static async open(isToBeApproved = false): Promise<LifeBench> {
     const id = newId<Principal["id"]>(new Date());
-    const ada = aPrincipal({ id });
+    const ada = aPrincipal({ id, administrator: true });
     const bench = new LifeBench(ada);
+    if (isToBeApproved) await bench.#storage.policies.add(aPolicy({ effect: "require_approval" }));
     bench.#id = (await bench.#runs.create({ prompt: "x", source: "API", creator: ada })).id;
     return bench;
   }
@@ -80,9 +90,15 @@ export class LifeBench {
   }
 
   async cancel(): Promise<void> {
-    await this.#runs.cancel(this.#id, this.#person).catch((error) => {
-      if (!(error instanceof AppError) || error.code !== "invalid_request") throw error;
-    });
+    await unlessRefused("invalid_request", () => this.#runs.cancel(this.#id, this.#person));
+  }
+
+  async approve(): Promise<void> {
+    await this.#decide(true);
+  }
+
+  async refuse(): Promise<void> {
+    await this.#decide(false);
   }
 
   /** Also while another worker works on the run: then the job finds nothing to do, and is gone. */
@@ -183,6 +199,7 @@ export class LifeBench {
   /** Lets people answer and workers work until nothing is left to do. */
   async finish(): Promise<void> {
     for (let isDone = false; !isDone; ) {
+      await this.approve();
       if ((await this.#look()).run.state === "BLOCKED") await this.answer();
       await this.lapse();
       await this.recover();
@@ -195,52 +212,24 @@ export class LifeBench {
   }
 
   async check(): Promise<void> {
-    const subject = await this.#look();
-    const { run, waiting } = subject;
-    await this.#checkLog(subject);
+    const { run, waiting } = await this.#look();
+    const events = await this.#storage.runs.readEvents(this.#id, 0, 10_000);
+    checkLog(run, events);
     if (isMoving(run.state)) expect(run.lease, `a lease while ${run.state}`).toBeDefined();
     if (run.state === "QUEUED" && run.lease === undefined) expect(this.#jobs, "jobs").toBeGreaterThan(0);
-    if (await this.#mustHaveTakenAll(run)) expect(waiting, run.state).toEqual([]);
+    if (needsApproval(run)) expect(run.attempt, "attempts before the approval").toBe(0);
+    if (mustHaveTakenAll(run, events)) expect(waiting, run.state).toEqual([]);
   }
 
   async checkEnd(): Promise<void> {
-    const { run, waiting } = await this.#look();
+    const { run } = await this.#look();
     expect(run.lease).toBeUndefined();
     expect(isEnded(run.state), run.state).toBe(true);
-    if (await this.#mustHaveTakenAll(run)) expect(waiting).toEqual([]);
     await this.check();
   }
 
-  /** A run that was cancelled, or failed outside of a turn, keeps what waits for the next word. */
-  async #mustHaveTakenAll({ id, state }: Run): Promise<boolean> {
-    if (!isEnded(state) || state === "CANCELLED") return false;
-    if (state === "SUCCEEDED") return true;
-    let isInTurn = false;
-    let hasEndedInTurn = false;
-    for (const { body } of await this.#storage.runs.readEvents(id, 0, 10_000)) {
-      if (body.kind === "turn.started") isInTurn = true;
-      if (body.kind === "turn.ended") isInTurn = false;
-      if (body.kind !== "run.state" || !isEnded(body.to)) continue;
-      hasEndedInTurn = isInTurn;
-      isInTurn = false;
-    }
-    return hasEndedInTurn;
-  }
-
-  /** Sequence numbers have no holes, and the log tells the run's state by moves that are allowed. */
-  async #checkLog({ run }: RunSubject): Promise<void> {
-    const events = await this.#storage.runs.readEvents(this.#id, 0, 10_000);
-    expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
-    expect(run.lastSeq).toBe(events.length);
-    let state = "QUEUED";
-    for (const { body } of events) {
-      if (body.kind !== "run.state") continue;
-      expect(body.from).toBe(state);
-      expect(mayMove(body.from, body.to), `${body.from} to ${body.to}`).toBe(true);
-      if (isEnded(body.from)) expect(body.reason).toMatch(/follow-up/);
-      state = body.to;
-    }
-    expect(run.state).toBe(state);
+  async #decide(approve: boolean): Promise<void> {
+    await unlessRefused("conflict", () => this.#runs.approve(this.#id, this.#person, { approve }));
   }
 
   async #follow(message: string, delivery: "queue" | "interrupt"): Promise<void> {
@@ -286,5 +275,14 @@ export class LifeBench {
     const [subject] = seen;
     if (subject === undefined) throw new Error("The store did not call `decide`.");
     return subject;
+  }
+}
+
+/** What makes no sense at this moment is refused with `code`, and does nothing. */
+async function unlessRefused(code: ErrorCode, act: () => Promise<unknown>): Promise<void> {
+  try {
+    await act();
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== code) throw error;
   }
 }

@@ -8,6 +8,8 @@ const STEPS = [
   "interrupt",
   "answer",
   "cancel",
+  "approve",
+  "refuse",
   "takeJob",
   "ready",
   "startTurn",
@@ -30,8 +32,8 @@ const anyStep = fc.oneof(
 
 test("whatever happens to a run, in whatever order, its invariants hold", async () => {
   const steps = fc.array(anyStep, { minLength: 20, maxLength: 120, size: "max" });
-  const property = fc.asyncProperty(steps, async (taken) => {
-    const bench = await LifeBench.open();
+  const property = fc.asyncProperty(steps, fc.boolean(), async (taken, needsApproval) => {
+    const bench = await LifeBench.open(needsApproval);
     for (const step of taken) {
       await bench[step]();
       await bench.check();
@@ -43,8 +45,8 @@ test("whatever happens to a run, in whatever order, its invariants hold", async 
 
 test("a run on which workers go on working ends, and all follow-ups were taken", async () => {
   const steps = fc.array(anyStep, { maxLength: 80, size: "max" });
-  const property = fc.asyncProperty(steps, async (taken) => {
-    const bench = await LifeBench.open();
+  const property = fc.asyncProperty(steps, fc.boolean(), async (taken, needsApproval) => {
+    const bench = await LifeBench.open(needsApproval);
     for (const step of taken) await bench[step]();
 
     await bench.finish();

@@ -52,6 +52,23 @@ describe("the postman", () => {
     expect(shown()).toEqual([aReply("one")]);
   });
 
+  test("keeps to its order while it waits, and lets other threads go on (57)", async () => {
+    const other = aThread();
+    const busy = new AppError("conflict", "Slow down.", { retryAfterMs: 30_000 });
+    bench.adapter.deliverFaults.push({ error: busy });
+    await say(aReply("one"), aReply("two"));
+    await bench.start();
+    await sayIn(other, aReply("elsewhere"));
+    await sayIn(thread, aReply("three"));
+
+    await bench.clock.advance(29_900);
+    expect(shown()).toEqual([]);
+    expect(bench.adapter.thread(other.key)).toHaveLength(1);
+    await bench.clock.advance(200);
+
+    expect(shown()).toEqual([aReply("one"), aReply("two"), aReply("three")]);
+  });
+
   test("waits longer each time", async () => {
     bench.adapter.deliverFaults.push(...Array.from({ length: 5 }, () => ({ error: BUSY })));
     await say(aReply("one"));
@@ -136,10 +153,15 @@ describe("the postman", () => {
   });
 });
 
-async function say(...notices: readonly Notice[]): Promise<void> {
+function say(...notices: readonly Notice[]): Promise<void> {
+  return sayIn(thread, ...notices);
+}
+
+async function sayIn(there: ThreadBinding["thread"], ...notices: readonly Notice[]): Promise<void> {
   const event = anInboxEvent();
   await bench.storage.inbox.put(event);
-  await bench.storage.inbox.settle({ inboxId: event.id, disposition: "replied" }, { thread, notices });
+  await bench.storage.inbox.settle({ inboxId: event.id, disposition: "replied" }, { thread: there, notices });
+  await quiet();
 }
 
 function shown(): readonly Notice[] {

@@ -1,0 +1,66 @@
+import { z } from "zod";
+import { AppError } from "../../core/errors.ts";
+import type { Log } from "../../core/ports/log.ts";
+import type { RepositoryAccess } from "../../core/ports/repository-access.ts";
+import type { GithubClient } from "./client.ts";
+import type { GithubConfig } from "./config.ts";
+
+const installationAnswer = z.object({ id: z.int() });
+const tokenAnswer = z.object({ token: z.string() });
+
+const PUBLIC_API = "https://api.github.com";
+const PUBLIC_HOST = "https://github.com";
+const REPOSITORY_PATH = /^\/(?<owner>[^/]+)\/(?<repo>[^/]+)\.git$/;
+
+/** Opens the repositories that the App is installed in, each with a token for it alone, for reading. */
+export class GithubRepositories {
+  readonly #client: GithubClient;
+  readonly #host: string;
+  readonly #log: Log;
+
+  constructor({ apiUrl }: GithubConfig, client: GithubClient, log: Log) {
+    this.#client = client;
+    // An Enterprise Server has its API on its own host.
+    this.#host = apiUrl === PUBLIC_API ? PUBLIC_HOST : new URL(apiUrl).origin;
+    this.#log = log;
+  }
+
+  /** Undefined: the address is not GitHub's, or the App is not installed there. */
+  async open(url: string): Promise<RepositoryAccess | undefined> {
+    const { origin, pathname } = new URL(url);
+    const { owner, repo } = REPOSITORY_PATH.exec(pathname)?.groups ?? {};
+    if (origin !== this.#host || owner === undefined || repo === undefined) return undefined;
+    const id = await this.#installationOf(owner, repo);
+    if (id === undefined) return undefined;
+    return { installation: String(id), authorization: () => this.#authorization(id, repo) };
+  }
+
+  async #installationOf(owner: string, repo: string): Promise<number | undefined> {
+    const route = "GET /repos/{owner}/{repo}/installation";
+    const call = { route, parameters: { owner, repo }, answer: installationAnswer };
+    return (await this.#unlessRefused(repo, () => this.#client.asApp(call)))?.id;
+  }
+
+  async #authorization(installation: number, repo: string): Promise<string | undefined> {
+    const route = "POST /app/installations/{installation_id}/access_tokens";
+    const wanted = { repositories: [repo], permissions: { contents: "read" } };
+    const call = { route, parameters: { installation_id: installation, ...wanted }, answer: tokenAnswer };
+    const answer = await this.#unlessRefused(repo, () => this.#client.asApp(call));
+    return answer && `Basic ${Buffer.from(`x-access-token:${answer.token}`).toString("base64")}`;
+  }
+
+  /** What GitHub refuses leaves the repository to be read as everybody may: it may be a public one. */
+  async #unlessRefused<T>(repo: string, ask: () => Promise<T>): Promise<T | undefined> {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      if (error.retryable) throw new AppError("resource_unavailable", error.message, { cause: error });
+      // Without an installation there, the answer is that there is none.
+      if (error.code !== "resource_not_found") {
+        this.#log.warn("github.repository.not_opened", { repo, reason: error.message });
+      }
+      return undefined;
+    }
+  }
+}

@@ -1,0 +1,83 @@
+import {
+  type ClientContext,
+  RequestError,
+  type SessionConfigOption,
+  type SessionModeState,
+} from "@agentclientprotocol/sdk/unstable";
+
+/** What an agent says of a session as it opens it. */
+export interface OpenedModes {
+  readonly configOptions?: readonly SessionConfigOption[] | null;
+  readonly modes?: SessionModeState | null;
+}
+
+interface Offer {
+  readonly ids: readonly string[];
+  readonly current: string;
+  /** The configuration option that is the mode; without it, the older request sets it. */
+  readonly configId?: string;
+}
+
+const NORMAL = "normal";
+/** Modes that we put an agent into, and that a session which is taken up again may still be in. */
+const OURS = ["plan", "orchestrate"];
+
+/** The mode of an agent's session: entered for one turn, and left again. */
+export class SessionMode {
+  readonly #agent: ClientContext;
+  readonly #sessionId: string;
+  readonly #offer: Offer | undefined;
+  /** The mode of its own. */
+  readonly #home: string | undefined;
+  #isHome: boolean;
+
+  constructor(agent: ClientContext, sessionId: string, opened: OpenedModes) {
+    this.#agent = agent;
+    this.#sessionId = sessionId;
+    this.#offer = offerOf(opened);
+    const isOurs = (id: string) => OURS.some((name) => isNamed(id, name));
+    this.#isHome = this.#offer === undefined || !isOurs(this.#offer.current);
+    this.#home = this.#isHome ? this.#offer?.current : this.#offer?.ids.find((id) => !isOurs(id));
+  }
+
+  /** Whether the agent works in that mode from now on; one that has none of the name stays in its own. */
+  async enter(name: string): Promise<boolean> {
+    const wanted = name === NORMAL ? undefined : this.#offer?.ids.find((id) => isNamed(id, name));
+    const target = wanted ?? this.#home;
+    // An agent leaves such a mode by itself, too, so it is asked for anew each time.
+    const isThere = wanted === undefined && this.#isHome;
+    if (target !== undefined && !isThere && !(await this.#set(target))) return name === NORMAL;
+    this.#isHome = wanted === undefined;
+    return wanted !== undefined || name === NORMAL;
+  }
+
+  /** False when the agent refused. */
+  async #set(id: string): Promise<boolean> {
+    const sessionId = this.#sessionId;
+    const configId = this.#offer?.configId;
+    try {
+      if (configId === undefined) await this.#agent.request("session/set_mode", { sessionId, modeId: id });
+      else await this.#agent.request("session/set_config_option", { sessionId, configId, value: id });
+      return true;
+    } catch (error) {
+      if (error instanceof RequestError) return false;
+      throw error;
+    }
+  }
+}
+
+/** The next version of the protocol has options alone, so they go first. */
+function offerOf({ configOptions, modes }: OpenedModes): Offer | undefined {
+  const option = configOptions?.find(({ category, type }) => category === "mode" && type === "select");
+  if (option?.type === "select") {
+    const ids = option.options.flatMap((entry) => ("options" in entry ? entry.options : [entry]));
+    return { ids: ids.map(({ value }) => value), current: option.currentValue, configId: option.id };
+  }
+  if (!modes) return undefined;
+  return { ids: modes.availableModes.map(({ id }) => id), current: modes.currentModeId };
+}
+
+/** Some agents name their modes by addresses: `https://…/session-modes#plan`. */
+function isNamed(id: string, name: string): boolean {
+  return id.toLowerCase() === name || id.toLowerCase().endsWith(`#${name}`);
+}

@@ -1,0 +1,26 @@
+import { RequestError, type SessionModeState } from "@agentclientprotocol/sdk/unstable";
+
+const PLAN = "plan";
+export const MODES: SessionModeState = {
+  currentModeId: "work",
+  availableModes: [
+    { id: "work", name: "Work" },
+    { id: PLAN, name: "Plan", description: "Says what it would do, and changes nothing" },
+  ],
+};
+
+/** In which mode each session is; they begin to work. */
+export class SessionModes {
+  readonly #modes = new Map<string, string>();
+
+  set(sessionId: string, modeId: string): void {
+    if (!MODES.availableModes.some(({ id }) => id === modeId)) {
+      throw RequestError.invalidParams(undefined, `there is no mode ${modeId}`);
+    }
+    this.#modes.set(sessionId, modeId);
+  }
+
+  isPlanning(sessionId: string): boolean {
+    return this.#modes.get(sessionId) === PLAN;
+  }
+}

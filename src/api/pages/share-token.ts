@@ -1,0 +1,36 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Storage } from "../../core/ports/storage.ts";
+import type { Guests } from "../guests.ts";
+
+/** The address of a shared session; whoever has it may see the run. */
+export function shareUrl(publicUrl: string, sessionId: string, token: string): string {
+  return `${publicUrl}/sessions/${sessionId}?share=${token}`;
+}
+
+export function hasShareToken(request: FastifyRequest): boolean {
+  return tokenIn(request) !== undefined;
+}
+
+/**
+ * Before a session is shown: whoever comes with a token that opens it gets a cookie for it and is sent on, so that the
+ * token stands in no address that is bookmarked, shown on a screen or passed on.
+ */
+export function takeShareToken(
+  { storage }: { readonly storage: Storage },
+  guests: Guests,
+): (request: FastifyRequest, reply: FastifyReply) => Promise<unknown> {
+  return async (request, reply) => {
+    const token = tokenIn(request);
+    const opened = token === undefined ? undefined : await guests.findByToken(token);
+    const run = opened && (await storage.runs.find({ id: opened.link.runId }));
+    const { id } = request.params as { id: string };
+    if (opened === undefined || run?.sessionId !== id.toLowerCase()) return undefined;
+    reply.header("set-cookie", guests.cookiesFor(opened, run));
+    return reply.redirect(`/sessions/${run.sessionId}`, 303);
+  };
+}
+
+function tokenIn({ query }: FastifyRequest): string | undefined {
+  const { share } = Object(query);
+  return typeof share === "string" ? share : undefined;
+}

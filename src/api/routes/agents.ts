@@ -1,0 +1,80 @@
+import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
+import { z } from "zod";
+import { AppError } from "../../core/errors.ts";
+import type { CatalogueEntry } from "../../core/ports/agent-catalogue.ts";
+import type { ApiParts } from "../api-parts.ts";
+import { viewerOf } from "../auth.ts";
+import type { Idempotency } from "../idempotency.ts";
+import { agentJson, ListCatalogueResponse, ListModelsResponse, modelsJson } from "../schemas/agents.ts";
+import { problems } from "../schemas/problem.ts";
+import { RunAgentResponse } from "../schemas/run-requests.ts";
+import { createdOf } from "./create-run.ts";
+
+const tags = ["agents"];
+const reading = { scope: "runs:read", acceptsCookie: true } as const;
+const writing = { scope: "runs:write", describedHeaders: ["Idempotency-Key"] } as const;
+
+const MODELS = {
+  operationId: "listModels",
+  summary: "List models",
+  tags,
+  response: { 200: ListModelsResponse, ...problems(401, 503) },
+};
+const CATALOGUE = {
+  operationId: "listCatalogue",
+  summary: "List agents, and what each needs",
+  tags,
+  response: { 200: ListCatalogueResponse, ...problems(401, 503) },
+};
+const TEST = {
+  operationId: "testCatalogueAgent",
+  summary: "Try an agent",
+  description:
+    "Starts a small run with it, which costs what one word of its model costs. Its end says whether it works.",
+  tags,
+  params: z.object({ name: z.string().describe("An agent's name.") }),
+  response: { 200: RunAgentResponse, ...problems(401, 403, 404, 503) },
+};
+
+const TEST_PROMPT = "This is a test. Answer with the one word: ready";
+
+export function agentRoutes({ catalogue, runs }: ApiParts, idempotency: Idempotency): FastifyPluginAsyncZod {
+  return async (app) => {
+    app.get("/agent/models", { schema: MODELS, config: reading }, async () => {
+      const entries = await catalogue.list();
+      return { default_model_id: defaultModelOf(entries), models: modelsJson(entries) };
+    });
+    app.get("/agent/catalogue", { schema: CATALOGUE, config: reading }, async () => ({
+      agents: (await catalogue.list()).map((entry) => agentJson(entry, catalogue.defaultName)),
+    }));
+    app.post("/agent/catalogue/:name/test", { schema: TEST, config: writing }, async (request, reply) => {
+      const { displayName: title, name } = entryOf(await catalogue.list(), request.params.name);
+      const creator = viewerOf(request);
+      const wanted = {
+        ...{ creator, prompt: TEST_PROMPT, source: "API" as const },
+        title: `Test of ${title}`,
+        config: { harness: { type: name } },
+        metadata: { purpose: "agent-test" },
+      };
+      return idempotency.answerOnce(request, reply, {
+        operation: "catalogue.test",
+        target: name,
+        perform: async (alongside) => ({ run: await runs.create(wanted, alongside), followUpId: undefined }),
+        answer: createdOf,
+      });
+    });
+  };
+}
+
+/** The default agent stands first, and so does its default model. */
+function defaultModelOf(entries: readonly CatalogueEntry[]): string {
+  const id = entries[0]?.models[0]?.id;
+  if (id === undefined) throw new Error("The default agent has no model.");
+  return id;
+}
+
+function entryOf(entries: readonly CatalogueEntry[], name: string): CatalogueEntry {
+  const entry = entries.find((each) => each.name === name);
+  if (entry === undefined) throw new AppError("resource_not_found", "There is no such agent.");
+  return entry;
+}

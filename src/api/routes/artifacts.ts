@@ -1,0 +1,101 @@
+import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
+import { z } from "zod";
+import type { Artifact } from "../../core/artifacts/artifact.ts";
+import { AppError } from "../../core/errors.ts";
+import { parseRunId } from "../../core/ids.ts";
+import type { Viewer } from "../../core/people/principal.ts";
+import type { Run } from "../../core/runs/run.ts";
+import type { ApiParts } from "../api-parts.ts";
+import { attachmentHeader } from "../attachment-header.ts";
+import { viewerOf } from "../auth.ts";
+import { ArtifactItem, artifactItemOf } from "../schemas/artifact.ts";
+import { problems } from "../schemas/problem.ts";
+import { Redirect, SignedQuery } from "../schemas/signed-query.ts";
+import { SignedLinks } from "../signed-links.ts";
+
+const Params = z.object({ uid: z.string().describe("A UUID.") });
+
+const GET = {
+  operationId: "getArtifact",
+  summary: "An artifact",
+  tags: ["artifacts"],
+  params: Params,
+  response: { 200: ArtifactItem, ...problems(401, 404, 503) },
+};
+const DOWNLOAD = {
+  operationId: "downloadArtifact",
+  summary: "The file of an artifact",
+  tags: ["artifacts"],
+  params: Params,
+  response: { 302: Redirect, ...problems(401, 404, 503) },
+};
+const FILE = {
+  operationId: "downloadArtifactFile",
+  summary: "The file that a signed address leads to",
+  tags: ["artifacts"],
+  params: Params,
+  querystring: SignedQuery,
+  response: {
+    200: { description: "The file, of its own type.", content: { "*/*": { schema: z.string() } } },
+    ...problems(400, 403, 404, 503),
+  },
+};
+
+export function artifactRoutes(parts: ApiParts): FastifyPluginAsyncZod {
+  const links = new SignedLinks(parts, "artifact");
+  const config = { scope: "runs:read", acceptsCookie: true } as const;
+  return async (app) => {
+    app.get("/agent/artifacts/:uid", { schema: GET, config }, async (request) => {
+      const { artifact } = await getArtifact(parts, request.params.uid, viewerOf(request));
+      return artifactItemOf(artifact);
+    });
+    app.get("/agent/artifacts/:uid/download", { schema: DOWNLOAD, config }, async (request, reply) => {
+      const { artifact, run } = await getArtifact(parts, request.params.uid, viewerOf(request));
+      requireFile(artifact);
+      const path = `${app.prefix}/agent/artifacts/${artifact.id}/file`;
+      const { id: runId, teamId } = run;
+      return reply.redirect(links.sign(path, { runId, teamId, id: artifact.id }), 302);
+    });
+    const file = { schema: FILE, config: { public: true }, exposeHeadRoute: false } as const;
+    app.get("/agent/artifacts/:uid/file", file, async (request, reply) => {
+      const { uid } = request.params;
+      const { artifact } = await getArtifact(parts, uid, links.open(request.query, uid));
+      const { fileName, mimeType, blobId } = requireFile(artifact);
+      const bytes = await parts.blobs.get(blobId);
+      // What an agent made is shown by nobody's browser as if it were ours: it is saved, and runs nothing.
+      await reply
+        .type(mimeType)
+        .header("content-disposition", attachmentHeader(fileName))
+        .header("content-security-policy", "sandbox; default-src 'none'")
+        .send(Buffer.from(bytes) as never);
+      return reply;
+    });
+  };
+}
+
+/** Seen by whoever sees its run. */
+async function getArtifact(
+  { runs, storage }: ApiParts,
+  uid: string,
+  viewer: Viewer,
+): Promise<{ artifact: Artifact; run: Run }> {
+  const id = parseRunId(uid);
+  const artifact = id === undefined ? undefined : await storage.files.findArtifact(id);
+  if (artifact === undefined) throw unknownArtifact();
+  const run = await runs.get({ id: artifact.runId }, viewer).catch((error: unknown) => {
+    throw error instanceof AppError && error.code === "resource_not_found" ? unknownArtifact() : error;
+  });
+  return { artifact, run };
+}
+
+function requireFile({ body, file }: Artifact): { fileName: string; mimeType: string; blobId: string } {
+  if (file === undefined || !("mimeType" in body)) {
+    throw new AppError("resource_not_found", "This artifact is no file.");
+  }
+  const fileName = body.type === "FILE" ? body.fileName : "screenshot";
+  return { fileName, mimeType: body.mimeType, blobId: file.blobId };
+}
+
+function unknownArtifact(): AppError {
+  return new AppError("resource_not_found", "There is no such artifact.");
+}

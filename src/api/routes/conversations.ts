@@ -1,0 +1,77 @@
+import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
+import { z } from "zod";
+import { newestRunOf, readConversation } from "../../core/conversations/read-conversation.ts";
+import { TIMELINE_KINDS, timelineOf } from "../../core/conversations/timeline.ts";
+import { AppError } from "../../core/errors.ts";
+import { parseRunId } from "../../core/ids.ts";
+import type { Viewer } from "../../core/people/principal.ts";
+import { eventPages } from "../../core/runs/event-pages.ts";
+import type { RunEvent } from "../../core/runs/events.ts";
+import type { Run } from "../../core/runs/run.ts";
+import type { ApiParts } from "../api-parts.ts";
+import { viewerOf } from "../auth.ts";
+import { ConversationResponse, conversationOf } from "../schemas/conversation.ts";
+import { problems } from "../schemas/problem.ts";
+import { RunTimeline, timelineEventOf } from "../schemas/timeline.ts";
+import { RunParams, requireRunId } from "./run-ids.ts";
+
+const config = { scope: "runs:read", acceptsCookie: true } as const;
+const configOfRun = { ...config, acceptsGuest: true } as const;
+const ConversationParams = z.object({ conversationId: z.string().describe("A UUID.") });
+
+const OF_RUN = {
+  operationId: "getRunConversation",
+  summary: "The conversation that a run belongs to",
+  tags: ["conversations"],
+  params: RunParams,
+  response: { 200: ConversationResponse, ...problems(401, 404, 503) },
+};
+const BY_ID = {
+  ...OF_RUN,
+  operationId: "getConversation",
+  summary: "A conversation, as far as its runs may be seen",
+  params: ConversationParams,
+};
+const TIMELINE = {
+  operationId: "getRunTimeline",
+  summary: "What happened to a run, without what its agent said and did",
+  tags: ["runs"],
+  params: RunParams,
+  response: { 200: RunTimeline, ...problems(401, 404, 503) },
+};
+
+export function conversationRoutes({ runs }: ApiParts): FastifyPluginAsyncZod {
+  return async (app) => {
+    app.get("/agent/runs/:runId/conversation", { schema: OF_RUN, config: configOfRun }, async (request) => {
+      const viewer = viewerOf(request);
+      const { conversationId } = await runs.get({ id: requireRunId(request.params.runId) }, viewer);
+      return conversationOf(await readConversation(runs, conversationId, viewer));
+    });
+    app.get("/agent/conversations/:conversationId", { schema: BY_ID, config }, async (request) => {
+      const id = requireConversationId(request.params.conversationId);
+      return conversationOf(await readConversation(runs, id, viewerOf(request)));
+    });
+    app.get("/agent/runs/:runId/timeline", { schema: TIMELINE, config: configOfRun }, async (request) => {
+      const run = await runs.get({ id: requireRunId(request.params.runId) }, viewerOf(request));
+      const entries = timelineOf(await readTimeline(runs, run));
+      return { events: Array.from(entries, timelineEventOf) };
+    });
+  };
+}
+
+/** The run behind which a conversation can be gone on with. */
+export function findContinued({ runs }: Pick<ApiParts, "runs">, id: string, viewer: Viewer): Promise<Run> {
+  return newestRunOf(runs, requireConversationId(id), viewer);
+}
+
+async function readTimeline(runs: ApiParts["runs"], run: Run): Promise<readonly RunEvent[]> {
+  const events: RunEvent[] = [];
+  for await (const page of eventPages(runs, run, TIMELINE_KINDS)) events.push(...page);
+  return events;
+}
+
+function requireConversationId(text: string): string {
+  const id = parseRunId(text);
+  if (id === undefined) throw new AppError("resource_not_found", "There is no such conversation.");
+  return id;
+}

@@ -1,0 +1,77 @@
+import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
+import { z } from "zod";
+import type { PrincipalId } from "../../core/ids.ts";
+import { IdentityService } from "../../core/people/identity-service.ts";
+import type { ApiParts } from "../api-parts.ts";
+import { viewerOf } from "../auth.ts";
+import type { Idempotency } from "../idempotency.ts";
+import {
+  IdentityLinkItem,
+  identityLinkItem,
+  LinkIdentityRequest,
+  ListIdentityLinksResponse,
+} from "../schemas/identity-link.ts";
+import { problems } from "../schemas/problem.ts";
+import { SUCCESS, Success } from "../schemas/success.ts";
+import { requireId } from "./ids.ts";
+
+const PATH = "/agent/identities/links";
+const tags = ["people"];
+const reading = { scope: "settings:read", acceptsCookie: true } as const;
+const writing = { scope: "admin", describedHeaders: ["Idempotency-Key"] } as const;
+
+const LIST = {
+  operationId: "listIdentityLinks",
+  summary: "Who is who outside",
+  tags,
+  response: { 200: ListIdentityLinksResponse, ...problems(401, 403, 503) },
+};
+const LINK = {
+  operationId: "linkIdentity",
+  summary: "Say whose an account outside is",
+  description:
+    "Runs stay whose they were. A principal that is left with neither an account nor a key is disabled, unless it is an " +
+    "administrator.",
+  tags,
+  body: LinkIdentityRequest,
+  response: { 201: IdentityLinkItem, ...problems(400, 401, 403, 404, 503) },
+};
+const UNLINK = {
+  operationId: "unlinkIdentity",
+  summary: "Forget whose an account outside is",
+  description: "The next message from there makes a fresh principal.",
+  tags,
+  params: z.object({ linkId: z.string().describe("A link's id.") }),
+  response: { 200: Success, ...problems(401, 403, 404, 503) },
+};
+
+export function identityLinkRoutes(parts: ApiParts, idempotency: Idempotency): FastifyPluginAsyncZod {
+  const { clock } = parts;
+  const links = new IdentityService(parts);
+  return async (app) => {
+    app.get(PATH, { schema: LIST, config: reading }, async (request) => ({
+      links: (await links.list(viewerOf(request))).map(identityLinkItem),
+    }));
+    app.post(PATH, { schema: LINK, config: writing }, async (request, reply) => {
+      const { principal_uid, subject } = request.body;
+      const [viewer, owner] = [viewerOf(request), requireId<PrincipalId>(principal_uid, "principal")];
+      return idempotency.once(request, reply, {
+        operation: "identities.link",
+        status: 201,
+        perform: async (storage) =>
+          identityLinkItem(await new IdentityService({ storage, clock }).link(viewer, subject, owner)),
+      });
+    });
+    app.delete(`${PATH}/:linkId`, { schema: UNLINK, config: writing }, async (request, reply) => {
+      const [viewer, id] = [viewerOf(request), requireId(request.params.linkId, "link")];
+      return idempotency.once(request, reply, {
+        operation: "identities.unlink",
+        target: id,
+        perform: async (storage) => {
+          await new IdentityService({ storage, clock }).unlink(viewer, id);
+          return SUCCESS;
+        },
+      });
+    });
+  };
+}

@@ -1,0 +1,67 @@
+import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
+import { parseRunId } from "../../core/ids.ts";
+import { isOperator, type Viewer } from "../../core/people/principal.ts";
+import type { InboxQuery } from "../../core/ports/inbox-log.ts";
+import type { ApiParts } from "../api-parts.ts";
+import { viewerOf } from "../auth.ts";
+import { invalidCursor } from "../cursor.ts";
+import { inboxItem, ListInboxQuery, ListInboxResponse, OPEN } from "../schemas/inbox.ts";
+import { problems } from "../schemas/problem.ts";
+import { Signer } from "../signer.ts";
+
+const LIST = {
+  operationId: "listInbox",
+  summary: "List what came in from outside, and what became of it",
+  description: "Operators also see what is not known yet to be of any team.",
+  tags: ["threads"],
+  querystring: ListInboxQuery,
+  response: { 200: ListInboxResponse, ...problems(400, 401, 403, 503) },
+};
+
+export function inboxRoutes({ sessionSecret, storage }: ApiParts): FastifyPluginAsyncZod {
+  const signer = new Signer(sessionSecret, "inbox cursor");
+  return async (app) => {
+    const config = { scope: "admin", acceptsCookie: true } as const;
+    app.get("/agent/inbox", { schema: LIST, config }, async (request): Promise<ListInboxResponse> => {
+      const { cursor, limit } = request.query;
+      const query = queryOf(request.query, viewerOf(request));
+      if (query === undefined) return { events: [], page_info: { has_next_page: false } };
+      const before = cursor === undefined ? {} : { before: placeIn(cursor, query, signer) };
+      // One more than the page has, to tell whether there is another.
+      const found = await storage.inboxLog.list({ ...query, ...before, limit: limit + 1 });
+      const page = found.slice(0, limit);
+      const last = found.length > limit ? page.at(-1) : undefined;
+      const next = last === undefined ? {} : { next_cursor: cursorAt(last.seq, query, signer) };
+      return { events: page.map(inboxItem), page_info: { has_next_page: last !== undefined, ...next } };
+    });
+  };
+}
+
+type Walk = Omit<InboxQuery, "limit" | "before">;
+
+/** undefined: it names a run that there cannot be. */
+function queryOf({ disposition, integration, run_id }: ListInboxQuery, viewer: Viewer): Walk | undefined {
+  const runId = run_id === undefined ? undefined : parseRunId(run_id);
+  if (run_id !== undefined && runId === undefined) return undefined;
+  return {
+    teamId: viewer.teamId,
+    withUnknownTeam: isOperator(viewer),
+    ...(disposition === undefined ? {} : { disposition: disposition === OPEN ? null : disposition }),
+    ...(integration === undefined ? {} : { adapter: integration }),
+    ...(runId === undefined ? {} : { runId }),
+  };
+}
+
+function cursorAt(seq: bigint, walk: Walk, signer: Signer): string {
+  return `${seq}.${signer.sign(signed(String(seq), walk))}`;
+}
+
+function placeIn(cursor: string, walk: Walk, signer: Signer): bigint {
+  const [seq = "", signature = ""] = cursor.split(".");
+  if (!signer.verify(signed(seq, walk), signature)) throw invalidCursor();
+  return BigInt(seq);
+}
+
+function signed(seq: string, walk: Walk): string {
+  return JSON.stringify([seq, walk]);
+}

@@ -1,0 +1,67 @@
+import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
+import { z } from "zod";
+import type { TeamId } from "../../core/ids.ts";
+import { type InstallationChanges, InstallationService } from "../../core/people/installation-service.ts";
+import type { ApiParts } from "../api-parts.ts";
+import { viewerOf } from "../auth.ts";
+import type { Idempotency } from "../idempotency.ts";
+import {
+  InstallationItem,
+  installationItem,
+  ListInstallationsResponse,
+  UpdateInstallationRequest,
+} from "../schemas/installation.ts";
+import { problems } from "../schemas/problem.ts";
+import { requireId } from "./ids.ts";
+
+const tags = ["people"];
+
+const LIST = {
+  operationId: "listInstallations",
+  summary: "List what talks to the team from outside",
+  description: "For operators, of all teams.",
+  tags,
+  response: { 200: ListInstallationsResponse, ...problems(401, 403, 503) },
+};
+const UPDATE = {
+  operationId: "updateInstallation",
+  summary: "Rename an installation, switch it on or off, or give it to another team",
+  tags,
+  params: z.object({ installationId: z.string().describe("An installation's id.") }),
+  body: UpdateInstallationRequest,
+  response: { 200: InstallationItem, ...problems(400, 401, 403, 404, 503) },
+};
+
+export function installationRoutes(
+  { storage: wholeStorage }: ApiParts,
+  idempotency: Idempotency,
+): FastifyPluginAsyncZod {
+  const installations = new InstallationService(wholeStorage);
+  const reading = { scope: "settings:read", acceptsCookie: true } as const;
+  const writing = { scope: "admin", describedHeaders: ["Idempotency-Key"] } as const;
+  return async (app) => {
+    app.get("/agent/installations", { schema: LIST, config: reading }, async (request) => ({
+      installations: (await installations.list(viewerOf(request))).map(installationItem),
+    }));
+    const path = "/agent/installations/:installationId";
+    app.patch(path, { schema: UPDATE, config: writing }, async (request, reply) => {
+      const viewer = viewerOf(request);
+      const id = requireId(request.params.installationId, "installation");
+      const changes = changesOf(request.body);
+      return idempotency.once(request, reply, {
+        operation: "installations.update",
+        target: id,
+        perform: async (storage) =>
+          installationItem(await new InstallationService(storage).change(viewer, id, changes)),
+      });
+    });
+  };
+}
+
+function changesOf({ enabled, name, team_uid }: UpdateInstallationRequest): InstallationChanges {
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...(enabled === undefined ? {} : { enabled }),
+    ...(team_uid === undefined ? {} : { teamId: requireId<TeamId>(team_uid, "team") }),
+  };
+}

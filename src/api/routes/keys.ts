@@ -1,0 +1,184 @@
+import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
+import { z } from "zod";
+import type { PrincipalId } from "../../core/ids.ts";
+import { KeyService, type NewKey } from "../../core/people/key-service.ts";
+import type { Storage } from "../../core/ports/storage.ts";
+import { makeKey } from "../api-keys.ts";
+import type { ApiParts } from "../api-parts.ts";
+import { holderOf } from "../auth.ts";
+import type { Idempotency } from "../idempotency.ts";
+import {
+  CreateKeyRequest,
+  IssuedKeyItem,
+  issuedKeyItem,
+  KeyItem,
+  keyItem,
+  ListKeysResponse,
+  RotateKeyRequest,
+  UpdateKeyRequest,
+} from "../schemas/api-key.ts";
+import { problems } from "../schemas/problem.ts";
+import { SUCCESS, Success } from "../schemas/success.ts";
+import { requireId } from "./ids.ts";
+
+const tags = ["people"];
+const reading = { scope: "settings:read", acceptsCookie: true } as const;
+const writing = { scope: "settings:write", describedHeaders: ["Idempotency-Key"] } as const;
+const ending = { ...writing, endsKeys: true } as const;
+
+const params = z.object({ keyId: z.string().describe("A key's id.") });
+const querystring = z.object({
+  principal: z.string().optional().describe("Only keys of the principal with this uid."),
+});
+
+const LIST = {
+  operationId: "listKeys",
+  summary: "List keys",
+  tags,
+  querystring,
+  response: { 200: ListKeysResponse, ...problems(401, 403, 503) },
+};
+const CREATE = {
+  operationId: "createKey",
+  summary: "Make a key",
+  description:
+    "The key itself is shown in this answer alone. It may do no more than the key that asks for it.",
+  tags,
+  body: CreateKeyRequest,
+  response: { 201: IssuedKeyItem, ...problems(400, 401, 403, 404, 503) },
+};
+const GET = {
+  operationId: "getKey",
+  summary: "Get a key",
+  tags,
+  params,
+  response: { 200: KeyItem, ...problems(401, 403, 404, 503) },
+};
+const UPDATE = {
+  operationId: "updateKey",
+  summary: "Rename a key or change when it expires",
+  tags,
+  params,
+  body: UpdateKeyRequest,
+  response: { 200: KeyItem, ...problems(400, 401, 403, 404, 503) },
+};
+const REVOKE = {
+  operationId: "revokeKey",
+  summary: "Revoke a key",
+  description:
+    "It opens nothing any more from then on, and so does the session of the pages it signed in to.",
+  tags,
+  params,
+  response: { 200: Success, ...problems(400, 401, 403, 404, 503) },
+};
+const ROTATE = {
+  operationId: "rotateKey",
+  summary: "Replace a key",
+  description: "By a new one with the same name, scopes and end, which is shown in this answer alone.",
+  tags,
+  params,
+  body: RotateKeyRequest.default({ overlap_seconds: 0 }),
+  response: { 201: IssuedKeyItem, ...problems(400, 401, 403, 404, 503) },
+};
+
+export function keyRoutes(parts: ApiParts, idempotency: Idempotency): FastifyPluginAsyncZod {
+  return async (app) => {
+    await app.register(readRoutes(parts));
+    await app.register(changeRoutes(parts, idempotency));
+    await app.register(issueRoutes(parts, idempotency));
+  };
+}
+
+/** On what one request stores: a transaction of its own. */
+function serviceOn({ clock, hashKey }: ApiParts, storage: Storage): KeyService {
+  return new KeyService({ storage, clock, makeKey: () => makeKey(hashKey) });
+}
+
+function readRoutes(parts: ApiParts): FastifyPluginAsyncZod {
+  const keys = serviceOn(parts, parts.storage);
+  return async (app) => {
+    app.get("/agent/keys", { schema: LIST, config: reading }, async (request) => {
+      const { principal } = request.query;
+      const whose = principal?.toLowerCase() as PrincipalId | undefined;
+      return { keys: (await keys.list(holderOf(request), whose)).map(keyItem) };
+    });
+    app.get("/agent/keys/:keyId", { schema: GET, config: reading }, async (request) =>
+      keyItem(await keys.get(holderOf(request), requireKeyId(request.params))),
+    );
+  };
+}
+
+function changeRoutes(parts: ApiParts, idempotency: Idempotency): FastifyPluginAsyncZod {
+  return async (app) => {
+    app.patch("/agent/keys/:keyId", { schema: UPDATE, config: ending }, async (request, reply) => {
+      const [caller, id] = [holderOf(request), requireKeyId(request.params)];
+      const { name, expires_at } = request.body;
+      const changes = {
+        ...(name === undefined ? {} : { name }),
+        ...(expires_at === undefined ? {} : { expiresAt: new Date(expires_at) }),
+      };
+      return idempotency.once(request, reply, {
+        operation: "keys.update",
+        target: id,
+        perform: async (storage) => keyItem(await serviceOn(parts, storage).change(caller, id, changes)),
+      });
+    });
+    app.delete("/agent/keys/:keyId", { schema: REVOKE, config: ending }, async (request, reply) => {
+      const [caller, id] = [holderOf(request), requireKeyId(request.params)];
+      return idempotency.once(request, reply, {
+        operation: "keys.revoke",
+        target: id,
+        perform: async (storage) => {
+          await serviceOn(parts, storage).revoke(caller, id);
+          return SUCCESS;
+        },
+      });
+    });
+  };
+}
+
+function issueRoutes(parts: ApiParts, idempotency: Idempotency): FastifyPluginAsyncZod {
+  const issuing = { status: 201, isSecret: true };
+  return async (app) => {
+    app.post("/agent/keys", { schema: CREATE, config: writing }, async (request, reply) => {
+      const caller = holderOf(request);
+      const wanted = newKeyOf(request.body, parts.clock.now());
+      return idempotency.once(request, reply, {
+        ...issuing,
+        operation: "keys.create",
+        perform: async (storage) => issuedKeyItem(await serviceOn(parts, storage).create(caller, wanted)),
+      });
+    });
+    app.post("/agent/keys/:keyId/rotate", { schema: ROTATE, config: ending }, async (request, reply) => {
+      const [caller, id] = [holderOf(request), requireKeyId(request.params)];
+      const overlapMs = request.body.overlap_seconds * 1_000;
+      return idempotency.once(request, reply, {
+        ...issuing,
+        operation: "keys.rotate",
+        target: id,
+        perform: async (storage) =>
+          issuedKeyItem(await serviceOn(parts, storage).rotate(caller, id, overlapMs)),
+      });
+    });
+  };
+}
+
+const DAY_MS = 24 * 60 * 60 * 1_000;
+
+function newKeyOf(request: CreateKeyRequest, now: Date): NewKey {
+  const { expires_at, expires_in_days, name, principal_uid, scopes } = request;
+  const inDays = expires_in_days === undefined ? undefined : now.getTime() + expires_in_days * DAY_MS;
+  const end = expires_at ?? inDays;
+  return {
+    name,
+    scopes: [...new Set(scopes)],
+    ...(end === undefined ? {} : { expiresAt: new Date(end) }),
+    ...(principal_uid === undefined
+      ? {}
+      : { principalId: requireId<PrincipalId>(principal_uid, "principal") }),
+  };
+}
+
+function requireKeyId({ keyId }: z.output<typeof params>): string {
+  return requireId(keyId, "key");
+}

@@ -1,0 +1,157 @@
+import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
+import { z } from "zod";
+import type { PrincipalId, TeamId } from "../../core/ids.ts";
+import {
+  type NewPrincipal,
+  type PrincipalChanges,
+  PrincipalService,
+} from "../../core/people/principal-service.ts";
+import type { ApiParts } from "../api-parts.ts";
+import { viewerOf } from "../auth.ts";
+import type { Idempotency } from "../idempotency.ts";
+import {
+  CreatePrincipalRequest,
+  ListPrincipalsResponse,
+  PrincipalItem,
+  principalItem,
+  UpdatePrincipalRequest,
+} from "../schemas/principal.ts";
+import { problems } from "../schemas/problem.ts";
+import { SUCCESS, Success } from "../schemas/success.ts";
+import { requireId } from "./ids.ts";
+
+const tags = ["people"];
+const reading = { scope: "settings:read", acceptsCookie: true } as const;
+const writing = { scope: "admin", describedHeaders: ["Idempotency-Key"] } as const;
+const ending = { ...writing, endsKeys: true } as const;
+
+const params = z.object({ uid: z.string().describe("A principal's uid.") });
+
+const LIST = {
+  operationId: "listPrincipals",
+  summary: "List the team's principals",
+  tags,
+  response: { 200: ListPrincipalsResponse, ...problems(401, 403, 503) },
+};
+const CREATE = {
+  operationId: "createPrincipal",
+  summary: "Make a principal",
+  description:
+    "A user or a service account. Operators may make one in another team, and as long as that team has no key, also " +
+    "its first key: so a new team gets its administrator.",
+  tags,
+  body: CreatePrincipalRequest,
+  response: { 201: PrincipalItem, ...problems(400, 401, 403, 404, 503) },
+};
+const GET = {
+  operationId: "getPrincipal",
+  summary: "Get a principal",
+  tags,
+  params,
+  response: { 200: PrincipalItem, ...problems(401, 403, 404, 503) },
+};
+const UPDATE = {
+  operationId: "updatePrincipal",
+  summary: "Change a principal",
+  tags,
+  params,
+  body: UpdatePrincipalRequest,
+  response: { 200: PrincipalItem, ...problems(400, 401, 403, 404, 503) },
+};
+const DISABLE = {
+  operationId: "disablePrincipal",
+  summary: "Disable a principal",
+  description: "Its keys die at once; its runs stay. To enable it again, set `disabled` to false.",
+  tags,
+  params,
+  response: { 200: Success, ...problems(400, 401, 403, 404, 503) },
+};
+
+export function principalRoutes(parts: ApiParts, idempotency: Idempotency): FastifyPluginAsyncZod {
+  return async (app) => {
+    await app.register(readRoutes(parts));
+    await app.register(createRoute(parts, idempotency));
+    await app.register(changeRoutes(parts, idempotency));
+  };
+}
+
+function readRoutes(parts: ApiParts): FastifyPluginAsyncZod {
+  const principals = new PrincipalService(parts);
+  return async (app) => {
+    app.get("/agent/principals", { schema: LIST, config: reading }, async (request) => {
+      const viewer = viewerOf(request);
+      return { principals: (await principals.list(viewer)).map((one) => principalItem(one, viewer)) };
+    });
+    app.get("/agent/principals/:uid", { schema: GET, config: reading }, async (request) => {
+      const viewer = viewerOf(request);
+      return principalItem(await principals.get(viewer, requireUid(request.params)), viewer);
+    });
+  };
+}
+
+function createRoute({ clock }: ApiParts, idempotency: Idempotency): FastifyPluginAsyncZod {
+  return async (app) => {
+    app.post("/agent/principals", { schema: CREATE, config: writing }, async (request, reply) => {
+      const [viewer, wanted] = [viewerOf(request), newPrincipalOf(request.body)];
+      return idempotency.once(request, reply, {
+        operation: "principals.create",
+        status: 201,
+        perform: async (storage) =>
+          principalItem(await new PrincipalService({ storage, clock }).create(viewer, wanted), viewer),
+      });
+    });
+  };
+}
+
+function changeRoutes({ clock }: ApiParts, idempotency: Idempotency): FastifyPluginAsyncZod {
+  return async (app) => {
+    app.patch("/agent/principals/:uid", { schema: UPDATE, config: ending }, async (request, reply) => {
+      const [viewer, id] = [viewerOf(request), requireUid(request.params)];
+      const changes = changesOf(request.body);
+      return idempotency.once(request, reply, {
+        operation: "principals.update",
+        target: id,
+        perform: async (storage) =>
+          principalItem(await new PrincipalService({ storage, clock }).change(viewer, id, changes), viewer),
+      });
+    });
+    app.delete("/agent/principals/:uid", { schema: DISABLE, config: ending }, async (request, reply) => {
+      const [viewer, id] = [viewerOf(request), requireUid(request.params)];
+      return idempotency.once(request, reply, {
+        operation: "principals.disable",
+        target: id,
+        perform: async (storage) => {
+          await new PrincipalService({ storage, clock }).change(viewer, id, { disabled: true });
+          return SUCCESS;
+        },
+      });
+    });
+  };
+}
+
+function newPrincipalOf(request: CreatePrincipalRequest): NewPrincipal {
+  const { administrator, display_name, email, photo_url, team_uid, type } = request;
+  return {
+    type,
+    displayName: display_name,
+    administrator,
+    ...(email === undefined ? {} : { email }),
+    ...(photo_url === undefined ? {} : { photoUrl: photo_url }),
+    ...(team_uid === undefined ? {} : { teamId: requireId<TeamId>(team_uid, "team") }),
+  };
+}
+
+function changesOf(request: UpdatePrincipalRequest): PrincipalChanges {
+  const { administrator, disabled, display_name, email, photo_url } = request;
+  return {
+    ...(display_name === undefined ? {} : { displayName: display_name }),
+    ...(email === undefined ? {} : { email }),
+    ...(photo_url === undefined ? {} : { photoUrl: photo_url }),
+    ...(administrator === undefined ? {} : { administrator }),
+    ...(disabled === undefined ? {} : { disabled }),
+  };
+}
+
+function requireUid({ uid }: z.output<typeof params>): PrincipalId {
+  return requireId<PrincipalId>(uid, "principal");
+}

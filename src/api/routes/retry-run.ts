@@ -1,0 +1,61 @@
+import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
+import type { RunId } from "../../core/ids.ts";
+import type { Viewer } from "../../core/people/principal.ts";
+import type { NewRun } from "../../core/runs/new-run.ts";
+import { retryOf } from "../../core/runs/retry-of.ts";
+import type { Run } from "../../core/runs/run.ts";
+import type { ApiParts } from "../api-parts.ts";
+import { viewerOf } from "../auth.ts";
+import type { Idempotency } from "../idempotency.ts";
+import { problems } from "../schemas/problem.ts";
+import { RunAgentResponse } from "../schemas/run-requests.ts";
+import { createdOf, sourceOf } from "./create-run.ts";
+import { RunParams, requireRunId } from "./run-ids.ts";
+
+const SCHEMA = {
+  operationId: "retryRun",
+  summary: "Start the same run once more",
+  description:
+    "A new run with the same prompt, files and resolved configuration, below the one that it repeats. Where that one went " +
+    "on with a conversation, so does this one, from the same place.",
+  tags: ["runs"],
+  params: RunParams,
+  response: { 200: RunAgentResponse, ...problems(401, 404, 409, 422, 503) },
+};
+
+export function retryRunRoutes(parts: ApiParts, idempotency: Idempotency): FastifyPluginAsyncZod {
+  const config = { scope: "runs:write", describedHeaders: ["Idempotency-Key", "X-Run-Source"] } as const;
+  return async (app) => {
+    app.post("/agent/runs/:runId/retry", { schema: SCHEMA, config }, async (request, reply) => {
+      const id = requireRunId(request.params.runId);
+      const source = sourceOf(request.headers["x-run-source"]);
+      return idempotency.answerOnce(request, reply, {
+        operation: "runs.retry",
+        target: id,
+        perform: async (alongside) => {
+          const wanted = await repeated(parts, id, { creator: viewerOf(request), source });
+          return { run: await parts.runs.create(wanted, alongside), followUpId: undefined };
+        },
+        answer: createdOf,
+      });
+    });
+  };
+}
+
+async function repeated(
+  { runs, storage }: ApiParts,
+  id: RunId,
+  { creator, source }: { readonly creator: Viewer; readonly source: NewRun["source"] },
+): Promise<NewRun> {
+  const run = await runs.get({ id }, creator);
+  const inputs = await storage.files.inputsOf(id);
+  return retryOf(run, { creator, source, inputs, ...(await continuedBy(runs, run, creator)) });
+}
+
+async function continuedBy(
+  runs: ApiParts["runs"],
+  { continuesId }: Run,
+  viewer: Viewer,
+): Promise<Pick<NewRun, "continues">> {
+  return continuesId === undefined ? {} : { continues: await runs.get({ id: continuesId }, viewer) };
+}

@@ -1,0 +1,72 @@
+import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
+import { z } from "zod";
+import type { FollowUpResult } from "../../core/runs/run-service.ts";
+import type { ApiParts } from "../api-parts.ts";
+import { viewerOf } from "../auth.ts";
+import type { Idempotency } from "../idempotency.ts";
+import { problems } from "../schemas/problem.ts";
+import { ApprovalRequest, PermissionAnswerRequest, RunStateResponse } from "../schemas/run-decisions.ts";
+import { RunParams, requireRunId } from "./run-ids.ts";
+
+const config = { scope: "runs:write", describedHeaders: ["Idempotency-Key"] } as const;
+const response = { 200: RunStateResponse, ...problems(400, 401, 403, 404, 409, 422, 503) };
+
+const PERMISSION = {
+  operationId: "answerPermission",
+  summary: "Answer what a run asks",
+  description: "A question that is answered already, or gone, is a conflict.",
+  tags: ["runs"],
+  params: RunParams.extend({ permissionId: z.string().describe("The permission that is asked for.") }),
+  body: PermissionAnswerRequest,
+  response,
+};
+const APPROVAL = {
+  operationId: "decideApproval",
+  summary: "Approve or refuse a run that waits for approval",
+  description:
+    "For administrators, and whom a policy lets approve, though not what they asked for themselves. The same decision " +
+    "again is no error, another one is a conflict.",
+  tags: ["runs"],
+  params: RunParams,
+  body: ApprovalRequest,
+  response,
+};
+
+/** What people decide about runs that wait for them. */
+export function runDecisionRoutes({ runs }: ApiParts, idempotency: Idempotency): FastifyPluginAsyncZod {
+  return async (app) => {
+    const path = "/agent/runs/:runId/permissions/:permissionId";
+    app.post(path, { schema: PERMISSION, config }, async (request, reply) => {
+      const id = requireRunId(request.params.runId);
+      const { permissionId } = request.params;
+      const choice = { permissionId, optionId: request.body.option_id };
+      return idempotency.answerOnce(request, reply, {
+        operation: "runs.answer-permission",
+        target: `${id} ${permissionId}`,
+        perform: async (alongside) => ({
+          run: await runs.answerPermission(id, viewerOf(request), choice, alongside),
+          followUpId: undefined,
+        }),
+        answer: stateOf,
+      });
+    });
+    app.post("/agent/runs/:runId/approval", { schema: APPROVAL, config }, async (request, reply) => {
+      const id = requireRunId(request.params.runId);
+      const { approve, comment } = request.body;
+      const decision = comment === undefined ? { approve } : { approve, comment };
+      return idempotency.answerOnce(request, reply, {
+        operation: "runs.approve",
+        target: id,
+        perform: async (alongside) => ({
+          run: await runs.approve(id, viewerOf(request), decision, alongside),
+          followUpId: undefined,
+        }),
+        answer: stateOf,
+      });
+    });
+  };
+}
+
+function stateOf({ run: { state } }: FollowUpResult) {
+  return { state };
+}

@@ -1,0 +1,195 @@
+import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
+import { z } from "zod";
+import type { Principal } from "../../core/people/principal.ts";
+import type { Storage } from "../../core/ports/storage.ts";
+import type { Schedule } from "../../core/schedules/schedule.ts";
+import { ScheduleService } from "../../core/schedules/schedule-service.ts";
+import { type ApiParts, limitsOf } from "../api-parts.ts";
+import { viewerOf } from "../auth.ts";
+import type { Idempotency } from "../idempotency.ts";
+import { requireAvailable } from "../not-available.ts";
+import { requireBytes } from "../request-validation.ts";
+import { problems } from "../schemas/problem.ts";
+import {
+  ListSchedulesResponse,
+  newScheduleOf,
+  ScheduleItem,
+  ScheduleRequest,
+  ScheduleUpdateRequest,
+  scheduleEditOf,
+  scheduleItem,
+} from "../schemas/schedule.ts";
+import { SUCCESS, Success } from "../schemas/success.ts";
+import { requireId } from "./ids.ts";
+
+const ROOT = "/agent/schedules";
+const ONE = `${ROOT}/:scheduleId`;
+const tags = ["schedules"];
+const params = z.object({ scheduleId: z.string().describe("A schedule's id.") });
+/** Who makes a schedule starts runs by it, so this needs the same as starting them. */
+const reading = { scope: "runs:read", acceptsCookie: true } as const;
+const writing = { scope: "runs:write", describedHeaders: ["Idempotency-Key"] } as const;
+
+const LIST = {
+  operationId: "listSchedules",
+  summary: "List schedules",
+  tags,
+  response: { 200: ListSchedulesResponse, ...problems(401, 403, 503) },
+};
+const GET = {
+  operationId: "getSchedule",
+  summary: "Get a schedule",
+  tags,
+  params,
+  response: { 200: ScheduleItem, ...problems(401, 403, 404, 503) },
+};
+const CREATE = {
+  operationId: "createSchedule",
+  summary: "Start runs on a schedule",
+  description:
+    "In the name of who makes it. A due time fires once; one that was missed fires once, late, when the server is back.",
+  tags,
+  body: ScheduleRequest,
+  response: { 201: ScheduleItem, ...problems(400, 401, 403, 422, 503) },
+};
+const REPLACE = {
+  operationId: "replaceSchedule",
+  summary: "Replace a schedule",
+  tags,
+  params,
+  body: ScheduleUpdateRequest,
+  response: { 200: ScheduleItem, ...problems(400, 401, 403, 404, 422, 503) },
+};
+const DELETE = {
+  operationId: "deleteSchedule",
+  summary: "Delete a schedule",
+  description: "Its runs stay.",
+  tags,
+  params,
+  response: { 200: Success, ...problems(401, 403, 404, 503) },
+};
+const PAUSE = {
+  operationId: "pauseSchedule",
+  summary: "Pause a schedule",
+  description: "Pausing it twice is no error.",
+  tags,
+  params,
+  response: { 200: ScheduleItem, ...problems(401, 403, 404, 503) },
+};
+const RESUME = {
+  operationId: "resumeSchedule",
+  summary: "Resume a paused schedule",
+  description: "What came due while it was paused is not made up for.",
+  tags,
+  params,
+  response: { 200: ScheduleItem, ...problems(401, 403, 404, 503) },
+};
+
+export function scheduleRoutes(parts: ApiParts, idempotency: Idempotency): FastifyPluginAsyncZod {
+  return async (app) => {
+    await app.register(readRoutes(parts));
+    await app.register(writeRoutes(parts, idempotency));
+    await app.register(changeRoutes(parts, idempotency));
+  };
+}
+
+function readRoutes(parts: ApiParts): FastifyPluginAsyncZod {
+  const schedules = serviceOn(parts, parts.storage);
+  return async (app) => {
+    app.get(ROOT, { schema: LIST, config: reading }, async (request) => ({
+      schedules: await itemsOf(parts.storage, await schedules.list(viewerOf(request))),
+    }));
+    app.get(ONE, { schema: GET, config: reading }, async (request) => {
+      const id = requireId(request.params.scheduleId, "schedule");
+      return itemOf(parts.storage, await schedules.get(viewerOf(request), id));
+    });
+  };
+}
+
+function writeRoutes(parts: ApiParts, idempotency: Idempotency): FastifyPluginAsyncZod {
+  return async (app) => {
+    app.post(ROOT, { schema: CREATE, config: writing }, async (request, reply) => {
+      requireRunnable(parts, request.body);
+      const viewer = viewerOf(request);
+      return idempotency.once(request, reply, {
+        operation: "schedules.create",
+        status: 201,
+        perform: async (storage) =>
+          itemOf(storage, await serviceOn(parts, storage).create(viewer, newScheduleOf(request.body))),
+      });
+    });
+    app.put(ONE, { schema: REPLACE, config: writing }, async (request, reply) => {
+      requireRunnable(parts, request.body);
+      const viewer = viewerOf(request);
+      const id = requireId(request.params.scheduleId, "schedule");
+      return idempotency.once(request, reply, {
+        operation: "schedules.replace",
+        target: id,
+        perform: async (storage) =>
+          itemOf(storage, await serviceOn(parts, storage).replace(viewer, id, scheduleEditOf(request.body))),
+      });
+    });
+    app.delete(ONE, { schema: DELETE, config: writing }, async (request, reply) => {
+      const viewer = viewerOf(request);
+      const id = requireId(request.params.scheduleId, "schedule");
+      return idempotency.once(request, reply, {
+        operation: "schedules.delete",
+        target: id,
+        perform: async (storage) => {
+          await serviceOn(parts, storage).remove(viewer, id);
+          return SUCCESS;
+        },
+      });
+    });
+  };
+}
+
+function changeRoutes(parts: ApiParts, idempotency: Idempotency): FastifyPluginAsyncZod {
+  return async (app) => {
+    for (const [change, schema] of [["pause", PAUSE] as const, ["resume", RESUME] as const]) {
+      app.post(`${ONE}/${change}`, { schema, config: writing }, async (request, reply) => {
+        const viewer = viewerOf(request);
+        const id = requireId(request.params.scheduleId, "schedule");
+        return idempotency.once(request, reply, {
+          operation: `schedules.${change}`,
+          target: id,
+          perform: async (storage) => itemOf(storage, await serviceOn(parts, storage)[change](viewer, id)),
+        });
+      });
+    }
+  };
+}
+
+function serviceOn({ clock, nextDue }: ApiParts, storage: Storage): ScheduleService {
+  return new ScheduleService({ storage, clock, nextDue });
+}
+
+/** What no run could be started with is refused now, and not when it comes due. */
+function requireRunnable(
+  parts: ApiParts,
+  { prompt, agent_config: config }: Pick<ScheduleUpdateRequest, "prompt" | "agent_config">,
+): void {
+  requireBytes("prompt", prompt, limitsOf(parts).promptBytes);
+  requireAvailable({ prompt, config });
+}
+
+async function itemOf(storage: Pick<Storage, "people">, schedule: Schedule): Promise<ScheduleItem> {
+  return scheduleItem(schedule, await peopleOf(storage, [schedule]));
+}
+
+async function itemsOf(
+  storage: Pick<Storage, "people">,
+  schedules: readonly Schedule[],
+): Promise<ScheduleItem[]> {
+  const people = await peopleOf(storage, schedules);
+  return schedules.map((schedule) => scheduleItem(schedule, people));
+}
+
+async function peopleOf(
+  { people }: Pick<Storage, "people">,
+  schedules: readonly Schedule[],
+): Promise<ReadonlyMap<string, Principal>> {
+  const ids = new Set(schedules.flatMap(({ creatorId, lastEditorId }) => [creatorId, lastEditorId]));
+  const found = ids.size === 0 ? [] : await people.getMany([...ids]);
+  return new Map(found.map((principal) => [principal.id, principal]));
+}

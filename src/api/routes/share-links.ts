@@ -1,0 +1,100 @@
+import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
+import { z } from "zod";
+import type { RunId } from "../../core/ids.ts";
+import type { Viewer } from "../../core/people/principal.ts";
+import { ShareLinkService } from "../../core/people/share-link-service.ts";
+import type { Storage } from "../../core/ports/storage.ts";
+import { newShareToken } from "../api-keys.ts";
+import type { ApiParts } from "../api-parts.ts";
+import { viewerOf } from "../auth.ts";
+import type { Idempotency } from "../idempotency.ts";
+import { shareUrl } from "../pages/share-token.ts";
+import { problems } from "../schemas/problem.ts";
+import {
+  CreateShareLinkRequest,
+  IssuedShareLink,
+  ListShareLinksResponse,
+  shareLinkItem,
+} from "../schemas/share-link.ts";
+import { SUCCESS, Success } from "../schemas/success.ts";
+import { requireId } from "./ids.ts";
+import { RunParams, requireRunId } from "./run-ids.ts";
+
+const PATH = "/agent/runs/:runId/share-links";
+const tags = ["runs"];
+/** Who may not write to a run does not hand it out, and does not see to whom it was handed out. */
+const reading = { scope: "runs:write" } as const;
+const writing = { scope: "runs:write", describedHeaders: ["Idempotency-Key"] } as const;
+
+const LIST = {
+  operationId: "listShareLinks",
+  summary: "List the share links of a run",
+  tags,
+  params: RunParams,
+  response: { 200: ListShareLinksResponse, ...problems(401, 403, 404, 503) },
+};
+const CREATE = {
+  operationId: "createShareLink",
+  summary: "Share a run with whoever has the link",
+  description:
+    "The link opens the run's page, and what that page reads, without an account and without writing. It is shown in this " +
+    "answer alone. It ends with its time, when it is deleted, and when its maker is disabled.",
+  tags,
+  params: RunParams,
+  body: CreateShareLinkRequest.default({ expires_in_seconds: 7 * 24 * 60 * 60 }),
+  response: { 201: IssuedShareLink, ...problems(400, 401, 403, 404, 503) },
+};
+const REMOVE = {
+  operationId: "deleteShareLink",
+  summary: "Delete a share link",
+  description: "It opens nothing any more; pages that are open end within a minute.",
+  tags,
+  params: RunParams.extend({ linkId: z.string().describe("A link's id.") }),
+  response: { 200: Success, ...problems(401, 403, 404, 503) },
+};
+
+export function shareLinkRoutes(parts: ApiParts, idempotency: Idempotency): FastifyPluginAsyncZod {
+  const { clock } = parts;
+  const links = new ShareLinkService(parts);
+  return async (app) => {
+    app.get(PATH, { schema: LIST, config: reading }, async (request) => {
+      const found = await links.list(viewerOf(request), requireRunId(request.params.runId));
+      return { share_links: found.map(shareLinkItem) };
+    });
+    app.post(PATH, { schema: CREATE, config: writing }, async (request, reply) => {
+      const [viewer, runId] = [viewerOf(request), requireRunId(request.params.runId)];
+      const lifetimeMs = request.body.expires_in_seconds * 1_000;
+      return idempotency.once(request, reply, {
+        operation: "share-links.create",
+        target: runId,
+        status: 201,
+        isSecret: true,
+        perform: (storage) => issue({ ...parts, storage }, viewer, runId, lifetimeMs),
+      });
+    });
+    app.delete(`${PATH}/:linkId`, { schema: REMOVE, config: writing }, async (request, reply) => {
+      const [viewer, runId] = [viewerOf(request), requireRunId(request.params.runId)];
+      const id = requireId(request.params.linkId, "link");
+      return idempotency.once(request, reply, {
+        operation: "share-links.delete",
+        target: id,
+        perform: async (storage: Storage) => {
+          await new ShareLinkService({ storage, clock }).remove(viewer, runId, id);
+          return SUCCESS;
+        },
+      });
+    });
+  };
+}
+
+async function issue(
+  parts: ApiParts,
+  viewer: Viewer,
+  runId: RunId,
+  lifetimeMs: number,
+): Promise<IssuedShareLink> {
+  const token = newShareToken();
+  const wanted = { tokenHash: parts.hashKey(token), lifetimeMs };
+  const { link, run } = await new ShareLinkService(parts).create(viewer, runId, wanted);
+  return { ...shareLinkItem(link), url: shareUrl(parts.publicUrl(), run.sessionId, token) };
+}

@@ -1,0 +1,29 @@
+import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
+import type { SkillQuery } from "../../core/skills/skill-catalogue.ts";
+import { parseRepositoryName } from "../../core/skills/skill-spec.ts";
+import type { ApiParts } from "../api-parts.ts";
+import { viewerOf } from "../auth.ts";
+import { problems } from "../schemas/problem.ts";
+import { agentSkillOf, ListAgentsQuery, ListAgentsResponse } from "../schemas/skills.ts";
+
+const LIST = {
+  operationId: "listAgents",
+  summary: "List skills",
+  tags: ["skills"],
+  querystring: ListAgentsQuery,
+  response: { 200: ListAgentsResponse, ...problems(400, 401, 404, 422, 503) },
+};
+
+export function skillRoutes({ skills }: ApiParts): FastifyPluginAsyncZod {
+  const config = { scope: "runs:read", acceptsCookie: true } as const;
+  return async (app) => {
+    app.get("/agent", { schema: LIST, config }, async (request) => {
+      const groups = await skills.list(viewerOf(request), queryOf(request.query));
+      return { agents: groups.map(agentSkillOf) };
+    });
+  };
+}
+
+function queryOf({ refresh, repo = "", sort_by: sort }: ListAgentsQuery): SkillQuery {
+  return { repository: parseRepositoryName(repo), freshness: refresh === "true" ? "now" : "recent", sort };
+}

@@ -1,0 +1,89 @@
+import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
+import { z } from "zod";
+import type { TeamId } from "../../core/ids.ts";
+import { TeamService } from "../../core/people/team-service.ts";
+import type { ApiParts } from "../api-parts.ts";
+import { viewerOf } from "../auth.ts";
+import type { Idempotency } from "../idempotency.ts";
+import { problems } from "../schemas/problem.ts";
+import { ListTeamsResponse, TeamItem, TeamRequest, teamItem } from "../schemas/team.ts";
+import { requireId } from "./ids.ts";
+
+const tags = ["people"];
+const reading = { scope: "settings:read", acceptsCookie: true } as const;
+const writing = { scope: "admin", describedHeaders: ["Idempotency-Key"] } as const;
+
+const params = z.object({ uid: z.string().describe("A team's uid.") });
+
+const LIST = {
+  operationId: "listTeams",
+  summary: "List teams",
+  description: "The caller's own; for operators, who are the administrators of the first team, all of them.",
+  tags,
+  response: { 200: ListTeamsResponse, ...problems(401, 403, 503) },
+};
+const CREATE = {
+  operationId: "createTeam",
+  summary: "Make a team",
+  description: "For operators. It gets its first administrator by POST /agent/principals with its uid.",
+  tags,
+  body: TeamRequest,
+  response: { 201: TeamItem, ...problems(400, 401, 403, 503) },
+};
+const GET = {
+  operationId: "getTeam",
+  summary: "Get a team",
+  tags,
+  params,
+  response: { 200: TeamItem, ...problems(401, 403, 404, 503) },
+};
+const UPDATE = {
+  operationId: "updateTeam",
+  summary: "Rename a team",
+  tags,
+  params,
+  body: TeamRequest,
+  response: { 200: TeamItem, ...problems(400, 401, 403, 404, 503) },
+};
+
+export function teamRoutes(parts: ApiParts, idempotency: Idempotency): FastifyPluginAsyncZod {
+  return async (app) => {
+    await app.register(readRoutes(parts));
+    await app.register(writeRoutes(parts, idempotency));
+  };
+}
+
+function readRoutes(parts: ApiParts): FastifyPluginAsyncZod {
+  const teams = new TeamService(parts);
+  return async (app) => {
+    app.get("/agent/teams", { schema: LIST, config: reading }, async (request) => ({
+      teams: (await teams.list(viewerOf(request))).map(teamItem),
+    }));
+    app.get("/agent/teams/:uid", { schema: GET, config: reading }, async (request) =>
+      teamItem(await teams.get(viewerOf(request), requireId<TeamId>(request.params.uid, "team"))),
+    );
+  };
+}
+
+function writeRoutes({ clock }: ApiParts, idempotency: Idempotency): FastifyPluginAsyncZod {
+  return async (app) => {
+    app.post("/agent/teams", { schema: CREATE, config: writing }, async (request, reply) => {
+      const viewer = viewerOf(request);
+      return idempotency.once(request, reply, {
+        operation: "teams.create",
+        status: 201,
+        perform: async (storage) =>
+          teamItem(await new TeamService({ storage, clock }).create(viewer, request.body.name)),
+      });
+    });
+    app.patch("/agent/teams/:uid", { schema: UPDATE, config: writing }, async (request, reply) => {
+      const [viewer, id] = [viewerOf(request), requireId<TeamId>(request.params.uid, "team")];
+      return idempotency.once(request, reply, {
+        operation: "teams.update",
+        target: id,
+        perform: async (storage) =>
+          teamItem(await new TeamService({ storage, clock }).rename(viewer, id, request.body.name)),
+      });
+    });
+  };
+}

@@ -1,0 +1,65 @@
+import { Readable } from "node:stream";
+import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
+import { z } from "zod";
+import { eventPages } from "../../core/runs/event-pages.ts";
+import type { Run } from "../../core/runs/run.ts";
+import type { ApiParts } from "../api-parts.ts";
+import { attachmentHeader } from "../attachment-header.ts";
+import { viewerOf } from "../auth.ts";
+import { eventJson } from "../events/event-text.ts";
+import { problems } from "../schemas/problem.ts";
+import { Redirect, SignedQuery } from "../schemas/signed-query.ts";
+import { SignedLinks } from "../signed-links.ts";
+import { RunParams, requireRunId } from "./run-ids.ts";
+
+const LINK = {
+  operationId: "getRunTranscript",
+  summary: "The raw event log of a run, as a file",
+  tags: ["runs"],
+  params: RunParams,
+  response: { 302: Redirect, ...problems(401, 404, 503) },
+};
+const FILE = {
+  operationId: "downloadRunTranscript",
+  summary: "The file that a signed address leads to",
+  description: "One event a line, as JSON, in order.",
+  tags: ["runs"],
+  querystring: SignedQuery,
+  response: {
+    200: { description: "The log.", content: { "application/x-ndjson": { schema: z.string() } } },
+    ...problems(400, 403, 404, 503),
+  },
+};
+
+const FILE_PATH = "/agent/transcript-files";
+
+export function transcriptRoutes(parts: ApiParts): FastifyPluginAsyncZod {
+  const { runs } = parts;
+  const links = new SignedLinks(parts, "transcript");
+  const config = { scope: "runs:read", acceptsCookie: true } as const;
+  return async (app) => {
+    app.get("/agent/runs/:runId/transcript", { schema: LINK, config }, async (request, reply) => {
+      const run = await runs.get({ id: requireRunId(request.params.runId) }, viewerOf(request));
+      const { id: runId, teamId } = run;
+      return reply.redirect(links.sign(`${app.prefix}${FILE_PATH}`, { runId, teamId }), 302);
+    });
+    const file = { schema: FILE, config: { public: true }, exposeHeadRoute: false } as const;
+    app.get(FILE_PATH, file, async (request, reply) => {
+      const viewer = links.open(request.query);
+      const run = await runs.get({ id: viewer.onlyRunId }, viewer);
+      // Not typed by the schema: what is sent is a stream of that text.
+      await reply
+        .type("application/x-ndjson; charset=utf-8")
+        .header("content-disposition", attachmentHeader(`run-${run.id}.jsonl`))
+        .send(Readable.from(linesOf(runs, run)) as never);
+      return reply;
+    });
+  };
+}
+
+/** A page is read when the one before was taken, so a slow reader costs no more memory than a fast one. */
+async function* linesOf(runs: ApiParts["runs"], run: Run): AsyncGenerator<string> {
+  for await (const page of eventPages(runs, run)) {
+    for (const event of page) yield `${JSON.stringify(eventJson(event))}\n`;
+  }
+}

@@ -1,0 +1,39 @@
+import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
+import { AppError } from "../../core/errors.ts";
+import { usagePeriod } from "../../core/usage/usage-period.ts";
+import type { ApiParts } from "../api-parts.ts";
+import { viewerOf } from "../auth.ts";
+import { problems } from "../schemas/problem.ts";
+import { UsageQuery, UsageResponse, usageItem } from "../schemas/usage.ts";
+
+const ROWS_MAX = 10_000;
+
+const LOOK = {
+  operationId: "getUsage",
+  summary: "Add up what runs took",
+  description:
+    "Of the runs that you see: administrators those of the team, members the team's and their own.",
+  tags: ["operations"],
+  querystring: UsageQuery,
+  response: { 200: UsageResponse, ...problems(400, 401, 503) },
+};
+
+export function usageRoutes({ clock, storage: { reports } }: ApiParts): FastifyPluginAsyncZod {
+  const config = { scope: "runs:read", acceptsCookie: true } as const;
+  return async (app) => {
+    app.get("/agent/usage", { schema: LOOK, config }, async (request) => {
+      const { group_by, ...days } = request.query;
+      const period = usagePeriod(days, clock.now());
+      const groups = [...new Set(group_by)];
+      const rows = await reports.usage({ viewer: viewerOf(request), ...period, groups, limit: ROWS_MAX + 1 });
+      if (rows.length > ROWS_MAX) throw tooMany();
+      return { usage: rows.map(usageItem) };
+    });
+  };
+}
+
+function tooMany(): AppError {
+  return new AppError("invalid_request", `There are more than ${ROWS_MAX} groups.`, {
+    remedy: "Ask for fewer days, or group by less.",
+  });
+}

@@ -1,0 +1,149 @@
+import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
+import { z } from "zod";
+import { WebhookDeliveries } from "../../core/webhooks/webhook-deliveries.ts";
+import type { WebhookDelivery as Delivery } from "../../core/webhooks/webhook-delivery.ts";
+import type { ApiParts } from "../api-parts.ts";
+import { principalOf } from "../auth.ts";
+import type { Idempotency } from "../idempotency.ts";
+import { problems } from "../schemas/problem.ts";
+import {
+  ListWebhookDeliveriesQuery,
+  ListWebhookDeliveriesResponse,
+  ReplayedWebhookDeliveries,
+  ReplayWebhookDeliveriesRequest,
+  WebhookDelivery,
+  WebhookDeliveryDetail,
+  webhookDeliveryDetailOf,
+  webhookDeliveryOf,
+} from "../schemas/webhook-deliveries.ts";
+import { requireId } from "./ids.ts";
+
+const WEBHOOK = "/agent/webhooks/:webhookId";
+const ONE = `${WEBHOOK}/deliveries/:deliveryId`;
+const tags = ["webhooks"];
+const ofWebhook = z.object({ webhookId: z.string().describe("A webhook's id.") });
+const ofDelivery = ofWebhook.extend({ deliveryId: z.string().describe("A delivery's id.") });
+const reading = { scope: "settings:read", acceptsCookie: true } as const;
+const writing = { scope: "settings:write", describedHeaders: ["Idempotency-Key"] } as const;
+
+const LIST = {
+  operationId: "listWebhookDeliveries",
+  summary: "List what a webhook is sent",
+  tags,
+  params: ofWebhook,
+  querystring: ListWebhookDeliveriesQuery,
+  response: { 200: ListWebhookDeliveriesResponse, ...problems(400, 401, 403, 404, 503) },
+};
+const GET = {
+  operationId: "getWebhookDelivery",
+  summary: "Get a delivery with its message and its tries",
+  tags,
+  params: ofDelivery,
+  response: { 200: WebhookDeliveryDetail, ...problems(401, 403, 404, 503) },
+};
+const TEST = {
+  operationId: "testWebhook",
+  summary: "Send a webhook a test",
+  description: "Its delivery says what came of it.",
+  tags,
+  params: ofWebhook,
+  response: { 201: WebhookDelivery, ...problems(401, 403, 404, 422, 503) },
+};
+const REPLAY = {
+  operationId: "replayWebhookDelivery",
+  summary: "Send a delivery again, whatever became of it",
+  tags,
+  params: ofDelivery,
+  response: { 200: WebhookDelivery, ...problems(401, 403, 404, 422, 503) },
+};
+const REPLAY_MANY = {
+  operationId: "replayWebhookDeliveries",
+  summary: "Send again all that was given up within a time",
+  tags,
+  params: ofWebhook,
+  body: ReplayWebhookDeliveriesRequest,
+  response: { 200: ReplayedWebhookDeliveries, ...problems(400, 401, 403, 404, 422, 503) },
+};
+
+export function webhookDeliveryRoutes(parts: ApiParts, idempotency: Idempotency): FastifyPluginAsyncZod {
+  const deliveries = new WebhookDeliveries(parts.clock);
+  return async (app) => {
+    await app.register(historyRoutes(parts, deliveries));
+    await app.register(sendRoutes(deliveries, idempotency));
+    await app.register(replayManyRoute(deliveries, idempotency));
+  };
+}
+
+function historyRoutes({ storage }: ApiParts, deliveries: WebhookDeliveries): FastifyPluginAsyncZod {
+  return async (app) => {
+    app.get(`${WEBHOOK}/deliveries`, { schema: LIST, config: reading }, async (request) => {
+      const endpointId = requireId(request.params.webhookId, "webhook");
+      const { cursor, limit, state } = request.query;
+      const filters = { ...(state && { state }), ...(cursor && { after: cursor }) };
+      // One more than the page has, to tell whether there is another.
+      const query = { endpointId, limit: limit + 1, ...filters };
+      return pageOf(await deliveries.list(storage, principalOf(request).teamId, query), limit);
+    });
+    app.get(ONE, { schema: GET, config: reading }, async (request) => {
+      const endpointId = requireId(request.params.webhookId, "webhook");
+      const id = requireId(request.params.deliveryId, "delivery");
+      const { teamId } = principalOf(request);
+      return webhookDeliveryDetailOf(await deliveries.get(storage, teamId, endpointId, id));
+    });
+  };
+}
+
+function pageOf(found: readonly Delivery[], limit: number): ListWebhookDeliveriesResponse {
+  const deliveries = found.slice(0, limit).map(webhookDeliveryOf);
+  const last = found.length > limit ? deliveries.at(-1) : undefined;
+  const next = last === undefined ? {} : { next_cursor: last.id };
+  return { deliveries, page_info: { has_next_page: last !== undefined, ...next } };
+}
+
+function sendRoutes(deliveries: WebhookDeliveries, idempotency: Idempotency): FastifyPluginAsyncZod {
+  return async (app) => {
+    app.post(`${WEBHOOK}/test`, { schema: TEST, config: writing }, async (request, reply) => {
+      const endpointId = requireId(request.params.webhookId, "webhook");
+      const { teamId } = principalOf(request);
+      return idempotency.once(request, reply, {
+        operation: "webhooks.test",
+        target: endpointId,
+        status: 201,
+        perform: async (storage) => webhookDeliveryOf(await deliveries.test(storage, teamId, endpointId)),
+      });
+    });
+    app.post(`${ONE}/replay`, { schema: REPLAY, config: writing }, async (request, reply) => {
+      const endpointId = requireId(request.params.webhookId, "webhook");
+      const id = requireId(request.params.deliveryId, "delivery");
+      const { teamId } = principalOf(request);
+      return idempotency.once(request, reply, {
+        operation: "webhooks.replay",
+        target: id,
+        perform: async (storage) =>
+          webhookDeliveryOf(await deliveries.replay(storage, teamId, endpointId, id)),
+      });
+    });
+  };
+}
+
+function replayManyRoute(deliveries: WebhookDeliveries, idempotency: Idempotency): FastifyPluginAsyncZod {
+  return async (app) => {
+    app.post(
+      `${WEBHOOK}/deliveries/replay`,
+      { schema: REPLAY_MANY, config: writing },
+      async (request, reply) => {
+        const endpointId = requireId(request.params.webhookId, "webhook");
+        const { teamId } = principalOf(request);
+        const { since, until } = request.body;
+        const which = { since, ...(until && { until }) };
+        return idempotency.once(request, reply, {
+          operation: "webhooks.replay-many",
+          target: endpointId,
+          perform: async (storage) => ({
+            count: await deliveries.replayMany(storage, teamId, endpointId, which),
+          }),
+        });
+      },
+    );
+  };
+}

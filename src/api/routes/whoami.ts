@@ -1,0 +1,36 @@
+import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
+import { isOperator } from "../../core/people/principal.ts";
+import { TeamService } from "../../core/people/team-service.ts";
+import type { ApiParts } from "../api-parts.ts";
+import { holderOf, viewerOf } from "../auth.ts";
+import { principalItem } from "../schemas/principal.ts";
+import { problems } from "../schemas/problem.ts";
+import { Whoami } from "../schemas/whoami.ts";
+
+const schema = {
+  operationId: "whoami",
+  summary: "Who calls, and what they may do",
+  tags: ["people"],
+  response: { 200: Whoami, ...problems(401, 503) },
+};
+const config = { scope: "any", acceptsCookie: true } as const;
+
+export function whoamiRoutes(parts: ApiParts): FastifyPluginAsyncZod {
+  const teams = new TeamService(parts);
+  return async (app) => {
+    app.get("/agent/whoami", { schema, config }, async (request) => {
+      const { key, principal } = holderOf(request);
+      const viewer = viewerOf(request);
+      const { id, name } = await teams.get(viewer, viewer.teamId);
+      const { expiresAt, hint, scopes } = key;
+      const end = expiresAt === undefined ? {} : { expires_at: expiresAt.toISOString() };
+      return {
+        principal: principalItem(principal, viewer),
+        team: { uid: id, name },
+        key: { id: key.id, name: key.name, hint, scopes: [...scopes], ...end },
+        is_administrator: viewer.administrator,
+        is_operator: isOperator(viewer),
+      };
+    });
+  };
+}

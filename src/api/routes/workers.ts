@@ -1,0 +1,21 @@
+import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
+import { hostsOf } from "../../core/workers/worker.ts";
+import type { ApiParts } from "../api-parts.ts";
+import { problems } from "../schemas/problem.ts";
+import { ListWorkersResponse, workerItem } from "../schemas/workers.ts";
+
+const LIST = {
+  operationId: "listConnectedWorkers",
+  summary: "List the names of live workers",
+  tags: ["agents"],
+  response: { 200: ListWorkersResponse, ...problems(401, 503) },
+};
+
+export function workerRoutes({ storage: { workers } }: ApiParts): FastifyPluginAsyncZod {
+  const config = { scope: "runs:read", acceptsCookie: true } as const;
+  return async (app) => {
+    app.get("/agent/connected-self-hosted-workers", { schema: LIST, config }, async () => ({
+      workers: hostsOf(await workers.listLive()).map(workerItem),
+    }));
+  };
+}

@@ -1,0 +1,108 @@
+import { z } from "zod";
+import type { AgentModel, CatalogueEntry } from "../../core/ports/agent-catalogue.ts";
+
+const MODEL_EXAMPLE = {
+  id: "demo",
+  display_name: "No model",
+  provider: "Errand",
+  vision_supported: true,
+  description: "What the demo agent does is written in its program.",
+};
+
+const AGENT_EXAMPLE = {
+  name: "demo",
+  display_name: "Demo agent (no model)",
+  description: "Looks at the files and writes a report, without a model, a key or the network.",
+  installed: true,
+  version: "1",
+  is_default: true,
+  needs: [],
+  license: "Apache-2.0",
+  models: [MODEL_EXAMPLE],
+};
+
+const Model = z
+  .object({
+    id: z.string().describe("`config.model_id` or `config.harness.model_id` of a run."),
+    display_name: z.string().describe("What people call it."),
+    provider: z.string().describe("Whose it is."),
+    vision_supported: z.boolean().describe("Whether it looks at images."),
+    description: z.string().optional().describe("What it is good for."),
+  })
+  .meta({ id: "AgentModel", description: "A model that an agent works with.", examples: [MODEL_EXAMPLE] });
+
+export const ListModelsResponse = z
+  .object({
+    default_model_id: z.string().describe("What a run gets that names neither an agent nor a model."),
+    models: z
+      .array(Model)
+      .describe(
+        "Of all agents, the default one's first. Agents may know others, which can be named all the same.",
+      ),
+  })
+  .meta({
+    id: "ListModelsResponse",
+    description: "The models that the agents of this server are known to work with.",
+    examples: [{ default_model_id: "demo", models: [MODEL_EXAMPLE] }],
+  });
+export type ListModelsResponse = z.output<typeof ListModelsResponse>;
+
+const Agent = z
+  .object({
+    name: z.string().describe("`config.harness.type` of a run."),
+    display_name: z.string().describe("What people call it."),
+    description: z.string().describe("What it is, in one sentence."),
+    installed: z.boolean().describe("Whether it is on the machine that answers."),
+    version: z.string().optional().describe("Of the agent."),
+    is_default: z.boolean().describe("Whether it does the runs that name none."),
+    needs: z.array(z.string()).describe("What is missing to use it, each as a sentence."),
+    license: z.string().optional().describe("The agent's own, as SPDX names it."),
+    models: z.array(Model).describe("The first is what it takes when none is named."),
+  })
+  .meta({
+    id: "CatalogueAgent",
+    description: "An agent that runs can be done by.",
+    examples: [AGENT_EXAMPLE],
+  });
+
+export const ListCatalogueResponse = z
+  .object({ agents: z.array(Agent).describe("The default one first.") })
+  .meta({
+    id: "ListCatalogueResponse",
+    description: "The agents of this server.",
+    examples: [{ agents: [AGENT_EXAMPLE] }],
+  });
+export type ListCatalogueResponse = z.output<typeof ListCatalogueResponse>;
+
+export function modelsJson(entries: readonly CatalogueEntry[]): ListModelsResponse["models"] {
+  const models = new Map(entries.flatMap(({ models }) => models.map((model) => [model.id, model])));
+  return Array.from(models.values(), modelJson);
+}
+
+export function agentJson(
+  entry: CatalogueEntry,
+  defaultName: string,
+): ListCatalogueResponse["agents"][number] {
+  const { name, displayName, description, installed, version, needs, license, models } = entry;
+  return {
+    name,
+    display_name: displayName,
+    description,
+    installed,
+    is_default: name === defaultName,
+    needs: [...needs],
+    models: models.map(modelJson),
+    ...(version === undefined ? {} : { version }),
+    ...(license === undefined ? {} : { license }),
+  };
+}
+
+function modelJson({ id, displayName, provider, seesImages, description }: AgentModel) {
+  return {
+    id,
+    display_name: displayName,
+    provider,
+    vision_supported: seesImages,
+    ...(description === undefined ? {} : { description }),
+  };
+}

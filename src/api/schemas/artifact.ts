@@ -1,0 +1,91 @@
+import { z } from "zod";
+import type { Artifact } from "../../core/artifacts/artifact.ts";
+import { Timestamp } from "./text.ts";
+
+const ArtifactUid = z.uuid().describe("The artifact's id.");
+const MimeType = z.string().describe("By the file's name.");
+const Title = z.string().optional().describe("For people.");
+const PageUrl = z.string().describe("Where it is to be seen.");
+
+function typed<Type extends string, Data extends z.ZodType>(type: Type, data: Data) {
+  return z.object({
+    artifact_type: z.literal(type),
+    created_at: Timestamp.describe("When it was first made; a newer version keeps it."),
+    data: data.describe("What is known of it, each type in its own way."),
+  });
+}
+
+export const ArtifactItem = z
+  .discriminatedUnion("artifact_type", [
+    typed(
+      "FILE",
+      z.object({
+        artifact_uid: ArtifactUid,
+        filepath: z.string().describe("In the workspace."),
+        filename: z.string().describe("Its last part."),
+        mime_type: MimeType,
+        size_bytes: z.int().optional().describe("Of the newest version."),
+      }),
+    ),
+    typed("PULL_REQUEST", z.object({ url: PageUrl, branch: z.string().describe("What it is to merge.") })),
+    typed("PLAN", z.object({ document_uid: z.string().describe("The plan's id."), title: Title })),
+    typed("SCREENSHOT", z.object({ artifact_uid: ArtifactUid, mime_type: MimeType })),
+    typed(
+      "EXTERNAL_REFERENCE",
+      z.object({
+        reference_type: z.string().describe("What it is, as the agent names it."),
+        url: PageUrl,
+        title: Title,
+      }),
+    ),
+  ])
+  .meta({
+    id: "ArtifactItem",
+    description: "Something a run made.",
+    examples: [
+      {
+        artifact_type: "FILE",
+        created_at: "2026-03-01T09:04:31.250Z",
+        data: {
+          artifact_uid: "0195b2a8-4d2e-7f60-a1b2-c3d4e5f60718",
+          filepath: "artifacts/report.md",
+          filename: "report.md",
+          mime_type: "text/markdown",
+          size_bytes: 1834,
+        },
+      },
+    ],
+  });
+export type ArtifactItem = z.output<typeof ArtifactItem>;
+
+export function artifactItemOf({ id, body, file, createdAt }: Artifact): ArtifactItem {
+  const created_at = createdAt.toISOString();
+  switch (body.type) {
+    case "FILE": {
+      const size = file === undefined ? {} : { size_bytes: file.sizeBytes };
+      const { filePath: filepath, fileName: filename, mimeType: mime_type } = body;
+      const data = { artifact_uid: id, filepath, filename, mime_type, ...size };
+      return { artifact_type: body.type, created_at, data };
+    }
+    case "PULL_REQUEST":
+      return { artifact_type: body.type, created_at, data: { url: body.url, branch: body.branch } };
+    case "PLAN":
+      return {
+        artifact_type: body.type,
+        created_at,
+        data: { document_uid: body.documentUid, ...titleOf(body) },
+      };
+    case "SCREENSHOT":
+      return { artifact_type: body.type, created_at, data: { artifact_uid: id, mime_type: body.mimeType } };
+    case "EXTERNAL_REFERENCE": {
+      const data = { reference_type: body.referenceType, url: body.url, ...titleOf(body) };
+      return { artifact_type: body.type, created_at, data };
+    }
+    default:
+      return body satisfies never;
+  }
+}
+
+function titleOf({ title }: { readonly title?: string }): { title?: string } {
+  return title === undefined ? {} : { title };
+}

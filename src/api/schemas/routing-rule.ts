@@ -1,0 +1,159 @@
+import { z } from "zod";
+import type { ConsideredRule, Routing } from "../../core/routing/route.ts";
+import type { RoutedConfig } from "../../core/routing/routed-config.ts";
+import type { RoutingRule } from "../../core/routing/routing-rule.ts";
+import type { RunConfig } from "../../core/runs/run.ts";
+import {
+  MatchedText,
+  oneOf,
+  placeConditions,
+  ruleEditOf,
+  ruleItem,
+  ruleMembers,
+  ruleRequest,
+} from "./rule-parts.ts";
+import { AmbientAgentConfig } from "./run-config.ts";
+import { RunSourceType } from "./run-item.ts";
+
+const REQUEST_EXAMPLE = {
+  name: "The web shop",
+  match: { integrations: ["github"], places: ["acme/web-*"], text: ["checkout", "cart"] },
+  priority: 10,
+  environment_id: "3sVb9qTz1LxYw7KpR2nMcA",
+  config: { base_prompt: "Answer in one paragraph." },
+};
+const EXAMPLE = {
+  ...REQUEST_EXAMPLE,
+  id: "0195b2a4-5c1e-7e4b-9d57-3f8a1c2b4d71",
+  enabled: true,
+  created_by: "0195b2a0-0000-7000-8000-000000000001",
+  created_at: "2026-03-01T09:00:00.000Z",
+  updated_at: "2026-03-01T09:00:00.000Z",
+};
+const ENVIRONMENT = "The environment that the request gets.";
+const CONFIG = "Values for what the request does not configure itself.";
+
+/** Strict, unlike other bodies: a misspelt condition that is ignored would match more than was meant. */
+const RoutingMatch = z
+  .strictObject({
+    ...placeConditions,
+    text: oneOf(MatchedText.regex(/\S/, "must not be blank"))
+      .optional()
+      .describe("Words of the request, or words in a row, whatever their case."),
+    sources: oneOf(RunSourceType)
+      .optional()
+      .describe("What did not come through an integration is routed only by rules that name its source."),
+  })
+  .meta({
+    id: "RoutingMatch",
+    description: "All that is given must hold; of each list, one.",
+    examples: [REQUEST_EXAMPLE.match],
+  });
+
+export const RoutingRuleRequest = z
+  .object({
+    ...ruleRequest,
+    match: RoutingMatch.optional(),
+    environment_id: MatchedText.optional().describe(ENVIRONMENT),
+    config: AmbientAgentConfig.optional(),
+  })
+  .meta({ id: "RoutingRuleRequest", description: "A routing rule to be.", examples: [REQUEST_EXAMPLE] });
+export type RoutingRuleRequest = z.output<typeof RoutingRuleRequest>;
+
+export const RoutingRuleItem = z
+  .object({
+    ...ruleMembers,
+    match: RoutingMatch,
+    environment_id: z.string().optional().describe(ENVIRONMENT),
+    config: AmbientAgentConfig.describe(CONFIG),
+  })
+  .meta({
+    id: "RoutingRule",
+    description:
+      "Gives a request that names no environment its environment, and values for what it does not configure. The first " +
+      "that matches decides.",
+    examples: [EXAMPLE],
+  });
+export type RoutingRuleItem = z.output<typeof RoutingRuleItem>;
+
+export const ListRoutingRulesResponse = z
+  .object({ routing_rules: z.array(RoutingRuleItem).describe("In the order in which they are looked at.") })
+  .meta({
+    id: "ListRoutingRulesResponse",
+    description: "All routing rules of the team, those that are switched off too.",
+    examples: [{ routing_rules: [EXAMPLE] }],
+  });
+
+export const EvaluateRoutingRequest = z
+  .object({
+    text: z.string().optional().describe("What is asked for."),
+    source: RunSourceType.optional().describe("Default: `API`."),
+    integration: MatchedText.optional().describe("The integration it came through."),
+    installation: MatchedText.optional().describe("Its workspace, organisation or account."),
+    place: MatchedText.optional().describe("Its channel or repository."),
+    config: AmbientAgentConfig.optional(),
+  })
+  .meta({
+    id: "EvaluateRoutingRequest",
+    description: "A request that somebody might make.",
+    examples: [
+      { text: "Fix the cart", source: "GITHUB_WEBHOOK", integration: "github", place: "acme/web-shop" },
+    ],
+  });
+export type EvaluateRoutingRequest = z.output<typeof EvaluateRoutingRequest>;
+
+const ConsideredRoutingRule = z.object({
+  id: z.uuid().describe("The rule."),
+  name: z.string().describe("Its name."),
+  matches: z.boolean().describe("Whether it matches, and so decides."),
+  mismatch: z.string().optional().describe("The first of its conditions that does not hold."),
+});
+
+export const RoutingResult = z
+  .object({
+    rule: z
+      .object({ id: z.uuid().describe("Its id."), name: z.string().describe("Its name.") })
+      .optional()
+      .describe("The rule that decides; absent where none matches."),
+    reason: z.string().describe("Why."),
+    config: AmbientAgentConfig.describe("What the run would be configured with."),
+    config_layers: z.record(z.string(), z.string()).describe("Which layer gave each of its values."),
+    considered: z.array(ConsideredRoutingRule).describe("All that were looked at, in their order."),
+  })
+  .meta({
+    id: "RoutingResult",
+    description: "Where the request would go, and why. Nothing was done.",
+    examples: [
+      {
+        rule: { id: EXAMPLE.id, name: EXAMPLE.name },
+        reason: "The first rule that matches: integrations, places, text.",
+        config: { ...REQUEST_EXAMPLE.config, environment_id: REQUEST_EXAMPLE.environment_id },
+        config_layers: { harness: "default", base_prompt: "routing_rule", environment_id: "routing_rule" },
+        considered: [{ id: EXAMPLE.id, name: EXAMPLE.name, matches: true }],
+      },
+    ],
+  });
+type RoutingResult = z.output<typeof RoutingResult>;
+
+export function routingRuleEditOf(request: RoutingRuleRequest) {
+  const { match = {}, environment_id: environmentId, config = {} } = request;
+  const environment = environmentId === undefined ? {} : { environmentId };
+  return { ...ruleEditOf(request), match, config: config as RunConfig, ...environment };
+}
+
+export function routingRuleItem(rule: RoutingRule): RoutingRuleItem {
+  const { match, config, environmentId } = rule;
+  const environment = environmentId === undefined ? {} : { environment_id: environmentId };
+  return { ...ruleItem(rule), match: match as RoutingRuleItem["match"], config, ...environment };
+}
+
+export function routingResult({ rule, reason, considered }: Routing, routed: RoutedConfig): RoutingResult {
+  const decided = rule === undefined ? {} : { rule: { id: rule.id, name: rule.name } };
+  const { config, provenance } = routed;
+  const layers = { config, config_layers: { ...provenance.config_layers } };
+  return { ...decided, reason, ...layers, considered: considered.map(consideredItem) };
+}
+
+function consideredItem({ rule: { id, name }, mismatch }: ConsideredRule) {
+  return mismatch === undefined ? { id, name, matches: true } : { id, name, matches: false, mismatch };
+}

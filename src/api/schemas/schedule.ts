@@ -1,0 +1,149 @@
+import { z } from "zod";
+import type { Principal } from "../../core/people/principal.ts";
+import type { RunConfig } from "../../core/runs/run.ts";
+import type { Schedule } from "../../core/schedules/schedule.ts";
+import type { NewSchedule } from "../../core/schedules/schedule-service.ts";
+import { AmbientAgentConfig } from "./run-config.ts";
+import { CONFIG_EXAMPLE } from "./run-examples.ts";
+import { creatorInfo, RunCreatorInfo, Scope } from "./run-item.ts";
+import { Metadata } from "./run-requests.ts";
+import { Timestamp, textOfCharacters } from "./text.ts";
+
+const NAME_LENGTH = 200;
+const CRON_LENGTH = 200;
+const REQUEST_EXAMPLE = {
+  name: "Nightly tidy",
+  cron_schedule: "0 3 * * *",
+  prompt: "Look for dead code and open a pull request that removes it",
+  enabled: true,
+  agent_config: CONFIG_EXAMPLE,
+};
+const CREATOR_EXAMPLE = { uid: "0195b2a0-0000-7000-8000-000000000001", type: "user", display_name: "Mira" };
+const EXAMPLE = {
+  ...REQUEST_EXAMPLE,
+  id: "0195b2a4-5c1e-7e4b-9d57-3f8a1c2b4d72",
+  created_at: "2026-03-01T09:00:00.000Z",
+  updated_at: "2026-03-01T09:00:00.000Z",
+  created_by: CREATOR_EXAMPLE,
+  updated_by: CREATOR_EXAMPLE,
+  history: { last_ran: "2026-03-02T03:00:00.210Z", next_run: "2026-03-03T03:00:00.000Z" },
+  scope: { type: "Team" },
+};
+const NOTHING_TO_DO = "is needed unless agent_config.skill_spec names a skill";
+
+const given = {
+  name: textOfCharacters(NAME_LENGTH).min(1).describe("What it is called; the title of its runs."),
+  cron_schedule: z
+    .string()
+    .max(CRON_LENGTH)
+    .describe("Five fields: minute, hour, day of month, month, day of week; in UTC."),
+  prompt: z.string().optional().describe("What its runs are to do. Needed unless a skill says it."),
+  agent_config: AmbientAgentConfig.optional(),
+  metadata: Metadata.optional(),
+};
+
+export const ScheduleRequest = z
+  .object({
+    ...given,
+    enabled: z.boolean().optional().describe("Whether it comes due. Default: true."),
+    team: z
+      .boolean()
+      .optional()
+      .describe("false: only its creator and administrators see it and its runs. Default true."),
+  })
+  .refine(hasWork, { path: ["prompt"], message: NOTHING_TO_DO })
+  .meta({ id: "ScheduleRequest", description: "A schedule to be.", examples: [REQUEST_EXAMPLE] });
+type ScheduleRequest = z.output<typeof ScheduleRequest>;
+
+export const ScheduleUpdateRequest = z
+  .object({ ...given, enabled: z.boolean().describe("Whether it comes due.") })
+  .refine(hasWork, { path: ["prompt"], message: NOTHING_TO_DO })
+  .meta({
+    id: "ScheduleUpdateRequest",
+    description: "All of a schedule anew: what is left out is empty afterwards.",
+    examples: [REQUEST_EXAMPLE],
+  });
+export type ScheduleUpdateRequest = z.output<typeof ScheduleUpdateRequest>;
+
+const History = z.object({
+  last_ran: Timestamp.optional().describe("When it started a run last."),
+  next_run: Timestamp.optional().describe("When it comes due next; absent while it is paused."),
+});
+
+export const ScheduleItem = z
+  .object({
+    id: z.uuid().describe("The schedule's id."),
+    name: z.string().describe("What it is called."),
+    cron_schedule: z.string().describe("Five fields, in UTC."),
+    enabled: z.boolean().describe("Whether it comes due."),
+    prompt: z.string().describe("What its runs are to do."),
+    created_at: Timestamp.describe("When it was made."),
+    updated_at: Timestamp.describe("When it was changed last."),
+    agent_config: AmbientAgentConfig.optional(),
+    metadata: z.record(z.string(), z.string()).optional().describe("Names that its runs are given."),
+    created_by: RunCreatorInfo.optional(),
+    updated_by: RunCreatorInfo.optional(),
+    history: History.optional().describe("When it ran and will run."),
+    last_spawn_error: z.string().optional().describe("Why its last due time started no run."),
+    scope: Scope.optional().describe("Who sees it and its runs."),
+  })
+  .meta({ id: "ScheduledAgentItem", description: "A schedule, as it stands now.", examples: [EXAMPLE] });
+export type ScheduleItem = z.output<typeof ScheduleItem>;
+
+export const ListSchedulesResponse = z
+  .object({ schedules: z.array(ScheduleItem).describe("By name.") })
+  .meta({
+    id: "ListSchedulesResponse",
+    description: "All schedules that the caller sees.",
+    examples: [{ schedules: [EXAMPLE] }],
+  });
+
+export function newScheduleOf({ enabled = true, team = true, ...request }: ScheduleRequest): NewSchedule {
+  return { ...scheduleEditOf({ ...request, enabled }), teamOwned: team };
+}
+
+export function scheduleEditOf(request: ScheduleUpdateRequest) {
+  const {
+    name,
+    cron_schedule: cron,
+    prompt = "",
+    enabled,
+    agent_config: config = {},
+    metadata = {},
+  } = request;
+  return { name, cron, prompt, enabled, config: config as RunConfig, metadata };
+}
+
+/** `people`: those who are named by it, as far as they are known. */
+export function scheduleItem(schedule: Schedule, people: ReadonlyMap<string, Principal>): ScheduleItem {
+  const { id, name, cron, enabled, prompt, config, metadata, lastSpawnError } = schedule;
+  const { createdAt, creatorId, lastEditorId, teamOwned, updatedAt } = schedule;
+  return {
+    ...{ id, name, cron_schedule: cron, enabled, prompt },
+    created_at: createdAt.toISOString(),
+    updated_at: updatedAt.toISOString(),
+    agent_config: config,
+    ...(Object.keys(metadata).length === 0 ? {} : { metadata }),
+    created_by: creatorInfo(creatorId, people.get(creatorId)),
+    updated_by: creatorInfo(lastEditorId, people.get(lastEditorId)),
+    history: historyOf(schedule),
+    ...(lastSpawnError === undefined ? {} : { last_spawn_error: lastSpawnError }),
+    scope: teamOwned ? { type: "Team" } : { type: "User", uid: creatorId },
+  };
+}
+
+function historyOf({ lastRanAt, nextRunAt }: Schedule): NonNullable<ScheduleItem["history"]> {
+  return {
+    ...(lastRanAt === undefined ? {} : { last_ran: lastRanAt.toISOString() }),
+    ...(nextRunAt === undefined ? {} : { next_run: nextRunAt.toISOString() }),
+  };
+}
+
+interface Work {
+  readonly prompt?: string | undefined;
+  readonly agent_config?: { readonly skill_spec?: string | undefined } | undefined;
+}
+
+function hasWork({ prompt = "", agent_config }: Work): boolean {
+  return prompt.trim() !== "" || agent_config?.skill_spec !== undefined;
+}

@@ -1,0 +1,38 @@
+import { z } from "zod";
+import type { Team } from "../../core/people/team.ts";
+import { Timestamp, textOfCharacters } from "./text.ts";
+
+const NAME_LENGTH = 100;
+
+const EXAMPLE = {
+  uid: "00000000-0000-7000-8000-000000000001",
+  name: "Platform",
+  created_at: "2026-02-01T08:00:00.000Z",
+};
+
+export const TeamItem = z
+  .object({
+    uid: z.uuid().describe("The team's id."),
+    name: z.string().describe("Unique in the installation."),
+    created_at: Timestamp.describe("When it was made."),
+  })
+  .meta({
+    id: "Team",
+    description: "Whose data stays apart from everybody else's.",
+    examples: [EXAMPLE],
+  });
+export type TeamItem = z.output<typeof TeamItem>;
+
+export const ListTeamsResponse = z.object({ teams: z.array(TeamItem).describe("The oldest first.") }).meta({
+  id: "ListTeamsResponse",
+  description: "The caller's own team; for operators all of them.",
+  examples: [{ teams: [EXAMPLE] }],
+});
+
+export const TeamRequest = z
+  .object({ name: textOfCharacters(NAME_LENGTH).min(1).describe("Unique in the installation.") })
+  .meta({ id: "TeamRequest", description: "What a team is called.", examples: [{ name: "Platform" }] });
+
+export function teamItem({ id, name, createdAt }: Team): TeamItem {
+  return { uid: id, name, created_at: createdAt.toISOString() };
+}

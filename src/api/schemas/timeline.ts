@@ -1,0 +1,53 @@
+import { z } from "zod";
+import type { TimelineEntry } from "../../core/conversations/timeline.ts";
+import { nameUuid } from "../name-uuid.ts";
+import { Timestamp } from "./text.ts";
+
+const RUN_ID = "0195b2a4-5c1e-7e4b-9d57-3f8a1c2b4d6e";
+const EXAMPLE = {
+  event_uuid: "1f0c2a52-6f0e-5b7a-9a83-0d5c2e7b1a64",
+  run_id: RUN_ID,
+  execution_id: "5e2b7c1d-3a4f-5e6d-8c9b-0a1b2c3d4e5f",
+  event_type: "run.state",
+  occurred_at: "2026-03-01T09:00:00.410Z",
+  payload: { from: "QUEUED", to: "PENDING" },
+};
+
+const TimelineEvent = z.object({
+  event_uuid: z.uuid().describe("The same however often it is read."),
+  run_id: z.uuid().describe("The run's id."),
+  execution_id: z
+    .uuid()
+    .optional()
+    .describe("The attempt of a worker that it belongs to; absent while nobody works on the run."),
+  event_type: z.string().describe("What happened; new types may come."),
+  occurred_at: Timestamp.describe("When it was stored."),
+  payload: z.record(z.string(), z.unknown()).optional().describe("The type's own members."),
+});
+
+export const RunTimeline = z
+  .object({ events: z.array(TimelineEvent).describe("In the order in which they happened.") })
+  .meta({
+    id: "RunTimeline",
+    description: "The course of a run, without what its agent said and did.",
+    examples: [{ events: [EXAMPLE] }],
+  });
+export type RunTimeline = z.output<typeof RunTimeline>;
+
+export function timelineEventOf({ event, attempt }: TimelineEntry): z.output<typeof TimelineEvent> {
+  const { runId, seq, at, body } = event;
+  const { kind, ...payload } = body;
+  return {
+    event_uuid: nameUuid(`${runId}/${seq}`),
+    run_id: runId,
+    ...(attempt === undefined ? {} : { execution_id: nameUuid(`${runId}/attempt/${attempt}`) }),
+    event_type: kind,
+    occurred_at: at.toISOString(),
+    ...(Object.keys(payload).length === 0 ? {} : { payload: withoutWords(payload) }),
+  };
+}
+
+/** The closing words of a turn may be long; they stand in the conversation. */
+function withoutWords(payload: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(payload).filter(([name]) => name !== "answer"));
+}

@@ -1,0 +1,127 @@
+import { z } from "zod";
+import type { TriedWebhook } from "../../core/ports/webhooks.ts";
+import {
+  type WebhookDelivery as Delivery,
+  type WebhookTry as Try,
+  WEBHOOK_DELIVERY_STATES,
+} from "../../core/webhooks/webhook-delivery.ts";
+import { numberInQuery } from "./list-runs.ts";
+import { PageInfo } from "./run-item.ts";
+import { GivenTime, Timestamp } from "./text.ts";
+import { DELIVERY_DETAIL_EXAMPLE, DELIVERY_EXAMPLE, TRY_EXAMPLE } from "./webhook-examples.ts";
+
+const LIMIT_MAX = 100;
+const LIMIT_DEFAULT = 20;
+
+const DeliveryState = z.enum(WEBHOOK_DELIVERY_STATES).meta({
+  id: "WebhookDeliveryState",
+  description: "`waiting` to be tried, again perhaps; `delivered`; `dead`: given up.",
+  examples: ["delivered"],
+});
+
+const members = {
+  id: z.uuid().describe("The delivery, and the header `webhook-id` of its messages."),
+  webhook_id: z.uuid().describe("Whom it is for."),
+  type: z.string().describe("The type of the message."),
+  run_id: z.uuid().optional().describe("The run that it tells of."),
+  seq: z.int().optional().describe("The event of the run that it tells of."),
+  state: DeliveryState,
+  tries: z.int().describe("How often it was tried."),
+  error: z.string().optional().describe("Why the last try failed, or why there are no more."),
+  next_try_at: Timestamp.optional().describe("When it is tried next, at the earliest."),
+  created_at: Timestamp.describe("When it was made."),
+  settled_at: Timestamp.optional().describe("When it was delivered or given up."),
+};
+
+export const WebhookDelivery = z.object(members).meta({
+  id: "WebhookDelivery",
+  description: "A message for a webhook, and what became of it.",
+  examples: [DELIVERY_EXAMPLE],
+});
+type WebhookDelivery = z.output<typeof WebhookDelivery>;
+
+const WebhookTry = z
+  .object({
+    number: z.int().describe("1, 2, 3 …"),
+    at: Timestamp.describe("When it ended."),
+    duration_ms: z.int().describe("How long it took."),
+    status: z.int().optional().describe("The HTTP status of the answer; absent when there was none."),
+    error: z.string().optional().describe("Why it failed."),
+  })
+  .meta({ id: "WebhookTry", description: "One try of a delivery.", examples: [TRY_EXAMPLE] });
+
+export const WebhookDeliveryDetail = z
+  .object({
+    ...members,
+    body: z.string().describe("The message exactly as it is sent."),
+    history: z.array(WebhookTry).describe("Every try, the first one first."),
+  })
+  .meta({
+    id: "WebhookDeliveryDetail",
+    description: "A delivery with its message and its tries.",
+    examples: [DELIVERY_DETAIL_EXAMPLE],
+  });
+
+export const ListWebhookDeliveriesQuery = z.object({
+  limit: numberInQuery(1, LIMIT_MAX).default(LIMIT_DEFAULT).describe("How many, at most."),
+  cursor: z.uuid().optional().describe("Where the previous page ended."),
+  state: DeliveryState.optional().describe("Only these."),
+});
+
+export const ListWebhookDeliveriesResponse = z
+  .object({ deliveries: z.array(WebhookDelivery).describe("The newest first."), page_info: PageInfo })
+  .meta({
+    id: "ListWebhookDeliveriesResponse",
+    description: "A page of a webhook's deliveries.",
+    examples: [{ deliveries: [DELIVERY_EXAMPLE], page_info: { has_next_page: false } }],
+  });
+export type ListWebhookDeliveriesResponse = z.output<typeof ListWebhookDeliveriesResponse>;
+
+export const ReplayWebhookDeliveriesRequest = z
+  .object({
+    since: GivenTime.describe("Those made then or later."),
+    until: GivenTime.optional().describe("And before this."),
+  })
+  .meta({
+    id: "ReplayWebhookDeliveriesRequest",
+    description: "Which of the deliveries that were given up are sent again.",
+    examples: [{ since: "2026-03-01T09:00:00Z" }],
+  });
+
+export const ReplayedWebhookDeliveries = z
+  .object({ count: z.int().describe("How many are sent again.") })
+  .meta({
+    id: "ReplayedWebhookDeliveries",
+    description: "What was replayed.",
+    examples: [{ count: 3 }],
+  });
+
+export function webhookDeliveryOf(delivery: Delivery): WebhookDelivery {
+  const { about, dueAt, error, settledAt } = delivery;
+  return {
+    id: delivery.id,
+    webhook_id: delivery.endpointId,
+    type: delivery.type,
+    ...(about === undefined ? {} : { run_id: about.runId, seq: about.seq }),
+    state: delivery.state,
+    tries: delivery.tries,
+    ...(error === undefined ? {} : { error }),
+    ...(dueAt === undefined ? {} : { next_try_at: dueAt.toISOString() }),
+    created_at: delivery.createdAt.toISOString(),
+    ...(settledAt === undefined ? {} : { settled_at: settledAt.toISOString() }),
+  };
+}
+
+export function webhookDeliveryDetailOf(delivery: TriedWebhook): z.output<typeof WebhookDeliveryDetail> {
+  return { ...webhookDeliveryOf(delivery), body: delivery.body, history: delivery.history.map(tryOf) };
+}
+
+function tryOf({ at, durationMs, error, number, status }: Try): z.output<typeof WebhookTry> {
+  return {
+    number,
+    at: at.toISOString(),
+    duration_ms: durationMs,
+    ...(status === undefined ? {} : { status }),
+    ...(error === undefined ? {} : { error }),
+  };
+}

@@ -1,0 +1,36 @@
+import { z } from "zod";
+import type { WorkerHost } from "../../core/workers/worker.ts";
+import { Timestamp } from "./text.ts";
+
+const EXAMPLE = {
+  worker_host: "build-box",
+  connection_count: 2,
+  connected_at: "2026-03-01T06:00:00.000Z",
+  last_seen_at: "2026-03-01T09:04:31.000Z",
+};
+
+const WorkerItem = z
+  .object({
+    worker_host: z.string().describe("`config.worker_host` of a run that asks for it."),
+    connection_count: z.int().describe("How many worker processes go by this name."),
+    connected_at: Timestamp.describe("When the oldest of them started."),
+    last_seen_at: Timestamp.describe("When one of them was last heard of."),
+  })
+  .meta({ id: "WorkerHost", description: "Live workers of one name.", examples: [EXAMPLE] });
+
+export const ListWorkersResponse = z
+  .object({ workers: z.array(WorkerItem).describe("By name. Workers without one are left out.") })
+  .meta({
+    id: "ListWorkersResponse",
+    description: "The names by which runs can ask for workers.",
+    examples: [{ workers: [EXAMPLE] }],
+  });
+
+export function workerItem(host: WorkerHost): z.output<typeof WorkerItem> {
+  return {
+    worker_host: host.name,
+    connection_count: host.connectionCount,
+    connected_at: host.connectedAt.toISOString(),
+    last_seen_at: host.lastSeenAt.toISOString(),
+  };
+}

@@ -1,0 +1,35 @@
+import type { Collected } from "../ports/workspace.ts";
+import type { RunEdit } from "../runs/run-edit.ts";
+import type { Artifact, ArtifactBody } from "./artifact.ts";
+import { mimeTypeOf } from "./mime-types.ts";
+
+/** The log says that something was left out, it does not list a directory. */
+const LEFT_OUT_TOLD_MAX = 20;
+
+/** What was found in a workspace becomes the run's. A file at a path that is `known` is that one's next version. */
+export function decideArtifacts(
+  edit: RunEdit,
+  { files, leftOut }: Collected,
+  known: readonly Artifact[],
+): void {
+  const earlier = new Map(known.filter(isFile).map((artifact) => [artifact.key, artifact]));
+  for (const { path, ...file } of files) {
+    edit.addArtifact({ key: path, body: fileAt(path), file }, earlier.get(path));
+  }
+  if (leftOut.length === 0) return;
+  edit.record({ kind: "artifact.left_out", files: leftOut.slice(0, LEFT_OUT_TOLD_MAX) });
+}
+
+/** Of the files that are known, their content by path. */
+export function hashesOf(known: readonly Artifact[]): ReadonlyMap<string, string> {
+  return new Map(known.filter(isFile).map(({ key, file }) => [key, file?.hash ?? ""]));
+}
+
+function isFile({ body }: Artifact): boolean {
+  return body.type === "FILE";
+}
+
+function fileAt(filePath: string): ArtifactBody {
+  const fileName = filePath.slice(filePath.lastIndexOf("/") + 1);
+  return { type: "FILE", filePath, fileName, mimeType: mimeTypeOf(fileName) };
+}

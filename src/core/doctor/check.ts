@@ -1,0 +1,38 @@
+export const CHECK_STATUSES = ["ok", "warn", "fail"] as const;
+export type CheckStatus = (typeof CHECK_STATUSES)[number];
+
+/** What a check found. */
+export interface Finding {
+  readonly status: CheckStatus;
+  readonly message: string;
+  /** What the operator can do about it. */
+  readonly remedy?: string;
+}
+
+/** One thing that has to be right for the installation to work; the part that knows about it looks. */
+export interface Check {
+  readonly name: string;
+  look(): Promise<Finding>;
+}
+
+export interface NamedFinding extends Finding {
+  readonly name: string;
+}
+
+export function ok(message: string): Finding {
+  return { status: "ok", message };
+}
+
+export function warn(message: string, remedy: string): Finding {
+  return { status: "warn", message, remedy };
+}
+
+export function fail(message: string, remedy: string): Finding {
+  return { status: "fail", message, remedy };
+}
+
+/** The worst of all. */
+export function statusOf(findings: readonly Finding[]): CheckStatus {
+  const found = new Set(findings.map(({ status }) => status));
+  return CHECK_STATUSES.findLast((status) => found.has(status)) ?? "ok";
+}

@@ -1,0 +1,122 @@
+import type { AgentCatalogueView } from "../ports/agent-catalogue.ts";
+import type { Storage } from "../ports/storage.ts";
+import type { WorkerStore } from "../ports/workers.ts";
+import { type Check, fail, ok, warn } from "./check.ts";
+
+/** A job is taken within a second; one that has waited this long waits for a free worker, or for any. */
+const WAIT_WARN_SECONDS = 60;
+const WAIT_FAIL_SECONDS = 600;
+
+/** `longestWaitSeconds`: of jobs that could be taken; undefined: none waits. */
+export function queueCheck(longestWaitSeconds: () => Promise<number | undefined>): Check {
+  return {
+    name: "queue",
+    async look() {
+      const seconds = Math.round((await longestWaitSeconds()) ?? 0);
+      if (seconds < WAIT_WARN_SECONDS) return ok("No job has waited for long.");
+      const report = seconds < WAIT_FAIL_SECONDS ? warn : fail;
+      return report(
+        `A job has waited for ${seconds} s.`,
+        "Start more workers, raise ERRAND_CONCURRENCY, or start workers of the name that waiting runs ask for.",
+      );
+    },
+  };
+}
+
+export function workersCheck({ workers }: { readonly workers: Pick<WorkerStore, "listLive"> }): Check {
+  return {
+    name: "workers",
+    async look() {
+      const live = await workers.listLive();
+      if (live.length === 0)
+        return fail(
+          "No worker lives: no run is worked on.",
+          "Start a process with ERRAND_ROLE=worker or all.",
+        );
+      const slots = live.reduce((sum, worker) => sum + worker.slots, 0);
+      return ok(`${live.length} with room for ${slots} runs at a time.`);
+    },
+  };
+}
+
+export function sandboxCheck({ workers }: { readonly workers: Pick<WorkerStore, "listLive"> }): Check {
+  return {
+    name: "sandbox",
+    async look() {
+      const live = await workers.listLive();
+      const open = live.filter(({ sandbox }) => !sandbox.isolated);
+      const names = [...new Set(live.map(({ sandbox }) => sandbox.name))].join(", ");
+      if (open.length === 0)
+        return ok(names === "" ? "There is no worker that has one." : `In use: ${names}.`);
+      return warn(
+        `${open.length} of ${live.length} workers keep agents from nothing: they have this machine's files and network.`,
+        "Install bubblewrap where those workers run, and leave ERRAND_SANDBOX unset.",
+      );
+    },
+  };
+}
+
+export function agentsCheck(catalogue: AgentCatalogueView): Check {
+  return {
+    name: "agents",
+    async look() {
+      const entries = await catalogue.list();
+      const missing = entries.filter(({ needs }) => needs.length > 0);
+      const names = entries.map(({ name }) => name).join(", ");
+      if (missing.length === 0) return ok(`Ready: ${names}. Default: ${catalogue.defaultName}.`);
+      const isDefault = missing.some(({ name }) => name === catalogue.defaultName);
+      const needs = missing.map((entry) => `${entry.displayName}: ${entry.needs.join(" ")}`);
+      return (isDefault ? fail : warn)(needs.join(" "), "Install what is missing, or choose another agent.");
+    },
+  };
+}
+
+/** `adapters`: the names of those that are switched on. */
+export function adaptersCheck(
+  adapters: readonly string[],
+  { installations, teams }: Pick<Storage, "installations" | "teams">,
+): Check {
+  return {
+    name: "adapters",
+    async look() {
+      if (adapters.length === 0) return ok("None is switched on: runs come over the API alone.");
+      const ofTeams = (await teams.list()).map(({ id }) => installations.list(id));
+      const all = (await Promise.all(ofTeams)).flat().filter(({ enabled }) => enabled);
+      const counts = adapters.map((name) => {
+        const count = all.filter(({ adapter }) => adapter === name).length;
+        return `${name} (${count === 0 ? "not heard of yet" : `${count} installations`})`;
+      });
+      return ok(`Switched on: ${counts.join(", ")}.`);
+    },
+  };
+}
+
+const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
+
+export function publicUrlCheck(publicUrl: () => string, adapters: readonly string[]): Check {
+  return {
+    name: "public_url",
+    async look() {
+      const url = publicUrl();
+      const isLoopback = URL.canParse(url) && LOOPBACK.test(new URL(url).hostname);
+      if (!isLoopback) return ok(`Links lead to ${url}.`);
+      if (adapters.length === 0) return ok(`Links lead to ${url}: they work on this machine alone.`);
+      return warn(
+        `Links that are posted lead to ${url}, where nobody else can follow them, and no webhook comes from outside.`,
+        "Set ERRAND_PUBLIC_URL to the address by which others reach this server.",
+      );
+    },
+  };
+}
+
+export function secretKeyCheck(isGiven: boolean): Check {
+  return {
+    name: "secret_key",
+    async look() {
+      if (isGiven) return ok("Given by ERRAND_SECRET_KEY.");
+      return ok(
+        "Made at the first start and kept in the data directory. Without it no secret can be opened: back it up.",
+      );
+    },
+  };
+}

@@ -1,0 +1,48 @@
+import type { Clock } from "../ports/clock.ts";
+import type { Log } from "../ports/log.ts";
+import { type Check, type Finding, fail, type NamedFinding } from "./check.ts";
+
+/** A check that takes longer has found something. */
+const LOOK_MS = 5_000;
+
+export interface DoctorParts {
+  readonly checks: readonly Check[];
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Has all checks look at once. */
+export class Doctor {
+  readonly #parts: DoctorParts;
+
+  constructor(parts: DoctorParts) {
+    this.#parts = parts;
+  }
+
+  /** In the order of the checks. */
+  examine(): Promise<readonly NamedFinding[]> {
+    return Promise.all(this.#parts.checks.map((check) => this.#perform(check)));
+  }
+
+  async #perform(check: Check): Promise<NamedFinding> {
+    const { promise: late, resolve } = Promise.withResolvers<Finding>();
+    const stop = this.#parts.clock.after(LOOK_MS, () => resolve(TOO_LATE));
+    const finding = await Promise.race([this.#look(check), late]);
+    stop();
+    return { name: check.name, ...finding };
+  }
+
+  async #look(check: Check): Promise<Finding> {
+    try {
+      return await check.look();
+    } catch (error) {
+      this.#parts.log.warn("doctor.check.failed", { check: check.name, error });
+      return fail("This could not be looked at.", "The log says why, under doctor.check.failed.");
+    }
+  }
+}
+
+const TOO_LATE = fail(
+  `There was no answer within ${LOOK_MS / 1_000} s.`,
+  "Look whether the database, or what else is asked here, is reached at all.",
+);

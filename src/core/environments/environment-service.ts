@@ -1,0 +1,103 @@
+import { AppError } from "../errors.ts";
+import { isOpenTo, ownerOf } from "../people/ownership.ts";
+import type { Viewer } from "../people/principal.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { RecordStore } from "../ports/records.ts";
+import type { NewRun } from "../runs/new-run.ts";
+import { type Environment, type EnvironmentConfig, newEnvironmentUid } from "./environment.ts";
+
+export const ENVIRONMENT_SORTS = ["last_updated", "name"] as const;
+export type EnvironmentSort = (typeof ENVIRONMENT_SORTS)[number];
+
+export interface EnvironmentServiceParts {
+  readonly environments: RecordStore<Environment>;
+  readonly clock: Clock;
+}
+
+/** Who may use an environment: as much of a viewer as whoever starts runs knows. */
+type User = Pick<Viewer, "id" | "teamId"> & Partial<Viewer>;
+
+export class EnvironmentService {
+  readonly #environments: RecordStore<Environment>;
+  readonly #clock: Clock;
+
+  constructor({ environments, clock }: EnvironmentServiceParts) {
+    this.#environments = environments;
+    this.#clock = clock;
+  }
+
+  async list(viewer: User, sort: EnvironmentSort): Promise<readonly Environment[]> {
+    const all = await this.#environments.list(viewer.teamId);
+    return all.filter((environment) => isOpenTo(environment, viewer)).sort(ORDERS[sort]);
+  }
+
+  async get(viewer: User, id: string): Promise<Environment> {
+    return requireEnvironment(this.#environments, viewer, id);
+  }
+
+  async create(creator: Viewer, config: EnvironmentConfig, isTeamOwned: boolean): Promise<Environment> {
+    const createdAt = this.#clock.now();
+    const environment = {
+      id: newEnvironmentUid(),
+      teamId: creator.teamId,
+      ownerId: ownerOf(creator, isTeamOwned),
+      config,
+      setupFailed: false,
+      creatorId: creator.id,
+      lastEditorId: creator.id,
+      createdAt,
+      updatedAt: createdAt,
+    };
+    await this.#environments.add(environment);
+    return environment;
+  }
+
+  async replace(editor: Viewer, id: string, config: EnvironmentConfig): Promise<Environment> {
+    const before = await this.get(editor, id);
+    const updatedAt = this.#clock.now();
+    const environment = { ...before, config, setupFailed: false, lastEditorId: editor.id, updatedAt };
+    if (!(await this.#environments.replace(environment))) throw unknownEnvironment();
+    return environment;
+  }
+
+  async remove(viewer: Viewer, id: string): Promise<void> {
+    const { teamId } = await this.get(viewer, id);
+    if (!(await this.#environments.remove(teamId, id))) throw unknownEnvironment();
+  }
+}
+
+/** The environment, if whoever names it may use it. Another's is as unknown as one that never was. */
+export async function requireEnvironment(
+  environments: Pick<RecordStore<Environment>, "find">,
+  user: User,
+  id: string,
+): Promise<Environment> {
+  const environment = await environments.find(user.teamId, id);
+  if (environment === undefined || !isOpenTo(environment, user)) throw unknownEnvironment();
+  return environment;
+}
+
+/** The environment that a new run names, if it names one. */
+export async function requireRunEnvironment(
+  environments: Pick<RecordStore<Environment>, "find">,
+  { creator, config }: Pick<NewRun, "creator" | "config">,
+): Promise<void> {
+  if (config?.environment_id === undefined) return;
+  await requireEnvironment(environments, creator, config.environment_id);
+}
+
+const ORDERS: Readonly<Record<EnvironmentSort, (a: Environment, b: Environment) => number>> = {
+  last_updated: (a, b) => b.updatedAt.getTime() - a.updatedAt.getTime() || byText(a.id, b.id),
+  name: (a, b) => byText(a.config.name, b.config.name) || byText(a.id, b.id),
+};
+
+function byText(left: string, right: string): number {
+  if (left === right) return 0;
+  return left < right ? -1 : 1;
+}
+
+function unknownEnvironment(): AppError {
+  return new AppError("resource_not_found", "There is no such environment.", {
+    remedy: "List the environments and use the uid of one of them.",
+  });
+}

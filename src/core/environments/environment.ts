@@ -1,0 +1,39 @@
+import type { PrincipalId } from "../ids.ts";
+import type { Owned } from "../people/ownership.ts";
+import type { TeamRecord } from "../ports/records.ts";
+import type { RepositoryName } from "../skills/skill.ts";
+
+/** What an agent works in. `id` is 22 alphanumerics. */
+export interface Environment extends TeamRecord, Owned {
+  readonly config: EnvironmentConfig;
+  /** Whether its commands failed when they were last tried. */
+  readonly setupFailed: boolean;
+  readonly creatorId: PrincipalId;
+  readonly lastEditorId: PrincipalId;
+}
+
+export interface EnvironmentConfig {
+  readonly name: string;
+  readonly description?: string;
+  readonly image?: string;
+  readonly repositories: readonly RepositoryName[];
+  readonly setupCommands: readonly string[];
+  readonly network: NetworkAccess;
+}
+
+export const NETWORK_ACCESSES = ["none", "internet"] as const;
+export type NetworkAccess = (typeof NETWORK_ACCESSES)[number];
+
+const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+const UID_LENGTH = 22;
+/** Bytes from here on would make the first characters likelier than the last. */
+const FAIR_BYTES = 256 - (256 % ALPHABET.length);
+
+export function newEnvironmentUid(): string {
+  let uid = "";
+  while (uid.length < UID_LENGTH) {
+    const fair = crypto.getRandomValues(new Uint8Array(UID_LENGTH)).filter((byte) => byte < FAIR_BYTES);
+    uid += Array.from(fair, (byte) => ALPHABET[byte % ALPHABET.length]).join("");
+  }
+  return uid.slice(0, UID_LENGTH);
+}

@@ -1,0 +1,78 @@
+import { AppError } from "../errors.ts";
+import type { PrincipalId, TeamId } from "../ids.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Storage } from "../ports/storage.ts";
+import { isAlive } from "./api-key.ts";
+import { type IdentityLink, OWN_SUBJECTS } from "./identity.ts";
+import type { Principal, Viewer } from "./principal.ts";
+import { getPrincipal } from "./principal-service.ts";
+
+export interface IdentityParts {
+  readonly storage: Pick<Storage, "identities" | "people" | "keys">;
+  readonly clock: Clock;
+}
+
+/** Who is who outside: which accounts are the same person. */
+export class IdentityService {
+  readonly #parts: IdentityParts;
+
+  constructor(parts: IdentityParts) {
+    this.#parts = parts;
+  }
+
+  async list({ teamId }: Viewer): Promise<readonly IdentityLink[]> {
+    const links = await this.#parts.storage.identities.list(teamId);
+    return links.filter(({ subject }) => !subject.startsWith(OWN_SUBJECTS));
+  }
+
+  /**
+   * Gives the account to the principal. Runs stay whose they were; a principal that is left with neither an account
+   * nor a key can do nothing any more and is disabled.
+   */
+  async link({ teamId }: Viewer, subject: string, principalId: PrincipalId): Promise<IdentityLink> {
+    const { identities } = this.#parts.storage;
+    requireForeign(subject);
+    requireEnabled(await getPrincipal(this.#parts.storage, teamId, principalId));
+    const before = await identities.find(teamId, subject);
+    const link = await identities.link(teamId, subject, principalId);
+    if (before !== undefined && before.principalId !== principalId)
+      await this.#retire(teamId, before.principalId);
+    return link;
+  }
+
+  /** The account's next message makes a fresh principal. */
+  async unlink(viewer: Viewer, id: string): Promise<void> {
+    const isSeen = (await this.list(viewer)).some((link) => link.id === id);
+    if (isSeen && (await this.#parts.storage.identities.unlink(viewer.teamId, id))) return;
+    throw new AppError("resource_not_found", "There is no such link.");
+  }
+
+  async #retire(teamId: TeamId, id: PrincipalId): Promise<void> {
+    const { identities, people } = this.#parts.storage;
+    const hasAccount = (await identities.list(teamId)).some(({ principalId }) => principalId === id);
+    if (hasAccount || (await this.#hasKey(teamId, id))) return;
+    await people.change(teamId, id, (principal) => ({
+      ...principal,
+      disabled: principal.disabled || !principal.administrator,
+    }));
+  }
+
+  async #hasKey(teamId: TeamId, id: PrincipalId): Promise<boolean> {
+    const { clock, storage } = this.#parts;
+    const [principal] = await storage.people.getMany([id]);
+    const keys = (await storage.keys.list(teamId)).filter(({ principalId }) => principalId === id);
+    return keys.some((key) => principal !== undefined && isAlive({ key, principal }, clock.now()));
+  }
+}
+
+function requireForeign(subject: string): void {
+  if (!subject.startsWith(OWN_SUBJECTS)) return;
+  throw new AppError("invalid_request", "subject: is none of an account outside", {
+    issues: [{ path: "subject", message: "is none of an account outside" }],
+  });
+}
+
+function requireEnabled({ disabled }: Principal): void {
+  if (!disabled) return;
+  throw new AppError("invalid_request", "This principal is disabled.", { remedy: "Enable it first." });
+}

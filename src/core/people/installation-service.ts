@@ -1,0 +1,36 @@
+import { AppError } from "../errors.ts";
+import type { TeamId } from "../ids.ts";
+import type { Storage } from "../ports/storage.ts";
+import type { Installation } from "./installation.ts";
+import { isOperator, type Viewer } from "./principal.ts";
+import { requireTeam } from "./require-team.ts";
+
+export interface InstallationChanges {
+  readonly name?: string;
+  readonly enabled?: boolean;
+  /** Operators alone give one to another team. */
+  readonly teamId?: TeamId;
+}
+
+/** Which workspaces and organisations outside talk to the team. Operators see all, since they hand them out. */
+export class InstallationService {
+  readonly #storage: Pick<Storage, "installations" | "teams">;
+
+  constructor(storage: Pick<Storage, "installations" | "teams">) {
+    this.#storage = storage;
+  }
+
+  async list(viewer: Viewer): Promise<readonly Installation[]> {
+    return this.#storage.installations.list(isOperator(viewer) ? undefined : viewer.teamId);
+  }
+
+  async change(viewer: Viewer, id: string, changes: InstallationChanges): Promise<Installation> {
+    const known = (await this.list(viewer)).find((installation) => installation.id === id);
+    if (known === undefined) throw new AppError("resource_not_found", "There is no such installation.");
+    const { teamId: wanted = known.teamId, ...others } = changes;
+    const teamId = wanted === known.teamId ? known.teamId : await requireTeam(this.#storage, viewer, wanted);
+    const changed = { ...known, ...others, teamId };
+    await this.#storage.installations.update(changed);
+    return changed;
+  }
+}

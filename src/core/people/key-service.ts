@@ -1,0 +1,187 @@
+import { AppError } from "../errors.ts";
+import { newId, type PrincipalId } from "../ids.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Storage } from "../ports/storage.ts";
+import { type ApiKey, hasScope, isAlive, type KeyHolder, type Scope, viewerWith } from "./api-key.ts";
+import { isOperator, type Principal } from "./principal.ts";
+import { raiseUnknown } from "./principal-service.ts";
+
+export interface NewKey {
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  readonly expiresAt?: Date;
+  /** Whose it is to be; default: the caller's own. */
+  readonly principalId?: PrincipalId;
+}
+
+/** What a new key is made of. The secret itself is told once and kept nowhere. */
+export interface MadeKey {
+  readonly secret: string;
+  readonly hash: string;
+  readonly hint: string;
+}
+
+export interface IssuedKey {
+  readonly key: ApiKey;
+  readonly secret: string;
+}
+
+export interface KeyParts {
+  readonly storage: Pick<Storage, "keys" | "people">;
+  readonly clock: Clock;
+  readonly makeKey: () => MadeKey;
+}
+
+/**
+ * Keys of the API. Administrators look after all of their team's, others after their own, and nobody gets a secret out
+ * of this that may do more than the key that asked for it.
+ */
+export class KeyService {
+  readonly #parts: KeyParts;
+
+  constructor(parts: KeyParts) {
+    this.#parts = parts;
+  }
+
+  async list(caller: KeyHolder, whose?: PrincipalId): Promise<readonly ApiKey[]> {
+    const keys = await this.#parts.storage.keys.list(caller.principal.teamId);
+    const seen = hasScope(caller, "admin") ? keys : keys.filter((key) => isOwn(key, caller));
+    return whose === undefined ? seen : seen.filter(({ principalId }) => principalId === whose);
+  }
+
+  async get(caller: KeyHolder, id: string): Promise<ApiKey> {
+    const key = (await this.list(caller)).find((candidate) => candidate.id === id);
+    if (key === undefined) throw new AppError("resource_not_found", "There is no such key.");
+    return key;
+  }
+
+  async create(caller: KeyHolder, { principalId, ...wanted }: NewKey): Promise<IssuedKey> {
+    requireScopes(caller, wanted.scopes);
+    const owner = await this.#ownerFor(caller, principalId);
+    if (wanted.scopes.includes("admin") && !owner.administrator)
+      throw invalid("scopes", "admin is for administrators' keys alone");
+    this.#requireFuture(wanted.expiresAt);
+    return this.#issue(caller, owner.id, wanted);
+  }
+
+  async change(
+    caller: KeyHolder,
+    id: string,
+    changes: { readonly name?: string; readonly expiresAt?: Date },
+  ): Promise<ApiKey> {
+    const key = await this.get(caller, id);
+    if (changes.expiresAt !== undefined) {
+      requireOfPeople(key);
+      this.#requireFuture(changes.expiresAt);
+      this.#requireNotOver(key);
+    }
+    const changed = { ...key, ...changes };
+    await this.#parts.storage.keys.update(changed);
+    return changed;
+  }
+
+  async revoke(caller: KeyHolder, id: string): Promise<void> {
+    const key = await this.get(caller, id);
+    requireOfPeople(key);
+    if (key.revokedAt !== undefined) return;
+    await this.#parts.storage.keys.update({ ...key, revokedAt: this.#parts.clock.now() });
+  }
+
+  /** A new key in the place of an old one, which opens for `overlapMs` still. */
+  async rotate(caller: KeyHolder, id: string, overlapMs: number): Promise<IssuedKey> {
+    const { clock, storage } = this.#parts;
+    const key = await this.get(caller, id);
+    requireOfPeople(key);
+    requireScopes(caller, key.scopes);
+    this.#requireNotOver(key);
+    const issued = await this.#issue(caller, key.principalId, key);
+    const now = clock.now();
+    const end = new Date(now.getTime() + overlapMs);
+    const isSooner = key.expiresAt === undefined || end < key.expiresAt;
+    await storage.keys.update({
+      ...key,
+      ...(overlapMs === 0 ? { revokedAt: now } : {}),
+      ...(overlapMs > 0 && isSooner ? { expiresAt: end } : {}),
+    });
+    return issued;
+  }
+
+  async #issue(
+    { principal }: KeyHolder,
+    principalId: PrincipalId,
+    { name, scopes, expiresAt }: Pick<ApiKey, "name" | "scopes" | "expiresAt">,
+  ): Promise<IssuedKey> {
+    const { clock, makeKey, storage } = this.#parts;
+    const { hash, hint, secret } = makeKey();
+    const createdAt = clock.now();
+    const made = {
+      id: newId(createdAt),
+      principalId,
+      name,
+      hint,
+      scopes,
+      createdBy: principal.id,
+      createdAt,
+    };
+    const key = { ...made, ...(expiresAt === undefined ? {} : { expiresAt }) };
+    await storage.keys.add(key, hash);
+    return { key, secret };
+  }
+
+  async #ownerFor(caller: KeyHolder, wanted: PrincipalId = caller.principal.id): Promise<Principal> {
+    if (wanted === caller.principal.id) return caller.principal;
+    if (!hasScope(caller, "admin"))
+      throw new AppError("not_authorized", "Only an administrator may make a key for somebody else.");
+    const [owner] = await this.#parts.storage.people.getMany([wanted]);
+    if (owner === undefined || !(await this.#mayGive(caller, owner))) return raiseUnknown();
+    if (owner.disabled) throw invalid("principal_uid", "is disabled");
+    return owner;
+  }
+
+  /** An operator helps a new team to its first key; from then on its people are its own. */
+  async #mayGive(caller: KeyHolder, { teamId }: Principal): Promise<boolean> {
+    if (teamId === caller.principal.teamId) return true;
+    if (!isOperator(viewerWith(caller))) return false;
+    const { clock, storage } = this.#parts;
+    const keys = await storage.keys.list(teamId);
+    const people = new Map((await storage.people.list(teamId)).map((one) => [one.id, one]));
+    return !keys.some((key) => {
+      const principal = people.get(key.principalId);
+      return principal !== undefined && isAlive({ key, principal }, clock.now());
+    });
+  }
+
+  #requireFuture(expiresAt: Date | undefined): void {
+    if (expiresAt === undefined || expiresAt > this.#parts.clock.now()) return;
+    throw invalid("expires_at", "must be in the future");
+  }
+
+  #requireNotOver({ expiresAt, revokedAt }: ApiKey): void {
+    if (revokedAt === undefined && (expiresAt === undefined || expiresAt > this.#parts.clock.now())) return;
+    throw new AppError("invalid_request", "This key is over.", { remedy: "Make a new one." });
+  }
+}
+
+function isOwn({ principalId }: ApiKey, { principal }: KeyHolder): boolean {
+  return principalId === principal.id;
+}
+
+function requireScopes(caller: KeyHolder, wanted: readonly Scope[]): void {
+  const missing = wanted.filter((scope) => !hasScope(caller, scope));
+  if (missing.length === 0) return;
+  throw new AppError("not_authorized", `Your own key does not have ${missing.join(" and ")}.`, {
+    remedy: "Ask for no more than your own key may do, or use one that may do it.",
+  });
+}
+
+/** Its secret stands in a file or a variable, which would go on naming it. */
+function requireOfPeople({ createdBy }: ApiKey): void {
+  if (createdBy !== undefined) return;
+  throw new AppError("invalid_request", "The installation's own key cannot be ended here.", {
+    remedy: "Replace the file api-key in the data directory, or ERRAND_API_KEY, and restart.",
+  });
+}
+
+function invalid(path: string, message: string): AppError {
+  return new AppError("invalid_request", `${path}: ${message}`, { issues: [{ path, message }] });
+}

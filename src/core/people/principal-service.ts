@@ -1,0 +1,83 @@
+import { AppError } from "../errors.ts";
+import { newId, type PrincipalId, type TeamId } from "../ids.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Storage } from "../ports/storage.ts";
+import type { Principal, PrincipalType, Viewer } from "./principal.ts";
+import { requireTeam } from "./require-team.ts";
+
+export interface NewPrincipal {
+  readonly type: PrincipalType;
+  readonly displayName: string;
+  readonly email?: string;
+  readonly photoUrl?: string;
+  readonly administrator: boolean;
+  /** Default: the caller's own. */
+  readonly teamId?: TeamId;
+}
+
+export type PrincipalChanges = Partial<
+  Pick<Principal, "displayName" | "email" | "photoUrl" | "administrator" | "disabled">
+>;
+
+export interface PeopleParts {
+  readonly storage: Pick<Storage, "people" | "teams">;
+  readonly clock: Clock;
+}
+
+/** The users and service accounts of a team, as its administrators keep them. */
+export class PrincipalService {
+  readonly #parts: PeopleParts;
+
+  constructor(parts: PeopleParts) {
+    this.#parts = parts;
+  }
+
+  async list({ teamId }: Viewer): Promise<readonly Principal[]> {
+    return this.#parts.storage.people.list(teamId);
+  }
+
+  async get(viewer: Viewer, id: PrincipalId): Promise<Principal> {
+    return getPrincipal(this.#parts.storage, viewer.teamId, id);
+  }
+
+  async create(viewer: Viewer, { teamId: wantedTeam, ...wanted }: NewPrincipal): Promise<Principal> {
+    const { clock, storage } = this.#parts;
+    const teamId = await requireTeam(storage, viewer, wantedTeam);
+    const createdAt = clock.now();
+    const principal = { ...wanted, id: newId<PrincipalId>(createdAt), teamId, disabled: false, createdAt };
+    await storage.people.put(principal);
+    return principal;
+  }
+
+  async change({ teamId }: Viewer, id: PrincipalId, changes: PrincipalChanges): Promise<Principal> {
+    const changed = await this.#parts.storage.people.change(teamId, id, (principal, administrators) => {
+      const after = { ...principal, ...changes };
+      requireAnAdministrator(after, administrators);
+      return after;
+    });
+    return changed ?? raiseUnknown();
+  }
+}
+
+/** A principal of the team. Another team's is as unknown as one that there is not. */
+export async function getPrincipal(
+  { people }: Pick<Storage, "people">,
+  teamId: TeamId,
+  id: PrincipalId,
+): Promise<Principal> {
+  const [principal] = await people.getMany([id]);
+  return principal?.teamId === teamId ? principal : raiseUnknown();
+}
+
+export function raiseUnknown(): never {
+  throw new AppError("resource_not_found", "There is no such principal.");
+}
+
+/** Nobody could make another one any more. */
+function requireAnAdministrator(after: Principal, administrators: readonly Principal[]): void {
+  const isOne = after.administrator && !after.disabled;
+  if (isOne || administrators.some(({ id }) => id !== after.id) || administrators.length === 0) return;
+  throw new AppError("invalid_request", "This is the team's last administrator.", {
+    remedy: "Make somebody else an administrator first.",
+  });
+}

@@ -1,0 +1,20 @@
+import { AppError } from "../errors.ts";
+import type { TeamId } from "../ids.ts";
+import type { Storage } from "../ports/storage.ts";
+import { isOperator, type Viewer } from "./principal.ts";
+
+/** The team that something is for: the viewer's own, or any where the viewer is an operator. */
+export async function requireTeam(
+  { teams }: Pick<Storage, "teams">,
+  viewer: Viewer,
+  wanted: TeamId | undefined,
+): Promise<TeamId> {
+  if (wanted === undefined || wanted === viewer.teamId) return viewer.teamId;
+  // Refused before anybody looks: whether there is such a team is nobody else's business.
+  if (!isOperator(viewer))
+    throw new AppError("not_authorized", "Only an operator may name another team than the own one.", {
+      remedy: "Leave team_uid out, or ask an administrator of the installation's first team.",
+    });
+  if ((await teams.find(wanted)) !== undefined) return wanted;
+  throw new AppError("resource_not_found", "There is no such team.");
+}

@@ -1,0 +1,62 @@
+import { AppError } from "../errors.ts";
+import { newId, type RunId } from "../ids.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Storage } from "../ports/storage.ts";
+import type { Run } from "../runs/run.ts";
+import { isVisible } from "../runs/visibility.ts";
+import type { Viewer } from "./principal.ts";
+import type { ShareLink } from "./share-link.ts";
+
+export interface ShareLinkParts {
+  readonly storage: Pick<Storage, "people" | "runs" | "shareLinks">;
+  readonly clock: Clock;
+}
+
+/** Links that show one run to people without an account, made by whoever may write to that run. */
+export class ShareLinkService {
+  readonly #parts: ShareLinkParts;
+
+  constructor(parts: ShareLinkParts) {
+    this.#parts = parts;
+  }
+
+  async list(viewer: Viewer, runId: RunId): Promise<readonly ShareLink[]> {
+    const { id } = await this.#getRun(viewer, runId);
+    return this.#parts.storage.shareLinks.list(id);
+  }
+
+  async create(
+    viewer: Viewer,
+    runId: RunId,
+    { tokenHash, lifetimeMs }: { readonly tokenHash: string; readonly lifetimeMs: number },
+  ): Promise<{ readonly link: ShareLink; readonly run: Run }> {
+    const run = await this.#getRun(viewer, runId);
+    const createdAt = this.#parts.clock.now();
+    const expiresAt = new Date(createdAt.getTime() + lifetimeMs);
+    const whose = { teamId: run.teamId, runId: run.id, creatorId: viewer.id };
+    const link = { id: newId(createdAt), ...whose, createdAt, expiresAt };
+    await this.#parts.storage.shareLinks.add(link, tokenHash);
+    return { link, run };
+  }
+
+  async remove(viewer: Viewer, runId: RunId, id: string): Promise<void> {
+    const run = await this.#getRun(viewer, runId);
+    if (await this.#parts.storage.shareLinks.remove(run.id, id)) return;
+    throw new AppError("resource_not_found", "There is no such link.");
+  }
+
+  /** The link with this token, if it still opens: until its end, and as long as its creator may do anything here. */
+  async open(tokenHash: string): Promise<ShareLink | undefined> {
+    const { clock, storage } = this.#parts;
+    const link = await storage.shareLinks.findByHash(tokenHash);
+    if (link === undefined || link.expiresAt <= clock.now()) return undefined;
+    const [creator] = await storage.people.getMany([link.creatorId]);
+    return creator === undefined || creator.disabled ? undefined : link;
+  }
+
+  async #getRun(viewer: Viewer, id: RunId): Promise<Run> {
+    const run = await this.#parts.storage.runs.find({ id });
+    if (run !== undefined && isVisible(run, viewer)) return run;
+    throw new AppError("resource_not_found", "There is no such run.");
+  }
+}

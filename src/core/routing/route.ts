@@ -1,0 +1,57 @@
+import { isAmong, isLikeOne, saysOne } from "../rules/conditions.ts";
+import type { RunConfig } from "../runs/run.ts";
+import type { Whence } from "../runs/whence.ts";
+import type { RoutingMatch, RoutingRule } from "./routing-rule.ts";
+
+/** A request, as far as routing looks at it. */
+export interface Errand extends Whence {
+  readonly text: string;
+  readonly config: RunConfig;
+}
+
+export interface Routing {
+  /** The one that decided. */
+  readonly rule?: RoutingRule;
+  readonly reason: string;
+  readonly considered: readonly ConsideredRule[];
+}
+
+export interface ConsideredRule {
+  readonly rule: RoutingRule;
+  /** The first condition that does not hold. */
+  readonly mismatch?: RoutingCondition;
+}
+
+export type RoutingCondition = keyof RoutingMatch;
+
+type Check = (match: RoutingMatch, errand: Errand) => boolean;
+
+const CHECKS: Readonly<Record<RoutingCondition, Check>> = {
+  sources: ({ sources }, { integration, source }) =>
+    isAmong(sources, source) && (integration !== undefined || sources !== undefined),
+  integrations: ({ integrations }, { integration }) => isAmong(integrations, integration),
+  installations: ({ installations }, { installation }) => isAmong(installations, installation),
+  places: ({ places }, { place }) => isLikeOne(places, place),
+  text: (match, { text }) => saysOne(match.text, text),
+};
+const CONDITIONS = Object.keys(CHECKS) as readonly RoutingCondition[];
+
+/** The first rule that matches decides, for a request that names no environment. `rules` stand in their order. */
+export function route(rules: readonly RoutingRule[], errand: Errand): Routing {
+  if (errand.config.environment_id !== undefined)
+    return { reason: "The request names its environment.", considered: [] };
+  const considered: ConsideredRule[] = [];
+  for (const rule of rules) {
+    const mismatch = CONDITIONS.find((condition) => !CHECKS[condition](rule.match, errand));
+    considered.push(mismatch === undefined ? { rule } : { rule, mismatch });
+    if (mismatch === undefined) return { rule, reason: reasonOf(rule), considered };
+  }
+  return { reason: "No routing rule matches.", considered };
+}
+
+function reasonOf({ match }: RoutingRule): string {
+  const asked = CONDITIONS.filter((condition) => match[condition] !== undefined);
+  return asked.length === 0
+    ? "The first rule that matches."
+    : `The first rule that matches: ${asked.join(", ")}.`;
+}

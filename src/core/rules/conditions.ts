@@ -1,0 +1,39 @@
+/** Whether a condition that lists values holds. Without a list it asks for nothing. */
+export function isAmong<T>(wanted: readonly T[] | undefined, value: T | undefined): boolean {
+  return wanted === undefined || (value !== undefined && wanted.includes(value));
+}
+
+/** Whether one of the globs matches: `*` stands for any characters, and case does not count. */
+export function isLikeOne(globs: readonly string[] | undefined, text: string | undefined): boolean {
+  return globs === undefined || (text !== undefined && globs.some((glob) => isLike(glob, text)));
+}
+
+/** Whether one of the words, or runs of words, stands in the text, whatever its case. */
+export function saysOne(words: readonly string[] | undefined, text: string): boolean {
+  return words === undefined || words.some((word) => wholeWord(word).test(text));
+}
+
+/** No regular expression: one with many `*` could take for ever. */
+function isLike(glob: string, text: string): boolean {
+  const [first = "", ...others] = glob.toLowerCase().split("*");
+  const said = text.toLowerCase();
+  const last = others.pop();
+  if (last === undefined) return said === first;
+  if (!said.startsWith(first) || said.length < first.length + last.length || !said.endsWith(last))
+    return false;
+  let place = first.length;
+  for (const piece of others) {
+    const found = said.indexOf(piece, place);
+    if (found === -1 || found + piece.length > said.length - last.length) return false;
+    place = found + piece.length;
+  }
+  return true;
+}
+
+function wholeWord(word: string): RegExp {
+  const literal = word
+    .trim()
+    .replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&")
+    .replace(/\s+/g, "\\s+");
+  return new RegExp(`(?<![\\p{L}\\p{N}_])${literal}(?![\\p{L}\\p{N}_])`, "iu");
+}

@@ -1,0 +1,69 @@
+import { AppError } from "../errors.ts";
+import { newId, type TeamId } from "../ids.ts";
+import type { Viewer } from "../people/principal.ts";
+import type { RecordStore } from "../ports/records.ts";
+import { Taken } from "../ports/storage.ts";
+import { byOrder, type Rule } from "./rule.ts";
+
+/** What administrators do with their team's rules of one kind. */
+export class RuleService<R extends Rule> {
+  readonly #records: RecordStore<R>;
+  readonly #kind: string;
+
+  /** `kind`: its noun, for people. */
+  constructor(records: RecordStore<R>, kind: string) {
+    this.#records = records;
+    this.#kind = kind;
+  }
+
+  /** Those that are switched off too, in their order. */
+  async list(teamId: TeamId): Promise<readonly R[]> {
+    return (await this.#records.list(teamId)).toSorted(byOrder);
+  }
+
+  async get(teamId: TeamId, id: string): Promise<R> {
+    const rule = await this.#records.find(teamId, id);
+    if (rule === undefined) throw this.#unknown();
+    return rule;
+  }
+
+  async add(rule: R): Promise<R> {
+    await this.#withFreeName(() => this.#records.add(rule));
+    return rule;
+  }
+
+  async replace(rule: R): Promise<R> {
+    if (!(await this.#withFreeName(() => this.#records.replace(rule)))) throw this.#unknown();
+    return rule;
+  }
+
+  async remove(teamId: TeamId, id: string): Promise<void> {
+    if (!(await this.#records.remove(teamId, id))) throw this.#unknown();
+  }
+
+  async #withFreeName<T>(store: () => Promise<T>): Promise<T> {
+    try {
+      return await store();
+    } catch (error) {
+      if (!(error instanceof Taken) || error.what !== "name") throw error;
+      const message = `another ${this.#kind} has this name`;
+      throw new AppError("invalid_request", `name: ${message}`, { issues: [{ path: "name", message }] });
+    }
+  }
+
+  #unknown(): AppError {
+    return new AppError("resource_not_found", `There is no such ${this.#kind}.`);
+  }
+}
+
+type RuleOrigin = Pick<Rule, "id" | "teamId" | "creatorId" | "createdAt" | "updatedAt">;
+
+/** What a new rule has before anything is said of it. */
+export function newRule({ id: creatorId, teamId }: Viewer, now: Date): RuleOrigin {
+  return { id: newId(now), teamId, creatorId, createdAt: now, updatedAt: now };
+}
+
+/** What stays of a rule when all that can be said of it is said anew. */
+export function sameRule({ id, teamId, creatorId, createdAt }: Rule, now: Date): RuleOrigin {
+  return { id, teamId, creatorId, createdAt, updatedAt: now };
+}

@@ -1,0 +1,25 @@
+import { POLICIES_TOPIC, type Policy } from "../policies/policy.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { News } from "../ports/news.ts";
+import type { Storage } from "../ports/storage.ts";
+import { ROUTING_TOPIC, type RoutingRule } from "../routing/routing-rule.ts";
+import { RuleBook } from "./rule-book.ts";
+
+/** The rules by which runs are created and changed. */
+export interface RunRules {
+  readonly policies: Pick<RuleBook<Policy>, "of">;
+  readonly routing: Pick<RuleBook<RoutingRule>, "of">;
+}
+
+export interface RunRulesParts {
+  readonly storage: Pick<Storage, "policies" | "routingRules">;
+  readonly news: News;
+  readonly clock: Clock;
+}
+
+export function runRules({ storage, news, clock }: RunRulesParts): RunRules {
+  return {
+    policies: new RuleBook({ records: storage.policies, topic: POLICIES_TOPIC, news, clock }),
+    routing: new RuleBook({ records: storage.routingRules, topic: ROUTING_TOPIC, news, clock }),
+  };
+}

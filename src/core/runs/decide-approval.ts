@@ -1,0 +1,59 @@
+import { AppError } from "../errors.ts";
+import type { PrincipalId } from "../ids.ts";
+import type { Approval, Run, StatusMessage } from "./run.ts";
+import type { RunEdit } from "./run-edit.ts";
+
+export interface ApprovalDecision {
+  readonly approve: boolean;
+  readonly comment?: string;
+  readonly decidedBy: PrincipalId;
+  /** For people. */
+  readonly name: string | undefined;
+}
+
+/** What a run that waits for approval shows, and tells in its threads. */
+export function waitsFor({ reason }: Approval): StatusMessage {
+  return { message: `Waits for an administrator's approval. ${reason}` };
+}
+
+/** Whether the run may not begin, nor be taken up again, before somebody approves it. */
+export function needsApproval({ approval }: Pick<Run, "approval">): boolean {
+  return approval !== undefined && approval.approved !== true;
+}
+
+/** A run that was never approved and is taken up again asks anew: by a follow-up nobody gets around an approval. */
+export function askAgain(edit: RunEdit): void {
+  const { approval } = edit.run;
+  if (approval === undefined) return;
+  const { policyId, reason } = approval;
+  edit.set({ approval: { policyId, reason } });
+  edit.moveTo("BLOCKED", { status: waitsFor(approval) });
+  edit.record({ kind: "approval.requested", policyId, reason });
+}
+
+/** Approved: it is queued. Refused: it is cancelled. The same decision again changes nothing. */
+export function decideApproval(edit: RunEdit, decision: ApprovalDecision): void {
+  const { approve, comment, decidedBy } = decision;
+  const { approval, state } = edit.run;
+  if (approval === undefined) throw conflict("The run does not wait for approval.");
+  if (approval.approved === approve) return;
+  if (approval.approved !== undefined) throw conflict("It was decided otherwise already.");
+  if (state !== "BLOCKED") throw conflict(`The run no longer waits for approval: it is ${state}.`);
+  edit.set({ approval: { ...approval, approved: approve, decidedBy } });
+  const said = comment === undefined ? {} : { comment };
+  edit.record({ kind: "approval.decided", approved: approve, decidedBy, ...said });
+  const message = told(decision);
+  if (approve) edit.moveTo("QUEUED", { reason: message });
+  else edit.moveTo("CANCELLED", { status: { message } });
+}
+
+function told({ approve, comment, name }: ApprovalDecision): string {
+  const by = name === undefined ? "" : ` by ${name}`;
+  const words = comment === undefined ? "." : `: ${comment}`;
+  return `${approve ? "Approved" : "Refused"}${by}${words}`;
+}
+
+function conflict(message: string): AppError {
+  const remedy = "Look at the run: there is nothing to decide any more.";
+  return new AppError("conflict", message, { retryable: false, remedy });
+}

@@ -1,0 +1,121 @@
+import { AppError } from "../errors.ts";
+import { newId, type PrincipalId } from "../ids.ts";
+import type { Viewer } from "../people/principal.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { NextDue } from "../ports/cron.ts";
+import type { Storage } from "../ports/storage.ts";
+import { isScheduleVisible, type Schedule, timed } from "./schedule.ts";
+
+export interface ScheduleParts {
+  readonly storage: Pick<Storage, "schedules" | "dueSchedules">;
+  readonly clock: Clock;
+  readonly nextDue: NextDue;
+}
+
+export type ScheduleEdit = Pick<Schedule, "name" | "cron" | "enabled" | "prompt" | "config" | "metadata">;
+export type NewSchedule = ScheduleEdit & Pick<Schedule, "teamOwned">;
+
+/** What callers can do with schedules. Who writes does so within a transaction, so that no firing comes in between. */
+export class ScheduleService {
+  readonly #parts: ScheduleParts;
+
+  constructor(parts: ScheduleParts) {
+    this.#parts = parts;
+  }
+
+  async list(viewer: Viewer): Promise<readonly Schedule[]> {
+    const all = await this.#parts.storage.schedules.list(viewer.teamId);
+    return all.filter((schedule) => isScheduleVisible(schedule, viewer)).toSorted(byName);
+  }
+
+  async get(viewer: Viewer, id: string): Promise<Schedule> {
+    const schedule = await this.#parts.storage.schedules.find(viewer.teamId, id);
+    if (schedule === undefined || !isScheduleVisible(schedule, viewer)) throw unknown();
+    return schedule;
+  }
+
+  async create(viewer: Viewer, wanted: NewSchedule): Promise<Schedule> {
+    const { clock, storage } = this.#parts;
+    const now = clock.now();
+    this.#requireDue(wanted.cron, now);
+    const whose = { teamId: viewer.teamId, creatorId: viewer.id, lastEditorId: viewer.id };
+    const made = { id: newId(now), ...whose, ...wanted, createdAt: now, updatedAt: now };
+    const schedule = timed(made, undefined, { now, nextDue: this.#parts.nextDue });
+    await storage.schedules.add(schedule);
+    await this.#ring(schedule);
+    return schedule;
+  }
+
+  async replace(viewer: Viewer, id: string, edit: ScheduleEdit): Promise<Schedule> {
+    this.#requireDue(edit.cron, this.#parts.clock.now());
+    return this.#edit(viewer, id, edit);
+  }
+
+  async pause(viewer: Viewer, id: string): Promise<Schedule> {
+    return this.#edit(viewer, id, { enabled: false });
+  }
+
+  async resume(viewer: Viewer, id: string): Promise<Schedule> {
+    return this.#edit(viewer, id, { enabled: true });
+  }
+
+  async remove(viewer: Viewer, id: string): Promise<void> {
+    const { teamId } = await this.#lock(viewer, id);
+    await this.#parts.storage.schedules.remove(teamId, id);
+  }
+
+  async #edit(viewer: Viewer, id: string, edit: Partial<ScheduleEdit>): Promise<Schedule> {
+    const { clock, nextDue, storage } = this.#parts;
+    const before = await this.#lock(viewer, id);
+    const now = clock.now();
+    const wanted = { ...before, ...edit };
+    if (isSame(wanted, before)) return before;
+    const edited = { ...wanted, lastEditorId: viewer.id, updatedAt: now };
+    const schedule = timed(edited, before, { now, nextDue });
+    await storage.schedules.replace(schedule);
+    await this.#ring(schedule);
+    return schedule;
+  }
+
+  /** Its runs are its creator's, with the creator's secrets: nobody but administrators changes another's. */
+  async #lock(viewer: Viewer, id: string): Promise<Schedule> {
+    const schedule = (await this.#parts.storage.dueSchedules.lock(id))?.schedule;
+    if (schedule === undefined || !isScheduleVisible(schedule, viewer)) throw unknown();
+    if (mayChange(schedule.creatorId, viewer)) return schedule;
+    throw new AppError("not_authorized", "A schedule is changed by its creator and by administrators.", {
+      remedy: "Ask one of them, or make a schedule of your own.",
+    });
+  }
+
+  async #ring({ id, nextRunAt }: Schedule): Promise<void> {
+    if (nextRunAt !== undefined) await this.#parts.storage.dueSchedules.ring(id, nextRunAt);
+  }
+
+  #requireDue(cron: string, now: Date): void {
+    if (this.#parts.nextDue(cron, now) !== undefined) return;
+    const message =
+      "must be five fields of a cron expression (minute, hour, day of month, month, day of week; UTC) that comes due";
+    throw new AppError("invalid_request", `cron_schedule: ${message}`, {
+      issues: [{ path: "cron_schedule", message }],
+    });
+  }
+}
+
+function mayChange(creatorId: PrincipalId, viewer: Viewer): boolean {
+  return viewer.administrator || creatorId === viewer.id;
+}
+
+/** Repeating what was done already changes nothing, not even who did it last. */
+function isSame(wanted: Schedule, before: Schedule): boolean {
+  return JSON.stringify(wanted) === JSON.stringify(before);
+}
+
+function byName(a: Schedule, b: Schedule): number {
+  const [left, right] = [a.name.toLowerCase(), b.name.toLowerCase()];
+  if (left !== right) return left < right ? -1 : 1;
+  return a.id < b.id ? -1 : 1;
+}
+
+function unknown(): AppError {
+  return new AppError("resource_not_found", "There is no such schedule.");
+}

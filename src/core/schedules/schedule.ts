@@ -1,0 +1,63 @@
+import type { PrincipalId } from "../ids.ts";
+import type { Viewer } from "../people/principal.ts";
+import type { NextDue } from "../ports/cron.ts";
+import type { TeamRecord } from "../ports/records.ts";
+import type { RunConfig } from "../runs/run.ts";
+
+/** Starts a run at each due time, in the name of its creator. */
+export interface Schedule extends TeamRecord {
+  readonly name: string;
+  /** Five fields, UTC. */
+  readonly cron: string;
+  readonly enabled: boolean;
+  readonly prompt: string;
+  readonly config: RunConfig;
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly teamOwned: boolean;
+  readonly creatorId: PrincipalId;
+  readonly lastEditorId: PrincipalId;
+  /** The due time that fires next, whether it has passed or not. */
+  readonly nextRunAt?: Date;
+  /** The last run's, never before its due time. */
+  readonly lastRanAt?: Date;
+  /** Why the last due time started no run. */
+  readonly lastSpawnError?: string;
+}
+
+export interface Timing {
+  readonly now: Date;
+  readonly nextDue: NextDue;
+}
+
+/**
+ * A schedule after an edit: paused it has no due time, and one that had none, or has a new expression, is counted from
+ * now. Never from before its last run: by a clock that lags behind, that time would come due once more.
+ */
+export function timed(schedule: Schedule, before: Schedule | undefined, { now, nextDue }: Timing): Schedule {
+  const { nextRunAt: _then, ...untimed } = schedule;
+  if (!schedule.enabled) return untimed;
+  const isKept = before?.nextRunAt !== undefined && before.cron === schedule.cron;
+  const { lastRanAt = now } = schedule;
+  return withNext(untimed, isKept ? before.nextRunAt : nextDue(schedule.cron, later(now, lastRanAt)));
+}
+
+/** A schedule whose time has come: however late it is, what was missed meanwhile is not made up for. */
+export function fired(schedule: Schedule, error: string | undefined, { now, nextDue }: Timing): Schedule {
+  const { lastSpawnError: _before, nextRunAt: dueAt = now, ...rest } = schedule;
+  const firedAt = later(now, dueAt);
+  const outcome = error === undefined ? { lastRanAt: firedAt } : { lastSpawnError: error };
+  return withNext({ ...rest, ...outcome }, nextDue(schedule.cron, firedAt));
+}
+
+export function isScheduleVisible({ teamId, teamOwned, creatorId }: Schedule, viewer: Viewer): boolean {
+  if (teamId !== viewer.teamId || viewer.onlyRunId !== undefined) return false;
+  return teamOwned || creatorId === viewer.id || viewer.administrator;
+}
+
+function withNext(schedule: Schedule, nextRunAt: Date | undefined): Schedule {
+  return nextRunAt === undefined ? schedule : { ...schedule, nextRunAt };
+}
+
+function later(a: Date, b: Date): Date {
+  return a > b ? a : b;
+}

@@ -1,0 +1,108 @@
+import { AppError } from "../errors.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { NextDue } from "../ports/cron.ts";
+import type { Log } from "../ports/log.ts";
+import type { Storage } from "../ports/storage.ts";
+import type { NewRun } from "../runs/new-run.ts";
+import type { PreparedRun, RunService } from "../runs/run-service.ts";
+import { fired, type Schedule } from "./schedule.ts";
+
+export interface SchedulerParts {
+  readonly storage: Storage;
+  readonly runs: RunService;
+  readonly clock: Clock;
+  readonly nextDue: NextDue;
+  /** Where a schedule is to be found. */
+  readonly linkOf: (scheduleId: string) => string;
+  readonly log: Log;
+}
+
+const ROUND_MAX = 100;
+
+/** What a due time comes to: a run that only has to be stored, or why there is none. */
+type Spawn = { readonly run: PreparedRun } | { readonly error: string };
+
+/** Starts runs at their due times. Any number of them may do it at once: each time fires once. */
+export class Scheduler {
+  readonly #parts: SchedulerParts;
+  #isBusy = false;
+
+  constructor(parts: SchedulerParts) {
+    this.#parts = parts;
+  }
+
+  /** What jobs have missed. One round at a time, and one that fails keeps no other from firing. */
+  async round(): Promise<void> {
+    if (this.#isBusy) return;
+    this.#isBusy = true;
+    try {
+      for (const id of await this.#parts.storage.dueSchedules.list(ROUND_MAX)) await this.#tryToFire(id);
+    } catch (error) {
+      this.#parts.log.warn("schedules.look.failed", { error });
+    } finally {
+      this.#isBusy = false;
+    }
+  }
+
+  /** Does what a `schedule` job asks for. Repeatable: whose time has not come is left alone. */
+  async fire(id: string): Promise<void> {
+    const { log, storage } = this.#parts;
+    const due = await storage.dueSchedules.lock(id);
+    if (!due?.isDue) return;
+    // Not within the transaction: it may have to fetch a repository.
+    const spawn = await this.#prepare(due.schedule);
+    const isFired = await storage.atomically((stores) => this.#fireOnce(stores, due.schedule, spawn));
+    if (isFired) log.info("schedule.fired", { scheduleId: id, ...outcomeOf(spawn) });
+  }
+
+  async #tryToFire(scheduleId: string): Promise<void> {
+    try {
+      await this.fire(scheduleId);
+    } catch (error) {
+      this.#parts.log.warn("schedule.retried", { scheduleId, error });
+    }
+  }
+
+  /** The next due time and the run are one transaction, under the schedule's lock: nobody fires this time again. */
+  async #fireOnce(stores: Storage, seen: Schedule, spawn: Spawn): Promise<boolean> {
+    const { clock, nextDue, runs } = this.#parts;
+    const due = await stores.dueSchedules.lock(seen.id);
+    if (!due?.isDue || isEdited(due.schedule, seen)) return false;
+    if ("run" in spawn) await runs.within(stores).store(spawn.run);
+    const error = "error" in spawn ? spawn.error : undefined;
+    const schedule = fired(due.schedule, error, { now: clock.now(), nextDue });
+    await stores.schedules.replace(schedule);
+    if (schedule.nextRunAt !== undefined) await stores.dueSchedules.ring(schedule.id, schedule.nextRunAt);
+    return true;
+  }
+
+  async #prepare(schedule: Schedule): Promise<Spawn> {
+    try {
+      return { run: await this.#parts.runs.prepare(await this.#requestOf(schedule)) };
+    } catch (error) {
+      // What passes by itself is tried again, and the due time fires late.
+      if (!(error instanceof AppError) || error.retryable) throw error;
+      return { error: error.message };
+    }
+  }
+
+  async #requestOf(schedule: Schedule): Promise<NewRun> {
+    const { id, name, cron, prompt, config, metadata, teamOwned, creatorId } = schedule;
+    const [creator] = await this.#parts.storage.people.getMany([creatorId]);
+    if (creator === undefined || creator.disabled)
+      throw new AppError("not_authorized", "The creator of this schedule is disabled.");
+    const provenance = { schedule: { schedule_id: id, schedule_name: name, cron_schedule: cron } };
+    const source = "SCHEDULED_AGENT";
+    const about = { title: name, prompt, config, metadata, teamOwned, creator, provenance };
+    return { ...about, source, scheduleId: id, triggerUrl: this.#parts.linkOf(id) };
+  }
+}
+
+/** What was prepared is of no use any more; the changed schedule has a job of its own. */
+function isEdited(now: Schedule, seen: Schedule): boolean {
+  return now.updatedAt.getTime() !== seen.updatedAt.getTime();
+}
+
+function outcomeOf(spawn: Spawn): Record<string, unknown> {
+  return "run" in spawn ? { runId: spawn.run.origin.id } : { error: spawn.error };
+}

@@ -1,0 +1,76 @@
+import { AppError } from "../errors.ts";
+import { isTeamOwned } from "../people/ownership.ts";
+import type { RecordStore } from "../ports/records.ts";
+import type { Redactor, RunRedactors } from "../ports/redactor.ts";
+import type { SecretBox } from "../ports/secret-box.ts";
+import type { Run } from "../runs/run.ts";
+import { type Secret, sealOwner } from "./secret.ts";
+
+export interface RunSecretsParts {
+  readonly storage: { readonly secrets: Pick<RecordStore<Secret>, "list"> };
+  readonly secretBox: Pick<SecretBox, "open">;
+  readonly redactors: RunRedactors;
+  readonly run: Pick<Run, "teamId" | "creatorId">;
+}
+
+export type Variables = Readonly<Record<string, string>>;
+
+/** A program is not started with more than about 2 MiB of environment and arguments together. */
+const TOTAL_BYTES_MAX = 2 ** 20;
+
+/**
+ * The secrets of one attempt's run, open: environment variables for its agent, and taken out of everything that is
+ * told of it.
+ */
+export class RunSecrets implements Redactor {
+  readonly #parts: RunSecretsParts;
+  #redactor: ReturnType<RunRedactors["lend"]>;
+
+  constructor(parts: RunSecretsParts) {
+    this.#parts = parts;
+    this.#redactor = parts.redactors.lend([]);
+  }
+
+  /** The team's secrets, and over them the personal ones of the run's creator. Nobody else's. */
+  async open(): Promise<Variables> {
+    const { run, storage, redactors } = this.#parts;
+    const all = await storage.secrets.list(run.teamId);
+    const teams = all.filter(isTeamOwned);
+    const personal = all.filter(({ ownerId }) => ownerId === run.creatorId);
+    const opened = [...teams, ...personal].map((secret) => [secret.name, this.#openOne(secret)] as const);
+    // Also those that a personal one hides: they are secrets all the same.
+    const redactor = redactors.lend(opened.map(([, value]) => value));
+    this.release();
+    this.#redactor = redactor;
+    return requireRoom(Object.fromEntries(opened));
+  }
+
+  redact = (text: string): string => this.#redactor.redact(text);
+
+  openTail(text: string): number {
+    return this.#redactor.openTail(text);
+  }
+
+  release(): void {
+    this.#redactor.release();
+  }
+
+  #openOne(secret: Secret): string {
+    try {
+      return this.#parts.secretBox.open(secret.sealed, sealOwner(secret));
+    } catch (cause) {
+      throw new AppError("environment_setup_failed", `The secret ${secret.name} cannot be opened.`, {
+        cause,
+        remedy: "Set it anew: it was sealed with another secret key, or its row was changed.",
+      });
+    }
+  }
+}
+
+function requireRoom(variables: Variables): Variables {
+  const text = Object.entries(variables).flat().join("");
+  if (new TextEncoder().encode(text).length <= TOTAL_BYTES_MAX) return variables;
+  throw new AppError("environment_setup_failed", "The secrets of this run are too large together.", {
+    remedy: `Remove some: a program's environment has room for ${TOTAL_BYTES_MAX} bytes of them.`,
+  });
+}

@@ -1,0 +1,107 @@
+import { AppError } from "../errors.ts";
+import { newId } from "../ids.ts";
+import { isTeamOwned, type Owned, ownerOf } from "../people/ownership.ts";
+import type { Viewer } from "../people/principal.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { RecordStore } from "../ports/records.ts";
+import type { SecretBox } from "../ports/secret-box.ts";
+import { Taken } from "../ports/storage.ts";
+import { problemOfName, type Secret, sealOwner } from "./secret.ts";
+
+export interface SecretServiceParts {
+  readonly secrets: RecordStore<Secret>;
+  readonly box: Pick<SecretBox, "seal">;
+  readonly clock: Clock;
+}
+
+/** A secret by its name: the team's, or the caller's own. */
+export interface SecretKey {
+  readonly name: string;
+  readonly isTeamOwned: boolean;
+}
+
+/** Secrets as people keep them: written, listed and removed, never shown. Personal ones are their owner's alone. */
+export class SecretService {
+  readonly #parts: SecretServiceParts;
+
+  constructor(parts: SecretServiceParts) {
+    this.#parts = parts;
+  }
+
+  /** By name; the team's before the viewer's own. */
+  async list(viewer: Viewer): Promise<readonly Secret[]> {
+    const all = await this.#parts.secrets.list(viewer.teamId);
+    return all.filter((secret) => isTeamOwned(secret) || secret.ownerId === viewer.id).sort(inOrder);
+  }
+
+  async get(viewer: Viewer, key: SecretKey): Promise<Secret> {
+    const secret = await this.#find(viewer, key);
+    if (secret === undefined) throw unknownSecret();
+    return secret;
+  }
+
+  /** Sets it, whether or not it was there. */
+  async put(editor: Viewer, key: SecretKey, value: string): Promise<Secret> {
+    requireName(key.name);
+    const before = await this.#find(editor, key);
+    if (before !== undefined) return this.#replace(before, editor, value);
+    try {
+      return await this.#add(editor, key, value);
+    } catch (error) {
+      if (!(error instanceof Taken)) throw error;
+    }
+    // Somebody else has set it for the first time just now.
+    return this.#replace(await this.get(editor, key), editor, value);
+  }
+
+  async remove(viewer: Viewer, key: SecretKey): Promise<void> {
+    const { id, teamId } = await this.get(viewer, key);
+    if (!(await this.#parts.secrets.remove(teamId, id))) throw unknownSecret();
+  }
+
+  async #find(viewer: Viewer, { name, isTeamOwned }: SecretKey): Promise<Secret | undefined> {
+    const ownerId = ownerOf(viewer, isTeamOwned);
+    const all = await this.#parts.secrets.list(viewer.teamId);
+    return all.find((secret) => secret.ownerId === ownerId && secret.name === name);
+  }
+
+  async #add(editor: Viewer, { name, isTeamOwned }: SecretKey, value: string): Promise<Secret> {
+    const createdAt = this.#parts.clock.now();
+    const { id: editorId, teamId } = editor;
+    const place = { teamId, ownerId: ownerOf(editor, isTeamOwned), name };
+    const id = newId(createdAt);
+    const sealed = this.#seal(place, value);
+    const secret = { id, ...place, sealed, editorId, createdAt, updatedAt: createdAt };
+    await this.#parts.secrets.add(secret);
+    return secret;
+  }
+
+  async #replace(before: Secret, editor: Viewer, value: string): Promise<Secret> {
+    const sealed = this.#seal(before, value);
+    const secret = { ...before, sealed, editorId: editor.id, updatedAt: this.#parts.clock.now() };
+    if (!(await this.#parts.secrets.replace(secret))) throw unknownSecret();
+    return secret;
+  }
+
+  #seal(place: Owned & { readonly name: string }, value: string): string {
+    return this.#parts.box.seal(value, sealOwner(place));
+  }
+}
+
+function requireName(name: string): void {
+  const problem = problemOfName(name);
+  if (problem === undefined) return;
+  throw new AppError("invalid_request", `The secret's name ${problem}.`, {
+    issues: [{ path: "name", message: problem }],
+    remedy: "Choose another name.",
+  });
+}
+
+function inOrder(left: Secret, right: Secret): number {
+  if (left.name !== right.name) return left.name < right.name ? -1 : 1;
+  return Number(isTeamOwned(right)) - Number(isTeamOwned(left));
+}
+
+function unknownSecret(): AppError {
+  return new AppError("resource_not_found", "There is no such secret.");
+}

@@ -1,0 +1,44 @@
+import { AppError } from "../errors.ts";
+
+const DAY_MS = 24 * 3_600_000;
+const DAYS_MAX = 366;
+const DAYS_DEFAULT = 30;
+
+export interface UsagePeriod {
+  readonly from: Date;
+  /** Not included. */
+  readonly until: Date;
+}
+
+/** The days from `from` to `to`, both included, by UTC. By default the last thirty, today's among them. */
+export function usagePeriod(
+  given: { from?: string | undefined; to?: string | undefined },
+  now: Date,
+): UsagePeriod {
+  const last = given.to === undefined ? startOfDay(now) : dayOf("to", given.to);
+  const until = new Date(last.getTime() + DAY_MS);
+  const from =
+    given.from === undefined ? new Date(until.getTime() - DAYS_DEFAULT * DAY_MS) : dayOf("from", given.from);
+  const days = (until.getTime() - from.getTime()) / DAY_MS;
+  if (days < 1) throw badDay("from", "must not be after to");
+  if (days > DAYS_MAX) throw badDay("from", `must be at most ${DAYS_MAX} days before the end of to`);
+  return { from, until };
+}
+
+function startOfDay(time: Date): Date {
+  return new Date(Math.floor(time.getTime() / DAY_MS) * DAY_MS);
+}
+
+const DATE = /^\d{4}-\d{2}-\d{2}$/;
+
+/** There are dates that look like one and are none: the 30th of February. */
+function dayOf(path: string, text: string): Date {
+  const day = new Date(`${text}T00:00:00Z`);
+  const isDay = DATE.test(text) && !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text);
+  if (!isDay || day.getUTCFullYear() < 1) throw badDay(path, "must be a date: 2026-03-01");
+  return day;
+}
+
+function badDay(path: string, message: string): AppError {
+  return new AppError("invalid_request", `${path}: ${message}`, { issues: [{ path, message }] });
+}

@@ -1,0 +1,44 @@
+import type { Clock, Stop } from "../ports/clock.ts";
+import type { Log } from "../ports/log.ts";
+import type { WorkerStore } from "../ports/workers.ts";
+import type { Worker } from "./worker.ts";
+
+/** Two may be lost before the worker counts as gone. */
+const BEAT_MS = 10_000;
+
+export interface HeartbeatParts {
+  readonly workers: Pick<WorkerStore, "beat" | "remove">;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly worker: Worker;
+}
+
+/** Tells that a worker lives, as long as it does. */
+export class Heartbeat {
+  readonly #parts: HeartbeatParts;
+  #beating: Promise<void> = Promise.resolve();
+  #stop: Stop | undefined;
+
+  constructor(parts: HeartbeatParts) {
+    this.#parts = parts;
+  }
+
+  async start(): Promise<void> {
+    this.#stop = this.#parts.clock.every(BEAT_MS, () => void this.#beat());
+    await this.#beat();
+  }
+
+  /** The worker is gone at once for everybody else, not only when they miss its sign of life. */
+  async stop(): Promise<void> {
+    this.#stop?.();
+    await this.#beating;
+    const { log, worker, workers } = this.#parts;
+    await workers.remove(worker.id).catch((error) => log.warn("worker.not_removed", { error }));
+  }
+
+  #beat(): Promise<void> {
+    const { log, worker, workers } = this.#parts;
+    this.#beating = workers.beat(worker).catch((error) => log.warn("worker.beat.failed", { error }));
+    return this.#beating;
+  }
+}

@@ -1,0 +1,41 @@
+import type { DueSchedule, DueSchedules } from "../core/ports/schedules.ts";
+import { scheduleOf } from "./schedule-rows.ts";
+import type { StoreParts } from "./store-parts.ts";
+
+export class PrismaDueSchedules implements DueSchedules {
+  readonly #parts: StoreParts;
+
+  constructor(parts: StoreParts) {
+    this.#parts = parts;
+  }
+
+  async lock(id: string): Promise<DueSchedule | undefined> {
+    return this.#parts.database.transaction(async (tx) => {
+      const [locked] = await tx.$queryRaw<{ due: boolean }[]>`
+        SELECT coalesce(next_run_at <= clock_timestamp(), false) AS due
+        FROM schedules WHERE id = ${id}::uuid FOR UPDATE`;
+      if (locked === undefined) return undefined;
+      const row = await tx.schedule.findUniqueOrThrow({ where: { id } });
+      return { schedule: scheduleOf(row), isDue: locked.due };
+    });
+  }
+
+  /** The time until then is taken by the database's clock, which also decides whether it has come. */
+  async ring(id: string, at: Date): Promise<void> {
+    await this.#parts.database.transaction(async (tx) => {
+      const [wait] = await tx.$queryRaw<{ ms: number }[]>`
+        SELECT (extract(epoch FROM ${at}::timestamptz - clock_timestamp()) * 1000)::float8 AS ms`;
+      const afterMs = Math.max(0, Math.ceil(wait?.ms ?? 0));
+      await this.#parts.sendJobs(tx, [{ kind: "schedule", key: id, afterMs }]);
+    });
+  }
+
+  async list(limit: number): Promise<readonly string[]> {
+    const rows = await this.#parts.database.query(
+      (client) => client.$queryRaw<{ id: string }[]>`
+        SELECT id::text FROM schedules
+        WHERE next_run_at <= clock_timestamp() ORDER BY next_run_at LIMIT ${limit}`,
+    );
+    return rows.map(({ id }) => id);
+  }
+}

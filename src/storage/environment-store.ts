@@ -1,0 +1,32 @@
+import type { Environment, EnvironmentConfig } from "../core/environments/environment.ts";
+import type { PrincipalId, TeamId } from "../core/ids.ts";
+import type { OwnerId } from "../core/people/ownership.ts";
+import type { RecordStore } from "../core/ports/records.ts";
+import type { Statements } from "./database.ts";
+import type { Environment as EnvironmentRow } from "./generated/client.ts";
+import { PrismaRecordStore } from "./record-store.ts";
+import { json } from "./run-rows.ts";
+
+export function createEnvironmentStore(database: Statements): RecordStore<Environment> {
+  return new PrismaRecordStore<Environment, EnvironmentRow, ReturnType<typeof columnsOf>>(database, {
+    table: (client) => client.environment,
+    columnsOf,
+    recordOf: environmentOf,
+  });
+}
+
+function columnsOf({ config, ...columns }: Environment) {
+  return { ...columns, config: json(config) };
+}
+
+function environmentOf(row: EnvironmentRow): Environment {
+  return {
+    ...row,
+    teamId: row.teamId as TeamId,
+    ownerId: row.ownerId as OwnerId,
+    creatorId: row.creatorId as PrincipalId,
+    lastEditorId: row.lastEditorId as PrincipalId,
+    // Written by ourselves, from values of this type.
+    config: row.config as unknown as EnvironmentConfig,
+  };
+}

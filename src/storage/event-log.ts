@@ -1,0 +1,93 @@
+import type { RunId } from "../core/ids.ts";
+import type { Viewer } from "../core/people/principal.ts";
+import {
+  behind,
+  type EventLog,
+  type LoggedEvent,
+  type LogPage,
+  type LogPlace,
+} from "../core/ports/event-log.ts";
+import type { Statements } from "./database.ts";
+import { Prisma, type RunEvent as RunEventRow } from "./generated/client.ts";
+import { eventOf } from "./run-rows.ts";
+import { visibleTo } from "./visible-to.ts";
+
+type Row = Pick<RunEventRow, "runId" | "seq" | "turn" | "kind" | "body" | "at" | "position"> & {
+  readonly visible: boolean;
+  readonly isHeldBack: boolean;
+};
+/** The one row of an empty page. */
+interface Nothing {
+  readonly runId: null;
+  readonly isHeldBack: boolean;
+}
+
+/** Positions below this are settled: no transaction that is still running, or will begin, can have one. */
+export const SETTLED = Prisma.sql`pg_snapshot_xmin(pg_current_snapshot())::text::bigint`;
+
+export class PrismaEventLog implements EventLog {
+  readonly #database: Statements;
+
+  constructor(database: Statements) {
+    this.#database = database;
+  }
+
+  /**
+   * The page is cut before it is filtered, so that a viewer of few runs does not make the database read them all. What
+   * is held back is asked in the same statement, which sees one moment: a second one could find it settled already.
+   */
+  async read(after: LogPlace, limit: number, viewer?: Viewer): Promise<LogPage> {
+    const { position, runId, seq } = after;
+    const visible = viewer === undefined ? Prisma.sql`true` : visibleTo(viewer);
+    const rows = await this.#database.query(
+      (client) => client.$queryRaw<(Row | Nothing)[]>`
+        SELECT held.back AS "isHeldBack", page.*
+        FROM (SELECT EXISTS (SELECT FROM run_events WHERE position >= ${SETTLED}) AS back) held
+        LEFT JOIN (
+          SELECT e.run_id AS "runId", e.seq, e.turn, e.kind, e.body, e.at, e.position, ${visible} AS visible
+          FROM (
+            SELECT * FROM run_events
+            WHERE (position, run_id, seq) > (${position}::bigint, ${runId}::uuid, ${seq}::int)
+              AND position < ${SETTLED}
+            ORDER BY position, run_id, seq LIMIT ${limit}
+          ) e JOIN runs r ON r.id = e.run_id
+        ) page ON true
+        ORDER BY page.position, page."runId", page.seq`,
+    );
+    return pageOf(rows, after, limit);
+  }
+
+  async end(): Promise<LogPlace> {
+    const rows = await this.#database.query(
+      (client) => client.$queryRaw<{ settled: bigint }[]>`SELECT ${SETTLED} AS settled`,
+    );
+    return behind((rows[0]?.settled ?? 0n) - 1n);
+  }
+
+  async knows({ position }: LogPlace): Promise<boolean> {
+    const rows = await this.#database.query(
+      (client) => client.$queryRaw<{ past: boolean }[]>`
+        SELECT ${position}::bigint < pg_snapshot_xmax(pg_current_snapshot())::text::bigint AS past`,
+    );
+    return rows[0]?.past ?? false;
+  }
+}
+
+function pageOf(rows: readonly (Row | Nothing)[], after: LogPlace, limit: number): LogPage {
+  const found = rows.filter((row) => row.runId !== null);
+  const last = found.at(-1);
+  return {
+    events: found.filter(({ visible }) => visible).map(loggedEventOf),
+    next: last === undefined ? after : placeOf(last),
+    hasMore: found.length === limit,
+    isHeldBack: rows[0]?.isHeldBack ?? false,
+  };
+}
+
+function loggedEventOf(row: Row): LoggedEvent {
+  return { event: eventOf(row), place: placeOf(row) };
+}
+
+function placeOf({ position, runId, seq }: Row): LogPlace {
+  return { position, runId: runId as RunId, seq };
+}

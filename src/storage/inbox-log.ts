@@ -1,0 +1,51 @@
+import type { RunId } from "../core/ids.ts";
+import type { Disposition } from "../core/intake/settlement.ts";
+import type { InboxLog, InboxQuery, SettledEvent } from "../core/ports/inbox-log.ts";
+import type { Statements } from "./database.ts";
+import type { Prisma } from "./generated/client.ts";
+import { present } from "./present.ts";
+
+/** The body is not among them: it may hold anything. */
+const SHOWN = {
+  id: true,
+  seq: true,
+  adapter: true,
+  name: true,
+  receivedAt: true,
+  disposition: true,
+  reason: true,
+  runId: true,
+} as const;
+
+export class PrismaInboxLog implements InboxLog {
+  readonly #database: Statements;
+
+  constructor(database: Statements) {
+    this.#database = database;
+  }
+
+  async list(query: InboxQuery): Promise<readonly SettledEvent[]> {
+    const { limit: take } = query;
+    const rows = await this.#database.query((client) =>
+      client.inboxEvent.findMany({ where: whereOf(query), orderBy: { seq: "desc" }, take, select: SHOWN }),
+    );
+    return rows.map(({ disposition, runId, ...row }) =>
+      present<SettledEvent>({
+        ...row,
+        disposition: disposition as Disposition | null,
+        runId: runId as RunId | null,
+      }),
+    );
+  }
+}
+
+function whereOf({ teamId, withUnknownTeam, disposition, adapter, runId, before }: InboxQuery) {
+  const where: Prisma.InboxEventWhereInput = {
+    ...(withUnknownTeam ? { OR: [{ teamId }, { teamId: null }] } : { teamId }),
+    ...(disposition === undefined ? {} : { disposition }),
+    ...(adapter === undefined ? {} : { adapter }),
+    ...(runId === undefined ? {} : { runId }),
+    ...(before === undefined ? {} : { seq: { lt: before } }),
+  };
+  return where;
+}

@@ -1,0 +1,24 @@
+import type { PrincipalId, TeamId } from "../core/ids.ts";
+import type { OwnerId } from "../core/people/ownership.ts";
+import type { RecordStore } from "../core/ports/records.ts";
+import type { Secret } from "../core/secrets/secret.ts";
+import type { Statements } from "./database.ts";
+import type { Secret as SecretRow } from "./generated/client.ts";
+import { PrismaRecordStore } from "./record-store.ts";
+
+export function createSecretStore(database: Statements): RecordStore<Secret> {
+  return new PrismaRecordStore<Secret, SecretRow, Secret>(database, {
+    table: (client) => client.secret,
+    columnsOf: (secret) => secret,
+    recordOf: secretOf,
+  });
+}
+
+function secretOf(row: SecretRow): Secret {
+  return {
+    ...row,
+    teamId: row.teamId as TeamId,
+    ownerId: row.ownerId as OwnerId,
+    editorId: row.editorId as PrincipalId,
+  };
+}

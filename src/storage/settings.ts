@@ -1,0 +1,39 @@
+import { POLICIES_TOPIC, type Policy } from "../core/policies/policy.ts";
+import type { Storage } from "../core/ports/storage.ts";
+import { ROUTING_TOPIC, type RoutingRule } from "../core/routing/routing-rule.ts";
+import type { Schedule } from "../core/schedules/schedule.ts";
+import { PrismaDueSchedules } from "./due-schedules.ts";
+import type {
+  Policy as PolicyRow,
+  RoutingRule as RoutingRuleRow,
+  Schedule as ScheduleRow,
+} from "./generated/client.ts";
+import { PrismaRecordStore } from "./record-store.ts";
+import { policyColumns, policyOf, routingRuleColumns, routingRuleOf } from "./rule-rows.ts";
+import { scheduleColumns, scheduleOf } from "./schedule-rows.ts";
+import type { StoreParts } from "./store-parts.ts";
+
+type Settings = Pick<Storage, "schedules" | "dueSchedules" | "policies" | "routingRules">;
+
+/** The stores of schedules and rules. Who keeps rules in mind is told when they have changed. */
+export function createSettings(parts: StoreParts): Settings {
+  const { database, news } = parts;
+  return {
+    policies: new PrismaRecordStore<Policy, PolicyRow, ReturnType<typeof policyColumns>>(
+      database,
+      { table: (client) => client.policy, columnsOf: policyColumns, recordOf: policyOf },
+      () => news.tell([POLICIES_TOPIC]),
+    ),
+    routingRules: new PrismaRecordStore<RoutingRule, RoutingRuleRow, ReturnType<typeof routingRuleColumns>>(
+      database,
+      { table: (client) => client.routingRule, columnsOf: routingRuleColumns, recordOf: routingRuleOf },
+      () => news.tell([ROUTING_TOPIC]),
+    ),
+    schedules: new PrismaRecordStore<Schedule, ScheduleRow, ReturnType<typeof scheduleColumns>>(database, {
+      table: (client) => client.schedule,
+      columnsOf: scheduleColumns,
+      recordOf: scheduleOf,
+    }),
+    dueSchedules: new PrismaDueSchedules(parts),
+  };
+}

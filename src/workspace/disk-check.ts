@@ -1,0 +1,24 @@
+import { statfs } from "node:fs/promises";
+import { type Check, fail, ok, warn } from "../core/doctor/check.ts";
+
+const GIBIBYTE = 2 ** 30;
+/** A workspace may take two of them while it is unpacked. */
+const WARN_BYTES = 5 * GIBIBYTE;
+const FAIL_BYTES = GIBIBYTE / 2;
+
+/** How much room is left where workspaces are, and the embedded database. */
+export function diskCheck(dataDir: string): Check {
+  return {
+    name: "disk",
+    async look() {
+      const { bavail, bsize } = await statfs(dataDir);
+      const free = bavail * bsize;
+      const message = `${(free / GIBIBYTE).toFixed(1)} GiB are free for the data directory.`;
+      if (free >= WARN_BYTES) return ok(message);
+      return (free < FAIL_BYTES ? fail : warn)(
+        message,
+        "Make room, or move ERRAND_DATA_DIR to a larger disk.",
+      );
+    },
+  };
+}

@@ -1,0 +1,54 @@
+import { constants } from "node:fs";
+import { type FileHandle, lstat, open, realpath } from "node:fs/promises";
+import { join } from "node:path";
+
+/** Why a file is left alone, in words for people. */
+export class NotTaken extends Error {
+  override readonly name = "NotTaken";
+}
+
+/**
+ * What is in a file below `root`, which must be a real path. Processes that we do not trust may rename things while we
+ * look: the opened file is taken only if it is the one that really lies at that path, so no link on the way leads us
+ * to a file of our own. A pipe is not waited for, and of a file that grows no more is read than it had.
+ */
+export async function readInside(root: string, path: string, maxBytes: number): Promise<Buffer> {
+  const file = await openFile(join(root, path));
+  try {
+    const { dev, ino, size } = await regular(file);
+    const place = join(root, path);
+    if ((await realpath(place)) !== place) throw new NotTaken("is reached by a link");
+    const there = await lstat(place);
+    if (there.dev !== dev || there.ino !== ino) throw new NotTaken("was being replaced");
+    if (size > maxBytes) throw new NotTaken(`is larger than ${Math.floor(maxBytes / 2 ** 20)} MiB`);
+    return await readAll(file, size);
+  } finally {
+    await file.close();
+  }
+}
+
+async function openFile(path: string): Promise<FileHandle> {
+  try {
+    return await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  } catch (cause) {
+    const isLink = cause instanceof Error && "code" in cause && cause.code === "ELOOP";
+    throw new NotTaken(isLink ? "is a link" : "cannot be read", { cause });
+  }
+}
+
+async function regular(file: FileHandle): Promise<{ dev: number; ino: number; size: number }> {
+  const stat = await file.stat();
+  if (!stat.isFile()) throw new NotTaken("is no file");
+  return stat;
+}
+
+async function readAll(file: FileHandle, size: number): Promise<Buffer> {
+  const bytes = Buffer.alloc(size);
+  let length = 0;
+  while (length < size) {
+    const { bytesRead } = await file.read(bytes, length, size - length, length);
+    if (bytesRead === 0) break;
+    length += bytesRead;
+  }
+  return bytes.subarray(0, length);
+}

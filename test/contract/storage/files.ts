@@ -1,0 +1,148 @@
+import { randomUUID } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import type { Artifact } from "../../../src/core/artifacts/artifact.ts";
+import type { RunInput } from "../../../src/core/inputs/run-input.ts";
+import type { Run } from "../../../src/core/runs/run.ts";
+import { aChange } from "../../support/run-builders.ts";
+import { aStoredRun, type StorageBench } from "./bench.ts";
+
+export function describeFiles(bench: () => StorageBench): void {
+  const { put, inputs, artifact, add } = filesOf(bench);
+
+  describe("files of runs", () => {
+    it("keeps blobs as they were put, until they are removed", async () => {
+      const { blobs } = bench();
+      const id = await blobs.put(Uint8Array.of(0, 255, 10));
+
+      expect(Array.from(await blobs.get(id))).toEqual([0, 255, 10]);
+      await blobs.remove(id);
+      await blobs.remove(id);
+      await expect(blobs.get(id)).rejects.toMatchObject({ code: "internal_error", retryable: false });
+    });
+
+    it("prunes nothing that was just put", async () => {
+      const id = await put();
+
+      await bench().blobs.prune();
+
+      expect(await bench().blobs.get(id)).toHaveLength(1);
+    });
+
+    it("keeps what was given to a run, in its order", async () => {
+      const given = await inputs();
+      const run = await aStoredRun(bench(), {}, { inputs: given });
+
+      expect(await bench().storage.files.inputsOf(run.id)).toEqual(given);
+      expect(await bench().storage.files.inputsOf((await aStoredRun(bench())).id)).toEqual([]);
+    });
+
+    it("two runs may be given the same", async () => {
+      const given = await inputs();
+      await aStoredRun(bench(), {}, { inputs: given });
+      const again = await aStoredRun(bench(), {}, { inputs: given });
+
+      expect(await bench().storage.files.inputsOf(again.id)).toEqual(given);
+    });
+
+    it("lists what several runs made, the oldest first", async () => {
+      const [first, second] = [await aStoredRun(bench()), await aStoredRun(bench())];
+      const young = await add(first, artifact(first, { createdAt: new Date("2026-03-02") }));
+      const old = await add(second, artifact(second, { createdAt: new Date("2026-03-01") }));
+
+      const { files } = bench().storage;
+      expect(await files.artifactsOf([first.id, second.id])).toEqual([old, young]);
+      expect(await files.artifactsOf([first.id])).toEqual([young]);
+      expect(await files.artifactsOf([])).toEqual([]);
+      expect(await files.findArtifact(old.id)).toEqual(old);
+      expect(await files.findArtifact(randomUUID())).toBeUndefined();
+    });
+
+    it("puts a newer version in the place of the one before", async () => {
+      const run = await aStoredRun(bench());
+      const first = await add(run, artifact(run));
+      const file = { blobId: await put(), sizeBytes: 1, hash: "b" };
+      const second = await add(run, {
+        ...first,
+        version: 2,
+        turn: 3,
+        file,
+        updatedAt: new Date("2026-03-09"),
+      });
+
+      expect(await bench().storage.files.artifactsOf([run.id])).toEqual([second]);
+    });
+
+    it("finds runs by what they made, and gives it with them", async () => {
+      const run = await aStoredRun(bench());
+      await bench().storage.runs.change(run.id, (subject) =>
+        aChange(run, { progress: { ...subject.run, artifactTypes: ["FILE", "PLAN"] } }),
+      );
+
+      const found = await bench().storage.runs.list({
+        viewer: { id: run.creatorId, teamId: run.teamId, administrator: false },
+        filters: { artifactType: "PLAN", creatorId: run.creatorId },
+        sort: "created_at",
+        order: "asc",
+        limit: 5,
+      });
+
+      expect(found.runs.map(({ artifactTypes }) => artifactTypes)).toEqual([["FILE", "PLAN"]]);
+      expect(await aStoredRun(bench())).not.toHaveProperty("artifactTypes");
+    });
+  });
+
+  describe("a conversation of several runs", () => {
+    it("is found by its newest run, and listed", async () => {
+      const conversationId = randomUUID();
+      const first = await aStoredRun(bench(), { conversationId });
+      const createdAt = new Date(first.createdAt.getTime() + 1);
+      const second = await aStoredRun(bench(), { conversationId, continuesId: first.id, createdAt });
+      await aStoredRun(bench());
+
+      const { runs } = bench().storage;
+      expect(await runs.find({ conversationId })).toEqual(second);
+      expect(second.continuesId).toBe(first.id);
+      expect(await runs.find({ conversationId: randomUUID() })).toBeUndefined();
+    });
+
+    it("reads events of some kinds alone, behind a place and so many of them", async () => {
+      const run = await aStoredRun(bench());
+      const said = { kind: "agent.message", text: "x" } as const;
+      const ended = { kind: "attempt.ended", attempt: 1, reason: "x" } as const;
+      const events = [said, ended, said, ended, ended].map((body) => ({ turn: 1, body }));
+      await bench().storage.runs.change(run.id, (subject) => aChange(subject.run, { events }));
+
+      const read = async (after: number, limit: number) =>
+        (await bench().storage.runs.readEvents(run.id, after, limit, ["attempt.ended"])).map(
+          ({ seq }) => seq,
+        );
+
+      expect(await read(0, 9)).toEqual([3, 5, 6]);
+      expect(await read(3, 1)).toEqual([5]);
+    });
+  });
+}
+
+function filesOf(bench: () => StorageBench) {
+  const put = () => bench().blobs.put(Uint8Array.of(1));
+  const inputs = async (): Promise<readonly RunInput[]> => [
+    { kind: "attachment", fileName: "b.txt", mimeType: "text/plain", sizeBytes: 1, blobId: await put() },
+    { kind: "image", fileName: "a.png", mimeType: "image/png", sizeBytes: 1, blobId: await put() },
+  ];
+  const artifact = (run: Run, changes: Partial<Artifact> = {}): Artifact => ({
+    id: randomUUID(),
+    runId: run.id,
+    key: randomUUID(),
+    version: 1,
+    turn: 1,
+    body: { type: "EXTERNAL_REFERENCE", referenceType: "ticket", url: "https://x" },
+    createdAt: new Date("2026-03-01"),
+    updatedAt: new Date("2026-03-01"),
+    ...changes,
+  });
+  const add = async (run: Run, made: Artifact): Promise<Artifact> => {
+    await bench().storage.runs.change(run.id, (subject) => aChange(subject.run, { artifacts: [made] }));
+    return made;
+  };
+  return { put, inputs, artifact, add };
+}

@@ -1,0 +1,217 @@
+import { randomUUID } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import { newId, type PrincipalId } from "../../../src/core/ids.ts";
+import type { Principal } from "../../../src/core/people/principal.ts";
+import type { ShareLink } from "../../../src/core/people/share-link.ts";
+import { FIRST_TEAM } from "../../../src/core/people/team.ts";
+import { aPrincipal } from "../../support/run-builders.ts";
+import { aPerson, aStoredRun, aTeam, type StorageBench } from "./bench.ts";
+
+export function describeIdentities(bench: () => StorageBench): void {
+  describe("identities", () => {
+    it("are listed for their team alone, with whose they are", async () => {
+      const { identities, people } = bench().storage;
+      const [subject, teamId] = [`memory:${randomUUID()}`, await aTeam(bench())];
+      const ada = await people.ensure(teamId, subject, "Ada");
+
+      const link = await identities.find(teamId, subject);
+
+      expect(link).toEqual({
+        id: expect.any(String),
+        teamId,
+        subject,
+        principalId: ada.id,
+        createdAt: expect.any(Date),
+      });
+      expect(await identities.list(teamId)).toEqual([link]);
+      expect(await identities.find(FIRST_TEAM, subject)).toBeUndefined();
+    });
+
+    it("are given to somebody else, who is then met by that account", async () => {
+      const { identities, people } = bench().storage;
+      const subject = `memory:${randomUUID()}`;
+      const [before, after] = [await people.ensure(FIRST_TEAM, subject, "Ada"), await aPerson(bench())];
+      const known = await identities.find(FIRST_TEAM, subject);
+
+      const link = await identities.link(FIRST_TEAM, subject, after.id);
+
+      expect([before.id === after.id, link]).toEqual([false, { ...known, principalId: after.id }]);
+      expect((await people.ensure(FIRST_TEAM, subject, undefined)).id).toBe(after.id);
+    });
+
+    it("are linked before their first message", async () => {
+      const { identities, people } = bench().storage;
+      const [subject, ada] = [`memory:${randomUUID()}`, await aPerson(bench())];
+
+      await identities.link(FIRST_TEAM, subject, ada.id);
+
+      expect((await people.ensure(FIRST_TEAM, subject, undefined)).id).toBe(ada.id);
+    });
+
+    it("are unlinked by their own team, and then make a fresh principal", async () => {
+      const { identities, people } = bench().storage;
+      const subject = `memory:${randomUUID()}`;
+      const before = await people.ensure(FIRST_TEAM, subject, "Ada");
+      const id = (await identities.find(FIRST_TEAM, subject))?.id ?? "";
+
+      const results = [
+        await identities.unlink(await aTeam(bench()), id),
+        await identities.unlink(FIRST_TEAM, id),
+        await identities.unlink(FIRST_TEAM, id),
+      ];
+
+      expect(results).toEqual([false, true, false]);
+      expect((await people.ensure(FIRST_TEAM, subject, "Ada")).id).not.toBe(before.id);
+    });
+
+    it("of one principal do not rename it in turn", async () => {
+      const { identities, people } = bench().storage;
+      const [one, two] = [`memory:${randomUUID()}`, `memory:${randomUUID()}`];
+      const ada = await people.ensure(FIRST_TEAM, one, "Ada");
+      await identities.link(FIRST_TEAM, two, ada.id);
+
+      expect(await people.ensure(FIRST_TEAM, two, "ada-l")).toEqual(ada);
+      expect(await people.ensure(FIRST_TEAM, one, "ada-1")).toEqual(ada);
+    });
+  });
+
+  describe("a principal", () => {
+    it("is changed with all administrators of its team in view", async () => {
+      const { people } = bench().storage;
+      const teamId = await aTeam(bench());
+      const [boss, gone, member] = [
+        aPrincipal({ teamId, administrator: true }),
+        aPrincipal({ teamId, administrator: true, disabled: true }),
+        aPrincipal({ teamId }),
+      ];
+      for (const one of [boss, gone, member]) await people.put(one);
+      bench().news.length = 0;
+      let seen: readonly Principal[] = [];
+
+      const changed = await people.change(teamId, member.id, (principal, administrators) => {
+        seen = administrators;
+        return { ...principal, displayName: "Ben" };
+      });
+
+      expect([changed, seen]).toEqual([{ ...member, displayName: "Ben" }, [boss]]);
+      expect(await people.getMany([member.id])).toEqual([changed]);
+      expect(bench().news).toContain("keys");
+    });
+
+    it("of another team, or that there is not, is not changed", async () => {
+      const { people } = bench().storage;
+      const [ada, teamId] = [await aPerson(bench()), await aTeam(bench())];
+      const disable = (principal: Principal) => ({ ...principal, disabled: true });
+
+      expect(await people.change(teamId, ada.id, disable)).toBeUndefined();
+      expect(await people.change(teamId, randomUUID() as PrincipalId, disable)).toBeUndefined();
+      expect(await people.getMany([ada.id])).toEqual([ada]);
+    });
+
+    it("is not changed when the decision throws", async () => {
+      const { people } = bench().storage;
+      const ada = await aPerson(bench());
+      const refuse = () => {
+        throw new Error("no");
+      };
+
+      await expect(people.change(ada.teamId, ada.id, refuse)).rejects.toThrow("no");
+      expect(await people.getMany([ada.id])).toEqual([ada]);
+    });
+
+    it("of two administrators who demote each other at once, one stays", async () => {
+      const { people } = bench().storage;
+      const teamId = await aTeam(bench());
+      const pair = [
+        aPrincipal({ teamId, administrator: true }),
+        aPrincipal({ teamId, administrator: true }),
+      ] as const;
+      for (const one of pair) await people.put(one);
+      const demote = (principal: Principal, administrators: readonly Principal[]) => {
+        if (administrators.length === 1) throw new Error("the last one");
+        return { ...principal, administrator: false };
+      };
+
+      const ends = await Promise.allSettled(pair.map(({ id }) => people.change(teamId, id, demote)));
+
+      expect(ends.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
+      expect((await people.list(teamId)).filter(({ administrator }) => administrator)).toHaveLength(1);
+    });
+  });
+
+  describe("a key", () => {
+    it("is found by its new hash alone once it has one", async () => {
+      const { keys } = bench().storage;
+      const [ada, former, hash] = [await aPerson(bench()), randomUUID(), randomUUID()];
+      const plain = { name: "ci", hint: "errand_a…", scopes: ["runs:read"], createdBy: ada.id } as const;
+      const createdAt = new Date("2026-03-01");
+      const key = { id: randomUUID(), principalId: ada.id, ...plain, createdAt };
+      await keys.add(key, former);
+
+      await keys.touch(key.id, new Date("2026-03-02"), hash);
+
+      expect(await keys.findByHash(former)).toBeUndefined();
+      expect((await keys.findByHash(hash))?.key).toEqual({ ...key, lastUsedAt: new Date("2026-03-02") });
+    });
+  });
+
+  describe("share links", () => {
+    it("are found by their token's hash, listed by run and removed from it", async () => {
+      const { shareLinks } = bench().storage;
+      const run = await aStoredRun(bench());
+      const [hash, link] = [randomUUID(), aLink(run)];
+
+      await shareLinks.add(link, hash);
+      const [found, listed] = [await shareLinks.findByHash(hash), await shareLinks.list(run.id)];
+      const other = await aStoredRun(bench());
+      const removals = [
+        await shareLinks.remove(other.id, link.id),
+        await shareLinks.remove(run.id, link.id),
+        await shareLinks.remove(run.id, link.id),
+      ];
+
+      expect([found, listed]).toEqual([link, [link]]);
+      expect(removals).toEqual([false, true, false]);
+      expect([await shareLinks.findByHash(hash), await shareLinks.list(run.id)]).toEqual([undefined, []]);
+    });
+  });
+}
+
+/** Of a storage that has no administrator yet. */
+export function describeFirstKey(bench: () => StorageBench): void {
+  it("of many first keys of an administrator at once one is set, and only its own process is told so", async () => {
+    const { administrators, keys } = bench().storage;
+    const hashes = Array.from({ length: 8 }, () => randomUUID());
+
+    const existed = await administrators.exists();
+    const told = await Promise.all(hashes.map((hash) => administrators.setFirst(hash, "…")));
+    const later = await administrators.setFirst(randomUUID(), "…");
+
+    const stored = await Promise.all(hashes.map(async (hash) => (await keys.findByHash(hash)) !== undefined));
+    expect([existed, await administrators.exists()]).toEqual([false, true]);
+    expect(told.filter(Boolean)).toHaveLength(1);
+    expect([stored, later]).toEqual([told, false]);
+  });
+
+  it("other keys of an administrator neither count as the installation's nor die with it", async () => {
+    const { administrators, keys } = bench().storage;
+    const [first, own, second] = [randomUUID(), randomUUID(), randomUUID()];
+    await administrators.set(first, "…");
+    const { principal } = (await keys.findByHash(first)) ?? {};
+    if (principal === undefined) throw new Error("The key is not stored.");
+    const made = { id: randomUUID(), principalId: principal.id, createdBy: principal.id };
+    const key = { ...made, name: "The installation's own key", hint: "…", scopes: [], createdAt: new Date() };
+    await keys.add(key, own);
+
+    await administrators.set(second, "…");
+
+    expect(await keys.findByHash(first)).toBeUndefined();
+    expect(await keys.findByHash(own)).toBeDefined();
+  });
+}
+
+function aLink({ creatorId, id, teamId }: Pick<ShareLink, "creatorId" | "id" | "teamId">): ShareLink {
+  const createdAt = new Date("2026-03-01T12:00:00.000Z");
+  const expiresAt = new Date("2026-03-08T12:00:00.000Z");
+  return { id: newId(createdAt), teamId, runId: id as ShareLink["runId"], creatorId, createdAt, expiresAt };
+}

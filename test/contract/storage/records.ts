@@ -1,0 +1,196 @@
+import { randomUUID } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import { type Environment, newEnvironmentUid } from "../../../src/core/environments/environment.ts";
+import type { PrincipalId, TeamId } from "../../../src/core/ids.ts";
+import type { Policy } from "../../../src/core/policies/policy.ts";
+import type { RecordStore, TeamRecord } from "../../../src/core/ports/records.ts";
+import { type Storage, Taken } from "../../../src/core/ports/storage.ts";
+import type { RoutingRule } from "../../../src/core/routing/routing-rule.ts";
+import type { Schedule } from "../../../src/core/schedules/schedule.ts";
+import type { Secret } from "../../../src/core/secrets/secret.ts";
+import { aPolicy, aRoutingRule, aSchedule } from "../../support/rule-builders.ts";
+import { aTeam, type StorageBench } from "./bench.ts";
+
+interface RecordKind<R extends TeamRecord> {
+  readonly kind: string;
+  store(storage: Storage): RecordStore<R>;
+  /** A record of the team, another each time. */
+  make(teamId: TeamId): R;
+  /** The same record with all that may change changed. */
+  change(record: R): R;
+  /** `record` with the name of `other`, where names are unique. */
+  namedLike?(record: R, other: R): R;
+}
+
+type Describe = (bench: () => StorageBench) => void;
+
+/** Every kind of record, one entry each. */
+const KINDS: readonly Describe[] = [
+  records<Environment>({
+    kind: "environments",
+    store: ({ environments }) => environments,
+    make: (teamId) => ({
+      ...stamps(newEnvironmentUid(), teamId),
+      ownerId: teamId,
+      config: {
+        name: "Backend",
+        description: "Where it is built",
+        image: "node:24",
+        repositories: [{ owner: "acme", name: "api" }],
+        setupCommands: ["npm ci"],
+        network: "internet",
+      },
+      setupFailed: false,
+      creatorId: anId(),
+      lastEditorId: anId(),
+    }),
+    change: (environment) => ({
+      ...environment,
+      ...later(environment),
+      config: { name: "Frontend", repositories: [], setupCommands: [], network: "none" },
+      setupFailed: true,
+      lastEditorId: anId(),
+    }),
+  }),
+  records<Secret>({
+    kind: "secrets",
+    store: ({ secrets }) => secrets,
+    make: (teamId) => ({
+      ...stamps(randomUUID(), teamId),
+      ownerId: teamId,
+      name: `TOKEN_${randomUUID().replaceAll("-", "")}`,
+      sealed: "v1.0.sealed",
+      editorId: anId(),
+    }),
+    change: (secret) => ({ ...secret, ...later(secret), sealed: "v1.0.anew", editorId: anId() }),
+    namedLike: (secret, { ownerId, name }) => ({ ...secret, ownerId, name }),
+  }),
+  records<Schedule>({
+    kind: "schedules",
+    store: ({ schedules }) => schedules,
+    make: (teamId) =>
+      aSchedule({ ...stamps(randomUUID(), teamId), config: { model_id: "m" }, metadata: { a: "b" } }),
+    change: (schedule) => ({
+      ...schedule,
+      ...later(schedule),
+      cron: "0 9 * * *",
+      enabled: false,
+      nextRunAt: new Date("2099-03-02T09:00:00.000Z"),
+      lastRanAt: new Date("2026-03-01T09:00:00.000Z"),
+      lastSpawnError: "No.",
+      lastEditorId: anId(),
+    }),
+  }),
+  records<Policy>({
+    kind: "policies",
+    store: ({ policies }) => policies,
+    make: (teamId) =>
+      aPolicy({ ...stamps(randomUUID(), teamId), match: { places: ["acme/*"] }, reason: "Because." }),
+    change: ({ reason: _reason, ...policy }) => ({
+      ...policy,
+      ...later(policy),
+      effect: "allow",
+      priority: -5,
+      enabled: false,
+      match: { principals: [anId()], actions: ["approve"] },
+    }),
+    namedLike: (policy, { name }) => ({ ...policy, name }),
+  }),
+  records<RoutingRule>({
+    kind: "routing rules",
+    store: ({ routingRules }) => routingRules,
+    make: (teamId) =>
+      aRoutingRule({ ...stamps(randomUUID(), teamId), environmentId: "env", config: { model_id: "m" } }),
+    change: ({ environmentId: _environmentId, ...rule }) => ({
+      ...rule,
+      ...later(rule),
+      match: { text: ["deploy"] },
+      config: {},
+    }),
+    namedLike: (rule, { name }) => ({ ...rule, name }),
+  }),
+];
+
+export function describeRecords(bench: () => StorageBench): void {
+  for (const describeKind of KINDS) describeKind(bench);
+}
+
+/** What every store of records promises. */
+function records<R extends TeamRecord>({ kind, store, make, change, namedLike }: RecordKind<R>): Describe {
+  return (bench) =>
+    describe(`records of ${kind}`, () => {
+      const ours = () => store(bench().storage);
+
+      it("are found and listed as they were added, the oldest first, and for their team alone", async () => {
+        const [teamId, otherTeam] = [await aTeam(bench()), await aTeam(bench())];
+        const young = make(teamId);
+        const old = { ...make(teamId), createdAt: new Date(young.createdAt.getTime() - 1_000) };
+
+        for (const record of [young, old]) await ours().add(record);
+
+        expect(await ours().find(teamId, old.id)).toEqual(old);
+        expect(await ours().list(teamId)).toEqual([old, young]);
+        expect(await ours().find(otherTeam, old.id)).toBeUndefined();
+        expect(await ours().list(otherTeam)).toEqual([]);
+      });
+
+      it("are replaced where they are, in their team alone", async () => {
+        const [teamId, otherTeam] = [await aTeam(bench()), await aTeam(bench())];
+        const [record, other] = [make(teamId), make(teamId)];
+        for (const each of [record, other]) await ours().add(each);
+        const changed = change(record);
+
+        expect(await ours().replace({ ...changed, teamId: otherTeam })).toBe(false);
+        expect(await ours().replace(make(teamId))).toBe(false);
+        expect(await ours().replace(changed)).toBe(true);
+
+        expect(await ours().find(teamId, record.id)).toEqual(changed);
+        expect(await ours().find(teamId, other.id)).toEqual(other);
+      });
+
+      it("are removed once, by their team alone", async () => {
+        const [teamId, otherTeam] = [await aTeam(bench()), await aTeam(bench())];
+        const [record, other] = [make(teamId), make(teamId)];
+        for (const each of [record, other]) await ours().add(each);
+
+        expect(await ours().remove(otherTeam, record.id)).toBe(false);
+        expect(await ours().remove(teamId, record.id)).toBe(true);
+        expect(await ours().remove(teamId, record.id)).toBe(false);
+
+        expect(await ours().list(teamId)).toEqual([other]);
+      });
+
+      if (namedLike !== undefined) describeNames(bench, { kind, store, make, change, namedLike });
+    });
+}
+
+function describeNames<R extends TeamRecord>(
+  bench: () => StorageBench,
+  { store, make, namedLike }: Required<RecordKind<R>>,
+): void {
+  it("have a name that no other of the team has", async () => {
+    const ours = store(bench().storage);
+    const [teamId, otherTeam] = [await aTeam(bench()), await aTeam(bench())];
+    const [first, second] = [make(teamId), make(teamId)];
+    for (const each of [first, second]) await ours.add(each);
+
+    await expect(ours.add(namedLike(make(teamId), first))).rejects.toEqual(new Taken("name"));
+    await expect(ours.replace(namedLike(second, first))).rejects.toEqual(new Taken("name"));
+    await ours.add(namedLike(make(otherTeam), first));
+
+    expect(await ours.list(teamId)).toHaveLength(2);
+  });
+}
+
+function stamps(id: string, teamId: TeamId) {
+  const createdAt = new Date("2026-03-01T12:00:00.123Z");
+  return { id, teamId, createdAt, updatedAt: createdAt };
+}
+
+function later({ updatedAt }: TeamRecord) {
+  return { updatedAt: new Date(updatedAt.getTime() + 60_000) };
+}
+
+function anId(): PrincipalId {
+  return randomUUID() as PrincipalId;
+}

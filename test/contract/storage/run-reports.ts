@@ -1,0 +1,137 @@
+import { randomUUID } from "node:crypto";
+import { beforeAll, describe, expect, it } from "vitest";
+import type { RunId } from "../../../src/core/ids.ts";
+import type { Viewer } from "../../../src/core/people/principal.ts";
+import type { RunOrigin, RunProgress } from "../../../src/core/runs/run.ts";
+import type { UsageGroup } from "../../../src/core/usage/usage.ts";
+import { aChange, anOrigin, aPrincipal, aRun } from "../../support/run-builders.ts";
+import { aTeam, type StorageBench } from "./bench.ts";
+
+const FROM = new Date("2026-03-01T00:00:00Z");
+const UNTIL = new Date("2026-03-03T00:00:00Z");
+const EVENING = new Date("2026-03-01T23:59:59.999Z");
+const MORNING = new Date("2026-03-02T00:00:00Z");
+
+export function describeRunReports(bench: () => StorageBench): void {
+  describe("reports of runs", () => {
+    let world: World;
+    beforeAll(async () => {
+      world = await aWorld(bench());
+    });
+
+    it("tell the newest run of each environment, and when one was last begun there", async () => {
+      const { ada, environment } = world;
+
+      const last = await bench().storage.reports.lastRuns(ada, [environment, "never used"]);
+
+      expect([...last.keys()]).toEqual([environment]);
+      expect(last.get(environment)?.created.title).toBe("adas second");
+      expect(last.get(environment)?.startedAt).toEqual(EVENING);
+    });
+
+    it("tell of no run that the viewer may not see", async () => {
+      const { bob, environment, stranger } = world;
+      const { reports } = bench().storage;
+
+      const bobs = await reports.lastRuns(bob, [environment]);
+
+      expect(bobs.get(environment)?.created.title).toBe("bobs");
+      expect(bobs.get(environment)).not.toHaveProperty("startedAt");
+      expect((await reports.lastRuns(stranger, [environment])).size).toBe(0);
+      expect(await usage(bench(), stranger, ["day"])).toEqual([]);
+    });
+
+    it("add up what runs took, by day", async () => {
+      expect(await usage(bench(), world.admin, ["day"])).toEqual([
+        {
+          day: "2026-03-01",
+          runs: 2,
+          succeeded: 1,
+          failed: 0,
+          runSeconds: 90,
+          totalTokens: 700,
+          costUsd: 0.25,
+        },
+        { day: "2026-03-02", runs: 2, succeeded: 0, failed: 1, runSeconds: 0, totalTokens: 0, costUsd: 0 },
+      ]);
+    });
+
+    it("are grouped by all that is asked for, and a run without an environment is in a group without one", async () => {
+      const { ada, bob, environment } = world;
+
+      const rows = await usage(bench(), world.admin, ["creator", "environment", "source"]);
+
+      const told = rows.map(({ creatorId, environmentId, source, runs }) => [
+        creatorId,
+        environmentId,
+        source,
+        runs,
+      ]);
+      expect(new Set(told)).toEqual(
+        new Set([
+          [ada.id, environment, "API", 2],
+          [bob.id, environment, "API", 1],
+          [bob.id, undefined, "SLACK", 1],
+        ]),
+      );
+    });
+
+    it("count for a member what that member may see", async () => {
+      const rows = await usage(bench(), world.bob, ["day"]);
+
+      expect(rows.map(({ day, runs }) => [day, runs])).toEqual([
+        ["2026-03-01", 1],
+        ["2026-03-02", 1],
+      ]);
+    });
+
+    it("have at most so many rows as asked for", async () => {
+      expect(await usage(bench(), world.admin, ["day"], 1)).toHaveLength(1);
+    });
+  });
+}
+
+interface World {
+  readonly environment: string;
+  readonly ada: Viewer;
+  readonly bob: Viewer;
+  readonly admin: Viewer;
+  readonly stranger: Viewer;
+}
+
+/** Two runs of Ada, seen by her and administrators alone, one of Bob that is the team's, and some out of sight. */
+async function aWorld(bench: StorageBench): Promise<World> {
+  const [teamId, otherTeam] = [await aTeam(bench), await aTeam(bench)];
+  const [ada, bob, admin] = ["Ada", "Bob", "Root"].map(() => aPrincipal({ teamId }));
+  const stranger = aPrincipal({ teamId: otherTeam });
+  if (ada === undefined || bob === undefined || admin === undefined) throw new Error("There is nobody.");
+  for (const person of [ada, bob, admin, stranger]) await bench.storage.people.put(person);
+  const environment = randomUUID();
+  const inIt = { config: { environment_id: environment } };
+  const ended = { startedAt: EVENING, endedAt: MORNING_AND_90_S, totalTokens: 700, costUsd: 0.25 };
+  const add = (origin: Partial<RunOrigin>, progress: Partial<RunProgress> = {}) =>
+    addRun(bench, origin, progress);
+  const adas = { teamId, creatorId: ada.id, teamOwned: false, ...inIt };
+  await add({ ...adas, title: "adas first", createdAt: EVENING }, { state: "SUCCEEDED", ...ended });
+  await add({ ...adas, title: "adas second", createdAt: MORNING }, { state: "ERROR" });
+  await add({ teamId, creatorId: bob.id, title: "bobs", createdAt: FROM, ...inIt });
+  await add({ teamId, creatorId: bob.id, createdAt: MORNING, source: "SLACK", teamOwned: false });
+  await add({ teamId, creatorId: bob.id, createdAt: UNTIL });
+  return { environment, ada, bob, admin: { ...admin, administrator: true }, stranger };
+}
+
+const MORNING_AND_90_S = new Date(EVENING.getTime() + 90_000);
+
+async function addRun(
+  bench: StorageBench,
+  origin: Partial<RunOrigin>,
+  progress: Partial<RunProgress>,
+): Promise<RunId> {
+  const made = anOrigin(origin);
+  await bench.storage.runs.create(made, aChange(aRun({ ...made, ...progress })));
+  return made.id;
+}
+
+function usage({ storage }: StorageBench, viewer: Viewer, groups: readonly UsageGroup[], limit = 100) {
+  return storage.reports.usage({ viewer, from: FROM, until: UNTIL, groups, limit });
+}

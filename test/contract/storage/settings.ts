@@ -1,0 +1,112 @@
+import { randomUUID } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import { FIRST_TEAM } from "../../../src/core/people/team.ts";
+import type { Storage } from "../../../src/core/ports/storage.ts";
+import type { Schedule } from "../../../src/core/schedules/schedule.ts";
+import { aPolicy, aRoutingRule, aSchedule } from "../../support/rule-builders.ts";
+import type { StorageBench } from "./bench.ts";
+
+/** The clock of the bench and that of the database may be some hours apart. */
+const DAY_MS = 24 * 3_600_000;
+
+/** Schedules, policies and routing rules. */
+export function describeSettings(bench: () => StorageBench): void {
+  describe("rules that change", () => {
+    it("are told of, once that is committed, and only then", async () => {
+      const { news, storage } = bench();
+      const [policy, rule] = [aPolicy(), aRoutingRule()];
+      const changes: readonly [string, (stores: Storage) => Promise<unknown>][] = [
+        ["policies", ({ policies }) => policies.add(policy)],
+        ["policies", ({ policies }) => policies.replace({ ...policy, priority: 5 })],
+        ["policies", ({ policies }) => policies.remove(policy.teamId, policy.id)],
+        ["routing-rules", ({ routingRules }) => routingRules.add(rule)],
+        ["routing-rules", ({ routingRules }) => routingRules.replace({ ...rule, priority: 5 })],
+        ["routing-rules", ({ routingRules }) => routingRules.remove(rule.teamId, rule.id)],
+      ];
+
+      for (const [topic, change] of changes) {
+        news.length = 0;
+        const before = await storage.atomically(async (stores) => {
+          await change(stores);
+          return [...news];
+        });
+        expect([before, news]).toEqual([[], [topic]]);
+      }
+    });
+
+    it("and are not there are told of to nobody", async () => {
+      const { news, storage } = bench();
+      news.length = 0;
+
+      await storage.policies.replace(aPolicy());
+      await storage.routingRules.remove(FIRST_TEAM, randomUUID());
+
+      expect(news).toEqual([]);
+    });
+  });
+
+  describe("a schedule", () => {
+    it("is handed out with whether it is due", async () => {
+      const { dueSchedules } = bench().storage;
+      const paused = await aStoredSchedule(bench());
+      const due = await aStoredSchedule(bench(), { nextRunAt: fromNow(-DAY_MS), lastSpawnError: "no" });
+      const later = await aStoredSchedule(bench(), { nextRunAt: fromNow(DAY_MS), lastRanAt: fromNow(0) });
+
+      expect(await dueSchedules.lock(paused.id)).toEqual({ schedule: paused, isDue: false });
+      expect(await dueSchedules.lock(due.id)).toEqual({ schedule: due, isDue: true });
+      expect(await dueSchedules.lock(later.id)).toEqual({ schedule: later, isDue: false });
+      expect(await dueSchedules.lock(randomUUID())).toBeUndefined();
+    });
+
+    it("is among the due ones as long as its time has come", async () => {
+      const { dueSchedules, schedules } = bench().storage;
+      const due = await aStoredSchedule(bench(), { nextRunAt: fromNow(-DAY_MS) });
+      const later = await aStoredSchedule(bench(), { nextRunAt: fromNow(DAY_MS) });
+
+      const before = await dueSchedules.list(100);
+      await schedules.replace({ ...due, nextRunAt: fromNow(DAY_MS) });
+
+      expect(before).toContain(due.id);
+      expect(before).not.toContain(later.id);
+      expect(await dueSchedules.list(100)).not.toContain(due.id);
+    });
+
+    it("is locked until the transaction that looks at it ends", async () => {
+      const { storage } = bench();
+      const { id } = await aStoredSchedule(bench(), { nextRunAt: fromNow(-DAY_MS) });
+      const fire = () =>
+        storage.atomically(async (stores) => {
+          const due = await stores.dueSchedules.lock(id);
+          if (due?.isDue) await stores.schedules.replace({ ...due.schedule, nextRunAt: fromNow(DAY_MS) });
+          return due?.isDue;
+        });
+
+      const fired = await Promise.all([fire(), fire(), fire()]);
+
+      expect(fired.toSorted()).toEqual([false, false, true]);
+    });
+
+    it("is rung when it comes due, at once when that is past", async () => {
+      const { dueSchedules } = bench().storage;
+      const [late, soon] = [randomUUID(), randomUUID()];
+      await dueSchedules.ring(late, fromNow(-DAY_MS));
+      await dueSchedules.ring(soon, fromNow(DAY_MS));
+
+      const jobs = bench().jobs.filter(({ kind }) => kind === "schedule");
+      expect(jobs.find(({ key }) => key === late)).toMatchObject({ afterMs: 0 });
+      expect(Math.abs((jobs.find(({ key }) => key === soon)?.afterMs ?? 0) - DAY_MS)).toBeLessThan(
+        DAY_MS / 4,
+      );
+    });
+  });
+
+  function fromNow(ms: number): Date {
+    return new Date(bench().clock.now().getTime() + ms);
+  }
+}
+
+async function aStoredSchedule(bench: StorageBench, changes: Partial<Schedule> = {}): Promise<Schedule> {
+  const schedule = aSchedule(changes);
+  await bench.storage.schedules.add(schedule);
+  return schedule;
+}

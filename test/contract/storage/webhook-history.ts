@@ -1,0 +1,119 @@
+import { describe, expect, test } from "vitest";
+import { newId } from "../../../src/core/ids.ts";
+import type { NewWebhookDelivery } from "../../../src/core/webhooks/webhook-delivery.ts";
+import type { WebhookEndpoint } from "../../../src/core/webhooks/webhook-endpoint.ts";
+import { aDelivery } from "../../support/webhook-builders.ts";
+import type { StorageBench } from "./bench.ts";
+import { DEAD, DELIVERED, retried, WebhookBench } from "./webhook-bench.ts";
+
+export function describeWebhookHistory(bench: () => StorageBench): void {
+  const webhooks = new WebhookBench(bench);
+
+  describe("the history of an endpoint", () => {
+    const at = (second: number) => new Date(Date.UTC(2026, 2, 1, 12, 0, second));
+
+    async function three(endpoint: WebhookEndpoint): Promise<readonly string[]> {
+      const deliveries = [1, 2, 3].map((second) => aDelivery(endpoint, { id: newId(at(second)) }));
+      await webhooks.stores.outbox.add(deliveries);
+      return deliveries.map(({ id }) => id).reverse();
+    }
+
+    test("lists the newest first, page by page, of one state if asked", async () => {
+      const endpoint = await webhooks.anEndpoint();
+      const ids = await three(endpoint);
+      await three(await webhooks.anEndpoint());
+      const open = await webhooks.taken(endpoint);
+      await webhooks.stores.outbox.settle(open, DELIVERED);
+      const list = async (query: object) =>
+        (await webhooks.stores.history.list({ endpointId: endpoint.id, limit: 10, ...query })).map(
+          ({ id }) => id,
+        );
+
+      expect(await list({})).toEqual(ids);
+      expect(await list({ limit: 2 })).toEqual(ids.slice(0, 2));
+      expect(await list({ after: ids[1] })).toEqual(ids.slice(2));
+      expect(await list({ state: "delivered" })).toEqual([open.id]);
+      expect(await list({ state: "waiting" })).toEqual(ids.filter((id) => id !== open.id));
+    });
+
+    test("has every try of a delivery", async () => {
+      const endpoint = await webhooks.anEndpoint();
+      const delivery = await webhooks.aDelivery(endpoint);
+      await webhooks.settleNext(endpoint, retried(0));
+      await webhooks.settleNext(endpoint, DEAD);
+
+      const { history, ...rest } = (await webhooks.find(delivery)) ?? expect.fail("It is gone.");
+
+      expect(rest).toMatchObject({ state: "dead", error: "It is gone.", tries: 2 });
+      expect(rest.dueAt).toBeUndefined();
+      expect(history).toEqual([
+        { number: 1, at: expect.any(Date), durationMs: 15_000, error: "There was no answer." },
+        { number: 2, at: expect.any(Date), durationMs: 12, status: 410, error: "It is gone." },
+      ]);
+    });
+
+    test("is of that endpoint alone", async () => {
+      const [one, other] = [await webhooks.anEndpoint(), await webhooks.anEndpoint()];
+      const delivery = await webhooks.aDelivery(one);
+
+      expect(await webhooks.stores.history.find(other.id, delivery.id)).toBeUndefined();
+      expect(await webhooks.stores.history.replay(other.id, { id: delivery.id })).toBe(0);
+      expect(await webhooks.stores.history.replay(one.id, { id: newId(new Date()) })).toBe(0);
+    });
+
+    test("lets a delivery be sent again, from the beginning of the schedule", async () => {
+      const endpoint = await webhooks.anEndpoint();
+      const delivery = await webhooks.aDelivery(endpoint);
+      await webhooks.settleNext(endpoint, DELIVERED);
+
+      expect(await webhooks.stores.history.replay(endpoint.id, { id: delivery.id })).toBe(1);
+
+      expect(await webhooks.find(delivery)).toMatchObject({ state: "waiting", tries: 1 });
+      expect((await webhooks.find(delivery))?.settledAt).toBeUndefined();
+      expect(await webhooks.take(endpoint)).toMatchObject({
+        id: delivery.id,
+        number: 2,
+        step: 1,
+        body: delivery.body,
+      });
+    });
+
+    test("lets all that were given up within a time be sent again", async () => {
+      const endpoint = await webhooks.anEndpoint();
+      const [first, sent] = [await webhooks.aDelivery(endpoint), await webhooks.aDelivery(endpoint)];
+      for (const settled of [DEAD, DELIVERED]) await webhooks.settleNext(endpoint, settled);
+      await bench().passTime(60_000);
+      const second = await webhooks.aDelivery(endpoint);
+      await webhooks.settleNext(endpoint, DEAD);
+      const dead = [first, second, sent].filter(({ id }) => id !== undefined);
+      const createdAt = async (delivery: NewWebhookDelivery) =>
+        (await webhooks.find(delivery))?.createdAt ?? expect.fail("It is gone.");
+      const [since, until] = [await createdAt(first), await createdAt(second)];
+
+      expect(await webhooks.stores.history.replay(endpoint.id, { since: until, until: since })).toBe(0);
+      expect(await webhooks.stores.history.replay(endpoint.id, { since, until })).toBe(1);
+      expect(await webhooks.stores.history.replay(endpoint.id, { since })).toBe(1);
+
+      const states = await Promise.all(dead.map(async (delivery) => (await webhooks.find(delivery))?.state));
+      expect(states.toSorted()).toEqual(["delivered", "waiting", "waiting"]);
+    });
+
+    test("forgets what was settled long ago", async () => {
+      const endpoint = await webhooks.anEndpoint();
+      const [waiting, old] = [await webhooks.aDelivery(endpoint), await webhooks.aDelivery(endpoint)];
+      await webhooks.settleNext(endpoint, DELIVERED);
+      await bench().passTime(3_600_000);
+      const young = await webhooks.aDelivery(endpoint, { type: "webhook.test" });
+      await webhooks.stores.outbox.giveUp(endpoint.id, "no more");
+      const all = [waiting, old, young];
+      await webhooks.stores.history.replay(endpoint.id, { id: waiting.id });
+
+      while ((await webhooks.stores.history.prune(1_800_000, 1)) === 1);
+
+      const states = await Promise.all(all.map(async (delivery) => (await webhooks.find(delivery))?.state));
+      expect(states.filter((state) => state === undefined)).toHaveLength(1);
+      expect(await webhooks.find(waiting)).toMatchObject({ state: "waiting" });
+      expect(await webhooks.find(young)).toMatchObject({ state: "dead" });
+    });
+  });
+}

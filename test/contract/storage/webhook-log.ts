@@ -1,0 +1,129 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import type { RunId } from "../../../src/core/ids.ts";
+import { aChange } from "../../support/run-builders.ts";
+import { waitFor } from "../../support/wait-for.ts";
+import { aStoredRun, type StorageBench } from "./bench.ts";
+import { WebhookBench } from "./webhook-bench.ts";
+
+export function describeWebhookLog(bench: () => StorageBench): void {
+  const webhooks = new WebhookBench(bench);
+
+  describe("the log, as webhooks read it", () => {
+    /** Without one the log is passed over. */
+    beforeAll(async () => {
+      await webhooks.anEndpoint();
+    });
+
+    async function readUntil(runId: RunId, count: number): Promise<readonly number[]> {
+      const seqs: number[] = [];
+      const what = `${count} moves of ${runId}`;
+      await waitFor(
+        async () => {
+          seqs.push(...(await movesOf(runId)));
+          return seqs.length >= count;
+        },
+        { what },
+      );
+      seqs.push(...(await movesOf(runId)));
+      return seqs;
+    }
+
+    async function movesOf(runId: RunId): Promise<readonly number[]> {
+      const { moves } = await webhooks.stores.log.next(100);
+      return moves.filter(({ run }) => run.id === runId).map(({ event }) => event.seq);
+    }
+
+    const said = { turn: 1, body: { kind: "agent.message", text: "hello" } } as const;
+    const moved = { turn: 1, body: { kind: "run.state", from: "QUEUED", to: "PENDING" } } as const;
+
+    test("has every move of a run once, with what may be told of the run", async () => {
+      const run = await aStoredRun(bench(), {
+        metadata: { ticket: "T-1" },
+        triggerUrl: "https://chat.example/1",
+      });
+      await bench().storage.runs.change(run.id, (subject) => aChange(subject.run, { events: [said, moved] }));
+      const moves: unknown[] = [];
+
+      await waitFor(
+        async () => {
+          const part = await webhooks.stores.log.next(100);
+          moves.push(...part.moves.filter((move) => move.run.id === run.id));
+          return moves.length >= 2;
+        },
+        { what: "two moves" },
+      );
+
+      const told = {
+        id: run.id,
+        title: run.title,
+        metadata: { ticket: "T-1" },
+        triggerUrl: "https://chat.example/1",
+      };
+      expect(moves).toEqual([
+        {
+          run: expect.objectContaining(told),
+          event: {
+            runId: run.id,
+            seq: 1,
+            turn: 0,
+            at: expect.any(Date),
+            body: { kind: "run.created", state: "QUEUED" },
+          },
+        },
+        {
+          run: expect.objectContaining(told),
+          event: { runId: run.id, seq: 3, turn: 1, at: expect.any(Date), body: moved.body },
+        },
+      ]);
+    });
+
+    test("has nothing of a run that is not the team's", async () => {
+      const hidden = await aStoredRun(bench(), { teamOwned: false });
+      const shown = await aStoredRun(bench());
+      const runIds: RunId[] = [];
+
+      await waitFor(
+        async () => {
+          const { moves } = await webhooks.stores.log.next(100);
+          runIds.push(...moves.map(({ run }) => run.id));
+          return runIds.includes(shown.id);
+        },
+        { what: "the run that is the team's" },
+      );
+
+      expect(runIds).not.toContain(hidden.id);
+    });
+
+    test("is read again when the transaction it was read in came to nothing", async () => {
+      const run = await aStoredRun(bench());
+      let isSeen = false;
+      const failing = () =>
+        bench().storage.atomically(async ({ webhooks }) => {
+          const { moves } = await webhooks.log.next(100);
+          isSeen = moves.some((move) => move.run.id === run.id);
+          if (isSeen) throw new Error("no");
+        });
+
+      await waitFor(() => failing().catch(() => isSeen), { what: "the move to be read" });
+
+      expect(await readUntil(run.id, 1)).toEqual([1]);
+    });
+
+    test("is read by many at once, each part by one of them", async () => {
+      const runs = await Promise.all([1, 2, 3, 4, 5].map(() => aStoredRun(bench())));
+      const seen: RunId[] = [];
+      const read = async () =>
+        seen.push(...(await webhooks.stores.log.next(2)).moves.map(({ run }) => run.id));
+
+      await waitFor(
+        async () => {
+          await Promise.all([read(), read(), read()]);
+          return runs.every(({ id }) => seen.includes(id));
+        },
+        { what: "all runs to be read" },
+      );
+
+      expect(seen).toHaveLength(new Set(seen).size);
+    });
+  });
+}

@@ -1,0 +1,216 @@
+import { describe, expect, test } from "vitest";
+import { newId, type RunId } from "../../../src/core/ids.ts";
+import type { WebhookEndpoint } from "../../../src/core/webhooks/webhook-endpoint.ts";
+import { aDelivery } from "../../support/webhook-builders.ts";
+import { aTeam, type StorageBench } from "./bench.ts";
+import { DEAD, DELIVERED, retried, WebhookBench } from "./webhook-bench.ts";
+
+const aboutRun = (runId: RunId, ...seqs: number[]) => seqs.map((seq) => ({ about: { runId, seq } }));
+const aRunId = () => newId<RunId>(new Date());
+
+export function describeWebhookOutbox(bench: () => StorageBench): void {
+  const webhooks = new WebhookBench(bench);
+
+  describe("endpoints", () => {
+    test("come back as they were stored, with everything and with the least", async () => {
+      const teamId = await aTeam(bench());
+      const least = await webhooks.anEndpoint({ teamId });
+      const most = await webhooks.anEndpoint({
+        teamId,
+        description: "Tells the board",
+        events: ["run.failed", "webhook.disabled"],
+        enabled: false,
+        disabledReason: "The receiver answered 410 Gone.",
+        secrets: [{ sealed: "new" }, { sealed: "old", expiresAt: new Date("2026-03-02T12:00:00.000Z") }],
+        failingSince: new Date("2026-02-25T12:00:00.000Z"),
+        createdAt: new Date("2026-03-01T11:00:01.000Z"),
+      });
+
+      expect(await webhooks.stores.endpoints.list(teamId)).toEqual([least, most]);
+      await webhooks.stores.endpoints.replace({ ...least, id: most.id });
+      expect(await webhooks.stores.outbox.hold(most.id)).toEqual({ ...least, id: most.id });
+    });
+
+    test("that are not there cannot be held", async () => {
+      expect(await webhooks.stores.outbox.hold(newId(new Date()))).toBeUndefined();
+    });
+
+    test("take their deliveries with them", async () => {
+      const endpoint = await webhooks.anEndpoint();
+      const delivery = await webhooks.aDelivery(endpoint);
+      const open = await webhooks.taken(endpoint);
+
+      await webhooks.stores.endpoints.remove(endpoint.teamId, endpoint.id);
+
+      expect(await webhooks.find(delivery)).toBeUndefined();
+      expect(await webhooks.stores.outbox.settle(open, DELIVERED)).toBe(false);
+    });
+  });
+
+  describe("messages for endpoints", () => {
+    test("are taken with their endpoint, and settled", async () => {
+      const endpoint = await webhooks.anEndpoint();
+      const delivery = await webhooks.aDelivery(endpoint, { about: { runId: aRunId(), seq: 3 } });
+
+      const open = await webhooks.taken(endpoint);
+
+      expect(open).toEqual({ ...delivery, endpoint, number: 1, step: 1 });
+      expect(await webhooks.take(endpoint)).toBeUndefined();
+      expect(await webhooks.stores.outbox.settle(open, DELIVERED)).toBe(true);
+      expect(await webhooks.find(delivery)).toEqual({
+        ...delivery,
+        state: "delivered",
+        tries: 1,
+        createdAt: expect.any(Date),
+        settledAt: expect.any(Date),
+        history: [{ number: 1, at: expect.any(Date), durationMs: 12, status: 204 }],
+      });
+    });
+
+    test("are told of when they are there, and when they are to be sent again", async () => {
+      const endpoint = await webhooks.anEndpoint();
+      bench().news.length = 0;
+
+      const delivery = await webhooks.aDelivery(endpoint);
+      expect(bench().news).toEqual(["webhooks"]);
+      await webhooks.stores.history.replay(endpoint.id, { id: delivery.id });
+
+      expect(bench().news).toEqual(["webhooks", "webhooks"]);
+    });
+
+    test("about the same of a run are stored once", async () => {
+      const endpoint = await webhooks.anEndpoint();
+      const [about] = aboutRun(aRunId(), 1);
+      const first = await webhooks.aDelivery(endpoint, about);
+      await webhooks.stores.outbox.add([
+        aDelivery(endpoint, about),
+        aDelivery(endpoint),
+        aDelivery(endpoint),
+      ]);
+
+      const deliveries = await webhooks.stores.history.list({ endpointId: endpoint.id, limit: 10 });
+
+      expect(deliveries).toHaveLength(3);
+      expect(deliveries.filter((delivery) => delivery.about !== undefined)).toMatchObject([{ id: first.id }]);
+    });
+
+    test("are each taken by one of many", async () => {
+      const endpoint = await webhooks.anEndpoint();
+      await webhooks.stores.outbox.add([1, 2, 3, 4].map(() => aDelivery(endpoint)));
+
+      const all = await Promise.all([1, 2, 3, 4, 5, 6].map(() => webhooks.take(endpoint)));
+
+      const ids = all.flatMap((delivery) => delivery?.id ?? []);
+      expect(new Set(ids).size).toBe(ids.length);
+      expect([...ids, ...(await takeAll(endpoint))]).toHaveLength(4);
+    });
+
+    test("that nobody settles are due again, and then settled by the last alone", async () => {
+      const endpoint = await webhooks.anEndpoint();
+      await webhooks.aDelivery(endpoint);
+      const lost = await webhooks.taken(endpoint);
+
+      await bench().passTime(61_000);
+      const again = await webhooks.taken(endpoint);
+
+      expect(again).toMatchObject({ id: lost.id, number: 2, step: 2 });
+      expect(await webhooks.stores.outbox.settle(lost, DELIVERED)).toBe(false);
+      expect(await webhooks.stores.outbox.settle(again, DELIVERED)).toBe(true);
+      expect(await webhooks.stores.outbox.settle(again, DELIVERED)).toBe(false);
+    });
+
+    test("wait until they are to be tried again", async () => {
+      const endpoint = await webhooks.anEndpoint();
+      const delivery = await webhooks.aDelivery(endpoint);
+      await webhooks.settleNext(endpoint, retried(300_000));
+
+      await bench().passTime(299_000);
+      expect(await webhooks.take(endpoint)).toBeUndefined();
+      expect(await webhooks.find(delivery)).toMatchObject({
+        state: "waiting",
+        error: "There was no answer.",
+        tries: 1,
+      });
+      await bench().passTime(2_000);
+
+      expect(await webhooks.take(endpoint)).toMatchObject({ id: delivery.id, number: 2, step: 2 });
+    });
+
+    test("of one run go out in its order", async () => {
+      const endpoint = await webhooks.anEndpoint();
+      const runId = aRunId();
+      for (const about of aboutRun(runId, 3, 1, 2)) await webhooks.aDelivery(endpoint, about);
+      const seqs: (number | undefined)[] = [];
+
+      for (let index = 0; index < 3; index += 1) {
+        const open = await webhooks.taken(endpoint);
+        expect(await webhooks.take(endpoint)).toBeUndefined();
+        seqs.push(open.about?.seq);
+        await webhooks.stores.outbox.settle(open, index === 1 ? DEAD : DELIVERED);
+      }
+
+      expect(seqs).toEqual([1, 2, 3]);
+    });
+
+    test("of one run wait for the one that is tried again, those of another do not", async () => {
+      const endpoint = await webhooks.anEndpoint();
+      const [first, second] = aboutRun(aRunId(), 1, 2);
+      await webhooks.aDelivery(endpoint, first);
+      await webhooks.aDelivery(endpoint, second);
+      await webhooks.settleNext(endpoint, retried(300_000));
+      const other = await webhooks.aDelivery(endpoint, aboutRun(aRunId(), 9)[0]);
+
+      const free = await webhooks.taken(endpoint);
+      expect(free.id).toBe(other.id);
+      expect(await webhooks.take(endpoint)).toBeUndefined();
+      await webhooks.stores.outbox.settle(free, DELIVERED);
+      await bench().passTime(301_000);
+      expect(await webhooks.taken(endpoint)).toMatchObject({ ...first, number: 2 });
+    });
+
+    test("that waited for another one go out at once when that is settled", async () => {
+      const endpoint = await webhooks.anEndpoint();
+      const [first, second] = aboutRun(aRunId(), 1, 2);
+      const head = await webhooks.aDelivery(endpoint, first);
+      await webhooks.aDelivery(endpoint, second);
+      await webhooks.settleNext(endpoint, retried(300_000));
+      await webhooks.stores.history.replay(endpoint.id, { id: head.id });
+
+      await webhooks.settleNext(endpoint, DELIVERED);
+
+      expect(await webhooks.take(endpoint)).toMatchObject({ ...second, number: 1 });
+    });
+
+    test("are left alone while their endpoint is busy or switched off", async () => {
+      const endpoint = await webhooks.anEndpoint();
+      await webhooks.aDelivery(endpoint);
+
+      expect(await webhooks.stores.outbox.take(webhooks.everybody)).toBeUndefined();
+      await webhooks.stores.endpoints.replace({ ...endpoint, enabled: false });
+      expect(await webhooks.take(endpoint)).toBeUndefined();
+    });
+
+    test("that wait are given up together", async () => {
+      const endpoint = await webhooks.anEndpoint();
+      const sent = await webhooks.aDelivery(endpoint);
+      await webhooks.settleNext(endpoint, DELIVERED);
+      const [open, waiting] = [await webhooks.aDelivery(endpoint), await webhooks.aDelivery(endpoint)];
+      const trying = await webhooks.taken(endpoint);
+
+      await webhooks.stores.outbox.giveUp(endpoint.id, "It was switched off.");
+
+      const dead = { state: "dead", error: "It was switched off.", settledAt: expect.any(Date) };
+      expect(await webhooks.find(open)).toMatchObject(dead);
+      expect(await webhooks.find(waiting)).toMatchObject(dead);
+      expect(await webhooks.find(sent)).toMatchObject({ state: "delivered" });
+      expect(await webhooks.stores.outbox.settle(trying, DELIVERED)).toBe(false);
+    });
+
+    async function takeAll(endpoint: WebhookEndpoint): Promise<readonly string[]> {
+      const ids: string[] = [];
+      for (let open = await webhooks.take(endpoint); open !== undefined; open = await webhooks.take(endpoint))
+        ids.push(open.id);
+      return ids;
+    }
+  });
+}

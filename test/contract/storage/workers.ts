@@ -1,0 +1,79 @@
+import { randomUUID } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import type { LeaseToken } from "../../../src/core/ids.ts";
+import type { Worker } from "../../../src/core/workers/worker.ts";
+import { aChange } from "../../support/run-builders.ts";
+import { aStoredRun, type StorageBench } from "./bench.ts";
+
+const SILENT_MS = 31_000;
+
+export function describeWorkers(bench: () => StorageBench): void {
+  describe("workers", () => {
+    const store = () => bench().storage.workers;
+    const live = async (...workers: readonly Worker[]) => {
+      const ids = workers.map(({ id }) => id);
+      return (await store().listLive()).filter(({ id }) => ids.includes(id));
+    };
+
+    it("are listed as they told of themselves, until they are removed", async () => {
+      const [named, plain] = [aWorker({ host: "build-box" }), aWorker()];
+      for (const worker of [named, plain]) await store().beat(worker);
+
+      const listed = await live(named, plain);
+      await store().remove(plain.id);
+
+      const times = { startedAt: expect.any(Date), lastSeenAt: expect.any(Date) };
+      expect(listed).toEqual([
+        { ...named, ...times },
+        { ...plain, ...times },
+      ]);
+      expect(await live(named, plain)).toHaveLength(1);
+    });
+
+    it("are listed no longer once they are silent, and again when they beat, since they first did", async () => {
+      const worker = aWorker();
+      await store().beat(worker);
+      const [first] = await live(worker);
+
+      await bench().passTime(SILENT_MS);
+      expect(await live(worker)).toEqual([]);
+      await store().beat(worker);
+
+      const [again] = await live(worker);
+      expect(again?.startedAt).toEqual(first?.startedAt);
+      expect(again?.lastSeenAt.getTime()).toBeGreaterThanOrEqual(first?.lastSeenAt.getTime() ?? Infinity);
+    });
+
+    it("have slots, of which each lease takes one", async () => {
+      const host = randomUUID();
+      const [one, two] = [aWorker({ host, slots: 3 }), aWorker({ host, slots: 2 })];
+      const before = await store().load(undefined);
+      for (const worker of [one, two]) await store().beat(worker);
+      await aRunHeldBy(bench(), one.id);
+      await aRunHeldBy(bench(), two.id);
+      await aRunHeldBy(bench(), "a worker that never was");
+
+      expect(await store().load(host)).toEqual({ slots: 5, taken: 2 });
+      expect(await store().load(undefined)).toEqual({ slots: before.slots + 5, taken: before.taken + 2 });
+      expect(await store().load(randomUUID())).toEqual({ slots: 0, taken: 0 });
+    });
+
+    it("have none when they are silent", async () => {
+      const worker = aWorker({ host: randomUUID() });
+      await store().beat(worker);
+      await bench().passTime(SILENT_MS);
+
+      expect(await store().load(worker.host)).toEqual({ slots: 0, taken: 0 });
+    });
+  });
+}
+
+function aWorker(changes: Partial<Worker> = {}): Worker {
+  return { id: randomUUID(), slots: 4, sandbox: { name: "local", isolated: false }, ...changes };
+}
+
+async function aRunHeldBy(bench: StorageBench, worker: string): Promise<void> {
+  const { id } = await aStoredRun(bench);
+  const lease = { token: randomUUID() as LeaseToken, worker, ttlMs: 60_000 };
+  await bench.storage.runs.change(id, ({ run }) => aChange(run, { lease }));
+}

@@ -1,0 +1,284 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import OzAPI, {
+  APIConnectionError,
+  APIConnectionTimeoutError,
+  APIUserAbortError,
+  AuthenticationError,
+  BadRequestError,
+  ConflictError,
+  InternalServerError,
+  NotFoundError,
+  PermissionDeniedError,
+  RateLimitError,
+  UnprocessableEntityError,
+} from "oz-agent-sdk";
+import { Client as Database } from "pg";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Service, startService } from "../support/service.ts";
+import { createTestDatabase, type TestDatabase } from "../support/test-database.ts";
+import { waitFor } from "../support/wait-for.ts";
+
+/** The public client library, unchanged: only the address and the key are ours. */
+type Client = OzAPI;
+type RunItem = Awaited<ReturnType<Client["agent"]["runs"]["retrieve"]>>;
+
+const SECRET_KEY = "the secret key of a test, 32 characters and more";
+const ENDED = ["SUCCEEDED", "FAILED", "ERROR", "CANCELLED"];
+
+let database: TestDatabase;
+let dataDir: string;
+let service: Service;
+let client: Client;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  dataDir = await mkdtemp(join(tmpdir(), "errand-client-"));
+  service = await startService(dataDir, {
+    DATABASE_URL: database.url,
+    ERRAND_SECRET_KEY: SECRET_KEY,
+    ERRAND_MAX_STREAMS: "1",
+  });
+  client = clientWith(service.apiKey);
+});
+
+afterAll(async () => {
+  await service.end("SIGTERM");
+  await database.drop();
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+function clientWith(apiKey: string, maxRetries = 2): Client {
+  return new OzAPI({ apiKey, baseURL: `${service.url}/api/v1`, maxRetries });
+}
+
+describe("the public client creates, polls, steers and cancels", () => {
+  test("a run from its creation to its answer, and on with a follow-up", async () => {
+    const created = await client.agent.run({ prompt: "write a.txt hello", title: "By the client" });
+    const done = await untilEnded(created.run_id);
+
+    await client.post(`/agent/runs/${created.run_id}/followups`, { body: { message: "read a.txt" } });
+    const again = await untilEnded(created.run_id);
+
+    expect(created).toMatchObject({ state: "QUEUED", task_id: created.run_id });
+    expect(done).toMatchObject({ state: "SUCCEEDED", title: "By the client", is_sandbox_running: false });
+    expect(again.state).toBe("SUCCEEDED");
+    expect(Date.parse(again.updated_at)).toBeGreaterThan(Date.parse(done.updated_at));
+  });
+
+  test("a cancel, twice, which answers with the bare id", async () => {
+    const { run_id } = await client.agent.run({ prompt: "sleep 600" });
+
+    const answers = [await client.agent.runs.cancel(run_id), await client.agent.runs.cancel(run_id)];
+
+    expect(answers).toEqual([run_id, run_id]);
+    expect((await untilEnded(run_id)).state).toBe("CANCELLED");
+  });
+
+  test("configuration goes in as config and comes back, resolved, as agent_config", async () => {
+    const config = { name: "nightly", model_id: "m", base_prompt: "Be brief.", environment_id: "" };
+    const { run_id } = await client.agent.run({
+      prompt: "say hi",
+      config: { ...config, environment_id: undefined },
+    });
+
+    const { agent_config, creator, source } = await client.agent.runs.retrieve(run_id);
+
+    expect(agent_config).toMatchObject({ name: "nightly", model_id: "m", base_prompt: "Be brief." });
+    expect(creator).toMatchObject({ type: "user", uid: expect.any(String) });
+    expect(source).toBe("API");
+    await untilEnded(run_id);
+  });
+});
+
+describe("the public client lists", () => {
+  test("by each filter it has", async () => {
+    const { uid } = await client.post<{ uid: string }>("/agent/environments", {
+      body: { config: { name: "for the list" } },
+    });
+    const before = new Date();
+    const { run_id } = await client.agent.run({
+      prompt: "write artifacts/report.txt found",
+      title: "Findable needle",
+      config: { name: "listed", model_id: "list-model", environment_id: uid },
+    });
+    const run = await untilEnded(run_id);
+    const later = new Date(Date.now() + 60_000).toISOString();
+    const creator = run.creator?.uid ?? "";
+    const holding = [
+      { name: "listed" },
+      { model_id: "list-model" },
+      { creator, name: "listed" },
+      { source: "API", name: "listed" },
+      { state: ["SUCCEEDED" as const, "FAILED" as const], name: "listed" },
+      { environment_id: uid },
+      { created_after: before.toISOString(), created_before: later, name: "listed" },
+      { updated_after: before.toISOString(), name: "listed" },
+      { q: "needle" },
+    ] satisfies Parameters<Client["agent"]["runs"]["list"]>[0][];
+    const failing = [
+      { name: "another" },
+      { model_id: "another" },
+      { creator: "00000000-0000-7000-8000-00000000ffff" },
+      { source: "SLACK" },
+      { state: ["QUEUED" as const], name: "listed" },
+      { environment_id: "empty-environment", name: "listed" },
+      { created_before: before.toISOString(), name: "listed" },
+      { updated_after: later },
+      { q: "haystack" },
+      { skill: "acme/tools:none" },
+      { skill_spec: "acme/tools:none" },
+      { schedule_id: "00000000-0000-7000-8000-00000000ffff" },
+      { artifact_type: "PULL_REQUEST" },
+    ] satisfies Parameters<Client["agent"]["runs"]["list"]>[0][];
+
+    const idsBy = async (query: object) =>
+      (await client.agent.runs.list(query)).runs.map((item) => item.run_id);
+
+    for (const query of holding) expect([query, await idsBy(query)]).toEqual([query, [run_id]]);
+    for (const query of failing) expect([query, await idsBy(query)]).toEqual([query, []]);
+  });
+
+  test("page after page, to the end", async () => {
+    const config = { name: "paged" };
+    const ids: string[] = [];
+    for (let index = 0; index < 5; index += 1)
+      ids.push((await client.agent.run({ prompt: "say hi", config })).run_id);
+    await Promise.all(ids.map(untilEnded));
+
+    const walked: string[] = [];
+    let cursor: string | undefined;
+    do {
+      const query = { name: "paged", limit: 2, ...(cursor === undefined ? {} : { cursor }) };
+      const { runs, page_info } = await client.agent.runs.list(query);
+      walked.push(...runs.map(({ run_id }) => run_id));
+      cursor = page_info.has_next_page ? page_info.next_cursor : undefined;
+    } while (cursor !== undefined);
+
+    expect(walked.toSorted()).toEqual(ids.toSorted());
+  });
+});
+
+describe("the public client keeps schedules", () => {
+  test("from creation through pause and resume to deletion", async () => {
+    const { schedules } = client.agent;
+    const made = await schedules.create({ name: "Nightly", cron_schedule: "0 3 * * *", prompt: "say hi" });
+
+    const paused = await schedules.pause(made.id);
+    const resumed = await schedules.resume(made.id);
+    const changed = await schedules.update(made.id, {
+      name: "Nightly",
+      cron_schedule: "30 4 * * 1",
+      prompt: "say hello",
+      enabled: true,
+    });
+    const listed = await schedules.list();
+    const deleted = await schedules.delete(made.id);
+
+    expect(made).toMatchObject({ enabled: true, cron_schedule: "0 3 * * *" });
+    expect([paused.enabled, resumed.enabled]).toEqual([false, true]);
+    expect(changed).toMatchObject({ id: made.id, cron_schedule: "30 4 * * 1", prompt: "say hello" });
+    expect(listed.schedules.map(({ id }) => id)).toEqual([made.id]);
+    expect(deleted).toMatchObject({ success: true });
+    await expect(schedules.retrieve(made.id)).rejects.toBeInstanceOf(NotFoundError);
+  });
+});
+
+describe("the public client knows each error by its class", () => {
+  test("bad input, an unknown id, a missing key and one that may not", async () => {
+    const unknown = "00000000-0000-7000-8000-00000000ffff";
+    const { key: readOnly } = await client.post<{ key: string }>("/agent/keys", {
+      body: { name: "reads", scopes: ["runs:read"] },
+    });
+
+    await expect(client.agent.runs.list({ limit: 0 })).rejects.toBeInstanceOf(BadRequestError);
+    await expect(client.agent.runs.retrieve(unknown)).rejects.toBeInstanceOf(NotFoundError);
+    await expect(clientWith("nobody's").agent.runs.list()).rejects.toBeInstanceOf(AuthenticationError);
+    await expect(clientWith(readOnly).agent.run({ prompt: "x" })).rejects.toBeInstanceOf(
+      PermissionDeniedError,
+    );
+  });
+
+  test("a run that cannot be cancelled any more, with words for people", async () => {
+    const { run_id } = await client.agent.run({ prompt: "say hi" });
+    await untilEnded(run_id);
+
+    const error = await client.agent.runs.cancel(run_id).catch((thrown: unknown) => thrown);
+
+    expect(error).toBeInstanceOf(BadRequestError);
+    expect(error).toMatchObject({ status: 400, error: { error: expect.any(String), retryable: false } });
+  });
+
+  test("an answer to a question that is gone, and a key of another request", async () => {
+    const { run_id } = await client.agent.run({ prompt: "say hi" });
+    const answerLate = () =>
+      client.post(`/agent/runs/${run_id}/permissions/gone`, { body: { option_id: "allow" } });
+    const headers = { "Idempotency-Key": "one and the same" };
+    await client.agent.run({ prompt: "say one" }, { headers });
+
+    await expect(answerLate()).rejects.toBeInstanceOf(ConflictError);
+    await expect(client.agent.run({ prompt: "say two" }, { headers })).rejects.toBeInstanceOf(
+      UnprocessableEntityError,
+    );
+  });
+
+  test("too many streams of one key", async () => {
+    const { run_id } = await client.agent.run({ prompt: "sleep 600" });
+    const options = { headers: { accept: "text/event-stream" }, maxRetries: 0 };
+    const open = await client.get(`/agent/runs/${run_id}/events`, options).asResponse();
+
+    const refused = client.get(`/agent/runs/${run_id}/events`, options).asResponse();
+
+    await expect(refused).rejects.toBeInstanceOf(RateLimitError);
+    await open.body?.cancel();
+    await client.agent.runs.cancel(run_id);
+  });
+
+  test("a server that cannot, one that is silent, one that is not there, and a caller who gave up", async () => {
+    const impatient = clientWith(service.apiKey, 0);
+    const gone = new OzAPI({ apiKey: "x", baseURL: "http://127.0.0.1:1/api/v1", maxRetries: 0 });
+    await allowConnections(false);
+    const stop = new AbortController();
+    const asked = [
+      impatient.agent.runs.retrieve("00000000-0000-7000-8000-00000000ffff"),
+      impatient.agent.runs.list({}, { timeout: 1 }),
+      gone.agent.runs.list(),
+      impatient.agent.runs.list({}, { signal: stop.signal }),
+    ];
+    stop.abort();
+    const outcomes = await Promise.allSettled(asked);
+
+    expect(outcomes.map((outcome) => outcome.status === "rejected" && outcome.reason.constructor)).toEqual([
+      InternalServerError,
+      APIConnectionTimeoutError,
+      APIConnectionError,
+      APIUserAbortError,
+    ]);
+    await allowConnections(true);
+    await waitFor(async () => (await fetch(`${service.url}/readyz`)).ok, { what: "the service to be ready" });
+  });
+});
+
+/** The database turns everybody away, as it does while it starts or has too many. */
+async function allowConnections(isAllowed: boolean): Promise<void> {
+  const url = new URL(database.url);
+  const name = url.pathname.slice(1);
+  url.pathname = "/postgres";
+  const client = new Database({ connectionString: url.href });
+  await client.connect();
+  await client.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS ${isAllowed}`);
+  if (!isAllowed)
+    await client.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1", [name]);
+  await client.end();
+}
+
+async function untilEnded(runId: string): Promise<RunItem> {
+  let item = await client.agent.runs.retrieve(runId);
+  const isOver = async () => {
+    item = await client.agent.runs.retrieve(runId);
+    return ENDED.includes(item.state) && !item.is_sandbox_running;
+  };
+  await waitFor(isOver, { what: `the end of ${runId}`, timeoutMs: 30_000 });
+  return item;
+}

@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { type EmulatedGithub, startEmulatedGithub } from "../../../support/emulated-github.ts";
+import { adapterOn, refusing } from "./setup.ts";
+
+const TOKENS = /\/access_tokens$/;
+
+let github: EmulatedGithub;
+let url: string;
+
+beforeAll(async () => {
+  github = await startEmulatedGithub();
+  url = addressOf(github.repo.fullName);
+});
+beforeEach(() => github.faults.clear());
+afterAll(() => github.stop());
+
+function addressOf(repository: string): string {
+  return `${new URL(github.apiUrl).origin}/${repository}.git`;
+}
+
+test("a repository that the App is installed in is opened by a token for it alone, for reading", async () => {
+  const access = await adapterOn(github).openRepository(url);
+
+  expect(access?.installation).toBe(String(github.app.installationId));
+  const [scheme, value = ""] = (await access?.authorization())?.split(" ") ?? [];
+  expect(scheme).toBe("Basic");
+  expect(Buffer.from(value, "base64").toString()).toMatch(/^x-access-token:.+/);
+  expect(github.calls("POST", TOKENS).at(-1)?.body).toEqual({
+    repositories: [github.repo.name],
+    permissions: { contents: "read" },
+  });
+});
+
+test("a repository that the App is not installed in is not opened", async () => {
+  expect(await adapterOn(github).openRepository(addressOf("nobody/nothing"))).toBeUndefined();
+});
+
+test.each([
+  ["another host", () => `https://elsewhere.example/${github.repo.fullName}.git`],
+  ["another port", () => `http://127.0.0.1:1/${github.repo.fullName}.git`],
+  ["a deeper path", () => addressOf(`${github.repo.fullName}/more`)],
+])("an address of %s is not GitHub's, and GitHub is not asked", async (_what, address) => {
+  const before = github.calls().length;
+
+  expect(await adapterOn(github).openRepository(address())).toBeUndefined();
+
+  expect(github.calls()).toHaveLength(before);
+});
+
+test("github.com is meant where the API is the public one", async () => {
+  const asked: string[] = [];
+  const answer: typeof fetch = async (input) => {
+    asked.push(new Request(input).url);
+    return Response.json({ id: 7 });
+  };
+  const adapted = adapterOn(
+    { ...github, app: github.app, apiUrl: "https://api.github.com" } as EmulatedGithub,
+    {
+      fetch: answer,
+    },
+  );
+
+  expect((await adapted.openRepository("https://github.com/acme/tools.git"))?.installation).toBe("7");
+  expect(await adapted.openRepository("https://api.github.com/acme/tools.git")).toBeUndefined();
+
+  expect(asked).toEqual(["https://api.github.com/repos/acme/tools/installation"]);
+});
+
+test("a token that GitHub refuses leaves the repository to be read without one, and the log says why", async () => {
+  const logged: unknown[] = [];
+  const log = {
+    info: () => undefined,
+    error: () => undefined,
+    warn: (...line: unknown[]) => void logged.push(line),
+  };
+  const adapted = adapterOn(github, {
+    log,
+    fetch: refusing(TOKENS, 422, "not granted to this installation"),
+  });
+
+  const access = await adapted.openRepository(url);
+
+  expect(await access?.authorization()).toBeUndefined();
+  expect(JSON.stringify(logged)).toContain("not granted to this installation");
+});
+
+test.each([
+  ["is away", 502],
+  ["does not know our key for now", 401],
+])("while GitHub %s, the repository is there later", async (_what, status) => {
+  const adapted = adapterOn(github, { fetch: refusing(/\/installation$/, status, "not now") });
+
+  await expect(adapted.openRepository(url)).rejects.toMatchObject({ code: "resource_unavailable" });
+});

@@ -1,0 +1,97 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterEach, expect, it } from "vitest";
+import { createAcpRunner } from "../../../src/agents/acp/acp-runner.ts";
+import type { AgentSession } from "../../../src/core/ports/agent-runner.ts";
+import { createLocalSandbox } from "../../../src/sandboxes/local/local-sandbox.ts";
+import { AgentBench } from "../../support/agent-bench.ts";
+import { waitFor } from "../../support/wait-for.ts";
+
+const RUDE_AGENT = join(import.meta.dirname, "../../fixtures/agents/rude-agent.mjs");
+const PLAN = { name: "plan", words: "Plan it." };
+const ORCHESTRATE = { name: "orchestrate", words: "Share it out." };
+const NORMAL = { name: "normal", words: "" };
+
+let bench: AgentBench | undefined;
+afterEach(() => bench?.close());
+
+async function start(way: string, previousSession?: string): Promise<AgentSession> {
+  const argv = [process.execPath, RUDE_AGENT, way, "heard"] as const;
+  const agent = { name: "rude", displayName: "Rude", argv, env: {}, readable: [], isDemo: false };
+  bench = await AgentBench.open((dataDir) =>
+    createAcpRunner({
+      catalogue: new Map([["rude", agent]]),
+      sandbox: createLocalSandbox(dataDir),
+      log: { debug: () => {}, warn: () => {} },
+    }),
+  );
+  const { session } = await bench.start({
+    agent: "rude",
+    ...(previousSession === undefined ? {} : { previousSession }),
+  });
+  return session;
+}
+
+function heard(): Promise<string> {
+  return readFile(join(bench?.workspace.directory ?? "", "heard"), "utf8");
+}
+
+it("an agent's mode is entered for the turn and left for the next, by its option where it has one", async () => {
+  const session = await start("mode-option");
+
+  await session.prompt("a", { mode: NORMAL });
+  await session.prompt("b", { mode: PLAN });
+  await session.prompt("c", { mode: PLAN });
+  await session.prompt("d", { mode: NORMAL });
+
+  const plan = "mode=https://x/modes#plan";
+  expect(await heard()).toBe(`a;${plan}b;${plan}c;mode=ownd;`);
+});
+
+it("by the older request where it has no option", async () => {
+  const session = await start("mode-request");
+
+  await session.prompt("a", { mode: PLAN });
+  await session.prompt("b", { mode: NORMAL });
+
+  expect(await heard()).toBe("mode=plan;a;mode=own;b;");
+});
+
+it("a session that is taken up in a mode of ours leaves it", async () => {
+  const session = await start("mode-request", "s");
+
+  await session.prompt("a", { mode: NORMAL });
+
+  expect(await heard()).toBe("mode=own;a;");
+});
+
+it.each([
+  ["has no modes", "no-modes", PLAN, "Plan it.\n\na;"],
+  ["has another one", "mode-request", ORCHESTRATE, "Share it out.\n\na;"],
+  ["refuses it", "mode-refused", PLAN, "Plan it.\n\na;"],
+])("an agent that %s is told in words", async (_what, way, mode, expected) => {
+  const session = await start(way);
+
+  await session.prompt("a", { mode });
+
+  expect(await heard()).toBe(expected);
+});
+
+it("a turn that is cancelled while its mode is set does not begin", async () => {
+  const session = await start("mode-slow");
+
+  const turn = session.prompt("a", { mode: PLAN });
+  await waitFor(async () => (await heard().catch(() => "")) !== "", { what: "the mode to be asked for" });
+  await session.cancel();
+
+  expect(await turn).toEqual({ stopReason: "cancelled" });
+  expect(await heard()).toBe("mode=plan;");
+});
+
+it("an agent that does not look at images is given none", async () => {
+  const session = await start("no-modes");
+
+  await session.prompt("a", { images: [{ mimeType: "image/png", bytes: Buffer.from("x") }] });
+
+  expect(await heard()).toBe("a;");
+});

@@ -1,0 +1,111 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { LeaseToken } from "../../../src/core/ids.ts";
+import type { Worker } from "../../../src/core/workers/worker.ts";
+import { type ApiBench, startBench } from "./api-bench.ts";
+import { call, createRun } from "./api-caller.ts";
+
+let bench: ApiBench;
+beforeAll(async () => {
+  bench = await startBench();
+});
+afterAll(() => bench.close());
+
+describe("the catalogue", () => {
+  test("tells the agents, what each needs, and their models", async () => {
+    const { body } = await call(bench, "/api/v1/agent/catalogue");
+
+    expect(body.agents).toHaveLength(1);
+    expect(body.agents[0]).toMatchObject({
+      name: "demo",
+      installed: true,
+      is_default: true,
+      needs: [],
+      license: "Apache-2.0",
+      models: [{ id: "demo", provider: "Errand", vision_supported: true }],
+    });
+  });
+
+  test("tells the models of all agents, and the default", async () => {
+    const { body } = await call(bench, "/api/v1/agent/models");
+
+    expect(body).toMatchObject({
+      default_model_id: "demo",
+      models: [{ id: "demo", display_name: "No model" }],
+    });
+  });
+
+  test("has an agent tried by a real run", async () => {
+    const headers = { "idempotency-key": "try" };
+    const test = { method: "POST", headers };
+    const first = await call(bench, "/api/v1/agent/catalogue/demo/test", test);
+    const again = await call(bench, "/api/v1/agent/catalogue/demo/test", test);
+
+    const run = (await call(bench, `/api/v1/agent/runs/${first.body.run_id}`)).body;
+    expect(again.body.run_id).toBe(first.body.run_id);
+    expect(run).toMatchObject({
+      state: "QUEUED",
+      title: "Test of Demo agent (no model)",
+      agent_config: { harness: { type: "demo" } },
+      metadata: { purpose: "agent-test" },
+    });
+  });
+
+  test("knows no other agent, and lets no reader try one", async () => {
+    const reader = await bench.addUser("reader", { scopes: ["runs:read"] });
+    const tried = (name: string, key = bench.key) =>
+      call(bench, `/api/v1/agent/catalogue/${name}/test`, { method: "POST", key });
+
+    expect([(await tried("none")).status, (await tried("demo", reader)).status]).toEqual([404, 403]);
+  });
+});
+
+test("a model that no agent names is taken, and given back", async () => {
+  const config = { model_id: "gpt-unheard-of", harness: { model_id: "another" } };
+
+  const id = await createRun(bench, { config });
+
+  expect((await call(bench, `/api/v1/agent/runs/${id}`)).body.agent_config).toMatchObject(config);
+});
+
+describe("workers", () => {
+  test("are told by the names that they go by", async () => {
+    const host = `box-${randomUUID()}`;
+    for (const worker of [aWorker({ host }), aWorker({ host }), aWorker()])
+      await bench.storage.workers.beat(worker);
+
+    const { body } = await call(bench, "/api/v1/agent/connected-self-hosted-workers");
+
+    const times = { connected_at: expect.any(String), last_seen_at: expect.any(String) };
+    expect(body.workers).toEqual([{ worker_host: host, connection_count: 2, ...times }]);
+  });
+
+  test("of the name that a run asks for, when all busy or absent, are told with the new run", async () => {
+    const host = `box-${randomUUID()}`;
+    const worker = aWorker({ host, slots: 1 });
+    const capacityFor = async (worker_host?: string) => {
+      bench.clock.aheadMs += 2_000;
+      const body = { prompt: "x", ...(worker_host === undefined ? {} : { config: { worker_host } }) };
+      return (await call(bench, "/api/v1/agent/runs", { body })).body.at_capacity;
+    };
+
+    const absent = await capacityFor(host);
+    await bench.storage.workers.beat(worker);
+    const free = await capacityFor(host);
+    await holdRun(worker);
+    const busy = await capacityFor(host);
+
+    expect([absent, free, busy]).toEqual([true, false, true]);
+    expect(await capacityFor()).toBe(false);
+  });
+});
+
+function aWorker(changes: Partial<Worker> = {}): Worker {
+  return { id: randomUUID(), slots: 4, sandbox: { name: "local", isolated: false }, ...changes };
+}
+
+async function holdRun({ id: worker }: Worker): Promise<void> {
+  const id = await createRun(bench);
+  const token = randomUUID() as LeaseToken;
+  await bench.edit(id, (edit) => edit.grantLease({ token, worker, ttlMs: 60_000 }));
+}

@@ -1,0 +1,202 @@
+import { randomUUID } from "node:crypto";
+import { Client } from "pg";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { TeamId } from "../../../src/core/ids.ts";
+import { waitFor } from "../../support/wait-for.ts";
+import { type ApiBench, startBench } from "./api-bench.ts";
+import { type Answer, call } from "./api-caller.ts";
+import { openAll } from "./event-reader.ts";
+
+const EVENTS = "/api/v1/agent/events";
+const RUNS = "/api/v1/agent/runs";
+
+let bench: ApiBench;
+/** Another process on the same database, to which no news comes from the first. */
+let replica: ApiBench;
+
+beforeAll(async () => {
+  bench = await startBench();
+  replica = await startBench({ beside: bench });
+});
+
+afterAll(async () => {
+  await replica.close();
+  await bench.close();
+});
+
+describe("the stream of all runs", () => {
+  test("tells what comes from now on, of every run, each event once and in order", async () => {
+    const before = await createRun(bench);
+    await settled(before);
+    const reader = await openAll(bench);
+
+    const runs = [await createRun(bench), await createRun(bench)];
+    await say(bench, runs[0] ?? "");
+    await reader.until(3);
+
+    expect(reader.events.map(({ data }) => [data.run_id, data.seq])).toEqual([
+      [runs[0], 1],
+      [runs[1], 1],
+      [runs[0], 2],
+    ]);
+    expect(reader.events.map(({ cursor, data }) => cursor === data.cursor)).toEqual([true, true, true]);
+    reader.leave();
+  });
+
+  test("goes on in another process behind the last event that was seen, with nothing lost or doubled", async () => {
+    const runs = [await createRun(bench), await createRun(bench)];
+    await settled(runs[1] ?? "");
+    const first = await openAll(bench, { query: "?after=start" });
+    await waitFor(() => first.events.some(({ data }) => data.run_id === runs[1]), { what: "the second run" });
+    const seen = first.events.slice(0, -1);
+    first.leave();
+
+    const second = await openAll(replica, { headers: { "last-event-id": seen.at(-1)?.cursor ?? "" } });
+    const later = await createRun(bench);
+    await waitFor(() => second.events.some(({ data }) => data.run_id === later), { what: "the later run" });
+
+    const told = [...seen, ...second.events].map(({ data }) => `${data.run_id} ${data.seq}`);
+    expect(new Set(told).size).toBe(told.length);
+    expect(told).toEqual(await wholeLog());
+    second.leave();
+  });
+
+  test("reconnected again and again while many write has no gap and no double", async () => {
+    const told: string[] = [];
+    let cursor = (await page()).body.next_after;
+    const writing = Promise.all(Array.from({ length: 4 }, () => createMany(8)));
+
+    while (told.length < 4 * 8 * 2) {
+      const reader = await openAll(told.length % 2 === 0 ? bench : replica, {
+        headers: { "last-event-id": cursor },
+      });
+      await reader.until(1);
+      reader.leave();
+      told.push(...reader.events.map(({ data }) => `${data.run_id} ${data.seq}`));
+      cursor = reader.events.at(-1)?.cursor ?? cursor;
+    }
+    await writing;
+
+    expect(new Set(told).size).toBe(told.length);
+    expect((await wholeLog()).slice(-told.length)).toEqual(told);
+  });
+
+  test("tells an event of a slow transaction before later ones, as soon as it is there", async () => {
+    const [slow, fast] = [await createRun(bench), await createRun(bench)];
+    await settled(fast);
+    const reader = await openAll(bench);
+    const client = new Client({ connectionString: bench.databaseUrl });
+    await client.connect();
+    await client.query("BEGIN");
+    await client.query(
+      `INSERT INTO run_events (run_id, seq, turn, kind, body) VALUES ($1, 2, 0, 'workspace.ready', '{"kind":"workspace.ready"}')`,
+      [slow],
+    );
+
+    await say(bench, fast);
+    const early = reader.events.length;
+    await client.query("UPDATE runs SET last_seq = 2 WHERE id = $1", [slow]);
+    await client.query("COMMIT");
+    await client.end();
+    await reader.until(2);
+
+    expect(early).toBe(0);
+    expect(reader.events.map(({ data }) => data.run_id)).toEqual([slow, fast]);
+    reader.leave();
+  });
+
+  test("of another team's member holds nothing of ours, nor does one's own of others' private runs", async () => {
+    const teamId = randomUUID() as TeamId;
+    await bench.storage.teams.put({ id: teamId, name: "Others", createdAt: new Date() });
+    const [stranger, colleague] = [await bench.addUser("eve", { teamId }), await bench.addUser("ann")];
+    const readers = await Promise.all([stranger, colleague].map((key) => openAll(bench, { key })));
+
+    const own = await createRun(bench, { team: false });
+    const shared = await createRun(bench);
+    const theirs = await createRun(bench, {}, stranger);
+    const last = { shared: await createRun(bench), theirs: await createRun(bench, {}, stranger) };
+    await Promise.all(readers.map((reader) => reader.until(2)));
+
+    const seen = readers.map(({ events }) => events.map(({ data }) => data.run_id));
+    expect(seen).toEqual([
+      [theirs, last.theirs],
+      [shared, last.shared],
+    ]);
+    expect(seen.flat()).not.toContain(own);
+    for (const reader of readers) reader.leave();
+  });
+
+  test("begins anew, and says so, where the place it is to go on from is not known", async () => {
+    const headers = { "last-event-id": cursorOf("999999999999.00000000-0000-0000-0000-000000000000.1") };
+
+    const readers = await Promise.all([
+      openAll(bench, { headers }),
+      openAll(bench, { headers: { "last-event-id": "nonsense" } }),
+    ]);
+    await Promise.all(readers.map((reader) => reader.until(1)));
+    const run = await createRun(bench);
+    await Promise.all(readers.map((reader) => reader.until(2)));
+
+    for (const { events } of readers) {
+      expect(events.map(({ kind }) => kind)).toEqual(["reset", "run.created"]);
+      expect(events[1]?.data.run_id).toBe(run);
+    }
+    for (const reader of readers) reader.leave();
+  });
+});
+
+describe("a page of the log of all runs", () => {
+  test("begins now, or at the start, and the next begins behind it", async () => {
+    const { body: now } = await page();
+    const run = await createRun(bench);
+    await settled(run);
+
+    const next = await page(`?after=${now.next_after}`);
+    const first = await page("?after=start&limit=1");
+
+    expect(now.events).toEqual([]);
+    expect(next.body.events.map((event: { run_id: string }) => event.run_id)).toEqual([run]);
+    expect([first.body.events.length, first.body.has_more]).toEqual([1, true]);
+  });
+
+  test.each(["nonsense", cursorOf("1.2.3"), cursorOf("1.00000000-0000-0000-0000-000000000000.9999999999")])(
+    "behind %j is refused",
+    async (after) => {
+      const { status, body } = await page(`?after=${encodeURIComponent(after)}`);
+
+      expect([status, body.code, body.issues[0].path]).toEqual([400, "invalid_request", "after"]);
+    },
+  );
+});
+
+function page(query = ""): Promise<Answer> {
+  return call(bench, `${EVENTS}${query}`, { headers: { accept: "application/json" } });
+}
+
+function cursorOf(text: string): string {
+  return Buffer.from(text).toString("base64url");
+}
+
+async function createRun(on: ApiBench, more: object = {}, key = on.key): Promise<string> {
+  const { body } = await call(on, RUNS, { key, body: { prompt: "x", ...more } });
+  return body.run_id;
+}
+
+async function createMany(count: number): Promise<void> {
+  for (let index = 0; index < count; index += 1) await say(bench, await createRun(bench));
+}
+
+async function say(on: ApiBench, runId: string): Promise<void> {
+  await on.edit(runId, (edit) => edit.record({ kind: "workspace.ready", restored: false }));
+}
+
+async function wholeLog(): Promise<string[]> {
+  const { body } = await page("?after=start&limit=500");
+  return body.events.map((event: { run_id: string; seq: number }) => `${event.run_id} ${event.seq}`);
+}
+
+/** Transactions of other tests on the same server can hold the log back. */
+async function settled(runId: string): Promise<void> {
+  const isThere = async () => (await wholeLog()).some((name) => name.startsWith(runId));
+  await waitFor(isThere, { what: "the run's event in the log" });
+}

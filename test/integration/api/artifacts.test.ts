@@ -1,0 +1,171 @@
+import { createHash } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { ArtifactBody } from "../../../src/core/artifacts/artifact.ts";
+import type { RunId } from "../../../src/core/ids.ts";
+import { createPrismaBlobStore } from "../../../src/storage/blob-store.ts";
+import { Database } from "../../../src/storage/database.ts";
+import { type ApiBench, startBench } from "./api-bench.ts";
+import { type Answer, call, createRun } from "./api-caller.ts";
+
+let bench: ApiBench;
+let database: Database;
+beforeAll(async () => {
+  bench = await startBench();
+  database = new Database({ url: bench.databaseUrl, maxConnections: 1, log: () => undefined });
+});
+afterAll(async () => {
+  await database.close();
+  await bench.close();
+});
+
+const AGENT = "/api/v1/agent";
+
+function fileAt(filePath: string, mimeType: string): ArtifactBody {
+  return { type: "FILE", filePath, fileName: filePath.split("/").at(-1) ?? "", mimeType };
+}
+
+/** Its uid. */
+async function make(runId: string, body: ArtifactBody, bytes?: Buffer): Promise<string> {
+  const key = "filePath" in body ? body.filePath : "url" in body ? body.url : body.type;
+  const made = bytes === undefined ? { key, body } : { key, body, file: await stored(bytes) };
+  await bench.edit(runId, (edit) => edit.addArtifact(made));
+  const artifacts = await bench.storage.files.artifactsOf([runId as RunId]);
+  return artifacts.find((artifact) => artifact.key === key)?.id ?? "";
+}
+
+async function stored(bytes: Buffer) {
+  const blobId = await createPrismaBlobStore(database, bench.clock).put(bytes);
+  return { blobId, sizeBytes: bytes.length, hash: createHash("sha256").update(bytes).digest("hex") };
+}
+
+async function download(uid: string, key = bench.key): Promise<Answer> {
+  const { headers } = await call(bench, `${AGENT}/artifacts/${uid}/download`, { key });
+  return call(bench, headers.get("location") ?? "", { key: null });
+}
+
+describe("the artifacts of a run", () => {
+  test("stand on the run, each in the contract's shape, the oldest first", async () => {
+    const runId = await createRun(bench);
+    const uid = await make(runId, fileAt("artifacts/a.md", "text/markdown"), Buffer.from("# a"));
+    await make(runId, { type: "PULL_REQUEST", url: "https://x/pull/1", branch: "b" });
+    await make(runId, { type: "PLAN", documentUid: "d", title: "t" });
+    await make(runId, { type: "EXTERNAL_REFERENCE", referenceType: "ticket", url: "https://x/1" });
+
+    const { body } = await call(bench, `${AGENT}/runs/${runId}`);
+
+    const created_at = expect.stringMatching(/Z$/);
+    const data = {
+      artifact_uid: uid,
+      filepath: "artifacts/a.md",
+      filename: "a.md",
+      mime_type: "text/markdown",
+    };
+    expect(body.artifacts).toEqual([
+      { artifact_type: "FILE", created_at, data: { ...data, size_bytes: 3 } },
+      { artifact_type: "PULL_REQUEST", created_at, data: { url: "https://x/pull/1", branch: "b" } },
+      { artifact_type: "PLAN", created_at, data: { document_uid: "d", title: "t" } },
+      {
+        artifact_type: "EXTERNAL_REFERENCE",
+        created_at,
+        data: { reference_type: "ticket", url: "https://x/1" },
+      },
+    ]);
+    expect((await call(bench, `${AGENT}/artifacts/${uid}`)).body).toEqual(body.artifacts[0]);
+  });
+
+  test("stand on runs in a list, each with its own, and a run without has none", async () => {
+    const key = await bench.addUser("lister");
+    const [first, second, none] = [
+      await createRun(bench, {}, { key }),
+      await createRun(bench, {}, { key }),
+      await createRun(bench, {}, { key }),
+    ];
+    await make(first, { type: "PLAN", documentUid: "1" });
+    await make(second, { type: "PLAN", documentUid: "2" });
+
+    const { body } = await call(bench, `${AGENT}/runs?sort_by=created_at&sort_order=asc&limit=500`, { key });
+
+    const of = (id: string) => body.runs.find((run: { run_id: string }) => run.run_id === id);
+    expect(of(first).artifacts).toMatchObject([{ data: { document_uid: "1" } }]);
+    expect(of(second).artifacts).toMatchObject([{ data: { document_uid: "2" } }]);
+    expect(of(none)).not.toHaveProperty("artifacts");
+  });
+
+  test("can be asked for by type", async () => {
+    const runId = await createRun(bench);
+    await make(runId, { type: "SCREENSHOT", mimeType: "image/png" });
+
+    const idsOf = async (type: string) =>
+      (await call(bench, `${AGENT}/runs?artifact_type=${type}`)).body.runs.map(
+        ({ run_id }: { run_id: string }) => run_id,
+      );
+
+    expect(await idsOf("SCREENSHOT")).toEqual([runId]);
+    expect(await idsOf("PULL_REQUEST")).not.toContain(runId);
+  });
+});
+
+describe("the file of an artifact", () => {
+  test("is downloaded whole, and shown by no browser", async () => {
+    const bytes = Buffer.from([0, 255, 60, 10]);
+    const uid = await make(await createRun(bench), fileAt('artifacts/ä "x".html', "text/html"), bytes);
+
+    const link = await call(bench, `${AGENT}/artifacts/${uid}/download`);
+    const response = await fetch(new URL(link.headers.get("location") ?? "", bench.url));
+
+    expect(link.status).toBe(302);
+    expect(Buffer.from(await response.arrayBuffer())).toEqual(bytes);
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      "content-type": expect.stringMatching(/^text\/html/),
+      "content-length": "4",
+      "content-disposition": `attachment; filename="_ _x_.html"; filename*=UTF-8''%C3%A4%20%22x%22.html`,
+      "content-security-policy": "sandbox; default-src 'none'",
+      "x-content-type-options": "nosniff",
+    });
+  });
+
+  test("is the newest one, under the same id", async () => {
+    const runId = await createRun(bench);
+    const body = fileAt("artifacts/a.txt", "text/plain");
+    const uid = await make(runId, body, Buffer.from("one"));
+    const before = await bench.storage.files.findArtifact(uid);
+    const file = await stored(Buffer.from("two"));
+    await bench.edit(runId, (edit) => edit.addArtifact({ key: "artifacts/a.txt", body, file }, before));
+
+    expect((await download(uid)).text).toBe("two");
+    expect((await call(bench, `${AGENT}/runs/${runId}`)).body.artifacts).toHaveLength(1);
+  });
+
+  test("opens by no link of another artifact of the same run", async () => {
+    const runId = await createRun(bench);
+    const one = await make(runId, fileAt("artifacts/1.txt", "text/plain"), Buffer.from("1"));
+    const two = await make(runId, fileAt("artifacts/2.txt", "text/plain"), Buffer.from("2"));
+    const { headers } = await call(bench, `${AGENT}/artifacts/${one}/download`);
+
+    const stolen = (headers.get("location") ?? "").replace(one, two);
+
+    expect((await call(bench, stolen, { key: null })).status).toBe(403);
+  });
+
+  test("is none where the artifact is no file", async () => {
+    const uid = await make(await createRun(bench), { type: "PLAN", documentUid: "d" });
+
+    expect((await call(bench, `${AGENT}/artifacts/${uid}/download`)).status).toBe(404);
+  });
+});
+
+describe("an artifact that a caller may not see", () => {
+  test("is not there: of another's own run, of another team, of none", async () => {
+    const runId = await createRun(bench, { team: false });
+    const uid = await make(runId, fileAt("artifacts/a.txt", "text/plain"), Buffer.from("1"));
+    const eve = await bench.addUser("eve");
+    const paths = [uid, `${uid}/download`, "x", "0195b2a8-4d2e-7f60-a1b2-c3d4e5f60718"];
+
+    const answers = await Promise.all(
+      paths.map((path) => call(bench, `${AGENT}/artifacts/${path}`, { key: eve })),
+    );
+
+    expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404]);
+    expect(new Set(answers.map(({ body }) => body.error)).size).toBe(1);
+  });
+});

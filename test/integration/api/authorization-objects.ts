@@ -1,0 +1,161 @@
+import { createHash, randomUUID } from "node:crypto";
+import type { RunId, TeamId } from "../../../src/core/ids.ts";
+import { createPrismaBlobStore } from "../../../src/storage/blob-store.ts";
+import { Database } from "../../../src/storage/database.ts";
+import { aThread } from "../../support/run-builders.ts";
+import type { ApiBench } from "./api-bench.ts";
+import { type Entry, ROUTES } from "./authorization-table.ts";
+
+/** A team of the test, with the key of its administrator. */
+export interface TestTeam {
+  readonly id: TeamId;
+  readonly key: string;
+}
+
+/** For whom an object is made: for keys, whose they are to be. */
+export interface Owner {
+  readonly team: TestTeam;
+  readonly uid: string;
+}
+
+interface Place {
+  /** The address up to the object, with its places filled. */
+  readonly collection: string;
+  /** The same as the route has it. */
+  readonly route: string;
+  readonly owner: Owner;
+  readonly more: object;
+}
+
+type Made = Readonly<Record<string, unknown>>;
+
+/** Makes what the addresses of routes name, for the team it is to belong to. */
+export class TestObjects {
+  readonly #bench: ApiBench;
+  readonly #database: Database;
+  readonly #kept = new Map<string, Promise<string>>();
+
+  constructor(bench: ApiBench) {
+    this.#bench = bench;
+    this.#database = new Database({ url: bench.databaseUrl, maxConnections: 1, log: () => undefined });
+  }
+
+  close(): Promise<void> {
+    return this.#database.close();
+  }
+
+  /** The same each time, for requests that are refused. */
+  fillOnce(url: string, owner: Owner): Promise<string> {
+    const name = `${url} ${owner.uid}`;
+    const address = this.#kept.get(name) ?? this.fill(url, owner);
+    this.#kept.set(name, address);
+    return address;
+  }
+
+  /** The address with an object of the owner's team in each of its places. `more` is said of runs. */
+  async fill(url: string, owner: Owner, more: object = {}): Promise<string> {
+    const pattern = url.split("/");
+    const filled = [...pattern];
+    for (const [index, segment] of pattern.entries()) {
+      if (!/^:|=:/.test(segment)) continue;
+      const [collection, route] = [filled, pattern].map((parts) => parts.slice(0, index).join("/"));
+      const place = { collection: collection ?? "", route: route ?? "", owner, more };
+      const isQuery = segment.includes("=:");
+      const id = isQuery ? await this.#run(place, "run_id") : await this.#make(place);
+      filled[index] = segment.replace(/:\w+/, id);
+    }
+    return filled.join("/");
+  }
+
+  /** Most things are made by a POST to their collection. */
+  async #make(place: Place): Promise<string> {
+    const { collection, owner, route } = place;
+    switch (route) {
+      case "/runs":
+      case "/agent/tasks":
+        return this.#run(place, "run_id");
+      case "/sessions":
+        return this.#run(place, "session_id");
+      case "/agent/conversations":
+        return this.#run(place, "conversation_id");
+      case "/agent/artifacts":
+        return this.#artifact(place);
+      case "/agent/keys":
+        return idOf(await this.#post({ ...place, more: { principal_uid: owner.uid } }));
+      case "/agent/teams":
+        return owner.team.id;
+      case "/agent/webhooks/:webhookId/deliveries":
+        return idOf(await this.#post({ ...place, collection: collection.replace(/deliveries$/, "test") }));
+      case "/agent/installations":
+        return this.#installation(owner);
+      case "/agent/threads":
+        return this.#thread(place);
+      case "/agent/secrets":
+        return this.#secret(place);
+      case "/agent/runs/:runId/permissions":
+        return randomUUID();
+      default:
+        return idOf(await this.#post(place));
+    }
+  }
+
+  async #run(place: Place, member: string): Promise<string> {
+    const at = { ...place, collection: "/agent/runs", route: "/agent/runs" };
+    const { run_id: id } = await this.#post(at);
+    return String((await this.#ask("GET", `/agent/runs/${id}`, place.owner))[member]);
+  }
+
+  async #installation({ team }: Owner): Promise<string> {
+    const { installations } = this.#bench.storage;
+    const made = await installations.ensure("test", randomUUID());
+    await installations.update({ ...made, teamId: team.id });
+    return made.id;
+  }
+
+  async #thread(place: Place): Promise<string> {
+    const thread = aThread();
+    const runId = await this.#run(place, "run_id");
+    await this.#bench.edit(runId, (edit) => edit.bind({ thread, expected: undefined }));
+    return thread.id;
+  }
+
+  async #secret({ collection, owner }: Place): Promise<string> {
+    const name = `S_${randomUUID().replaceAll("-", "").toUpperCase()}`;
+    await this.#ask("PUT", `${collection}/${name}`, owner, { value: "a value" });
+    return name;
+  }
+
+  /** One with a file, as an agent leaves it. */
+  async #artifact(place: Place): Promise<string> {
+    const runId = (await this.#run(place, "run_id")) as RunId;
+    const bytes = Buffer.from("made");
+    const blobId = await createPrismaBlobStore(this.#database, this.#bench.clock).put(bytes);
+    const hash = createHash("sha256").update(bytes).digest("hex");
+    const body = { type: "FILE", filePath: "a.md", fileName: "a.md", mimeType: "text/markdown" } as const;
+    const file = { blobId, sizeBytes: bytes.length, hash };
+    await this.#bench.edit(runId, (edit) => edit.addArtifact({ key: "a.md", body, file }));
+    const [artifact] = await this.#bench.storage.files.artifactsOf([runId]);
+    return String(artifact?.id);
+  }
+
+  #post({ collection, more, owner, route }: Place): Promise<Made> {
+    const entry: Entry | undefined = ROUTES[`POST ${route}`];
+    const body = typeof entry === "object" ? (entry.body?.(owner.uid) ?? {}) : {};
+    return this.#ask("POST", collection, owner, { ...body, ...more });
+  }
+
+  async #ask(method: "GET" | "POST" | "PUT", path: string, { team }: Owner, payload?: object): Promise<Made> {
+    const answer = await this.#bench.server.inject({
+      method,
+      url: `/api/v1${path}`,
+      headers: { authorization: `Bearer ${team.key}` },
+      ...(payload === undefined ? {} : { payload }),
+    });
+    if (answer.statusCode >= 300) throw new Error(`${method} ${path}: ${answer.statusCode} ${answer.body}`);
+    return answer.json();
+  }
+}
+
+function idOf(made: Made): string {
+  return String(made.run_id ?? made.uid ?? made.id);
+}

@@ -1,0 +1,176 @@
+import { randomUUID } from "node:crypto";
+import type { Scope } from "../../../src/core/people/api-key.ts";
+
+/** Who may call a route, as it is documented: not read from the route, but held against it. */
+export interface Rule {
+  /** `any`: whatever key. `operator`: an administrator of the first team. */
+  readonly needs: Scope | "any" | "operator";
+  /** What is asked for, where it is not the route's own address with an object of the team in each place. */
+  readonly address?: string;
+  /** A body that is valid, for a caller with this uid. */
+  readonly body?: (uid: string) => object;
+  /** The answer to who may, about an object of the own team. Default: any below 400. */
+  readonly answers?: number;
+  /** Operators see those of all teams. */
+  readonly operatorSeesAll?: boolean;
+}
+
+/** `open`: nobody is asked who they are. `page`: who is not signed in is sent to do so. */
+export type Entry = Rule | "open" | "page";
+
+const runs = { read: { needs: "runs:read" }, write: { needs: "runs:write" } } as const;
+const settings = { read: { needs: "settings:read" }, write: { needs: "settings:write" } } as const;
+const administration = { needs: "admin" } as const;
+
+const aName = () => ({ name: randomUUID() });
+const aPrompt = () => ({ prompt: "do it" });
+const aRule = () => ({ ...aName(), effect: "allow", enabled: false });
+const anEnvironment = () => ({ config: { ...aName(), github_repos: [{ owner: "acme", repo: "api" }] } });
+const aSchedule = () => ({ ...aName(), cron_schedule: "0 3 * * *", prompt: "tidy", enabled: false });
+const aWebhook = () => ({ url: "https://203.0.114.7/hook" });
+
+/**
+ * Every route of the server. A route without an entry fails the test. Who may not, is answered 401 (no key) or 403;
+ * whoever asks for another team's object is answered 404, as if there were none.
+ */
+export const ROUTES: Readonly<Record<string, Entry>> = {
+  "GET /healthz": "open",
+  "GET /readyz": "open",
+  "GET /api/v1/openapi.json": "open",
+  "GET /docs": "open",
+  "GET /docs/scalar.js": "open",
+  "GET /signin": "open",
+  "POST /signin": "open",
+  "POST /signout": "open",
+  "GET /assets/*": "open",
+  "GET /": "page",
+  "GET /runs/:id": "page",
+  "GET /sessions/:id": "page",
+
+  "POST /agent/runs": { ...runs.write, body: aPrompt },
+  "POST /agent/run": { ...runs.write, body: aPrompt },
+  "GET /agent/runs": runs.read,
+  "GET /agent/tasks": runs.read,
+  "GET /agent/runs/:runId": runs.read,
+  "GET /agent/tasks/:runId": runs.read,
+  "POST /agent/runs/:runId/followups": { ...runs.write, body: () => ({ message: "more" }) },
+  "POST /agent/runs/:runId/cancel": runs.write,
+  "POST /agent/tasks/:runId/cancel": runs.write,
+  "POST /agent/runs/:runId/retry": runs.write,
+  "GET /agent/events": runs.read,
+  "GET /agent/runs/:runId/events": runs.read,
+  "GET /agent/runs/:runId/conversation": runs.read,
+  "GET /agent/runs/:runId/timeline": runs.read,
+  "GET /agent/runs/:runId/transcript": runs.read,
+  "GET /agent/conversations/:conversationId": runs.read,
+  // Tell which session shows a conversation and the other way round, and nothing else.
+  "GET /agent/sessions/:id/redirect": "open",
+  "GET /agent/conversations/:id/redirect": "open",
+  // Open by their signature alone.
+  "GET /agent/transcript-files": "open",
+  "GET /agent/artifacts/:uid/file": "open",
+  "GET /agent/artifacts/:uid": runs.read,
+  "GET /agent/artifacts/:uid/download": { ...runs.read, answers: 302 },
+  "GET /agent/runs/:runId/share-links": runs.write,
+  "POST /agent/runs/:runId/share-links": runs.write,
+  "DELETE /agent/runs/:runId/share-links/:linkId": runs.write,
+  "POST /agent/runs/:runId/permissions/:permissionId": {
+    ...runs.write,
+    body: () => ({ option_id: "allow" }),
+    // It does not ask anything.
+    answers: 409,
+  },
+  "POST /agent/runs/:runId/approval": { ...runs.write, body: () => ({ approve: true }), answers: 409 },
+  "GET /agent/threads": { ...runs.read, address: "/agent/threads?run_id=:runId" },
+  "PATCH /agent/threads/:threadId": { ...runs.write, body: () => ({ verbosity: "quiet" }) },
+  "GET /agent/usage": runs.read,
+  "GET /agent": runs.read,
+  "GET /agent/models": runs.read,
+  "GET /agent/catalogue": runs.read,
+  "POST /agent/catalogue/:name/test": { ...runs.write, address: "/agent/catalogue/demo/test" },
+  "GET /agent/connected-self-hosted-workers": runs.read,
+
+  "GET /agent/environments": runs.read,
+  "POST /agent/environments": { ...settings.write, body: anEnvironment },
+  "GET /agent/environments/:uid": runs.read,
+  "PUT /agent/environments/:uid": { ...settings.write, body: anEnvironment },
+  "DELETE /agent/environments/:uid": settings.write,
+  "GET /agent/secrets": settings.read,
+  "GET /agent/secrets/:name": settings.read,
+  // Makes it where there is none.
+  "PUT /agent/secrets/:name": {
+    ...settings.write,
+    address: "/agent/secrets/PUT_BY_THE_TEST",
+    body: () => ({ value: "a value" }),
+  },
+  "DELETE /agent/secrets/:name": settings.write,
+  "GET /agent/schedules": runs.read,
+  "POST /agent/schedules": { ...runs.write, body: aSchedule },
+  "GET /agent/schedules/:scheduleId": runs.read,
+  "PUT /agent/schedules/:scheduleId": { ...runs.write, body: aSchedule },
+  "DELETE /agent/schedules/:scheduleId": runs.write,
+  "POST /agent/schedules/:scheduleId/pause": runs.write,
+  "POST /agent/schedules/:scheduleId/resume": runs.write,
+
+  "GET /agent/policies": administration,
+  "POST /agent/policies": { ...administration, body: aRule },
+  "GET /agent/policies/:policyId": administration,
+  "PUT /agent/policies/:policyId": { ...administration, body: aRule },
+  "DELETE /agent/policies/:policyId": administration,
+  "POST /agent/policies/evaluate": { ...administration, body: () => ({ action: "create" }) },
+  "GET /agent/routing-rules": administration,
+  "POST /agent/routing-rules": { ...administration, body: aRule },
+  "GET /agent/routing-rules/:ruleId": administration,
+  "PUT /agent/routing-rules/:ruleId": { ...administration, body: aRule },
+  "DELETE /agent/routing-rules/:ruleId": administration,
+  "POST /agent/routing-rules/evaluate": { ...administration, body: () => ({ text: "fix it" }) },
+  "GET /agent/inbox": administration,
+  "GET /agent/doctor": administration,
+
+  "GET /agent/webhooks": settings.read,
+  "POST /agent/webhooks": { ...settings.write, body: aWebhook },
+  "GET /agent/webhooks/:webhookId": settings.read,
+  "PATCH /agent/webhooks/:webhookId": { ...settings.write, body: () => ({ description: "x" }) },
+  "DELETE /agent/webhooks/:webhookId": settings.write,
+  "POST /agent/webhooks/:webhookId/rotate-secret": settings.write,
+  "POST /agent/webhooks/:webhookId/test": settings.write,
+  "GET /agent/webhooks/:webhookId/deliveries": settings.read,
+  "GET /agent/webhooks/:webhookId/deliveries/:deliveryId": settings.read,
+  "POST /agent/webhooks/:webhookId/deliveries/:deliveryId/replay": settings.write,
+  "POST /agent/webhooks/:webhookId/deliveries/replay": {
+    ...settings.write,
+    body: () => ({ since: new Date().toISOString() }),
+  },
+
+  "GET /agent/whoami": { needs: "any" },
+  "GET /agent/keys": settings.read,
+  "POST /agent/keys": { ...settings.write, body: () => ({ ...aName(), scopes: ["runs:read"] }) },
+  "GET /agent/keys/:keyId": settings.read,
+  "PATCH /agent/keys/:keyId": { ...settings.write, body: aName },
+  "DELETE /agent/keys/:keyId": settings.write,
+  "POST /agent/keys/:keyId/rotate": settings.write,
+  "GET /agent/principals": settings.read,
+  "POST /agent/principals": {
+    ...administration,
+    body: () => ({ type: "service_account", display_name: "CI" }),
+  },
+  "GET /agent/principals/:uid": settings.read,
+  "PATCH /agent/principals/:uid": { ...administration, body: () => ({ display_name: "Ada" }) },
+  "DELETE /agent/principals/:uid": administration,
+  "GET /agent/teams": settings.read,
+  "POST /agent/teams": { needs: "operator", body: aName },
+  "GET /agent/teams/:uid": { ...settings.read, operatorSeesAll: true },
+  "PATCH /agent/teams/:uid": { ...administration, body: aName, operatorSeesAll: true },
+  "GET /agent/identities/links": settings.read,
+  "POST /agent/identities/links": {
+    ...administration,
+    body: (uid) => ({ subject: `test:${randomUUID()}`, principal_uid: uid }),
+  },
+  "DELETE /agent/identities/links/:linkId": administration,
+  "GET /agent/installations": settings.read,
+  "PATCH /agent/installations/:installationId": {
+    ...administration,
+    body: () => ({ enabled: true }),
+    operatorSeesAll: true,
+  },
+};

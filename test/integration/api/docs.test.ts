@@ -1,0 +1,67 @@
+import { createHash } from "node:crypto";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type ApiBench, startBench } from "./api-bench.ts";
+import { type Answer, call } from "./api-caller.ts";
+
+let bench: ApiBench;
+let page: Answer;
+beforeAll(async () => {
+  bench = await startBench();
+  page = await call(bench, "/docs", { key: null });
+});
+afterAll(() => bench.close());
+
+function configuration(): Record<string, unknown> {
+  const text = /createApiReference\('#app', (\{[\s\S]*\})\)/.exec(page.text)?.[1] ?? "";
+  return JSON.parse(text);
+}
+
+test("the reference page is there without a key, and all it loads is served by us", async () => {
+  const loaded = Array.from(page.text.matchAll(/(?:src|href)="([^"]*)"/g), ([, address = ""]) => address);
+  const script = await call(bench, "/docs/scalar.js", { key: null });
+
+  expect([page.status, page.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
+  expect(loaded).toEqual(["/docs/scalar.js"]);
+  expect([script.status, script.headers.get("content-type")]).toEqual([
+    200,
+    "text/javascript; charset=utf-8",
+  ]);
+  expect(script.text).toContain("createApiReference");
+});
+
+test("it names no other host, and asks its script for nothing of anybody else's", () => {
+  expect(page.text).not.toMatch(/https?:|\/\/[a-z]/i);
+  expect(configuration()).toMatchObject({
+    url: "/api/v1/openapi.json",
+    telemetry: false,
+    withDefaultFonts: false,
+    hideClientButton: true,
+    agent: { disabled: true },
+    mcp: { disabled: true },
+  });
+  expect(configuration()).not.toHaveProperty("proxyUrl");
+});
+
+test("the policy lets it run its own two scripts and reach us alone, whatever the bundle wants", () => {
+  const policy = page.headers.get("content-security-policy") ?? "";
+  const directives = new Map(policy.split(";").map((text) => [text.split(" ")[0], text.split(" ").slice(1)]));
+  const inline = /<script type="text\/javascript">([\s\S]*?)<\/script>/.exec(page.text)?.[1] ?? "";
+  const hash = createHash("sha256").update(inline).digest("base64");
+
+  expect(directives.get("default-src")).toEqual(["'none'"]);
+  expect(directives.get("script-src")).toEqual(["'self'", `'sha256-${hash}'`]);
+  expect(directives.get("connect-src")).toEqual(["'self'"]);
+  expect(directives.get("frame-ancestors")).toEqual(["'none'"]);
+  expect(policy).not.toMatch(/https?:|unsafe-eval|\*/);
+});
+
+test("the exception is for this page alone", async () => {
+  for (const path of ["/signin", "/docs/scalar.js", "/api/v1/openapi.json", "/docs/nowhere"]) {
+    const { headers } = await call(bench, path, { key: null });
+
+    expect([path, headers.get("content-security-policy")]).toEqual([
+      path,
+      expect.not.stringContaining("unsafe"),
+    ]);
+  }
+});

@@ -1,0 +1,101 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Check, ok, warn } from "../../../src/core/doctor/check.ts";
+import { type ApiBench, startBench } from "./api-bench.ts";
+import { call, createRun } from "./api-caller.ts";
+
+const USAGE = "/api/v1/agent/usage";
+const CHECKS: readonly Check[] = [
+  { name: "fine", look: async () => ok("All is well.") },
+  { name: "worn", look: async () => warn("It is old.", "Replace it.") },
+  {
+    name: "broken",
+    look: async () => {
+      throw new Error("an inner detail");
+    },
+  },
+];
+
+let bench: ApiBench;
+let ann: string;
+beforeAll(async () => {
+  bench = await startBench({ checks: CHECKS });
+  ann = await bench.addUser("ann");
+});
+afterAll(() => bench.close());
+
+describe("the doctor", () => {
+  test("tells what each check found, and the worst of it", async () => {
+    const { status, body, text } = await call(bench, "/api/v1/agent/doctor");
+
+    expect(status).toBe(200);
+    expect(body).toMatchObject({
+      status: "fail",
+      checks: [
+        { name: "fine", status: "ok", message: "All is well." },
+        { name: "worn", status: "warn", message: "It is old.", remedy: "Replace it." },
+        { name: "broken", status: "fail" },
+      ],
+    });
+    expect(text).not.toContain("an inner detail");
+  });
+
+  test("is for whoever runs the installation", async () => {
+    const teamId = randomUUID() as never;
+    await bench.storage.teams.put({ id: teamId, name: "Others", createdAt: new Date() });
+    const chief = await bench.addUser("chief", { teamId, scopes: ["admin"] });
+    const [principal] = await bench.storage.people.list(teamId);
+    if (principal !== undefined) await bench.storage.people.put({ ...principal, administrator: true });
+
+    expect((await call(bench, "/api/v1/agent/doctor", { key: ann })).status).toBe(403);
+    expect((await call(bench, "/api/v1/agent/doctor", { key: chief })).status).toBe(403);
+  });
+});
+
+describe("usage", () => {
+  test("adds up what runs took, by what is asked for", async () => {
+    const id = await createRun(bench, {}, { key: ann });
+    await createRun(bench, { team: false });
+    await bench.edit(id, (edit) => edit.set({ totalTokens: 1_200, costUsd: 0.5 }));
+
+    const all = (await call(bench, `${USAGE}?group_by=source&group_by=day`)).body.usage;
+    const anns = (await call(bench, `${USAGE}?group_by=source`, { key: ann })).body.usage;
+
+    const [row] = all;
+    expect(row).toMatchObject({ source: "API", runs: 2, total_tokens: 1_200, inference_cost_usd: 0.5 });
+    expect(row.day).toMatch(/^\d{4}-\d\d-\d\d$/);
+    expect(row).not.toHaveProperty("creator_uid");
+    expect(anns).toMatchObject([{ source: "API", runs: 1 }]);
+    const { request_usage } = (await call(bench, `/api/v1/agent/runs/${id}`)).body;
+    expect(request_usage).toEqual({ total_tokens: 1_200, inference_cost_usd: 0.5 });
+  });
+
+  test("of a run that has taken nothing stands nowhere", async () => {
+    const id = await createRun(bench);
+
+    expect((await call(bench, `/api/v1/agent/runs/${id}`)).body).not.toHaveProperty("request_usage");
+  });
+
+  test("by creator and environment names both", async () => {
+    const { usage } = (await call(bench, `${USAGE}?group_by=creator&group_by=environment`, { key: ann }))
+      .body;
+
+    expect(usage[0].creator_uid).toMatch(/^[0-9a-f-]{36}$/);
+    expect(usage[0]).not.toHaveProperty("environment_id");
+  });
+
+  test("of other days is none", async () => {
+    expect((await call(bench, `${USAGE}?from=2020-01-01&to=2020-12-31`)).body).toEqual({ usage: [] });
+  });
+
+  test.each([
+    "from=2026-02-30",
+    "from=yesterday",
+    "to=2026-03-01T00:00:00Z",
+    "from=2026-03-02&to=2026-03-01",
+    "from=2024-01-01&to=2026-01-01",
+    "group_by=colour",
+  ])("%s is refused", async (query) => {
+    expect((await call(bench, `${USAGE}?${query}`)).status).toBe(400);
+  });
+});

@@ -1,0 +1,192 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type ApiBench, startBench } from "./api-bench.ts";
+import { type Call, call, createRun } from "./api-caller.ts";
+
+const PATH = "/api/v1/agent/environments";
+const CONFIG = {
+  name: "Backend",
+  description: "Where it is built",
+  docker_image: "node:24",
+  github_repos: [{ owner: "acme", repo: "api" }],
+  setup_commands: ["npm ci", "npm run build"],
+  network: "internet",
+};
+
+let bench: ApiBench;
+let ann: string;
+let bob: string;
+beforeAll(async () => {
+  bench = await startBench();
+  const scopes = ["runs:write", "settings:write"] as const;
+  ann = await bench.addUser("ann", { scopes });
+  bob = await bench.addUser("bob", { scopes });
+});
+afterAll(() => bench.close());
+
+function create(config: object = CONFIG, rest: object = {}, options: Call = {}) {
+  return call(bench, PATH, { body: { config, ...rest }, ...options });
+}
+
+describe("an environment", () => {
+  test("is made, read, changed and deleted", async () => {
+    const made = await create();
+    const { uid } = made.body;
+    const changed = await call(bench, `${PATH}/${uid}`, {
+      method: "PUT",
+      body: { config: { name: "Frontend" } },
+      key: ann,
+    });
+    const read = await call(bench, `${PATH}/${uid}`, { key: bob });
+    const removed = await call(bench, `${PATH}/${uid}`, { method: "DELETE" });
+    const gone = await call(bench, `${PATH}/${uid}`);
+
+    expect([made.status, changed.status, removed.status, gone.status]).toEqual([201, 200, 200, 404]);
+    expect(uid).toMatch(/^[0-9A-Za-z]{22}$/);
+    expect(made.body).toMatchObject({
+      config: CONFIG,
+      setup_failed: false,
+      scope: { type: "Team" },
+      creator: { type: "user", display_name: "Administrator" },
+    });
+    expect(read.body).toMatchObject({
+      config: { name: "Frontend", github_repos: [], setup_commands: [], network: "none" },
+      creator: { display_name: "Administrator" },
+      last_editor: { display_name: "ann" },
+    });
+    expect(removed.body).toEqual({ success: true });
+  });
+
+  test("that is personal is its creator's and the administrators'", async () => {
+    const { uid } = (await create({ name: "Anns" }, { team: false }, { key: ann })).body;
+    const listed = async (key: string) =>
+      (await call(bench, PATH, { key })).body.environments.map(
+        (environment: { uid: string }) => environment.uid,
+      );
+
+    expect(await listed(ann)).toContain(uid);
+    expect(await listed(bench.key)).toContain(uid);
+    expect(await listed(bob)).not.toContain(uid);
+    expect((await call(bench, `${PATH}/${uid}`, { key: bob })).status).toBe(404);
+    const put = { method: "PUT", body: { config: CONFIG }, key: bob };
+    expect((await call(bench, `${PATH}/${uid}`, put)).status).toBe(404);
+    expect((await call(bench, `${PATH}/${uid}`, { method: "DELETE", key: bob })).status).toBe(404);
+    expect((await call(bench, `${PATH}/${uid}`, { key: ann })).body.scope).toMatchObject({ type: "User" });
+  });
+
+  test.each<[string, object]>([
+    ["without a name", { docker_image: "node" }],
+    ["with an endless description", { name: "x", description: "d".repeat(241) }],
+    ["with a hundred and one commands", { name: "x", setup_commands: Array(101).fill("true") }],
+    ["with an endless command", { name: "x", setup_commands: ["c".repeat(4_097)] }],
+    ["with a repository that leads elsewhere", { name: "x", github_repos: [{ owner: "..", repo: "api" }] }],
+    ["with half a repository", { name: "x", github_repos: [{ owner: "acme" }] }],
+    ["with another network", { name: "x", network: "some" }],
+  ])("%s is refused", async (_what, config) => {
+    expect((await create(config)).status).toBe(400);
+  });
+
+  test("of the longest allowed is taken, and what is not known is ignored", async () => {
+    const config = {
+      name: "x",
+      description: "d".repeat(240),
+      setup_commands: Array(100).fill("c".repeat(4_096)),
+    };
+
+    const made = await create({ ...config, colour: "blue" });
+
+    expect(made.status).toBe(201);
+    expect(made.body.config).toEqual({ ...config, github_repos: [], network: "none" });
+  });
+
+  test("needs a key that may change settings", async () => {
+    const reader = await bench.addUser("reader", { scopes: ["runs:write"] });
+
+    expect((await create(CONFIG, {}, { key: reader })).status).toBe(403);
+    expect((await call(bench, PATH, { key: reader })).status).toBe(200);
+  });
+
+  test("is made once under an idempotency key", async () => {
+    const headers = { "idempotency-key": "once" };
+    const [first, again] = [await create(CONFIG, {}, { headers }), await create(CONFIG, {}, { headers })];
+
+    expect(again.body).toEqual(first.body);
+    expect([again.status, again.headers.get("idempotent-replay")]).toEqual([201, "true"]);
+  });
+});
+
+test("environments are listed by their last change, or by name", async () => {
+  const key = await bench.addUser("cleo", { scopes: ["settings:write", "runs:read"] });
+  const make = async (name: string) => (await create({ name }, { team: false }, { key })).body.uid;
+  const [zebra, apple] = [await make("Zebra"), await make("Apple")];
+  await call(bench, `${PATH}/${zebra}`, { method: "PUT", body: { config: { name: "Zebra" } }, key });
+  const own = async (query: string) =>
+    (await call(bench, `${PATH}${query}`, { key })).body.environments
+      .map((environment: { uid: string }) => environment.uid)
+      .filter((uid: string) => uid === zebra || uid === apple);
+
+  expect(await own("")).toEqual([zebra, apple]);
+  expect(await own("?sort_by=name")).toEqual([apple, zebra]);
+  expect((await call(bench, `${PATH}?sort_by=age`, { key })).status).toBe(400);
+});
+
+describe("a run", () => {
+  test("in an environment keeps it, is found by it, and is told of there", async () => {
+    const { uid } = (await create()).body;
+    const id = await createRun(bench, { config: { environment_id: uid } });
+    await bench.edit(id, (edit) => {
+      edit.moveTo("PENDING");
+      edit.moveTo("CLAIMED");
+      edit.moveTo("INPROGRESS");
+    });
+
+    const run = (await call(bench, `/api/v1/agent/runs/${id}`)).body;
+    const { body } = await call(bench, `${PATH}/${uid}`);
+
+    expect(run.agent_config.environment_id).toBe(uid);
+    expect(body.last_task_created).toMatchObject({ id, state: "INPROGRESS", prompt: "do it" });
+    expect(body.last_task_run_timestamp).toBe(run.started_at);
+    const found = (await call(bench, `/api/v1/agent/runs?environment_id=${uid}`)).body.runs;
+    expect(found.map((each: { run_id: string }) => each.run_id)).toEqual([id]);
+  });
+
+  test("that others may not see is not told of in an environment that they share", async () => {
+    const { uid } = (await create()).body;
+    const config = { environment_id: uid };
+    const id = await createRun(bench, { config, team: false }, { key: ann });
+
+    const told = async (key: string) =>
+      (await call(bench, `${PATH}/${uid}`, { key })).body.last_task_created?.id;
+
+    expect([await told(ann), await told(bench.key), await told(bob)]).toEqual([id, id, undefined]);
+  });
+
+  test.each(["unknown", "personal", "another team's"])(
+    "in an environment that is %s is refused",
+    async (which) => {
+      const uid = await environmentThatIs(which);
+
+      const answer = await call(bench, "/api/v1/agent/runs", {
+        body: { prompt: "x", config: { environment_id: uid } },
+        key: bob,
+      });
+
+      expect([answer.status, answer.body.detail]).toEqual([404, "There is no such environment."]);
+    },
+  );
+
+  test("of an administrator may be done in anybody's environment", async () => {
+    const uid = await environmentThatIs("personal");
+
+    expect(await createRun(bench, { config: { environment_id: uid } })).toEqual(expect.any(String));
+  });
+});
+
+async function environmentThatIs(which: string): Promise<string> {
+  if (which === "unknown") return "0123456789abcdefghijkl";
+  if (which === "personal") return (await create(CONFIG, { team: false }, { key: ann })).body.uid;
+  const teamId = "00000000-0000-7000-8000-00000000000f" as never;
+  if ((await bench.storage.teams.find(teamId)) === undefined)
+    await bench.storage.teams.put({ id: teamId, name: "Others", createdAt: new Date() });
+  const key = await bench.addUser("stranger", { teamId, scopes: ["settings:write"] });
+  return (await create(CONFIG, {}, { key })).body.uid;
+}

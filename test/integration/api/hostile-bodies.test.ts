@@ -1,0 +1,175 @@
+import { Readable } from "node:stream";
+import { gzipSync } from "node:zlib";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { countRows } from "../../support/row-counts.ts";
+import { type ApiBench, startBench } from "./api-bench.ts";
+import { call, createRun } from "./api-caller.ts";
+
+const RUNS = "/api/v1/agent/runs";
+const BODY_BYTES = 2 ** 20;
+
+let bench: ApiBench;
+let runId: string;
+beforeAll(async () => {
+  bench = await startBench({ limits: { bodyBytes: BODY_BYTES } });
+  runId = await createRun(bench);
+});
+afterAll(() => bench.close());
+
+/** A request whose body is exactly so long; what the schema does not know is ignored. */
+function bodyOf(bytes: number): string {
+  const empty = JSON.stringify({ prompt: "x", pad: "" });
+  return JSON.stringify({ prompt: "x", pad: "a".repeat(bytes - empty.length) });
+}
+
+async function post(
+  body: NonNullable<RequestInit["body"]>,
+  headers: Record<string, string> = {},
+): Promise<{ status: number; text: string }> {
+  const response = await fetch(`${bench.url}${RUNS}`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${bench.key}`, "content-type": "application/json", ...headers },
+    body,
+    ...(body instanceof ReadableStream ? { duplex: "half" } : {}),
+  });
+  return { status: response.status, text: await response.text() };
+}
+
+describe("a body that is too large", () => {
+  test("may be exactly as large as the limit, and not a byte more", async () => {
+    const [fits, exceeds] = [await post(bodyOf(BODY_BYTES)), await post(bodyOf(BODY_BYTES + 1))];
+
+    expect([fits.status, exceeds.status]).toEqual([200, 413]);
+    expect(exceeds.text).toContain(`${BODY_BYTES} bytes`);
+  });
+
+  test("is refused by what comes, whether or not its length was said", async () => {
+    const parts = Array.from({ length: 160 }, () => Buffer.alloc(65_536, "a"));
+    const endless = Readable.toWeb(Readable.from(parts)) as ReadableStream;
+
+    const answers = await Promise.allSettled([post(bodyOf(10 * 2 ** 20)), post(endless)]);
+
+    // Whoever goes on sending may meet the closed connection before the answer.
+    const statuses = answers.map((answer) => (answer.status === "fulfilled" ? answer.value.status : 413));
+    expect(statuses).toEqual([413, 413]);
+    expect((await call(bench, "/healthz")).status).toBe(200);
+  });
+
+  test("names the limit of a prompt within it", async () => {
+    const answer = await call(bench, RUNS, { body: { prompt: "x".repeat(BODY_BYTES - 100) } });
+
+    expect([answer.status, answer.body.issues[0].path]).toEqual([400, "prompt"]);
+    expect(answer.body.error).toContain("262144 bytes");
+  });
+});
+
+describe("a body that is a trap", () => {
+  const MEBIBYTE = 2 ** 20 - 100;
+  test.each<[string, string | Buffer<ArrayBuffer>, Record<string, string>, number]>([
+    ["a mebibyte of [", "[".repeat(MEBIBYTE), {}, 400],
+    ["objects without end", '{"prompt":'.repeat(MEBIBYTE / 10), {}, 400],
+    [
+      "a deep tree in a member",
+      `{"prompt":"x","config":{"a":${"[".repeat(9_999)}${"]".repeat(9_999)}}}`,
+      {},
+      400,
+    ],
+    ["a prototype", '{"prompt":"x","__proto__":{"isAdmin":true}}', {}, 400],
+    ["a constructor's prototype", '{"prompt":"x","constructor":{"prototype":{"isAdmin":true}}}', {}, 400],
+    ["half a character", '{"prompt":"\\ud800"}', {}, 400],
+    ["NUL", '{"prompt":"a\\u0000b"}', {}, 400],
+    ["bytes that are no UTF-8", Buffer.from('{"prompt":"caf\xe9"}', "latin1"), {}, 400],
+    ["a number beyond all", '{"prompt":"x","config":{"budget":{"max_turns":1e999}}}', {}, 400],
+    ["five thousand metadata keys", JSON.stringify({ prompt: "x", metadata: pairs(5_000) }), {}, 400],
+    [
+      "a bomb",
+      gzipSync(Buffer.alloc(50 * 2 ** 20)) as Buffer<ArrayBuffer>,
+      { "content-encoding": "gzip" },
+      415,
+    ],
+    ["a bomb without a label", gzipSync(Buffer.alloc(50 * 2 ** 20)) as Buffer<ArrayBuffer>, {}, 400],
+    [
+      "valid JSON, compressed",
+      gzipSync('{"prompt":"x"}') as Buffer<ArrayBuffer>,
+      { "content-encoding": "gzip" },
+      415,
+    ],
+  ])("%s is refused, stores nothing, and leaves the server alive", async (_what, body, headers, status) => {
+    const before = await countRows(bench.databaseUrl);
+
+    const answer = await post(body, headers);
+
+    expect(answer.status).toBe(status);
+    expect(JSON.parse(answer.text)).toMatchObject({ code: "invalid_request", retryable: false });
+    expect(Reflect.get({}, "isAdmin")).toBeUndefined();
+    expect((await call(bench, "/healthz")).status).toBe(200);
+    expect(await countRows(bench.databaseUrl)).toEqual(before);
+  });
+
+  test("leaves others their answers", async () => {
+    const traps = Array.from({ length: 12 }, (_, index) =>
+      post(index % 2 === 0 ? "[".repeat(MEBIBYTE) : bodyOf(BODY_BYTES + 1)).catch(() => undefined),
+    );
+    const tookMs: number[] = [];
+    let isOver = false;
+    const all = Promise.all(traps).then(() => {
+      isOver = true;
+    });
+    while (!isOver) {
+      const begun = performance.now();
+      expect((await call(bench, `${RUNS}/${runId}`)).status).toBe(200);
+      tookMs.push(performance.now() - begun);
+    }
+    await all;
+
+    // Sender and server share one thread here, with all that else is tested now: far more than a caller waits.
+    expect(tookMs.length).toBeGreaterThan(0);
+    expect(Math.max(...tookMs)).toBeLessThan(10_000);
+  });
+});
+
+test("an id that is none, or one of another world, is not found and stores nothing", async () => {
+  const before = await countRows(bench.databaseUrl);
+  const ids = [
+    "x",
+    "0",
+    "-1",
+    "null",
+    "00000000-0000-0000-0000-000000000000",
+    `${runId}x`,
+    "..%2f",
+    "%27%3B--",
+  ];
+
+  for (const id of ids) {
+    const answers = [
+      await call(bench, `${RUNS}/${id}`),
+      await call(bench, `${RUNS}/${id}/cancel`, { method: "POST" }),
+      await call(bench, `${RUNS}/${id}/followups`, { body: { message: "x" } }),
+      await call(bench, `${RUNS}/${id}/events`, { headers: { accept: "application/json" } }),
+    ];
+    expect([id, answers.map(({ status }) => status)]).toEqual([id, [404, 404, 404, 404]]);
+  }
+
+  expect(await countRows(bench.databaseUrl)).toEqual(before);
+});
+
+test.each([
+  "2026-02-30T00:00:00Z",
+  "2026-13-01T00:00:00Z",
+  "2026-01-01T24:00:01Z",
+  "2026-01-01",
+  "0000-01-01T00:00:00Z",
+  "+012026-01-01T00:00:00Z",
+  "9999-12-31T23:59:59-23:59",
+  "yesterday",
+  "1767225600",
+])("the impossible date %s is refused", async (date) => {
+  const answer = await call(bench, `${RUNS}?created_after=${encodeURIComponent(date)}`);
+
+  expect([answer.status, answer.body.issues?.[0].path]).toEqual([400, "created_after"]);
+});
+
+function pairs(count: number): Record<string, string> {
+  return Object.fromEntries(Array.from({ length: count }, (_, index) => [`key${index}`, "v"]));
+}

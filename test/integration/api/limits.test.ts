@@ -1,0 +1,140 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { waitFor } from "../../support/wait-for.ts";
+import { type ApiBench, startBench } from "./api-bench.ts";
+import { type Answer, call } from "./api-caller.ts";
+
+const RUNS = "/api/v1/agent/runs";
+const LIMIT = 20;
+
+let bench: ApiBench;
+beforeAll(async () => {
+  bench = await startBench({ limits: { rateLimit: LIMIT } });
+});
+afterAll(() => bench.close());
+
+function statuses(answers: readonly Answer[]): number[] {
+  return answers.map(({ status }) => status);
+}
+
+async function upToLimit(key: string | null): Promise<Answer[]> {
+  const answers: Answer[] = [];
+  for (let count = 0; count < LIMIT; count += 1) answers.push(await call(bench, `${RUNS}?limit=1`, { key }));
+  return answers;
+}
+
+test("a key has so many requests a minute, and is told how many are left", async () => {
+  const key = await bench.addUser("counted");
+
+  const answers = await upToLimit(key);
+
+  expect(new Set(statuses(answers))).toEqual(new Set([200]));
+  const [first, last] = [answers[0]?.headers, answers.at(-1)?.headers];
+  expect(first?.get("ratelimit-policy")).toBe('"key";q=20;w=60');
+  expect([first?.get("ratelimit"), last?.get("ratelimit")]).toEqual([
+    expect.stringMatching(/^"key";r=19;t=(60|59)$/),
+    expect.stringMatching(/^"key";r=0;t=\d+$/),
+  ]);
+  expect([first?.get("x-ratelimit-limit"), first?.get("x-ratelimit-remaining")]).toEqual(["20", "19"]);
+  expect(first?.get("x-ratelimit-reset")).toMatch(/^(60|59)$/);
+});
+
+test("one more is refused, with the time to come again, and others are not", async () => {
+  const [key, other] = [await bench.addUser("greedy"), await bench.addUser("modest")];
+  await upToLimit(key);
+
+  const refused = await call(bench, RUNS, { key, body: { prompt: "one more" } });
+  const others = await call(bench, RUNS, { key: other });
+
+  expect([refused.status, refused.body.code, refused.body.retryable]).toEqual([
+    429,
+    "resource_unavailable",
+    true,
+  ]);
+  expect(refused.body.error).toContain("20 requests in 60 seconds");
+  expect(refused.headers.get("x-should-retry")).toBe("true");
+  const [seconds, milliseconds] = ["retry-after", "retry-after-ms"].map((name) =>
+    Number(refused.headers.get(name)),
+  );
+  expect(milliseconds).toBeGreaterThan(0);
+  expect(seconds).toBe(Math.ceil(Number(milliseconds) / 1_000));
+  expect(refused.headers.get("ratelimit")).toMatch(/^"key";r=0;/);
+  expect(others.status).toBe(200);
+});
+
+test("a thousand creates of one key at once: so many are runs, the rest is told to wait", async () => {
+  const [key, other] = [await bench.addUser("flood"), await bench.addUser("bystander")];
+  const create = () => call(bench, RUNS, { key, body: { prompt: "flood" } });
+
+  const flood = Array.from({ length: 20 }, async () => {
+    const answers: Answer[] = [];
+    for (let count = 0; count < 50; count += 1) answers.push(await create());
+    return answers;
+  });
+  const beside = await Promise.all(Array.from({ length: 10 }, () => call(bench, RUNS, { key: other })));
+  const answers = (await Promise.all(flood)).flat();
+
+  expect(statuses(answers).filter((status) => status === 200)).toHaveLength(LIMIT);
+  expect(new Set(statuses(answers))).toEqual(new Set([200, 429]));
+  expect(
+    answers.filter(({ headers }) => !headers.has("ratelimit") || !headers.has("ratelimit-policy")),
+  ).toEqual([]);
+  expect(answers.filter(({ status, headers }) => status === 429 && !headers.has("retry-after"))).toEqual([]);
+  expect(new Set(statuses(beside))).toEqual(new Set([200]));
+  const kept = await call(bench, `${RUNS}?limit=500`, { key: other });
+  expect(kept.body.runs).toHaveLength(LIMIT);
+});
+
+test("a key that may not do this is counted all the same", async () => {
+  const key = await bench.addUser("reader", { scopes: ["runs:read"] });
+
+  const answer = await call(bench, RUNS, { key, body: { prompt: "x" } });
+
+  expect(answer.status).toBe(403);
+  expect(answer.headers.get("x-ratelimit-remaining")).toBe(String(LIMIT - 1));
+});
+
+describe("without a valid key", () => {
+  test("requests are counted by address, guesses too, and a valid key there is served all the same", async () => {
+    const guesses = [
+      ...(await upToLimit(null)),
+      await call(bench, RUNS, { key: "errand_guess" }),
+      await call(bench, RUNS, { key: null }),
+    ];
+    const valid = await call(bench, RUNS, { key: await bench.addUser("neighbour") });
+
+    expect(statuses(guesses)).toEqual([...Array.from({ length: LIMIT }, () => 401), 429, 429]);
+    expect(guesses.at(-1)?.headers.get("ratelimit-policy")).toBe('"address";q=20;w=60');
+    expect(guesses.at(-1)?.body.code).toBe("resource_unavailable");
+    expect(valid.status).toBe(200);
+  });
+
+  test("health, pages, the document and webhooks are not counted", async () => {
+    await upToLimit(null);
+
+    const paths = ["/healthz", "/readyz", "/signin", "/api/v1/openapi.json", "/nowhere"];
+    const answers = await Promise.all(paths.map((path) => call(bench, path, { key: null })));
+
+    expect(statuses(answers)).toEqual([200, 200, 200, 200, 404]);
+    expect(answers.filter(({ headers }) => headers.has("ratelimit"))).toEqual([]);
+  });
+});
+
+test("the count begins anew with each window", async () => {
+  const short = await startBench({ limits: { rateLimit: 1, rateWindowMs: 200 } });
+  const status = async () => (await call(short, RUNS)).status;
+
+  await waitFor(async () => (await status()) === 429, { what: "too many in one window", everyMs: 1 });
+  await waitFor(async () => (await status()) === 200, { what: "the next window" });
+
+  await short.close();
+});
+
+test("0 counts nothing", async () => {
+  const open = await startBench({ limits: { rateLimit: 0 } });
+
+  const answers = await Promise.all(Array.from({ length: 30 }, () => call(open, `${RUNS}?limit=1`)));
+
+  expect(new Set(statuses(answers))).toEqual(new Set([200]));
+  expect(answers[0]?.headers.has("ratelimit")).toBe(false);
+  await open.close();
+});

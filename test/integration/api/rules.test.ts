@@ -1,0 +1,254 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { TeamId } from "../../../src/core/ids.ts";
+import { anEnvironment } from "../../support/environment-builders.ts";
+import { type ApiBench, startBench } from "./api-bench.ts";
+import { call, createRun } from "./api-caller.ts";
+
+const RUNS = "/api/v1/agent/runs";
+const POLICIES = "/api/v1/agent/policies";
+const ROUTING = "/api/v1/agent/routing-rules";
+
+let bench: ApiBench;
+let ann: string;
+let annUid: string;
+beforeAll(async () => {
+  bench = await startBench();
+  ann = await bench.addUser("ann");
+  annUid = (await call(bench, "/api/v1/agent/whoami", { key: ann })).body.principal.uid;
+});
+afterAll(() => bench.close());
+
+beforeEach(async () => {
+  for (const { id } of (await call(bench, POLICIES)).body.policies)
+    await call(bench, `${POLICIES}/${id}`, { method: "DELETE" });
+});
+
+async function add(root: string, body: object) {
+  const answer = await call(bench, root, { body: { name: randomUUID(), ...body } });
+  expect(answer.status, answer.text).toBe(201);
+  return answer.body;
+}
+
+describe.each([
+  [
+    POLICIES,
+    "policies",
+    { effect: "deny", reason: "No.", match: { principal_types: ["user"], places: ["a*"] } },
+  ],
+  [ROUTING, "routing_rules", { config: { model_id: "m" }, match: { text: ["deploy"], sources: ["API"] } }],
+])("%s", (root, list, rule) => {
+  test("are made with their defaults, listed in their order, replaced whole and deleted", async () => {
+    const name = randomUUID();
+    const late = await add(root, { ...rule, name });
+    const first = await add(root, { ...rule, priority: 1, enabled: false });
+    expect(late).toMatchObject({ ...rule, name, priority: 100, enabled: true });
+    expect((await call(bench, `${root}/${late.id}`)).body).toEqual(late);
+    const listed = (await call(bench, root)).body[list].map(({ id }: { id: string }) => id);
+    expect(listed.indexOf(first.id)).toBeLessThan(listed.indexOf(late.id));
+
+    const body = root === POLICIES ? { name, effect: "allow" } : { name };
+    const put = await call(bench, `${root}/${late.id}`, { method: "PUT", body });
+
+    expect(put.body).toMatchObject({ ...body, match: {}, priority: 100, created_at: late.created_at });
+    expect(put.body).not.toHaveProperty("reason");
+    const removed = await call(bench, `${root}/${late.id}`, { method: "DELETE" });
+    expect([removed.status, removed.body]).toEqual([200, { success: true }]);
+    expect((await call(bench, `${root}/${late.id}`)).status).toBe(404);
+  });
+
+  test("have a name that no other of the team has", async () => {
+    const { id, name } = await add(root, rule);
+    const other = await add(root, rule);
+
+    const twin = await call(bench, root, { body: { ...rule, name } });
+    const renamed = await call(bench, `${root}/${other.id}`, { method: "PUT", body: { ...rule, name } });
+    const same = await call(bench, `${root}/${id}`, { method: "PUT", body: { ...rule, name } });
+
+    expect([twin, renamed].map(({ status, body }) => [status, body.issues[0].path])).toEqual([
+      [400, "name"],
+      [400, "name"],
+    ]);
+    expect(same.status).toBe(200);
+  });
+
+  test("name no condition that there is not: it would be ignored, and match too much", async () => {
+    const answer = await call(bench, root, { body: { ...rule, name: "x", match: { principal: ["me"] } } });
+
+    expect([answer.status, answer.body.code]).toEqual([400, "invalid_request"]);
+  });
+
+  test.each([{ places: [] }, { sources: ["PIGEON"] }, { installations: [""] }])(
+    "with the condition %o are invalid",
+    async (match) => {
+      expect((await call(bench, root, { body: { ...rule, name: "x", match } })).status).toBe(400);
+    },
+  );
+
+  test("are the administrators' of the team, and no other team's", async () => {
+    const teamId = randomUUID() as TeamId;
+    await bench.storage.teams.put({ id: teamId, name: teamId, createdAt: new Date() });
+    const { id } = await add(root, rule);
+    const key = await bench.addUser(`chief ${root}`, { teamId, scopes: ["admin"] });
+    const { id: chiefId, ...chief } = await bench.storage.people.ensure(
+      teamId,
+      `test:chief ${root}`,
+      undefined,
+    );
+    await bench.storage.people.put({ ...chief, id: chiefId, administrator: true });
+
+    expect((await call(bench, root, { key: ann })).status).toBe(403);
+    expect((await call(bench, root, { key })).body[list]).toEqual([]);
+    for (const method of ["GET", "DELETE"])
+      expect((await call(bench, `${root}/${id}`, { key, method })).status).toBe(404);
+    expect(
+      (await call(bench, `${root}/${id}`, { key, method: "PUT", body: { ...rule, name: "x" } })).status,
+    ).toBe(404);
+  });
+});
+
+describe("a policy", () => {
+  test("that denies is answered with its reason, for create, follow-up and cancel", async () => {
+    const runId = await createRun(bench);
+    await add(POLICIES, {
+      effect: "deny",
+      reason: "Not today.",
+      match: { principals: [annUid.toUpperCase()] },
+    });
+    const refused = [
+      await call(bench, RUNS, { key: ann, body: { prompt: "x" } }),
+      await call(bench, `${RUNS}/${runId}/followups`, { key: ann, body: { message: "x" } }),
+      await call(bench, `${RUNS}/${runId}/cancel`, { key: ann, method: "POST" }),
+    ];
+
+    for (const { status, body, headers } of refused) {
+      expect([status, body.code, body.detail, body.retryable]).toEqual([
+        403,
+        "not_authorized",
+        "Not today.",
+        false,
+      ]);
+      expect(headers.get("x-should-retry")).toBe("false");
+    }
+    expect((await call(bench, `${RUNS}/${runId}/followups`, { body: { message: "x" } })).status).toBe(200);
+  });
+
+  test("is about new runs alone when it asks for approval", async () => {
+    const body = { name: "x", effect: "require_approval", match: { actions: ["create", "cancel"] } };
+
+    const answer = await call(bench, POLICIES, { body });
+
+    expect([answer.status, answer.body.issues[0].path]).toEqual([400, "match.actions"]);
+  });
+
+  test("is evaluated without anything being done", async () => {
+    const other = await add(POLICIES, { effect: "allow", priority: 1, match: { sources: ["SLACK"] } });
+    const wanted = await add(POLICIES, {
+      effect: "require_approval",
+      priority: 2,
+      reason: "Look first.",
+      match: { principal_types: ["user"], environments: ["prod"] },
+    });
+    const evaluate = (body: object) => call(bench, `${POLICIES}/evaluate`, { body });
+    const asked = { action: "create", principal_uid: annUid, environment_id: "prod" };
+
+    expect((await evaluate(asked)).body).toEqual({
+      effect: "require_approval",
+      reason: "Look first.",
+      policy: { id: wanted.id, name: wanted.name },
+      considered: [
+        { id: other.id, name: other.name, effect: "allow", matches: false, mismatch: "sources" },
+        { id: wanted.id, name: wanted.name, effect: "require_approval", matches: true },
+      ],
+    });
+    const { body: without } = await evaluate({ action: "create", environment_id: "prod" });
+    expect([without.effect, without.considered[1].mismatch]).toEqual(["allow", "principal_types"]);
+    expect((await evaluate({ ...asked, source: "SLACK" })).body.effect).toBe("allow");
+    expect((await evaluate({ action: "approve", principal_uid: annUid })).body.effect).toBe("deny");
+    expect((await evaluate({ ...asked, principal_uid: randomUUID() })).status).toBe(404);
+    expect((await evaluate({ action: "fly" })).status).toBe(400);
+    expect((await call(bench, `${POLICIES}/evaluate`, { body: asked, key: ann })).status).toBe(403);
+  });
+});
+
+describe("a routing rule", () => {
+  const ENVIRONMENT = "A".repeat(22);
+  beforeAll(async () => {
+    await bench.storage.environments.add(anEnvironment(ENVIRONMENT));
+  });
+
+  test("configures a request over the API only when it names that source, and the run tells", async () => {
+    await add(ROUTING, { environment_id: ENVIRONMENT, priority: 1 });
+    const rule = await add(ROUTING, {
+      environment_id: ENVIRONMENT,
+      config: { model_id: "m-rule", base_prompt: "Be brief." },
+      match: { sources: ["API"], text: ["checkout"] },
+    });
+
+    const routed = await createRun(bench, { prompt: "Mend the Checkout", config: { model_id: "m" } });
+    const plain = await createRun(bench, { prompt: "Mend the cart" });
+
+    const { body } = await call(bench, `${RUNS}/${routed}`);
+    expect(body.agent_config).toMatchObject({
+      environment_id: ENVIRONMENT,
+      model_id: "m",
+      base_prompt: "Be brief.",
+      harness: { type: "demo" },
+    });
+    expect(body.provenance).toEqual({
+      routing: {
+        environment: ENVIRONMENT,
+        rule: rule.name,
+        reason: "The first rule that matches: sources, text.",
+      },
+      config_layers: {
+        harness: "default",
+        environment_id: "routing_rule",
+        model_id: "request",
+        base_prompt: "routing_rule",
+      },
+    });
+    expect((await call(bench, `${RUNS}/${plain}`)).body.agent_config).not.toHaveProperty("environment_id");
+  });
+
+  test("names an environment that there is, and that is the team's", async () => {
+    const own = { ...anEnvironment("B".repeat(22)), ownerId: (await whoami()).uid };
+    await bench.storage.environments.add(own);
+
+    const unknown = await call(bench, ROUTING, { body: { name: "x", environment_id: "nowhere" } });
+    const personal = await call(bench, ROUTING, { body: { name: "x", environment_id: own.id } });
+
+    expect(unknown.status).toBe(404);
+    expect([personal.status, personal.body.issues[0].path]).toEqual([400, "environment_id"]);
+  });
+
+  test("is evaluated without anything being done", async () => {
+    const rule = await add(ROUTING, {
+      priority: 0,
+      environment_id: ENVIRONMENT,
+      match: { integrations: ["github"], places: ["acme/web-*"] },
+    });
+    const asked = { source: "GITHUB_WEBHOOK", integration: "github", place: "ACME/web-shop", text: "x" };
+
+    const { body } = await call(bench, `${ROUTING}/evaluate`, { body: asked });
+
+    expect(body).toEqual({
+      rule: { id: rule.id, name: rule.name },
+      reason: "The first rule that matches: integrations, places.",
+      config: { environment_id: ENVIRONMENT },
+      config_layers: { harness: "default", environment_id: "routing_rule" },
+      considered: [{ id: rule.id, name: rule.name, matches: true }],
+    });
+    const elsewhere = await call(bench, `${ROUTING}/evaluate`, { body: { ...asked, place: "acme/api" } });
+    expect(elsewhere.body.considered[0]).toEqual({
+      id: rule.id,
+      name: rule.name,
+      matches: false,
+      mismatch: "places",
+    });
+  });
+});
+
+async function whoami() {
+  return (await call(bench, "/api/v1/agent/whoami")).body.principal;
+}

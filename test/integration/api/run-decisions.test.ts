@@ -1,0 +1,184 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { RunId } from "../../../src/core/ids.ts";
+import { FIRST_TEAM } from "../../../src/core/people/team.ts";
+import { aPolicy } from "../../support/rule-builders.ts";
+import { type ApiBench, startBench } from "./api-bench.ts";
+import { call, createRun } from "./api-caller.ts";
+
+const RUNS = "/api/v1/agent/runs";
+const OPTIONS = [
+  { optionId: "once", name: "Allow", kind: "allow_once" },
+  { optionId: "no", name: "Reject", kind: "reject_once" },
+] as const;
+
+let bench: ApiBench;
+let ann: string;
+let ben: string;
+beforeAll(async () => {
+  bench = await startBench();
+  [ann, ben] = [await bench.addUser("ann"), await bench.addUser("ben")];
+});
+afterAll(() => bench.close());
+
+describe("a run that waits for approval", () => {
+  beforeAll(async () => {
+    const { id } = await bench.storage.people.ensure(FIRST_TEAM, "test:ann", "ann");
+    const match = { principals: [id] };
+    await bench.storage.policies.add(aPolicy({ effect: "require_approval", reason: "Costs.", match }));
+  });
+
+  test("is blocked, and says for what it waits and why", async () => {
+    const created = await call(bench, RUNS, { key: ann, body: { prompt: "x" } });
+
+    const { body } = await call(bench, `${RUNS}/${created.body.run_id}`);
+    expect([created.status, created.body.state]).toEqual([200, "BLOCKED"]);
+    expect(body).toMatchObject({
+      state: "BLOCKED",
+      is_sandbox_running: false,
+      approval: { reason: "Costs." },
+      status_message: { message: "Waits for an administrator's approval. Costs." },
+    });
+    expect(body.approval).not.toHaveProperty("approved");
+  });
+
+  test("begins when an administrator approves, and twice is once", async () => {
+    const id = await createRun(bench, {}, { key: ann });
+
+    const [first, second] = [await decide(id, true), await decide(id, true)];
+    const other = await decide(id, false);
+
+    expect([first, second].map(({ status, body }) => [status, body])).toEqual([
+      [200, { state: "QUEUED" }],
+      [200, { state: "QUEUED" }],
+    ]);
+    expect([other.status, other.body.code, other.body.retryable]).toEqual([409, "conflict", false]);
+    expect(other.headers.get("x-should-retry")).toBe("false");
+    expect((await call(bench, `${RUNS}/${id}`)).body.approval).toMatchObject({ approved: true });
+    const kinds = (await bench.runs.readEvents(id as RunId, 0, 100)).map(({ body }) => body.kind);
+    expect(kinds).toEqual(["run.created", "approval.requested", "approval.decided", "run.state"]);
+  });
+
+  test("is cancelled when it is refused, and asks anew when it is followed up", async () => {
+    const id = await createRun(bench, {}, { key: ann });
+
+    const refused = await decide(id, false, { comment: "too dear" });
+    const { body } = await call(bench, `${RUNS}/${id}`);
+    const followed = await call(bench, `${RUNS}/${id}/followups`, { key: ann, body: { message: "please" } });
+    const approved = await decide(id, true);
+
+    expect(refused.body).toEqual({ state: "CANCELLED" });
+    expect(body.status_message.message).toBe("Refused by Administrator: too dear");
+    expect(followed.body.state).toBe("BLOCKED");
+    expect(approved.body).toEqual({ state: "QUEUED" });
+  });
+
+  test("is decided by nobody else, and is nobody else's business where it is private", async () => {
+    const id = await createRun(bench, {}, { key: ann });
+    const hidden = await createRun(bench, { team: false }, { key: ann });
+
+    const statuses = [
+      (await decide(id, true, {}, ann)).status,
+      (await decide(id, true, {}, ben)).status,
+      (await decide(hidden, true, {}, ben)).status,
+      (await decide(randomUUID(), true)).status,
+    ];
+
+    expect(statuses).toEqual([403, 403, 404, 404]);
+    expect((await call(bench, `${RUNS}/${id}`)).body.state).toBe("BLOCKED");
+  });
+
+  test("is decided in so many words, not by leaving them out", async () => {
+    const id = await createRun(bench, {}, { key: ann });
+
+    for (const body of [{}, { approve: "yes" }, ""])
+      expect((await call(bench, `${RUNS}/${id}/approval`, { body })).status).toBe(400);
+  });
+
+  test("that needs none is a conflict", async () => {
+    expect((await decide(await createRun(bench), true)).status).toBe(409);
+  });
+});
+
+describe("what a run asks", () => {
+  test("is answered by one of its options, and the answer is the same as in words", async () => {
+    const [byOption, byWords] = [await anAskingRun(), await anAskingRun()];
+
+    const answer = await answerOf(byOption, "p1", "once");
+    const words = await call(bench, `${RUNS}/${byWords}/followups`, { body: { message: "yes" } });
+
+    expect([answer.status, answer.body]).toEqual([200, { state: "QUEUED" }]);
+    expect(words.body.state).toBe("QUEUED");
+    const told = async (id: string) =>
+      (await bench.runs.readEvents(id as RunId, 0, 100))
+        .slice(-3)
+        .map(({ body }) => ({ ...body, followUpId: "" }));
+    expect(await told(byOption)).toEqual(await told(byWords));
+  });
+
+  test("is answered once under one key", async () => {
+    const id = await anAskingRun();
+    const headers = { "idempotency-key": randomUUID() };
+
+    const [first, second] = [
+      await answerOf(id, "p1", "no", headers),
+      await answerOf(id, "p1", "no", headers),
+    ];
+
+    expect(second.body).toEqual(first.body);
+    expect(second.headers.get("idempotent-replay")).toBe("true");
+  });
+
+  test.each([
+    ["p2", "once"],
+    ["p1", "other"],
+  ])("is not answered for the permission %s by the option %s", async (permissionId, optionId) => {
+    const id = await anAskingRun();
+
+    const { status, body, headers } = await answerOf(id, permissionId, optionId);
+
+    expect([status, body.code, headers.get("x-should-retry")]).toEqual([409, "conflict", "false"]);
+    expect((await call(bench, `${RUNS}/${id}`)).body.state).toBe("BLOCKED");
+  });
+
+  test("is answered once", async () => {
+    const id = await anAskingRun();
+    await answerOf(id, "p1", "once");
+
+    expect((await answerOf(id, "p1", "once")).status).toBe(409);
+  });
+
+  test("is nobody's business who may not see the run", async () => {
+    const id = await anAskingRun({ team: false });
+
+    const answer = await answerOf(id, "p1", "once", {}, ben);
+
+    expect(answer.status).toBe(404);
+  });
+});
+
+function decide(id: string, approve: boolean, more: object = {}, key = bench.key) {
+  return call(bench, `${RUNS}/${id}/approval`, { body: { approve, ...more }, key });
+}
+
+function answerOf(
+  id: string,
+  permissionId: string,
+  optionId: string,
+  headers: Record<string, string> = {},
+  key = bench.key,
+) {
+  const path = `${RUNS}/${id}/permissions/${permissionId}`;
+  return call(bench, path, { body: { option_id: optionId }, headers, key });
+}
+
+/** One whose agent was given up while it waited. */
+async function anAskingRun(request: object = {}): Promise<string> {
+  const id = await createRun(bench, request);
+  await bench.edit(id, (edit) => {
+    for (const state of ["PENDING", "CLAIMED", "INPROGRESS"] as const) edit.moveTo(state);
+    edit.set({ permission: { permissionId: "p1", title: "Delete it?", options: OPTIONS } });
+    edit.moveTo("BLOCKED");
+  });
+  return id;
+}

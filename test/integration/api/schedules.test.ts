@@ -1,0 +1,195 @@
+import { randomUUID } from "node:crypto";
+import OzAPI from "oz-agent-sdk";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { TeamId } from "../../../src/core/ids.ts";
+import { type ApiBench, startBench } from "./api-bench.ts";
+import { type Call, call } from "./api-caller.ts";
+
+const ROOT = "/api/v1/agent/schedules";
+const WANTED = { name: "Nightly", cron_schedule: "0 3 * * *", prompt: "Tidy up" };
+
+let bench: ApiBench;
+let ann: string;
+let ben: string;
+beforeAll(async () => {
+  bench = await startBench();
+  [ann, ben] = [await bench.addUser("ann"), await bench.addUser("ben")];
+});
+afterAll(() => bench.close());
+
+async function create(body: object = {}, options: Call = {}) {
+  const answer = await call(bench, ROOT, { body: { ...WANTED, ...body }, ...options });
+  expect(answer.status, answer.text).toBe(201);
+  return answer.body;
+}
+
+describe("a schedule", () => {
+  test("is made with its defaults, and says when it runs next", async () => {
+    const made = await create();
+
+    expect(made).toMatchObject({
+      ...WANTED,
+      enabled: true,
+      agent_config: {},
+      created_by: { display_name: "Administrator", type: "user" },
+      updated_by: { display_name: "Administrator" },
+      scope: { type: "Team" },
+      history: { next_run: expect.stringMatching(/T03:00:00\.000Z$/) },
+    });
+    expect(made).not.toHaveProperty("last_spawn_error");
+    expect((await call(bench, `${ROOT}/${made.id}`)).body).toEqual(made);
+  });
+
+  test("keeps configuration and metadata, and is replaced whole", async () => {
+    const config = { model_id: "m", harness: { type: "codex" }, later_members: { are: "kept" } };
+    const made = await create({ agent_config: config, metadata: { ticket: "OPS-1" } });
+    expect(made).toMatchObject({ agent_config: config, metadata: { ticket: "OPS-1" } });
+
+    const body = { ...WANTED, name: "Hourly", cron_schedule: "0 * * * *", enabled: false };
+    const put = await call(bench, `${ROOT}/${made.id}`, { method: "PUT", body });
+
+    expect(put.status).toBe(200);
+    expect(put.body).toMatchObject({ ...body, agent_config: {}, history: {} });
+    expect(put.body).not.toHaveProperty("metadata");
+    expect(put.body.created_at).toBe(made.created_at);
+    const again = await call(bench, `${ROOT}/${made.id}`, { method: "PUT", body });
+    expect(again.body).toEqual(put.body);
+  });
+
+  test("is paused and resumed, twice too, with a JSON content type and no body", async () => {
+    const { id } = await create();
+    const post = (what: string) =>
+      call(bench, `${ROOT}/${id}/${what}`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+      });
+
+    const [paused, pausedAgain] = [await post("pause"), await post("pause")];
+    const [resumed, resumedAgain] = [await post("resume"), await post("resume")];
+
+    expect([paused.status, paused.body.enabled, paused.body.history]).toEqual([200, false, {}]);
+    expect(pausedAgain.body).toEqual(paused.body);
+    expect([resumed.status, resumed.body.enabled]).toEqual([200, true]);
+    expect(resumed.body.history.next_run).toMatch(/T03:00:00/);
+    expect(resumedAgain.body).toEqual(resumed.body);
+  });
+
+  test("is deleted once", async () => {
+    const { id } = await create();
+    const remove = () => call(bench, `${ROOT}/${id}`, { method: "DELETE" });
+
+    const [first, second] = [await remove(), await remove()];
+
+    expect([first.status, first.body]).toEqual([200, { success: true }]);
+    expect([second.status, (await call(bench, `${ROOT}/${id}`)).status]).toEqual([404, 404]);
+  });
+
+  test("is made once under one key", async () => {
+    const headers = { "idempotency-key": randomUUID() };
+
+    const [first, second] = [await create({}, { headers }), await create({}, { headers })];
+
+    expect(second).toEqual(first);
+  });
+
+  test("starts from a skill instead of a prompt", async () => {
+    const body = { prompt: undefined, agent_config: { skill_spec: "acme/web:tidy" } };
+
+    expect(await create(body)).toMatchObject({ prompt: "", agent_config: { skill_spec: "acme/web:tidy" } });
+  });
+
+  test.each<[string, object, string]>([
+    ["no name", { name: "" }, "name"],
+    ["no cron expression", { cron_schedule: undefined }, "cron_schedule"],
+    ["an alias", { cron_schedule: "@daily" }, "cron_schedule"],
+    ["seconds", { cron_schedule: "0 0 3 * * *" }, "cron_schedule"],
+    ["a time that never comes", { cron_schedule: "0 0 31 2 *" }, "cron_schedule"],
+    ["nothing to do", { prompt: " " }, "prompt"],
+    ["a wrong switch", { enabled: "yes" }, "enabled"],
+    ["wrong metadata", { metadata: { "no key": "x" } }, "metadata.no key"],
+    [
+      "a wrong configuration",
+      { agent_config: { idle_timeout_minutes: 0 } },
+      "agent_config.idle_timeout_minutes",
+    ],
+  ])("with %s is invalid, and the field is named", async (_what, members, path) => {
+    const answer = await call(bench, ROOT, { body: { ...WANTED, ...members } });
+
+    expect([answer.status, answer.body.code]).toEqual([400, "invalid_request"]);
+    expect(answer.body.issues[0].path).toBe(path);
+  });
+
+  test("is not replaced without saying whether it is enabled", async () => {
+    const { id } = await create();
+
+    const answer = await call(bench, `${ROOT}/${id}`, { method: "PUT", body: WANTED });
+
+    expect([answer.status, answer.body.issues[0].path]).toEqual([400, "enabled"]);
+  });
+});
+
+describe("who sees and changes a schedule", () => {
+  test("the team sees it, by name; its creator and administrators change it", async () => {
+    const { id } = await create({ name: "zeta" }, { key: ann });
+    await create({ name: "Alpha" }, { key: ann });
+
+    const seen = await call(bench, ROOT, { key: ben });
+    const names = seen.body.schedules.map(({ name }: { name: string }) => name);
+    const denied = await call(bench, `${ROOT}/${id}/pause`, { method: "POST", key: ben });
+    const allowed = await call(bench, `${ROOT}/${id}/pause`, { method: "POST" });
+
+    expect(names).toEqual(
+      names.toSorted((a: string, b: string) => (a.toLowerCase() < b.toLowerCase() ? -1 : 1)),
+    );
+    expect(names).toContain("zeta");
+    expect([denied.status, denied.body.code]).toEqual([403, "not_authorized"]);
+    expect([allowed.status, allowed.body.updated_by.display_name]).toEqual([200, "Administrator"]);
+    expect(allowed.body.created_by.display_name).toBe("ann");
+  });
+
+  test("a personal one is its creator's and the administrators'", async () => {
+    const { id, scope } = await create({ team: false }, { key: ann });
+    const statusOf = async (key: string) => (await call(bench, `${ROOT}/${id}`, { key })).status;
+
+    expect(scope).toMatchObject({ type: "User" });
+    expect([await statusOf(ann), await statusOf(ben), await statusOf(bench.key)]).toEqual([200, 404, 200]);
+  });
+
+  test("another team knows nothing of it", async () => {
+    const teamId = randomUUID() as TeamId;
+    await bench.storage.teams.put({ id: teamId, name: "Others", createdAt: new Date() });
+    const stranger = await bench.addUser("stranger", { teamId });
+    const { id } = await create();
+    const answers = [
+      await call(bench, `${ROOT}/${id}`, { key: stranger }),
+      await call(bench, `${ROOT}/${id}`, { key: stranger, method: "DELETE" }),
+      await call(bench, `${ROOT}/${id}/resume`, { key: stranger, method: "POST" }),
+      await call(bench, `${ROOT}/nonsense`, { key: stranger }),
+    ];
+
+    expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404]);
+    expect(new Set(answers.map(({ body }) => body.detail))).toEqual(new Set(["There is no such schedule."]));
+    expect((await call(bench, ROOT, { key: stranger })).body).toEqual({ schedules: [] });
+  });
+
+  test("a key that may only read makes none", async () => {
+    const reader = await bench.addUser("reader", { scopes: ["runs:read", "settings:write"] });
+
+    expect((await call(bench, ROOT, { key: reader, body: WANTED })).status).toBe(403);
+    expect((await call(bench, ROOT, { key: reader })).status).toBe(200);
+  });
+});
+
+test("the public client of this API makes, changes and lists schedules", async () => {
+  const { schedules } = new OzAPI({ baseURL: `${bench.url}/api/v1`, apiKey: bench.key, maxRetries: 0 }).agent;
+
+  const made = await schedules.create(WANTED);
+  const changed = await schedules.update(made.id, { ...WANTED, enabled: false });
+  const resumed = await schedules.resume(made.id);
+  const { schedules: listed } = await schedules.list();
+  const removed = await schedules.delete(made.id);
+
+  expect([changed.enabled, resumed.enabled]).toEqual([false, true]);
+  expect(listed.map(({ id }) => id)).toContain(made.id);
+  expect(removed).toEqual({ success: true });
+});

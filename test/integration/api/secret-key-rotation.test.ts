@@ -1,0 +1,110 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createKeyHasher } from "../../../src/api/api-keys.ts";
+import { type ApiBench, startBench } from "./api-bench.ts";
+import { type Answer, call, createRun } from "./api-caller.ts";
+
+const KEYS = "/api/v1/agent/keys";
+const WHOAMI = "/api/v1/agent/whoami";
+const [OLD, NEW] = ["the secret key so far", "the secret key from now on"];
+const HEADERS = { "idempotency-key": "before the change" };
+
+/** The same installation before its secret key is changed, and in each state after that. */
+let before: ApiBench;
+let knowing: ApiBench;
+let forgetful: ApiBench;
+beforeAll(async () => {
+  before = await startBench({ secretKeys: [OLD] });
+  knowing = await startBench({ beside: before, secretKeys: [NEW, OLD] });
+  forgetful = await startBench({ beside: before, secretKeys: [NEW] });
+});
+afterAll(async () => {
+  await forgetful.close();
+  await knowing.close();
+  await before.close();
+});
+
+function makeKey(bench: ApiBench): Promise<Answer> {
+  return call(bench, KEYS, { body: { name: "x", scopes: ["runs:read"] }, headers: HEADERS });
+}
+
+async function statusOf(bench: ApiBench, key: string): Promise<number> {
+  return (await call(bench, WHOAMI, { key })).status;
+}
+
+test("a key from before opens still, and is stored under the new secret from its first use on", async () => {
+  const key = await before.addUser("ada");
+  const [oldHash, newHash] = [OLD, NEW].map((secret) => createKeyHasher(secret)(key));
+
+  const unknown = await statusOf(forgetful, key);
+  const used = await Promise.all([statusOf(knowing, key), statusOf(knowing, key), statusOf(knowing, key)]);
+  const stored = await Promise.all(
+    [oldHash, newHash].map((hash = "") => before.storage.keys.findByHash(hash)),
+  );
+
+  expect([unknown, ...used]).toEqual([401, 200, 200, 200]);
+  expect(stored.map((holder) => holder?.key.name)).toEqual([undefined, "ada"]);
+  expect(await statusOf(forgetful, key)).toBe(200);
+});
+
+test("what was sealed under the old secret is opened, and what is sealed now needs the new one", async () => {
+  const first = await makeKey(before);
+  const again = await makeKey(knowing);
+
+  expect(again.headers.get("idempotent-replay")).toBe("true");
+  expect(again.body).toEqual(first.body);
+});
+
+test("a session of the pages ends, and signing in with the same key begins another", async () => {
+  const key = await before.addUser("mira");
+  const signIn = async (bench: ApiBench) =>
+    (await call(bench, "/signin", { body: { key }, key: null })).headers.get("set-cookie")?.split(";")[0] ??
+    "";
+  const visit = async (bench: ApiBench, cookie: string) =>
+    (await call(bench, WHOAMI, { key: null, headers: { cookie } })).status;
+
+  const cookie = await signIn(before);
+  const [here, there] = [await visit(before, cookie), await visit(knowing, cookie)];
+  const fresh = await visit(knowing, await signIn(knowing));
+
+  expect([here, there, fresh]).toEqual([200, 401, 200]);
+});
+
+test("a share link from before opens still, by a new cookie", async () => {
+  const runId = await createRun(before);
+  const { url } = (await call(before, `/api/v1/agent/runs/${runId}/share-links`, { body: {} })).body;
+  const path = url.slice(url.indexOf("/sessions"));
+  const enter = (bench: ApiBench) => call(bench, path, { key: null });
+
+  const cookie = (await enter(before)).headers.getSetCookie()[0]?.split(";")[0] ?? "";
+  const run = `/api/v1/agent/runs/${runId}`;
+  const read = async (bench: ApiBench, given: string) =>
+    (await call(bench, run, { key: null, headers: { cookie: given } })).status;
+  const entered = await enter(knowing);
+  const fresh = entered.headers.getSetCookie()[0]?.split(";")[0] ?? "";
+
+  expect([await read(before, cookie), await read(knowing, cookie)]).toEqual([200, 401]);
+  expect([entered.status, await read(knowing, fresh)]).toEqual([303, 200]);
+  expect((await enter(forgetful)).status).toBe(404);
+});
+
+test("a revoked key is not revived by being known under the old secret", async () => {
+  const key = await before.addUser("gone");
+  await before.revoke(key);
+
+  expect(await statusOf(knowing, key)).toBe(401);
+  expect(await statusOf(knowing, `${key}x`)).toBe(401);
+});
+
+test("processes may be changed one by one where each knows the other's secret", async () => {
+  const key = await before.addUser("both");
+  const prepared = await startBench({ beside: before, secretKeys: [OLD, NEW] });
+
+  const statuses: number[] = [];
+  for (const bench of [prepared, knowing, prepared, knowing]) {
+    statuses.push(await statusOf(bench, key));
+    for (const each of [prepared, knowing]) each.clock.aheadMs += 5_000;
+  }
+  await prepared.close();
+
+  expect(statuses).toEqual([200, 200, 200, 200]);
+});

@@ -1,0 +1,162 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { withSession } from "../../../src/storage/session.ts";
+import { type ApiBench, startBench } from "./api-bench.ts";
+import { type Call, call } from "./api-caller.ts";
+
+const PATH = "/api/v1/agent/secrets";
+const VALUE = "a-value-that-is-seen-nowhere";
+
+let bench: ApiBench;
+let ann: string;
+let bob: string;
+beforeAll(async () => {
+  bench = await startBench();
+  const scopes = ["settings:write"] as const;
+  ann = await bench.addUser("ann", { scopes });
+  bob = await bench.addUser("bob", { scopes });
+});
+afterAll(() => bench.close());
+
+function put(name: string, rest: object = {}, options: Call = {}) {
+  return call(bench, `${PATH}/${name}`, { method: "PUT", body: { value: VALUE, ...rest }, ...options });
+}
+
+async function names(key: string): Promise<readonly string[]> {
+  const { body } = await call(bench, PATH, { key });
+  return body.secrets.map(
+    ({ name, scope }: { name: string; scope: { type: string } }) => `${name} ${scope.type}`,
+  );
+}
+
+describe("a secret", () => {
+  test("is set, listed, set anew and deleted, and its value is never shown", async () => {
+    const first = await put("NPM_TOKEN");
+    const again = await put("NPM_TOKEN", { value: `${VALUE}-2` }, { key: ann });
+    const read = await call(bench, `${PATH}/NPM_TOKEN`, { key: bob });
+    const listed = await call(bench, PATH, { key: bob });
+    const removed = await call(bench, `${PATH}/NPM_TOKEN`, { method: "DELETE", key: bob });
+    const gone = await call(bench, `${PATH}/NPM_TOKEN`);
+
+    expect([first, again, read, removed, gone].map(({ status }) => status)).toEqual([
+      200, 200, 200, 200, 404,
+    ]);
+    expect(read.body).toEqual({
+      name: "NPM_TOKEN",
+      scope: { type: "Team" },
+      created_at: first.body.created_at,
+      updated_at: again.body.updated_at,
+    });
+    expect(listed.body.secrets).toEqual([read.body]);
+    const told = [first, again, read, listed, removed].map(({ text }) => text).join("");
+    expect(told + bench.logged.join("")).not.toContain(VALUE);
+  });
+
+  test("of one's own stands beside the team's, and is nobody else's, not even by name", async () => {
+    await put("SHARED");
+    await put("SHARED", { team: false }, { key: ann });
+    await put("ANNS", { team: false }, { key: ann });
+
+    expect(await names(ann)).toEqual(["ANNS User", "SHARED Team", "SHARED User"]);
+    expect(await names(bob)).toEqual(["SHARED Team"]);
+    expect(await names(bench.key)).toEqual(["SHARED Team"]);
+    expect((await call(bench, `${PATH}/ANNS?team=false`, { key: bob })).status).toBe(404);
+    const remove = (name: string, key: string) =>
+      call(bench, `${PATH}/${name}?team=false`, { method: "DELETE", key });
+    expect((await remove("ANNS", bench.key)).status).toBe(404);
+    expect((await remove("SHARED", ann)).status).toBe(200);
+    expect(await names(ann)).toEqual(["ANNS User", "SHARED Team"]);
+  });
+
+  test("of another team is out of sight", async () => {
+    const teamId = randomUUID() as never;
+    await bench.storage.teams.put({ id: teamId, name: "Others", createdAt: new Date() });
+    const stranger = await bench.addUser("stranger", { teamId, scopes: ["settings:write"] });
+    await put("OURS");
+
+    expect(await names(stranger)).toEqual([]);
+    expect((await call(bench, `${PATH}/OURS`, { key: stranger })).status).toBe(404);
+    await put("OURS", {}, { key: stranger });
+    expect((await call(bench, `${PATH}/OURS`, { method: "DELETE", key: stranger })).status).toBe(200);
+    expect((await call(bench, `${PATH}/OURS`)).status).toBe(200);
+  });
+
+  test.each([
+    ...["PATH", "home", "LD_PRELOAD", "Node_Options", "ERRAND_SANDBOX_ID", "GIT_SSH_COMMAND", "BASH_ENV"],
+    ...["1ST", "WITH-DASH", "WITH%20SPACE", "%C3%84", "X".repeat(129)],
+  ])("named %s is refused", async (name) => {
+    const answer = await put(name);
+
+    expect([answer.status, answer.body.issues?.[0]?.path]).toEqual([400, "name"]);
+  });
+
+  test.each(["_", "lower_case", "PATHS", "NODE", "X".repeat(128)])("named %s is taken", async (name) => {
+    expect((await put(name)).status).toBe(200);
+  });
+
+  test.each<[string, object]>([
+    ["no value", { value: undefined }],
+    ["an empty value", { value: "" }],
+    ["NUL in it", { value: "a\0b" }],
+    ["half a character in it", { value: "a\ud83d" }],
+    ["more than 64 KiB", { value: "ü".repeat(32 * 1024 + 1) }],
+    ["a number", { value: 12345678 }],
+  ])("with %s is refused, and what was sent is not repeated", async (_what, rest) => {
+    const answer = await put("REFUSED", rest);
+
+    expect(answer.status).toBe(400);
+    expect(answer.text).not.toMatch(/12345678|üü/);
+    expect((await call(bench, `${PATH}/REFUSED`)).status).toBe(404);
+  });
+
+  test("of 64 KiB is taken", async () => {
+    expect((await put("LARGE", { value: "x".repeat(64 * 1024) })).status).toBe(200);
+  });
+
+  test("set by many at once is one", async () => {
+    const answers = await Promise.all(Array.from({ length: 10 }, () => put("RACE")));
+
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    expect((await names(bench.key)).filter((name) => name.startsWith("RACE"))).toHaveLength(1);
+  });
+
+  test("needs a key that may see settings, and one that may change them", async () => {
+    const runner = await bench.addUser("runner", { scopes: ["runs:write"] });
+    const reader = await bench.addUser("reader", { scopes: ["settings:read"] });
+
+    expect((await call(bench, PATH, { key: runner })).status).toBe(403);
+    expect((await call(bench, PATH, { key: reader })).status).toBe(200);
+    expect((await put("ANY", {}, { key: reader })).status).toBe(403);
+  });
+});
+
+test("nothing in the database gives a value away, not even to who guesses it", async () => {
+  const headers = { "idempotency-key": "one" };
+  const first = await put("GUESSED", { value: "a-guess-able-value" }, { headers });
+  const again = await put("GUESSED", { value: "a-guess-able-value" }, { headers });
+  const other = await put("GUESSED", { value: "another-value" }, { headers });
+  expect([first.status, again.headers.get("idempotent-replay"), other.status]).toEqual([200, "true", 422]);
+
+  const rows = await allRows();
+
+  expect(rows).toContain("GUESSED");
+  expect(rows).not.toContain("a-guess-able-value");
+  const guess = await plainHash('GUESSED\n{"value":"a-guess-able-value"}');
+  expect(rows).not.toContain(guess);
+});
+
+async function plainHash(text: string): Promise<string> {
+  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
+  return Buffer.from(digest).toString("hex");
+}
+
+/** Everything that a copy of the database would hold. */
+function allRows(): Promise<string> {
+  const options = { applicationName: "errand tests", queryLimitMs: 10_000 };
+  return withSession(bench.databaseUrl, options, async (client) => {
+    const { rows } = await client.query<{ dump: string }>(
+      "SELECT query_to_xml('SELECT * FROM secrets', true, false, '')::text || query_to_xml('SELECT * FROM remembered_answers', true, false, '')::text AS dump",
+    );
+    return rows[0]?.dump ?? "";
+  });
+}

@@ -1,0 +1,30 @@
+import { type ApiDocument, addressOf, operationsOf, resolved } from "../../support/openapi-operations.ts";
+import type { ApiBench } from "./api-bench.ts";
+import { createRun } from "./api-caller.ts";
+
+const NOWHERE = "00000000-0000-7000-8000-000000000000";
+
+export interface Seeds {
+  /** The address with ids of what there is; of what there is not, an id that nothing has. */
+  fill(path: string): string;
+  /** What became of each example, as "POST /path: 201". */
+  readonly answers: readonly string[];
+}
+
+/** Makes one of everything that the document has an example for, and that needs no other thing first. */
+export async function seedExamples(bench: ApiBench, document: ApiDocument): Promise<Seeds> {
+  const ids = new Map([["/api/v1/agent/runs", await createRun(bench)]]);
+  const answers: string[] = [];
+  for (const { name, method, path, body = {} } of operationsOf(document)) {
+    const [example] = resolved(body, document).examples ?? [];
+    if (method !== "POST" || path.includes("{") || example === undefined) continue;
+    const headers = { authorization: `Bearer ${bench.key}` };
+    const answer = await bench.server.inject({ method, url: path, headers, payload: Object(example) });
+    answers.push(`${name}: ${answer.statusCode}`);
+    const { run_id, uid, id } = Object(answer.json());
+    const made: unknown = run_id ?? uid ?? id;
+    if (answer.statusCode < 300 && typeof made === "string") ids.set(path, made);
+  }
+  const idAt = (path: string, end: number): string => ids.get(path.slice(0, end)) ?? NOWHERE;
+  return { answers, fill: (path) => addressOf(path, (name) => idAt(path, path.indexOf(`/{${name}}`))) };
+}

@@ -1,0 +1,286 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { PrincipalId, RunId } from "../../../src/core/ids.ts";
+import { collectRoutes, namesOf } from "../../support/all-routes.ts";
+import { waitFor } from "../../support/wait-for.ts";
+import { type ApiBench, PUBLIC_URL, startBench } from "./api-bench.ts";
+import { type Answer, call, createRun } from "./api-caller.ts";
+import { type EventReader, openStream } from "./event-reader.ts";
+
+let bench: ApiBench;
+let routes: readonly string[];
+beforeAll(async () => {
+  routes = namesOf(
+    await collectRoutes(async () => {
+      bench = await startBench({ limits: { heartbeatMs: 20 } });
+    }),
+  );
+});
+afterAll(() => bench.close());
+
+const RUNS = "/api/v1/agent/runs";
+
+interface Shared {
+  readonly runId: string;
+  readonly sessionId: string;
+  readonly linkId: string;
+  /** The link's path and query. */
+  readonly path: string;
+}
+
+async function share(body: object = {}, run: object = {}): Promise<Shared> {
+  const runId = await createRun(bench, run);
+  const { session_id: sessionId } = (await call(bench, `${RUNS}/${runId}`)).body;
+  const made = await call(bench, `${RUNS}/${runId}/share-links`, { body });
+  if (made.status !== 201) throw new Error(`No link: ${made.text}`);
+  return { runId, sessionId, linkId: made.body.id, path: made.body.url.slice(PUBLIC_URL.length) };
+}
+
+/** What a browser keeps, by the path it keeps it for. */
+type Jar = ReadonlyMap<string, string>;
+
+function jarOf({ headers }: Answer): Jar {
+  return new Map(
+    headers.getSetCookie().map((line) => [/Path=([^;]+)/.exec(line)?.[1] ?? "", line.split(";")[0] ?? ""]),
+  );
+}
+
+/** Visits as a browser does: with the cookies of that path alone. */
+function visit(path: string, jar: Jar, options: Parameters<typeof call>[2] = {}): Promise<Answer> {
+  const cookies = Array.from(jar).filter(([kept]) => path === kept || path.startsWith(`${kept}/`));
+  const cookie = cookies.map(([, value]) => value).join("; ");
+  return call(bench, path, { ...options, key: null, headers: { cookie, ...options.headers } });
+}
+
+async function enter({ path }: Shared): Promise<Jar> {
+  return jarOf(await visit(path, new Map()));
+}
+
+async function watch({ runId }: Shared, jar: Jar): Promise<EventReader> {
+  const cookie = jar.get(`${RUNS}/${runId}`) ?? "";
+  const stream = await openStream(bench, runId, { key: null, headers: { cookie }, query: "?follow=true" });
+  await waitFor(() => stream.comments.length >= 2, { what: "two heartbeats" });
+  return stream;
+}
+
+describe("a share link", () => {
+  test("leads to the session without its token, by cookies for that run's addresses alone", async () => {
+    const shared = await share();
+
+    const answer = await visit(shared.path, new Map());
+
+    expect(shared.path).toMatch(new RegExp(`^/sessions/${shared.sessionId}\\?share=[A-Za-z0-9_-]{43}$`));
+    expect([answer.status, answer.headers.get("location")]).toEqual([303, `/sessions/${shared.sessionId}`]);
+    expect(answer.headers.get("referrer-policy")).toBe("no-referrer");
+    expect(answer.headers.get("cache-control")).toBe("no-store");
+    const [token = ""] = shared.path.split("=").slice(-1);
+    for (const line of answer.headers.getSetCookie()) {
+      expect(line).toMatch(/^errand_share=[^;]+; Path=[^;]+; Max-Age=6048\d\d; HttpOnly; SameSite=Lax$/);
+      expect(line).not.toContain(token);
+    }
+    expect([...jarOf(answer).keys()]).toEqual([`${RUNS}/${shared.runId}`, `/sessions/${shared.sessionId}`]);
+  });
+
+  test("shows the run's page, the run, its events, its conversation and its timeline", async () => {
+    const shared = await share({}, { team: false });
+    const jar = await enter(shared);
+    const run = `${RUNS}/${shared.runId}`;
+    const json = { headers: { accept: "application/json" } };
+
+    const answers = [
+      await visit(`/sessions/${shared.sessionId}`, jar),
+      await visit(run, jar),
+      await visit(`${run}/events`, jar, json),
+      await visit(`${run}/conversation`, jar),
+      await visit(`${run}/timeline`, jar),
+    ];
+
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
+    expect(answers[0]?.text).toContain(`data-run-id="${shared.runId}"`);
+    expect(answers[0]?.headers.get("referrer-policy")).toBe("no-referrer");
+    expect(answers[2]?.body.events).not.toEqual([]);
+  });
+
+  test("tells of the run no more than how it goes", async () => {
+    const servers = { a: { url: "https://x", headers: { authorization: "Bearer canary" } } };
+    const config = { name: "n", base_prompt: "canary", mcp_servers: servers };
+    const shared = await share({}, { config, metadata: { ticket: "canary" } });
+    const { creator } = (await call(bench, `${RUNS}/${shared.runId}`)).body;
+    const [person] = await bench.storage.people.getMany([creator.uid as PrincipalId]);
+    if (person !== undefined) await bench.storage.people.put({ ...person, email: "canary@example.com" });
+
+    const { body, text } = await visit(`${RUNS}/${shared.runId}`, await enter(shared));
+
+    expect(text).not.toContain("canary");
+    expect(body).toMatchObject({ prompt: "do it", agent_config: { name: "n", harness: { type: "demo" } } });
+    expect((await call(bench, `${RUNS}/${shared.runId}`)).body.creator.email).toBe("canary@example.com");
+  });
+
+  test("opens no other route of the server, and no other run", async () => {
+    const [shared, other] = [await share(), await share()];
+    const cookie = (await enter(shared)).get(`${RUNS}/${shared.runId}`) ?? "";
+    const ids = (url: string, { runId, sessionId }: Shared) =>
+      url
+        .replace(/^\/agent/, "/api/v1/agent")
+        .replace("/sessions/:id", `/sessions/${sessionId}`)
+        .replace("/runs/:id", `/runs/${runId}`)
+        .replace(":runId", runId)
+        .replace(":conversationId", randomUUID())
+        .replace(/:\w+/g, randomUUID());
+    const opened = async (of: Shared): Promise<string[]> => {
+      const open: string[] = [];
+      for (const name of routes) {
+        const [method = "", url = ""] = name.split(" ");
+        const [path, headers] = [ids(url, of), { cookie, accept: "application/json" }];
+        const send = (given: Record<string, string>) =>
+          bench.server.inject({ method: method as "GET", url: path, headers: given });
+        const [guest, nobody] = [await send(headers), await send({ accept: "application/json" })];
+        if (guest.statusCode !== nobody.statusCode) open.push(`${name} → ${guest.statusCode}`);
+      }
+      return open;
+    };
+
+    expect((await opened(shared)).toSorted()).toEqual([
+      "GET /agent/runs/:runId → 200",
+      "GET /agent/runs/:runId/conversation → 200",
+      "GET /agent/runs/:runId/events → 200",
+      "GET /agent/runs/:runId/timeline → 200",
+      "GET /sessions/:id → 200",
+    ]);
+    expect((await opened(other)).toSorted()).toEqual([
+      "GET /agent/runs/:runId → 404",
+      "GET /agent/runs/:runId/conversation → 404",
+      "GET /agent/runs/:runId/events → 404",
+      "GET /agent/runs/:runId/timeline → 404",
+      "GET /sessions/:id → 404",
+    ]);
+  });
+
+  test("is worth nothing changed, or at another session", async () => {
+    const [shared, other] = [await share(), await share()];
+    const [, token = ""] = shared.path.split("?share=");
+
+    const answers = [
+      await visit(`${shared.path}x`, new Map()),
+      await visit(`/sessions/${shared.sessionId}?share=`, new Map()),
+      await visit(`/sessions/${other.sessionId}?share=${token}`, new Map()),
+      await visit(`/sessions/${shared.sessionId}?share=${bench.key}`, new Map()),
+      await visit(`/sessions/x?share=${token}`, new Map()),
+    ];
+
+    expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404]);
+    expect(answers.flatMap(({ headers }) => headers.getSetCookie())).toEqual([]);
+    expect((await visit(`/sessions/${shared.sessionId}`, new Map())).status).toBe(303);
+  });
+
+  test("does not get in the way of who is signed in", async () => {
+    const shared = await share();
+    const signedIn = await call(bench, "/signin", { body: { key: bench.key }, key: null });
+    const session = signedIn.headers.get("set-cookie")?.split(";")[0] ?? "";
+    const jar = new Map([...(await enter(shared)), ["", session]]);
+
+    const list = await call(bench, RUNS, { key: null, headers: { cookie: session } });
+    await call(bench, `${RUNS}/${shared.runId}/share-links/${shared.linkId}`, { method: "DELETE" });
+    const stillSeen = [
+      await visit(`/sessions/${shared.sessionId}`, jar),
+      await visit(`${RUNS}/${shared.runId}`, jar),
+      await visit(shared.path, jar),
+    ];
+
+    expect([list.status, ...stillSeen.map(({ status }) => status)]).toEqual([200, 200, 200, 200]);
+  });
+});
+
+describe("a share link dies, and its streams with it,", () => {
+  const LIFE_MS = 7 * 24 * 60 * 60 * 1_000;
+
+  test.each<[string, (shared: Shared) => Promise<unknown>]>([
+    [
+      "when it is deleted",
+      ({ linkId, runId }) => call(bench, `${RUNS}/${runId}/share-links/${linkId}`, { method: "DELETE" }),
+    ],
+    [
+      "when its time is over",
+      async () => {
+        bench.clock.aheadMs += LIFE_MS;
+      },
+    ],
+    [
+      "when its maker is disabled",
+      async ({ runId }) => {
+        const [link] = await bench.storage.shareLinks.list(runId as RunId);
+        const [maker] = await bench.storage.people.getMany(link === undefined ? [] : [link.creatorId]);
+        if (maker !== undefined) await bench.storage.people.put({ ...maker, disabled: true });
+      },
+    ],
+  ])("%s", async (_how, end) => {
+    const shared = await share();
+    const jar = await enter(shared);
+    const stream = await watch(shared, jar);
+    const wasOpen = !stream.isOver;
+
+    await end(shared);
+    await stream.untilOver();
+    const answers = [
+      await visit(`${RUNS}/${shared.runId}`, jar),
+      await visit(`/sessions/${shared.sessionId}`, jar),
+      await visit(shared.path, new Map()),
+    ];
+
+    expect([wasOpen, ...answers.map(({ status }) => status)]).toEqual([true, 401, 303, 404]);
+    await reviveAdministrator();
+  });
+
+  async function reviveAdministrator(): Promise<void> {
+    const people = await bench.storage.people.list(
+      (await bench.storage.teams.list())[0]?.id ?? expect.fail(),
+    );
+    for (const one of people.filter(({ disabled }) => disabled))
+      await bench.storage.people.put({ ...one, disabled: false });
+  }
+});
+
+describe("share links of a run", () => {
+  test("are listed without their tokens, and removed", async () => {
+    const { linkId, path, runId } = await share({ expires_in_seconds: 60 });
+    const [, token = ""] = path.split("?share=");
+
+    const list = await call(bench, `${RUNS}/${runId}/share-links`);
+    const remove = () => call(bench, `${RUNS}/${runId}/share-links/${linkId}`, { method: "DELETE" });
+    const removed = [await remove(), await remove()];
+
+    expect(list.body.share_links).toMatchObject([{ id: linkId }]);
+    const [{ created_at, expires_at }] = list.body.share_links;
+    expect(Date.parse(expires_at) - Date.parse(created_at)).toBe(60_000);
+    expect(list.text).not.toContain(token);
+    expect(removed.map(({ status }) => status)).toEqual([200, 404]);
+    expect((await call(bench, `${RUNS}/${runId}/share-links`)).body).toEqual({ share_links: [] });
+  });
+
+  test("are made by an empty request too, and once under one Idempotency-Key", async () => {
+    const runId = await createRun(bench);
+    const make = (headers: Record<string, string>) =>
+      call(bench, `${RUNS}/${runId}/share-links`, { method: "POST", headers });
+
+    const [plain, first, again] = [
+      await make({ "content-type": "application/json" }),
+      await make({ "idempotency-key": "link" }),
+      await make({ "idempotency-key": "link" }),
+    ];
+
+    expect([plain, first, again].map(({ status }) => status)).toEqual([201, 201, 201]);
+    expect(again.body).toEqual(first.body);
+    expect((await call(bench, `${RUNS}/${runId}/share-links`)).body.share_links).toHaveLength(2);
+  });
+
+  test.each([0, -1, 1.5, 366 * 86_400 + 1, "60"])(
+    "do not live for %j seconds",
+    async (expires_in_seconds) => {
+      const runId = await createRun(bench);
+
+      const answer = await call(bench, `${RUNS}/${runId}/share-links`, { body: { expires_in_seconds } });
+
+      expect([answer.status, answer.body.issues[0].path]).toEqual([400, "expires_in_seconds"]);
+    },
+  );
+});

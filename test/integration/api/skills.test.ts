@@ -1,0 +1,186 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { TeamId } from "../../../src/core/ids.ts";
+import { anEnvironment } from "../../support/environment-builders.ts";
+import { type ApiBench, startBench } from "./api-bench.ts";
+import { call } from "./api-caller.ts";
+
+const DEPLOY = ".agents/skills/deploy/SKILL.md";
+const REVIEW = ".claude/skills/review/SKILL.md";
+const RUNS = "/api/v1/agent/runs";
+
+let bench: ApiBench;
+beforeAll(async () => {
+  bench = await startBench();
+  bench.skillLibrary.put("acme/tools", {
+    [DEPLOY]: "---\nname: deploy\ndescription: Deploys.\n---\nDeploy it.",
+    [REVIEW]: "---\nname: review\ndescription: Reviews.\n---\nReview it.",
+  });
+  bench.skillLibrary.put("acme/more", { [DEPLOY]: "Deploy that." });
+  await bench.storage.environments.add(anEnvironment("environment000000000A", "acme/tools"));
+});
+afterAll(() => bench.close());
+
+async function create(members: Record<string, unknown>) {
+  const answer = await call(bench, RUNS, { body: members });
+  if (answer.status !== 200) return answer;
+  return call(bench, `${RUNS}/${answer.body.run_id}`);
+}
+
+describe("a run that starts from a skill", () => {
+  test.each([
+    ["skill", { skill: "acme/tools:deploy" }],
+    ["skill by its path", { skill: `acme/tools:${DEPLOY}` }],
+    ["skill of a repository in an environment", { skill: "tools:deploy" }],
+    ["config.skill_spec", { config: { skill_spec: "acme/tools:deploy" } }],
+    [
+      "skill before config.skill_spec",
+      { skill: "tools:deploy", config: { skill_spec: "acme/tools:review" } },
+    ],
+  ])("by %s shows it, resolved", async (_how, members) => {
+    const { body } = await create(members);
+
+    expect(body).toMatchObject({
+      state: "QUEUED",
+      title: "deploy",
+      prompt: "",
+      agent_skill: { name: "deploy", description: "Deploys.", full_path: DEPLOY },
+      agent_config: { name: "deploy", skill_spec: `acme/tools:${DEPLOY}` },
+    });
+  });
+
+  test("keeps the prompt, title and name that it was given", async () => {
+    const config = { name: "mine", skill_spec: "acme/tools:deploy", base_prompt: "Softly." };
+
+    const { body } = await create({ prompt: "The blue one", title: "Blue", config });
+
+    expect(body).toMatchObject({ prompt: "The blue one", title: "Blue" });
+    expect(body.agent_config).toMatchObject({ ...config, skill_spec: `acme/tools:${DEPLOY}` });
+  });
+
+  test("is found by its skill's id, and by words of that", async () => {
+    const { body } = await create({ skill: "acme/tools:review" });
+
+    for (const query of [
+      `skill=acme/tools:${REVIEW}`,
+      `skill_spec=acme/tools:${REVIEW}`,
+      "q=skills/review",
+    ]) {
+      const found = await call(bench, `${RUNS}?${query}`);
+      expect(found.body.runs.map(({ run_id }: { run_id: string }) => run_id)).toContain(body.run_id);
+    }
+    expect((await call(bench, `${RUNS}?skill=acme/tools:${DEPLOY}x`)).body.runs).toEqual([]);
+  });
+
+  test.each([
+    ["an unknown skill", { skill: "acme/tools:nothing" }],
+    ["an unknown skill of the configuration", { config: { skill_spec: "acme/tools:nothing" } }],
+    ["an unknown path", { skill: "acme/tools:a/SKILL.md" }],
+    ["an unknown repository", { skill: "acme/nowhere:deploy" }],
+    ["a repository in no environment", { skill: "more:deploy" }],
+  ])("names %s: 404, with what to do", async (_what, members) => {
+    const answer = await create({ prompt: "x", ...members });
+
+    expect([answer.status, answer.body.code]).toEqual([404, "resource_not_found"]);
+    expect(answer.body.remedy).toBeTruthy();
+    expect(answer.headers.get("x-should-retry")).toBe("false");
+  });
+
+  test.each([
+    ["skill", { skill: "deploy" }],
+    ["skill", { skill: "acme/tools:../../etc/SKILL.md" }],
+    ["skill", { skill: "acme/tools:a/README.md" }],
+    ["config.skill_spec", { config: { skill_spec: "--upload-pack=x:deploy" } }],
+  ])("with a wrong %s is refused at that member", async (path, members) => {
+    const answer = await create({ prompt: "x", ...members });
+
+    expect([answer.status, answer.body.code]).toEqual([400, "invalid_request"]);
+    expect(answer.body.issues[0].path).toBe(path);
+  });
+
+  test("is created once under its key, and a skill that is gone by then does not matter", async () => {
+    bench.skillLibrary.put("acme/brief", { [DEPLOY]: "Deploy." });
+    const options = { body: { skill: "acme/brief:deploy" }, headers: { "idempotency-key": "skill-1" } };
+    const first = await call(bench, RUNS, options);
+    bench.skillLibrary.put("acme/brief", {});
+
+    const again = await call(bench, RUNS, options);
+
+    expect(again.body).toEqual(first.body);
+    expect(again.headers.get("idempotent-replay")).toBe("true");
+  });
+});
+
+describe("the list of skills", () => {
+  test("has those of the environments, with where they come from and are to be had", async () => {
+    const { body, status } = await call(bench, "/api/v1/agent");
+
+    expect(status).toBe(200);
+    expect(body.agents.map(({ name }: { name: string }) => name)).toEqual(["deploy", "review"]);
+    expect(body.agents[1]).toEqual({
+      name: "review",
+      variants: [
+        {
+          id: `acme/tools:${REVIEW}`,
+          base_prompt: "Review it.",
+          description: "Reviews.",
+          environments: [{ uid: "environment000000000A", name: "environment000000000A" }],
+          source: { owner: "acme", name: "tools", skill_path: REVIEW },
+          last_run_timestamp: expect.any(String),
+        },
+      ],
+    });
+  });
+
+  test("has those of one repository, in an environment or not", async () => {
+    const { body } = await call(bench, "/api/v1/agent?repo=acme/more&refresh=true");
+
+    expect(body.agents).toHaveLength(1);
+    expect(body.agents[0].variants[0]).toMatchObject({ id: `acme/more:${DEPLOY}`, environments: [] });
+    expect(body.agents[0].variants[0]).not.toHaveProperty("last_run_timestamp");
+  });
+
+  test("has what ran last first when that is wanted", async () => {
+    for (const name of ["deploy", "review"]) {
+      bench.clock.aheadMs += 1_000;
+      await create({ skill: `acme/tools:${name}` });
+    }
+
+    const byRun = await call(bench, "/api/v1/agent?sort_by=last_run");
+
+    expect(byRun.body.agents.map(({ name }: { name: string }) => name)).toEqual(["review", "deploy"]);
+  });
+
+  test("shows nothing of another team", async () => {
+    const teamId = crypto.randomUUID() as TeamId;
+    await bench.storage.teams.put({ id: teamId, name: teamId, createdAt: new Date() });
+    const key = await bench.addUser("Eve", { teamId, scopes: ["runs:read"] });
+
+    const all = await call(bench, "/api/v1/agent", { key });
+    const named = await call(bench, "/api/v1/agent?repo=acme/tools", { key });
+
+    expect(all.body.agents).toEqual([]);
+    const variants = named.body.agents.flatMap((agent: { variants: object[] }) => agent.variants);
+    expect(variants).toHaveLength(2);
+    for (const variant of variants) {
+      expect(variant).toMatchObject({ environments: [] });
+      expect(variant).not.toHaveProperty("last_run_timestamp");
+    }
+  });
+
+  test.each(["repo=acme", "repo=acme/tools/x", "repo=../x", "refresh=yes", "sort_by=age"])(
+    "is refused for ?%s",
+    async (query) => {
+      const answer = await call(bench, `/api/v1/agent?${query}`);
+
+      expect([answer.status, answer.body.code]).toEqual([400, "invalid_request"]);
+    },
+  );
+
+  test("of a repository that is not there is not found, and needs a key that may read runs", async () => {
+    const key = await bench.addUser("Sol", { scopes: ["settings:read"] });
+
+    expect((await call(bench, "/api/v1/agent?repo=acme/nowhere")).status).toBe(404);
+    expect((await call(bench, "/api/v1/agent", { key })).status).toBe(403);
+    expect((await call(bench, "/api/v1/agent", { key: null })).status).toBe(401);
+  });
+});

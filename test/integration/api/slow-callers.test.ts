@@ -1,0 +1,69 @@
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type ApiBench, startBench } from "./api-bench.ts";
+import { call } from "./api-caller.ts";
+
+const RUNS = "/api/v1/agent/runs";
+const COUNT = 500;
+const LIMITS = { headersTimeoutMs: 600, requestTimeoutMs: 800, timeoutCheckMs: 100 };
+
+let bench: ApiBench;
+beforeAll(async () => {
+  bench = await startBench({ limits: LIMITS });
+});
+afterAll(() => bench.close());
+
+test("five hundred half requests are cut off in time, and good callers do not notice", async () => {
+  const halfHeaders = `POST ${RUNS} HTTP/1.1\r\nHost: x\r\nX-Slow: `;
+  const halfBody =
+    `POST ${RUNS} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${bench.key}\r\n` +
+    'Content-Type: application/json\r\nContent-Length: 999\r\n\r\n{"prompt":';
+
+  const begun = performance.now();
+  const slow = await Promise.all(
+    Array.from({ length: COUNT }, (_, index) => open(index % 2 === 0 ? halfHeaders : halfBody)),
+  );
+  const over = Promise.all(slow.map(({ ended }) => ended));
+  const good = await untilSettled(over, async () => (await call(bench, `${RUNS}?limit=1`)).status);
+  const ends = await over;
+  const tookMs = performance.now() - begun;
+
+  expect(new Set(ends)).toEqual(new Set(["HTTP/1.1 408 Request Timeout"]));
+  expect(tookMs).toBeLessThan(6_000);
+  expect(good.length).toBeGreaterThan(3);
+  expect(new Set(good)).toEqual(new Set([200]));
+  expect((await call(bench, `${RUNS}?limit=500`)).body.runs).toEqual([]);
+});
+
+interface SlowCaller {
+  /** The first line of the answer, when the server has closed the connection. */
+  readonly ended: Promise<string>;
+}
+
+async function open(start: string): Promise<SlowCaller> {
+  const socket = connect(Number(new URL(bench.url).port), "127.0.0.1");
+  await once(socket, "connect");
+  socket.write(start);
+  return { ended: firstLine(socket) };
+}
+
+async function firstLine(socket: Socket): Promise<string> {
+  let answer = "";
+  socket.setEncoding("utf8").on("data", (part) => {
+    answer += part;
+  });
+  await once(socket, "close");
+  return answer.split("\r\n", 1)[0] ?? "";
+}
+
+/** Does something again and again until that has come about. */
+async function untilSettled<T>(that: Promise<unknown>, work: () => Promise<T>): Promise<T[]> {
+  const results: T[] = [];
+  let isSettled = false;
+  that.finally(() => {
+    isSettled = true;
+  });
+  while (!isSettled) results.push(await work());
+  return results;
+}

@@ -1,0 +1,124 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type ApiBench, startBench } from "./api-bench.ts";
+import { type Answer, call, createRun } from "./api-caller.ts";
+
+let bench: ApiBench;
+beforeAll(async () => {
+  bench = await startBench();
+});
+afterAll(() => bench.close());
+
+const AGENT = "/api/v1/agent";
+const MINUTE = 60_000;
+
+async function linkOf(runId: string, key = bench.key): Promise<URL> {
+  const answer = await call(bench, `${AGENT}/runs/${runId}/transcript`, { key });
+  expect(answer.status).toBe(302);
+  return new URL(answer.headers.get("location") ?? "", bench.url);
+}
+
+function open({ pathname, search }: URL): Promise<Answer> {
+  return call(bench, pathname + search, { key: null });
+}
+
+test("the link opens without a key, and gives the whole log, one event a line", async () => {
+  const runId = await createRun(bench);
+  await bench.edit(runId, (edit) => {
+    for (let index = 0; index < 450; index += 1)
+      edit.record({ kind: "agent.message", text: `line\n${index}` });
+  });
+
+  const answer = await open(await linkOf(runId));
+
+  const lines = answer.text.trimEnd().split("\n");
+  expect(answer.status).toBe(200);
+  expect(lines.map((line) => JSON.parse(line).seq)).toEqual(lines.map((_, index) => index + 1));
+  expect(lines).toHaveLength(451);
+  expect(JSON.parse(lines[450] ?? "")).toMatchObject({ kind: "agent.message", text: "line\n449" });
+  expect(answer.headers.get("content-type")).toBe("application/x-ndjson; charset=utf-8");
+  expect(answer.headers.get("content-disposition")).toContain(`attachment; filename="run-${runId}.jsonl"`);
+  expect(answer.headers.get("x-content-type-options")).toBe("nosniff");
+  expect(answer.headers.get("cache-control")).toBe("no-store");
+});
+
+test("the link is over after five minutes", async () => {
+  const link = await linkOf(await createRun(bench));
+
+  bench.clock.aheadMs = 5 * MINUTE + 1_000;
+  const answer = await open(link);
+  bench.clock.aheadMs = 0;
+
+  expect([answer.status, answer.body.code]).toEqual([403, "not_authorized"]);
+  expect((await open(link)).status).toBe(200);
+});
+
+test.each(["run", "team", "expires", "signature"])(
+  "a link whose %s was changed opens nothing",
+  async (name) => {
+    const link = await linkOf(await createRun(bench));
+    const other = await linkOf(await createRun(bench));
+    const changed = { run: other.searchParams.get("run"), expires: "99999999999" }[name] ?? "x";
+    link.searchParams.set(name, changed);
+
+    expect((await open(link)).status).toBe(403);
+  },
+);
+
+test("a link without its parts is no request", async () => {
+  const link = await linkOf(await createRun(bench));
+  link.searchParams.delete("signature");
+
+  expect((await open(link)).status).toBe(400);
+});
+
+test("the signature of an artifact opens no transcript, nor the other way round", async () => {
+  const link = await linkOf(await createRun(bench));
+  const uid = link.searchParams.get("run");
+
+  const answer = await call(bench, `${AGENT}/artifacts/${uid}/file${link.search}`, { key: null });
+
+  expect(answer.status).toBe(403);
+});
+
+test("who may not see the run gets no link", async () => {
+  const runId = await createRun(bench, { team: false });
+  const key = await bench.addUser("eve");
+
+  const statuses = await Promise.all([
+    call(bench, `${AGENT}/runs/${runId}/transcript`, { key }),
+    call(bench, `${AGENT}/runs/${runId}/transcript`, { key: null }),
+    call(bench, `${AGENT}/runs/x/transcript`),
+  ]);
+
+  expect(statuses.map(({ status }) => status)).toEqual([404, 401, 404]);
+});
+
+test("no signature stands in the log of the server", async () => {
+  const link = await linkOf(await createRun(bench));
+  await open(link);
+
+  expect(bench.logged.join("")).not.toContain(link.searchParams.get("signature"));
+});
+
+test("a reader that takes its time holds up the reading, not the memory", async () => {
+  const runId = await createRun(bench);
+  const text = "x".repeat(30_000);
+  await bench.edit(runId, (edit) => {
+    for (let index = 0; index < 1_000; index += 1) edit.record({ kind: "agent.message", text });
+  });
+  let pages = 0;
+  const { readEvents } = bench.runs;
+  bench.runs.readEvents = (...given) => {
+    pages += 1;
+    return readEvents.apply(bench.runs, given);
+  };
+
+  const response = await fetch(await linkOf(runId));
+  const reader = response.body?.getReader();
+  await reader?.read();
+  const pagesBefore = pages;
+  await reader?.cancel();
+  bench.runs.readEvents = readEvents;
+
+  expect(pagesBefore).toBeLessThan(4);
+});

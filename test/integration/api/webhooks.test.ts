@@ -1,0 +1,377 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { newId, type TeamId } from "../../../src/core/ids.ts";
+import { RUN_EVENT_TYPES } from "../../../src/core/webhooks/event-types.ts";
+import { type ApiBench, startBench } from "./api-bench.ts";
+import { type Answer, type Call, call } from "./api-caller.ts";
+
+const WEBHOOKS = "/api/v1/agent/webhooks";
+const URL_OUTSIDE = "https://receiver.example/hook?token=1";
+
+let bench: ApiBench;
+let reader: string;
+let runner: string;
+let stranger: string;
+beforeAll(async () => {
+  bench = await startBench();
+  const teamId = newId<TeamId>(new Date());
+  await bench.storage.teams.put({ id: teamId, name: "others", createdAt: new Date() });
+  reader = await bench.addUser("reader", { scopes: ["settings:read"] });
+  runner = await bench.addUser("runner", { scopes: ["runs:write"] });
+  stranger = await bench.addUser("stranger", { teamId, scopes: ["settings:write"] });
+});
+afterAll(() => bench.close());
+
+const at = (path: string, options: Call = {}): Promise<Answer> => call(bench, `${WEBHOOKS}${path}`, options);
+const create = (body: object = {}, options: Call = {}) =>
+  at("", { body: { url: URL_OUTSIDE, ...body }, ...options });
+const patch = (id: string, body: object) => at(`/${id}`, { method: "PATCH", body });
+
+async function aWebhook(body: object = {}): Promise<string> {
+  const answer = await create(body);
+  expect(answer.status).toBe(201);
+  return answer.body.id;
+}
+
+/** As a sender would, without sending. */
+async function giveUpNext(id: string): Promise<void> {
+  const { outbox } = bench.storage.webhooks;
+  const taken = (await outbox.take([])) ?? expect.fail("Nothing is due.");
+  expect(taken.endpoint.id).toBe(id);
+  await outbox.settle(taken, {
+    state: "dead",
+    tried: { durationMs: 7, status: 500, error: "It answered 500." },
+  });
+}
+
+describe("a webhook", () => {
+  test("is made with its secret, which is shown this once", async () => {
+    const created = await create({
+      description: "Board",
+      events: ["run.failed", "run.failed", "webhook.disabled"],
+    });
+    const { secret, ...webhook } = created.body;
+
+    expect(created.status).toBe(201);
+    expect(secret).toMatch(/^whsec_[A-Za-z\d+/]{43}=$/);
+    expect(webhook).toEqual({
+      id: expect.any(String),
+      url: URL_OUTSIDE,
+      description: "Board",
+      events: ["run.failed", "webhook.disabled"],
+      enabled: true,
+      created_by: expect.any(String),
+      created_at: expect.any(String),
+      updated_at: webhook.created_at,
+    });
+    expect((await at(`/${webhook.id}`)).body).toEqual(webhook);
+    expect((await at("")).body.webhooks).toContainEqual(webhook);
+    expect(bench.logged.join("\n")).not.toContain(secret);
+    const [stored] = (await bench.storage.webhooks.outbox.hold(webhook.id))?.secrets ?? [];
+    expect(stored?.sealed).toMatch(/^v1\./);
+    expect(stored?.sealed).not.toContain(secret.slice(6));
+  });
+
+  test.each([[{}], [{ events: [] }], [{ events: null }]])(
+    "is told of all that runs do, if asked for %j",
+    async (body) => {
+      expect((await create(body)).body.events).toEqual(RUN_EVENT_TYPES);
+    },
+  );
+
+  test.each([
+    [{ url: "https://127.0.0.1/" }, "url"],
+    [{ url: "https://0x7f000001/" }, "url"],
+    [{ url: "https://2130706433/" }, "url"],
+    [{ url: "https://[::1]/" }, "url"],
+    [{ url: "https://[::ffff:10.0.0.1]/" }, "url"],
+    [{ url: "https://169.254.169.254/" }, "url"],
+    [{ url: "https://100.64.0.1/" }, "url"],
+    [{ url: "https://localhost./" }, "url"],
+    [{ url: "https://user:pass@receiver.example/" }, "url"],
+    [{ url: "http://receiver.example/" }, "url"],
+    [{ url: "gopher://receiver.example/" }, "url"],
+    [{ url: "nothing" }, "url"],
+    [{ url: "" }, "url"],
+    [{ url: `https://receiver.example/${"x".repeat(2_048)}` }, "url"],
+    [{ events: ["run.exploded"] }, "events.0"],
+    [{ events: "run.failed" }, "events"],
+    [{ description: "x".repeat(241) }, "description"],
+    [{ enabled: "yes" }, "enabled"],
+  ])("is refused with %j", async (body, path) => {
+    const answer = await create(body);
+
+    expect([answer.status, answer.body.code]).toEqual([400, "invalid_request"]);
+    expect(answer.body.issues[0].path).toBe(path);
+  });
+
+  test("is changed member by member, and its address is looked at again", async () => {
+    const id = await aWebhook({ events: ["run.failed"] });
+
+    expect((await patch(id, { description: "New", events: ["run.error"] })).body).toMatchObject({
+      url: URL_OUTSIDE,
+      description: "New",
+      events: ["run.error"],
+      enabled: true,
+    });
+    expect((await patch(id, { url: "https://10.0.0.1/" })).status).toBe(400);
+    expect((await at(`/${id}`)).body).toMatchObject({ url: URL_OUTSIDE, description: "New" });
+  });
+
+  test("that was switched off by the server has a new chance when it is switched on", async () => {
+    const id = await aWebhook();
+    const { endpoints, outbox } = bench.storage.webhooks;
+    const failingSince = new Date("2026-03-01T12:00:00.000Z");
+    const stored = (await outbox.hold(id)) ?? expect.fail("It is gone.");
+    await endpoints.replace({ ...stored, enabled: false, disabledReason: "Gone.", failingSince });
+    const failing = { enabled: false, disabled_reason: "Gone.", failing_since: failingSince.toISOString() };
+    expect((await at(`/${id}`)).body).toMatchObject(failing);
+    expect((await patch(id, { description: "x" })).body).toMatchObject(failing);
+
+    const { body } = await patch(id, { enabled: true });
+
+    expect(body.enabled).toBe(true);
+    expect(body).not.toHaveProperty("disabled_reason");
+    expect(body).not.toHaveProperty("failing_since");
+  });
+
+  test("that is switched off gives up what waits, and can be neither tested nor sent anything again", async () => {
+    const id = await aWebhook();
+    const { body: delivery } = await at(`/${id}/test`, { method: "POST" });
+
+    await patch(id, { enabled: false });
+
+    const { body } = await at(`/${id}/deliveries/${delivery.id}`);
+    expect(body).toMatchObject({
+      state: "dead",
+      error: "The endpoint was switched off.",
+      tries: 0,
+      history: [],
+    });
+    for (const path of ["test", `deliveries/${delivery.id}/replay`]) {
+      const answer = await at(`/${id}/${path}`, { method: "POST" });
+      expect([answer.status, answer.body.code]).toEqual([422, "operation_not_supported"]);
+    }
+  });
+
+  test("is deleted", async () => {
+    const id = await aWebhook();
+
+    expect((await at(`/${id}`, { method: "DELETE" })).body).toEqual({ success: true });
+
+    expect((await at(`/${id}`)).status).toBe(404);
+    expect((await at(`/${id}`, { method: "DELETE" })).status).toBe(404);
+  });
+
+  test("gets a new secret, beside which the old one is valid for a day unless told", async () => {
+    const created = await create();
+    const { id } = created.body;
+    const before = Date.now();
+
+    const rotated = await at(`/${id}/rotate-secret`, { method: "POST" });
+
+    expect(rotated.status).toBe(200);
+    expect(rotated.body.secret).not.toBe(created.body.secret);
+    const end = Date.parse(rotated.body.previous_secret_expires_at);
+    expect(end).toBeGreaterThanOrEqual(before + 86_400_000);
+    expect(end).toBeLessThanOrEqual(Date.now() + 86_400_000);
+    const again = await at(`/${id}/rotate-secret`, { body: { overlap_seconds: 0 } });
+    expect(again.body).not.toHaveProperty("previous_secret_expires_at");
+    expect((await bench.storage.webhooks.outbox.hold(id))?.secrets).toHaveLength(1);
+    expect((await at(`/${id}/rotate-secret`, { body: { overlap_seconds: 604_801 } })).status).toBe(400);
+  });
+
+  test("never has more than two secrets", async () => {
+    const id = await aWebhook();
+
+    for (let index = 0; index < 3; index += 1) await at(`/${id}/rotate-secret`, { method: "POST" });
+
+    expect((await bench.storage.webhooks.outbox.hold(id))?.secrets).toHaveLength(2);
+  });
+
+  test("is one of fifty at most", async () => {
+    const teamId = newId<TeamId>(new Date());
+    await bench.storage.teams.put({ id: teamId, name: "many", createdAt: new Date() });
+    const key = await bench.addUser("many", { teamId, scopes: ["settings:write"] });
+    for (let index = 0; index < 50; index += 1) expect((await create({}, { key })).status).toBe(201);
+
+    expect((await create({}, { key })).body.error).toMatch(/at most 50/);
+  });
+});
+
+describe("a repeated write", () => {
+  const under = (key: string) => ({ "idempotency-key": key });
+
+  test("makes one webhook and shows the same secret, which is not kept in the clear", async () => {
+    const [first, second] = [
+      await create({}, { headers: under("w1") }),
+      await create({}, { headers: under("w1") }),
+    ];
+
+    expect(second.body).toEqual(first.body);
+    expect([second.status, second.headers.get("idempotent-replay")]).toEqual([201, "true"]);
+    const answer = await bench.storage.answers.find(first.body.created_by, "webhooks.create w1");
+    expect(answer).toMatchObject({ status: 201 });
+    expect(JSON.stringify(answer)).not.toContain(first.body.secret);
+  });
+
+  test("rotates, tests and replays once", async () => {
+    const id = await aWebhook();
+    const twice = async (path: string, key: string) => {
+      const ask = () => at(`/${id}${path}`, { method: "POST", headers: under(key) });
+      return [(await ask()).body, (await ask()).body];
+    };
+
+    const [first, second] = await twice("/rotate-secret", "w2");
+    expect(second).toEqual(first);
+    const [test1, test2] = await twice("/test", "w3");
+    expect(test2).toEqual(test1);
+    expect((await at(`/${id}/deliveries`)).body.deliveries).toHaveLength(1);
+    await giveUpNext(id);
+    await twice(`/deliveries/${test1.id}/replay`, "w4");
+    await giveUpNext(id);
+    expect((await at(`/${id}/deliveries/${test1.id}`)).body).toMatchObject({ state: "dead", tries: 2 });
+  });
+});
+
+describe("the history", () => {
+  test("tells what was sent and what came of it", async () => {
+    const id = await aWebhook();
+    const { body: made, status } = await at(`/${id}/test`, { method: "POST" });
+    expect([status, made]).toEqual([
+      201,
+      {
+        id: expect.any(String),
+        webhook_id: id,
+        type: "webhook.test",
+        state: "waiting",
+        tries: 0,
+        next_try_at: expect.any(String),
+        created_at: expect.any(String),
+      },
+    ]);
+
+    await giveUpNext(id);
+
+    const { next_try_at: _due, ...kept } = made;
+    const settled = {
+      ...kept,
+      state: "dead",
+      tries: 1,
+      error: "It answered 500.",
+      settled_at: expect.any(String),
+    };
+    expect((await at(`/${id}/deliveries`)).body).toEqual({
+      deliveries: [settled],
+      page_info: { has_next_page: false },
+    });
+    const { body: detail } = await at(`/${id}/deliveries/${made.id}`);
+    expect(detail).toEqual({
+      ...settled,
+      body: expect.any(String),
+      history: [
+        { number: 1, at: expect.any(String), duration_ms: 7, status: 500, error: "It answered 500." },
+      ],
+    });
+    expect(JSON.parse(detail.body)).toMatchObject({ type: "webhook.test", data: { webhook_id: id } });
+  });
+
+  test("is read page by page, and by state", async () => {
+    const id = await aWebhook();
+    for (let index = 0; index < 3; index += 1) await at(`/${id}/test`, { method: "POST" });
+    await giveUpNext(id);
+    const ids = (answer: Answer) => answer.body.deliveries.map((delivery: { id: string }) => delivery.id);
+    const all = ids(await at(`/${id}/deliveries`));
+
+    const first = await at(`/${id}/deliveries?limit=2`);
+    const second = await at(`/${id}/deliveries?limit=2&cursor=${first.body.page_info.next_cursor}`);
+
+    expect([first.body.page_info.has_next_page, second.body.page_info.has_next_page]).toEqual([true, false]);
+    expect([...ids(first), ...ids(second)]).toEqual(all);
+    expect(ids(await at(`/${id}/deliveries?state=dead`))).toHaveLength(1);
+    expect(ids(await at(`/${id}/deliveries?state=waiting`))).toHaveLength(2);
+    for (const bad of ["state=odd", "limit=0", "limit=101", "cursor=x"]) {
+      expect((await at(`/${id}/deliveries?${bad}`)).status).toBe(400);
+    }
+    await at(`/${id}`, { method: "DELETE" });
+  });
+
+  test("is replayed one by one, or all that was given up since", async () => {
+    const id = await aWebhook();
+    const made: string[] = [];
+    for (let index = 0; index < 2; index += 1) {
+      made.push((await at(`/${id}/test`, { method: "POST" })).body.id);
+      await giveUpNext(id);
+    }
+    const one = await at(`/${id}/deliveries/${made[0]}/replay`, { method: "POST" });
+    expect([one.status, one.body.state, one.body.tries]).toEqual([200, "waiting", 1]);
+    expect(one.body).not.toHaveProperty("error");
+
+    const since = new Date(Date.now() - 60_000).toISOString();
+    const replay = (body: object) => at(`/${id}/deliveries/replay`, { body });
+
+    expect((await replay({ since, until: since })).body).toEqual({ count: 0 });
+    expect((await replay({ since })).body).toEqual({ count: 1 });
+    expect((await replay({})).status).toBe(400);
+    expect((await at(`/${id}/deliveries/${randomUUID()}/replay`, { method: "POST" })).status).toBe(404);
+    await at(`/${id}`, { method: "DELETE" });
+  });
+});
+
+describe("who may", () => {
+  const PATHS = (
+    id: string,
+    delivery: string,
+  ): readonly (readonly [method: string, path: string, body?: object])[] => [
+    ["GET", `/${id}`],
+    ["GET", `/${id}/deliveries`],
+    ["GET", `/${id}/deliveries/${delivery}`],
+    ["PATCH", `/${id}`, { description: "mine" }],
+    ["POST", `/${id}/rotate-secret`],
+    ["POST", `/${id}/test`],
+    ["POST", `/${id}/deliveries/${delivery}/replay`],
+    ["POST", `/${id}/deliveries/replay`, { since: "2026-01-01T00:00:00Z" }],
+    ["DELETE", `/${id}`],
+  ];
+
+  test("another team finds nothing, by whatever way, as if there were nothing", async () => {
+    const id = await aWebhook();
+    const { body: delivery } = await at(`/${id}/test`, { method: "POST" });
+    const before = (await at(`/${id}`)).body;
+
+    for (const [method, path, body] of PATHS(id, delivery.id)) {
+      const absent = path.replace(id, randomUUID());
+      const [theirs, nobodys, bad] = await Promise.all(
+        [path, absent, path.replace(id, "x")].map((path) =>
+          at(path, { method, key: stranger, ...(body && { body }) }),
+        ),
+      );
+      expect([method, path, theirs?.status]).toEqual([method, path, 404]);
+      expect(theirs?.body.error).toBe(nobodys?.body.error);
+      expect(bad?.status).toBe(404);
+    }
+
+    expect((await at("", { key: stranger })).body).toEqual({ webhooks: [] });
+    expect((await at(`/${id}`)).body).toEqual(before);
+    expect((await at(`/${id}/deliveries/${delivery.id}`)).body.state).toBe("waiting");
+    await at(`/${id}`, { method: "DELETE" });
+  });
+
+  test("reads with settings:read, and writes with settings:write alone", async () => {
+    const id = await aWebhook();
+    const { body: delivery } = await at(`/${id}/test`, { method: "POST" });
+
+    for (const [method, path, body] of [
+      ["GET", ""],
+      ["POST", "", { url: URL_OUTSIDE }],
+      ...PATHS(id, delivery.id),
+    ] as const) {
+      const ask = async (key: string | null) =>
+        (await at(path, { method, key, ...(body && { body }) })).status;
+      expect([method, path, await ask(reader)]).toEqual([method, path, method === "GET" ? 200 : 403]);
+      expect([method, path, await ask(runner)]).toEqual([method, path, 403]);
+      expect([method, path, await ask(null)]).toEqual([method, path, 401]);
+    }
+    await at(`/${id}`, { method: "DELETE" });
+  });
+});

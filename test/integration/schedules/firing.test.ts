@@ -1,0 +1,227 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { Principal } from "../../../src/core/people/principal.ts";
+import { FIRST_TEAM } from "../../../src/core/people/team.ts";
+import type { Job } from "../../../src/core/ports/queue.ts";
+import type { Storage } from "../../../src/core/ports/storage.ts";
+import { runRules } from "../../../src/core/rules/run-rules.ts";
+import type { Run } from "../../../src/core/runs/run.ts";
+import { RunService } from "../../../src/core/runs/run-service.ts";
+import type { Schedule } from "../../../src/core/schedules/schedule.ts";
+import { ScheduleService } from "../../../src/core/schedules/schedule-service.ts";
+import { Scheduler } from "../../../src/core/schedules/scheduler.ts";
+import { NoticeWriter } from "../../../src/core/threads/notice-writer.ts";
+import { MemoryNews } from "../../../src/news/memory-news.ts";
+import { nextDue } from "../../../src/next-due.ts";
+import { Database } from "../../../src/storage/database.ts";
+import { createPrismaStorage } from "../../../src/storage/prisma-storage.ts";
+import { withSession } from "../../../src/storage/session.ts";
+import { systemClock } from "../../../src/system-clock.ts";
+import { aPolicy } from "../../support/rule-builders.ts";
+import { createTestDatabase, type TestDatabase } from "../../support/test-database.ts";
+
+const WANTED = {
+  name: "Every minute",
+  cron: "* * * * *",
+  enabled: true,
+  prompt: "x",
+  config: {},
+  metadata: {},
+};
+
+/** What one process has of schedules. */
+interface Process {
+  readonly database: Database;
+  readonly storage: Storage;
+  readonly runs: RunService;
+  readonly scheduler: Scheduler;
+  readonly jobs: Job[];
+}
+
+let testDatabase: TestDatabase;
+let processes: readonly [Process, Process];
+let ada: Principal;
+beforeAll(async () => {
+  testDatabase = await createTestDatabase();
+});
+afterAll(() => testDatabase.drop());
+
+beforeEach(async () => {
+  processes = [openProcess(), openProcess()];
+  ada = await processes[0].storage.people.ensure(FIRST_TEAM, "test:ada", "Ada");
+});
+afterEach(async () => {
+  await sql("DELETE FROM policies");
+  await Promise.all(processes.map(({ database }) => database.close()));
+});
+
+describe("two processes on one database", () => {
+  test("start one run for each due time, however often and however many try", async () => {
+    const { id } = await create();
+
+    for (let slot = 1; slot <= 3; slot += 1) {
+      await moveIntoPast(id, "3 minutes");
+      await Promise.all(
+        processes.flatMap(({ scheduler }) => [scheduler.fire(id), scheduler.round(), scheduler.fire(id)]),
+      );
+      expect(await runsOf(id), `slot ${slot}`).toHaveLength(slot);
+    }
+
+    const schedule = await find(id);
+    expect(schedule.nextRunAt?.getTime()).toBeGreaterThan(Date.now());
+    expect(schedule.lastRanAt?.getTime()).toBeGreaterThan(Date.now() - 60_000);
+  });
+
+  test("fire once, late, for hours that were missed, and a time that has not come not at all", async () => {
+    const { id } = await create();
+    await Promise.all(processes.map(({ scheduler }) => scheduler.fire(id)));
+    expect(await runsOf(id)).toEqual([]);
+
+    await moveIntoPast(id, "7 hours");
+    for (const { scheduler } of [...processes, ...processes]) await scheduler.round();
+
+    expect(await runsOf(id)).toMatchObject([{ state: "QUEUED", scheduleId: id, creatorId: ada.id }]);
+  });
+
+  test("send a job with what makes them fire: with the schedule, its edits, and each firing", async () => {
+    const [one] = processes;
+    const { id } = await create();
+    const waits = () =>
+      one.jobs.filter(({ kind, key }) => kind === "schedule" && key === id).map(({ afterMs }) => afterMs);
+    expect(waits()).toEqual([expect.any(Number)]);
+    expect(waits()[0]).toBeLessThanOrEqual(60_000);
+
+    await change(one, (service) => service.pause(ada, id));
+    await change(one, (service) => service.resume(ada, id));
+    await moveIntoPast(id, "1 minute");
+    await one.scheduler.fire(id);
+
+    expect(waits()).toHaveLength(3);
+    expect(one.jobs.filter(({ kind }) => kind === "run")).toHaveLength(1);
+  });
+
+  test("never fire what was paused before, and leave no half of either", async () => {
+    const [one, two] = processes;
+    for (let round = 1; round <= 8; round += 1) {
+      const { id } = await create();
+      await moveIntoPast(id, "2 minutes");
+
+      await Promise.all([one.scheduler.fire(id), change(two, (service) => service.pause(ada, id))]);
+      await Promise.all(processes.map(({ scheduler }) => scheduler.fire(id)));
+
+      const schedule = await find(id);
+      expect([schedule.enabled, schedule.nextRunAt]).toEqual([false, undefined]);
+      expect((await runsOf(id)).length).toBe(schedule.lastRanAt === undefined ? 0 : 1);
+    }
+  });
+
+  test("do not undo a firing by an edit that began before it", async () => {
+    const [one, two] = processes;
+    for (let round = 1; round <= 8; round += 1) {
+      const { id } = await create();
+      await moveIntoPast(id, "2 minutes");
+      const edit = { ...WANTED, prompt: `edited ${round}` };
+
+      await Promise.all([one.scheduler.fire(id), change(two, (service) => service.replace(ada, id, edit))]);
+      await Promise.all(processes.map(({ scheduler }) => scheduler.fire(id)));
+
+      expect(await runsOf(id)).toHaveLength(1);
+      expect(await find(id)).toMatchObject({ prompt: edit.prompt });
+    }
+  });
+
+  test("leave the due time as it was when storing the run fails", async () => {
+    const [one] = processes;
+    const { id } = await create();
+    await moveIntoPast(id, "2 minutes");
+    await sql("ALTER TABLE run_events RENAME TO gone");
+    await expect(one.scheduler.fire(id)).rejects.toThrow();
+    await sql("ALTER TABLE gone RENAME TO run_events");
+    expect([await runsOf(id), (await find(id)).lastRanAt]).toEqual([[], undefined]);
+
+    await one.scheduler.round();
+
+    expect(await runsOf(id)).toHaveLength(1);
+  });
+
+  test("store why there is no run with the next due time", async () => {
+    const [one] = processes;
+    const { id } = await create();
+    await one.storage.policies.add(
+      aPolicy({ match: { sources: ["SCHEDULED_AGENT"] }, reason: "Not at night." }),
+    );
+    await moveIntoPast(id, "2 minutes");
+
+    await Promise.all(openRounds());
+
+    expect(await runsOf(id)).toEqual([]);
+    expect(await find(id)).toMatchObject({ lastSpawnError: "Not at night.", nextRunAt: expect.any(Date) });
+    expect((await find(id)).nextRunAt?.getTime()).toBeGreaterThan(Date.now());
+  });
+});
+
+function openRounds(): readonly Promise<void>[] {
+  return processes.map(({ scheduler }) => scheduler.round());
+}
+
+/** With as few connections as a process may have: firing must not need a second one while it holds the first. */
+function openProcess(): Process {
+  const database = new Database({ url: testDatabase.url, maxConnections: 2, log: () => undefined });
+  const [clock, news, jobs] = [systemClock, new MemoryNews(), [] as Job[]];
+  const sendJobs = async (_tx: unknown, sent: readonly Job[]) => void jobs.push(...sent);
+  const storage = createPrismaStorage({ database, news, clock, sendJobs });
+  const writer = new NoticeWriter(() => "http://here", new Map());
+  const agents = { names: new Set(["demo"]), defaultName: "demo" };
+  const skills = { find: () => Promise.reject(new Error("No skill was named.")) };
+  const runs = new RunService({
+    storage,
+    clock,
+    writer,
+    agents,
+    skills,
+    ...runRules({ storage, news, clock }),
+  });
+  const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
+  const scheduler = new Scheduler({
+    storage,
+    runs,
+    clock,
+    nextDue,
+    linkOf: (id) => `http://here/${id}`,
+    log,
+  });
+  return { database, storage, runs, scheduler, jobs };
+}
+
+function create(): Promise<Schedule> {
+  return change(processes[0], (service) => service.create(ada, { ...WANTED, teamOwned: true }));
+}
+
+/** As the API does it. */
+function change<T>({ storage }: Process, work: (service: ScheduleService) => Promise<T>): Promise<T> {
+  return storage.atomically((stores) =>
+    work(new ScheduleService({ storage: stores, clock: systemClock, nextDue })),
+  );
+}
+
+async function find(id: string): Promise<Schedule> {
+  const schedule = await processes[1].storage.schedules.find(FIRST_TEAM, id);
+  if (schedule === undefined) throw new Error("The schedule is gone.");
+  return schedule;
+}
+
+async function runsOf(scheduleId: string): Promise<readonly Run[]> {
+  const viewer = { ...ada, administrator: true };
+  const query = { viewer, filters: { scheduleId }, limit: 100, sort: "created_at", order: "asc" } as const;
+  return (await processes[1].runs.list(query)).runs;
+}
+
+function moveIntoPast(id: string, by: string): Promise<void> {
+  return sql(
+    `UPDATE schedules SET next_run_at = date_trunc('minute', now()) - interval '${by}' WHERE id = '${id}'`,
+  );
+}
+
+function sql(statement: string): Promise<void> {
+  const session = { applicationName: "errand tests", queryLimitMs: 10_000 };
+  return withSession(testDatabase.url, session, async (client) => void (await client.query(statement)));
+}

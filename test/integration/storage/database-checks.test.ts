@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { FIRST_TEAM } from "../../../src/core/people/team.ts";
+import { Database } from "../../../src/storage/database.ts";
+import { databaseChecks } from "../../../src/storage/database-checks.ts";
+import { systemClock } from "../../../src/system-clock.ts";
+import { diskCheck } from "../../../src/workspace/disk-check.ts";
+import { createTestDatabase, type TestDatabase } from "../../support/test-database.ts";
+
+let testDatabase: TestDatabase;
+let database: Database;
+beforeAll(async () => {
+  testDatabase = await createTestDatabase();
+  database = new Database({ url: testDatabase.url, maxConnections: 2, log: () => undefined });
+});
+afterAll(async () => {
+  await database.close();
+  await testDatabase.drop();
+});
+
+async function look(name: string, aheadMs = 0) {
+  const clock = { ...systemClock, now: () => new Date(Date.now() + aheadMs) };
+  const check = databaseChecks(database, clock).find((each) => each.name === name);
+  if (check === undefined) throw new Error(`There is no check ${name}.`);
+  return check.look();
+}
+
+describe("the checks of a database", () => {
+  test("tell its version and how fast it answers", async () => {
+    expect((await look("database")).message).toMatch(/^PostgreSQL \d+(\.\d+)? (answered in|took) \d+ ms/);
+  });
+
+  test("tell that all migrations are applied", async () => {
+    expect(await look("migrations")).toMatchObject({ status: "ok" });
+  });
+
+  test("tell of a migration that is missing, and of one that is too many", async () => {
+    const rename = (from: string, to: string) =>
+      database.query(
+        (client) => client.$executeRaw`
+          UPDATE _prisma_migrations SET migration_name = ${to} WHERE migration_name LIKE ${from}`,
+      );
+    await rename("%_init", "renamed");
+
+    expect(await look("migrations")).toMatchObject({
+      status: "fail",
+      message: expect.stringContaining("_init"),
+    });
+    await database.query(
+      (client) => client.$executeRaw`
+        INSERT INTO _prisma_migrations (id, checksum, migration_name, finished_at)
+        SELECT 'x', 'x', '20990101000000_future', now()`,
+    );
+    await rename("renamed", "20261120132637_init");
+    expect(await look("migrations")).toMatchObject({
+      status: "warn",
+      message: expect.stringContaining("1 "),
+    });
+  });
+
+  test.each([
+    [0, "ok"],
+    [10_000, "warn"],
+    [-10_000, "warn"],
+    [120_000, "fail"],
+  ])("tell of a process whose clock is %d ms ahead: %s", async (aheadMs, status) => {
+    expect(await look("clock", aheadMs)).toMatchObject({ status });
+  });
+
+  test("tell of webhook endpoints that were switched off for their failures, and of no others", async () => {
+    const row = { teamId: FIRST_TEAM, url: "https://x", events: [], enabled: false, secrets: [] };
+    const times = { createdAt: new Date(), updatedAt: new Date(), createdBy: FIRST_TEAM };
+    const add = (id: string, disabledReason: string | null) =>
+      database.query((client) =>
+        client.webhookEndpoint.create({ data: { id, ...row, ...times, disabledReason } }),
+      );
+    await add("0195b2a0-0000-7000-8000-000000000001", null);
+    expect(await look("webhooks")).toMatchObject({ status: "ok" });
+
+    await add("0195b2a0-0000-7000-8000-000000000002", "It failed for five days.");
+
+    expect(await look("webhooks")).toMatchObject({ status: "warn", message: expect.stringMatching(/^1 /) });
+  });
+});
+
+test("the check of the disk tells how much is free", async () => {
+  expect((await diskCheck(import.meta.dirname).look()).message).toMatch(/^\d+\.\d GiB are free/);
+  await expect(diskCheck("/nowhere/at/all").look()).rejects.toThrow("ENOENT");
+});

@@ -1,0 +1,140 @@
+import { Client } from "pg";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { FIRST_TEAM } from "../../../src/core/people/team.ts";
+import type { LogPlace } from "../../../src/core/ports/event-log.ts";
+import type { Run } from "../../../src/core/runs/run.ts";
+import { Database } from "../../../src/storage/database.ts";
+import { PrismaEventLog } from "../../../src/storage/event-log.ts";
+import { repairLog } from "../../../src/storage/log-repair.ts";
+import { createPrismaStorage } from "../../../src/storage/prisma-storage.ts";
+import { systemClock } from "../../../src/system-clock.ts";
+import { aChange, anOrigin, aRun } from "../../support/run-builders.ts";
+import { createTestDatabase, type TestDatabase } from "../../support/test-database.ts";
+import { waitFor } from "../../support/wait-for.ts";
+
+const news = { tell: () => undefined, on: () => () => undefined };
+
+let testDatabase: TestDatabase;
+let database: Database;
+let log: PrismaEventLog;
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase();
+  database = new Database({ url: testDatabase.url, maxConnections: 4, log: () => undefined });
+  log = new PrismaEventLog(database);
+});
+
+afterAll(async () => {
+  await database.close();
+  await testDatabase.drop();
+});
+
+describe("an event of a slow transaction", () => {
+  it("is not passed over by one that began later and was committed first", async () => {
+    const [slow, fast] = [await aStoredRun(), await aStoredRun()];
+    const start = await settledEnd();
+    const client = new Client({ connectionString: testDatabase.url });
+    await client.connect();
+    await client.query("BEGIN");
+    await client.query(INSERT, [slow.id]);
+    await client.query("SELECT 1");
+    await addEvent(fast);
+
+    const before = await log.read(start, 100);
+    await client.query("COMMIT");
+    await client.end();
+    const after = await untilSettled(start, 2);
+
+    expect([before.events, before.isHeldBack, before.next]).toEqual([[], true, start]);
+    expect(after.events.map(({ place }) => place.runId)).toEqual([slow.id, fast.id]);
+    expect(after.isHeldBack).toBe(false);
+  });
+});
+
+describe("tables that were copied from a server further on", () => {
+  it("have their positions moved behind those of this server, in their order", async () => {
+    const [one, two] = [await aStoredRun(), await aStoredRun()];
+    await untilSettled(await log.end(), 0);
+    const ahead = 1_000_000_000n;
+    await execute(`UPDATE run_events SET position = position + ${ahead}`);
+    await execute(`INSERT INTO log_readers (name, position, run_id, seq)
+      SELECT 'test', max(position) - 1, gen_random_uuid(), 0 FROM run_events`);
+    const distance = await distanceOfReader();
+
+    const moved = [await repairLog(testDatabase.url), await repairLog(testDatabase.url)];
+    const three = await aStoredRun();
+    const { events } = await untilSettled(LOG_BEGINNING, 3);
+
+    expect(moved).toEqual([true, false]);
+    const runs = events.map(({ place }) => place.runId).slice(-3);
+    expect(runs).toEqual([one.id, two.id, three.id]);
+    expect(await distanceOfReader(two)).toBe(distance);
+  });
+
+  it("takes a reader of it alone along, when there is no event to tell by", async () => {
+    await execute("UPDATE log_readers SET position = 2 ^ 40 WHERE name = 'webhooks'");
+
+    expect([await repairLog(testDatabase.url), await repairLog(testDatabase.url)]).toEqual([true, false]);
+  });
+});
+
+const LOG_BEGINNING: LogPlace = {
+  position: -(2n ** 62n),
+  runId: "00000000-0000-0000-0000-000000000000" as Run["id"],
+  seq: 0,
+};
+const INSERT = `INSERT INTO run_events (run_id, seq, turn, kind, body)
+  VALUES ($1, 2, 0, 'workspace.ready', '{"kind": "workspace.ready", "restored": false}')`;
+
+async function aStoredRun(): Promise<Run> {
+  const storage = createPrismaStorage({
+    database,
+    news,
+    clock: systemClock,
+    sendJobs: async () => undefined,
+  });
+  const { id } = await storage.people.ensure(FIRST_TEAM, "memory:Ada", "Ada");
+  const origin = anOrigin({ creatorId: id });
+  const created = { turn: 0, body: { kind: "run.created", state: "QUEUED" } } as const;
+  return storage.runs.create(origin, aChange(aRun(origin), { events: [created] }));
+}
+
+async function addEvent(run: Run): Promise<void> {
+  const storage = createPrismaStorage({
+    database,
+    news,
+    clock: systemClock,
+    sendJobs: async () => undefined,
+  });
+  const event = { turn: 0, body: { kind: "workspace.ready", restored: false } } as const;
+  await storage.runs.change(run.id, (subject) => aChange(subject.run, { events: [event] }));
+}
+
+/** Other tests' databases live in the same server, and their transactions hold this log back as well. */
+async function untilSettled(after: LogPlace, count: number): ReturnType<PrismaEventLog["read"]> {
+  let page = await log.read(after, 100);
+  const isThere = async () => {
+    page = await log.read(after, 100);
+    return page.events.length >= count && !page.isHeldBack;
+  };
+  await waitFor(isThere, { what: `${count} settled events` });
+  return page;
+}
+
+async function settledEnd(): Promise<LogPlace> {
+  return (await untilSettled(LOG_BEGINNING, 0)).next;
+}
+
+async function distanceOfReader(newest?: Run): Promise<string> {
+  const last = newest === undefined ? "true" : `run_id = '${newest.id}'`;
+  const rows = await database.query((client) =>
+    client.$queryRawUnsafe<{ distance: bigint }[]>(`
+      SELECT (SELECT max(position) FROM run_events WHERE ${last})
+        - (SELECT position FROM log_readers WHERE name = 'test') AS distance`),
+  );
+  return String(rows[0]?.distance);
+}
+
+async function execute(sql: string): Promise<void> {
+  await database.query((client) => client.$executeRawUnsafe(sql));
+}

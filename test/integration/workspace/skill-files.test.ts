@@ -1,0 +1,88 @@
+import { chmod, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import type { RunId } from "../../../src/core/ids.ts";
+import type { Beginning } from "../../../src/core/ports/workspace.ts";
+import { createMemoryBlobStore } from "../../../src/storage/memory/blob-store.ts";
+import { systemClock } from "../../../src/system-clock.ts";
+import { createWorkspaceKeeper } from "../../../src/workspace/workspace-keeper.ts";
+
+const FIRST = "0197f3a2-0000-7000-8000-000000000001" as RunId;
+const SECOND = "0197f3a2-0000-7000-8000-000000000002" as RunId;
+
+let root: string;
+let keeper: ReturnType<typeof createWorkspaceKeeper>;
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), "errand-skill-files-"));
+  keeper = createWorkspaceKeeper({ dataDir: root, blobs: createMemoryBlobStore(systemClock) });
+});
+afterEach(() => rm(root, { recursive: true, force: true }));
+
+const file = (path: string, text: string, isExecutable = false) => ({
+  path,
+  bytes: Buffer.from(text),
+  isExecutable,
+});
+
+function prepare(runId: RunId, files: readonly ReturnType<typeof file>[], checkpoint?: string) {
+  const beginning: Beginning = {
+    files: [],
+    skill: { directory: ".skills/deploy", files },
+    ...(checkpoint === undefined ? {} : { checkpoint }),
+  };
+  return keeper.prepare(runId, undefined, async () => beginning);
+}
+
+test("a new workspace holds the skill's files, for nobody else to read, and its programs can be run", async () => {
+  const { directory } = await prepare(FIRST, [
+    file("SKILL.md", "Deploy."),
+    file("scripts/größe.sh", "echo", true),
+  ]);
+
+  const place = join(directory, ".skills/deploy");
+  expect(await readFile(join(place, "SKILL.md"), "utf8")).toBe("Deploy.");
+  expect((await stat(join(place, "SKILL.md"))).mode & 0o777).toBe(0o600);
+  expect((await stat(join(place, "scripts/größe.sh"))).mode & 0o777).toBe(0o700);
+  expect((await stat(join(directory, ".skills"))).mode & 0o777).toBe(0o700);
+});
+
+test("what an earlier run's agent left in its place goes away, and no link of it is followed", async () => {
+  const outside = join(root, "outside");
+  await writeFile(outside, "untouched");
+  const before = await prepare(FIRST, [file("SKILL.md", "Old."), file("old.txt", "old")]);
+  await rm(join(before.directory, ".skills/deploy/SKILL.md"));
+  await symlink(outside, join(before.directory, ".skills/deploy/SKILL.md"));
+  await chmod(join(before.directory, ".skills"), 0o500);
+  const checkpoint = await keeper.checkpoint(FIRST);
+  await chmod(join(before.directory, ".skills"), 0o700);
+
+  const { directory } = await prepare(SECOND, [file("SKILL.md", "New.")], checkpoint);
+
+  expect(await readdir(join(directory, ".skills/deploy"))).toEqual(["SKILL.md"]);
+  expect(await readFile(join(directory, ".skills/deploy/SKILL.md"), "utf8")).toBe("New.");
+  expect(await readFile(outside, "utf8")).toBe("untouched");
+});
+
+test("a link in the place of the directory of skills is not followed", async () => {
+  const before = await prepare(FIRST, []);
+  await rm(join(before.directory, ".skills"), { recursive: true });
+  await symlink(root, join(before.directory, ".skills"));
+  const checkpoint = await keeper.checkpoint(FIRST);
+
+  const { directory } = await prepare(SECOND, [file("SKILL.md", "New.")], checkpoint);
+
+  expect(await readdir(root)).toEqual(["runs"]);
+  expect(await readFile(join(directory, ".skills/deploy/SKILL.md"), "utf8")).toBe("New.");
+});
+
+test.each(["../outside.txt", "a/../../outside.txt", "/tmp/outside.txt", "a//b", "."])(
+  "a file that leads out of its folder is refused: %s",
+  async (path) => {
+    await expect(prepare(FIRST, [file(path, "x")])).rejects.toMatchObject({
+      code: "environment_setup_failed",
+    });
+
+    expect(await readdir(root)).toEqual(["runs"]);
+  },
+);

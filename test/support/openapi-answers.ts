@@ -1,0 +1,115 @@
+import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
+import formats from "ajv-formats";
+
+/** What the service said over HTTP, as far as its own document can judge it. */
+export interface SaidAnswer {
+  readonly method: string;
+  /** With or without a query. */
+  readonly path: string;
+  readonly status: number;
+  readonly contentType: string;
+  readonly body: unknown;
+}
+
+export interface OpenapiDocument {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: {
+    readonly schemas: Readonly<Record<string, object>>;
+    readonly responses: Readonly<Record<string, Answer>>;
+  };
+}
+interface Operation {
+  readonly responses: Readonly<Record<string, Answer | { readonly $ref: string }>>;
+}
+interface Answer {
+  readonly content?: Readonly<Record<string, { readonly schema: object }>>;
+}
+
+const API = "/api/v1/";
+const DOCUMENT = "https://errand.example/openapi.json";
+
+/**
+ * Holds answers against the document of the server that gave them, with every object of named members closed, so that
+ * nothing undocumented slips out. A status or content type that the operation does not name is a mismatch too.
+ */
+export class AnswerJudge {
+  readonly #document: OpenapiDocument;
+  readonly #ajv = new Ajv2020({ strict: false, allErrors: true, validateSchema: false });
+  readonly #compiled = new Map<string, ValidateFunction>();
+  readonly #paths: readonly { readonly pattern: RegExp; readonly path: string }[];
+
+  constructor(document: OpenapiDocument) {
+    this.#document = document;
+    formats.default(this.#ajv);
+    this.#ajv.addSchema(JSON.parse(JSON.stringify(document), close), DOCUMENT);
+    this.#paths = Object.keys(document.paths).map((path) => ({ path, pattern: patternOf(path) }));
+  }
+
+  /** undefined: it is what the document says. */
+  mismatch(said: SaidAnswer): string | undefined {
+    const reason = this.#reason(said);
+    const { method, path, status, body } = said;
+    return reason && `${method} ${path} → ${status}: ${reason}\n${JSON.stringify(body)?.slice(0, 500)}`;
+  }
+
+  judgeNamed(name: string, body: unknown): string | undefined {
+    return this.#judge(["components", "schemas", name], body);
+  }
+
+  #reason({ method, path, status, contentType, body }: SaidAnswer): string | undefined {
+    const [address = ""] = path.split("?", 1);
+    if (!address.startsWith(API) || address === `${API}openapi.json`) return undefined;
+    const [type = ""] = contentType.split(";", 1);
+    const place = this.#operation(method, address);
+    if (place === undefined) {
+      return status === 404 || status === 400 ? this.judgeNamed("Error", body) : "is no operation";
+    }
+    const answer = this.#document.paths[place[1] ?? ""]?.[place[2] ?? ""]?.responses[String(status)];
+    if (answer === undefined) return "the status is not documented";
+    const pointer = pointerTo(answer) ?? [...place, "responses", String(status)];
+    const content =
+      "$ref" in answer ? this.#document.components.responses[pointer[2] ?? ""]?.content : answer.content;
+    if (content?.[type] === undefined) return `the content type ${type} is not documented`;
+    return this.#judge([...pointer, "content", type, "schema"], body);
+  }
+
+  /** Where the operation stands. Of several that match, the one with the fewest placeholders. */
+  #operation(method: string, address: string): readonly string[] | undefined {
+    const matching = this.#paths.filter(({ pattern }) => pattern.test(address));
+    const [best] = matching.toSorted((left, right) => placeholders(left.path) - placeholders(right.path));
+    const name = method === "HEAD" ? "get" : method.toLowerCase();
+    if (best === undefined || this.#document.paths[best.path]?.[name] === undefined) return undefined;
+    return ["paths", best.path, name];
+  }
+
+  #judge(pointer: readonly string[], body: unknown): string | undefined {
+    const $ref = `${DOCUMENT}#/${pointer.map(escaped).join("/")}`;
+    const validate = this.#compiled.get($ref) ?? this.#ajv.compile({ $ref });
+    this.#compiled.set($ref, validate);
+    return validate(body) ? undefined : this.#ajv.errorsText(validate.errors);
+  }
+}
+
+function pointerTo(answer: object): readonly string[] | undefined {
+  return "$ref" in answer ? String(answer.$ref).split("/").slice(1) : undefined;
+}
+
+function escaped(part: string): string {
+  return encodeURIComponent(part.replaceAll("~", "~0").replaceAll("/", "~1"));
+}
+
+/** Examples are data, not schemas. */
+function close(name: string, schema: unknown): unknown {
+  if (name === "examples") return undefined;
+  if (typeof schema !== "object" || schema === null || !("properties" in schema)) return schema;
+  return "additionalProperties" in schema ? schema : { ...schema, additionalProperties: false };
+}
+
+function patternOf(path: string): RegExp {
+  const literal = path.replace(/[.*+?^$()|[\]\\]/g, "\\$&");
+  return new RegExp(`^${literal.replace(/\{[^}]+\}/g, "[^/]+")}$`);
+}
+
+function placeholders(path: string): number {
+  return path.split("{").length;
+}

@@ -1,0 +1,18 @@
+import { withSession } from "../../src/storage/session.ts";
+
+const SESSION = { applicationName: "errand tests", queryLimitMs: 30_000 } as const;
+/** Exact counts of all tables by one statement, whatever tables there are. */
+const COUNTS = `
+  SELECT table_name AS name,
+         (xpath('/row/c/text()', query_to_xml(format('SELECT count(*) AS c FROM %I', table_name), false, true, '')))[1]::text::int AS rows
+    FROM information_schema.tables
+   WHERE table_schema = 'public' AND table_type = 'BASE TABLE'
+   ORDER BY table_name`;
+
+/** How many rows each of our tables holds. */
+export async function countRows(databaseUrl: string): Promise<Record<string, number>> {
+  const { rows } = await withSession(databaseUrl, SESSION, (client) =>
+    client.query<{ readonly name: string; readonly rows: number }>(COUNTS),
+  );
+  return Object.fromEntries(rows.map(({ name, rows: count }) => [name, count]));
+}

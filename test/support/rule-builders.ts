@@ -1,0 +1,40 @@
+import { randomUUID } from "node:crypto";
+import type { PrincipalId } from "../../src/core/ids.ts";
+import { FIRST_TEAM } from "../../src/core/people/team.ts";
+import type { Policy } from "../../src/core/policies/policy.ts";
+import type { RoutingRule } from "../../src/core/routing/routing-rule.ts";
+import type { Rule } from "../../src/core/rules/rule.ts";
+import type { Schedule } from "../../src/core/schedules/schedule.ts";
+
+/** Rules and schedules with defaults, of which a test names only what it is about. */
+function aRule(): Rule {
+  const id = randomUUID();
+  const at = new Date("2026-03-01T12:00:00.000Z");
+  const whose = { teamId: FIRST_TEAM, creatorId: randomUUID() as PrincipalId };
+  return { id, ...whose, name: id, priority: 100, enabled: true, createdAt: at, updatedAt: at };
+}
+
+export function aPolicy(changes: Partial<Policy> = {}): Policy {
+  return { ...aRule(), effect: "deny", match: {}, ...changes };
+}
+
+export function aRoutingRule(changes: Partial<RoutingRule> = {}): RoutingRule {
+  return { ...aRule(), match: {}, config: {}, ...changes };
+}
+
+export function aSchedule(changes: Partial<Schedule> = {}): Schedule {
+  const { priority: _priority, ...whose } = aRule();
+  const creatorId = changes.creatorId ?? whose.creatorId;
+  return {
+    ...whose,
+    name: "Nightly",
+    cron: "*/5 * * * *",
+    prompt: "Tidy up",
+    config: {},
+    metadata: {},
+    teamOwned: true,
+    creatorId,
+    lastEditorId: creatorId,
+    ...changes,
+  };
+}

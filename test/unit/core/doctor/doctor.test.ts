@@ -1,0 +1,103 @@
+import { describe, expect, test } from "vitest";
+import { type Check, ok, statusOf } from "../../../../src/core/doctor/check.ts";
+import {
+  adaptersCheck,
+  agentsCheck,
+  publicUrlCheck,
+  queueCheck,
+  sandboxCheck,
+  secretKeyCheck,
+  workersCheck,
+} from "../../../../src/core/doctor/checks.ts";
+import { Doctor } from "../../../../src/core/doctor/doctor.ts";
+import { FIRST_TEAM } from "../../../../src/core/people/team.ts";
+import type { CatalogueEntry } from "../../../../src/core/ports/agent-catalogue.ts";
+import type { LiveWorker } from "../../../../src/core/workers/worker.ts";
+import { CoreBench } from "../../../support/core-bench.ts";
+import { ManualClock, quiet } from "../../../support/manual-clock.ts";
+
+const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
+
+function workers(...isolated: readonly boolean[]) {
+  const times = { startedAt: new Date(0), lastSeenAt: new Date(0) };
+  const live = isolated.map(
+    (each, index): LiveWorker => ({
+      ...{ id: String(index), slots: 4, ...times },
+      sandbox: { name: each ? "bubblewrap" : "local", isolated: each },
+    }),
+  );
+  return { workers: { listLive: async () => live } };
+}
+
+function catalogue(defaultName: string, ...missing: readonly string[]) {
+  const entries = ["one", "two"].map(
+    (name): CatalogueEntry => ({
+      ...{ name, displayName: name, description: "", models: [] },
+      ...{ installed: !missing.includes(name), needs: missing.includes(name) ? ["Its key is missing."] : [] },
+    }),
+  );
+  return { defaultName, list: async () => entries };
+}
+
+const [HERE, THERE] = [() => "http://127.0.0.1:8787", () => "https://errand.example.com"];
+
+test.each<[string, Check, string, RegExp]>([
+  ["no job", queueCheck(async () => undefined), "ok", /No job/],
+  ["a job that has just come", queueCheck(async () => 3), "ok", /No job/],
+  ["a job that waits", queueCheck(async () => 61.2), "warn", /waited for 61 s/],
+  ["a job that waits for long", queueCheck(async () => 3_600), "fail", /3600 s/],
+  ["no worker", workersCheck(workers()), "fail", /No worker/],
+  ["workers", workersCheck(workers(true, false)), "ok", /^2 with room for 8/],
+  ["no sandbox", sandboxCheck(workers()), "ok", /no worker/],
+  ["sandboxes", sandboxCheck(workers(true, true)), "ok", /bubblewrap\.$/],
+  ["an open sandbox", sandboxCheck(workers(true, false)), "warn", /1 of 2/],
+  ["all agents", agentsCheck(catalogue("one")), "ok", /one, two/],
+  ["an agent that lacks something", agentsCheck(catalogue("one", "two")), "warn", /two: Its key/],
+  ["a default agent that does", agentsCheck(catalogue("one", "one")), "fail", /one: Its key/],
+  ["an address for all", publicUrlCheck(THERE, ["chat"]), "ok", /example/],
+  ["one of this machine alone", publicUrlCheck(HERE, []), "ok", /this machine/],
+  ["one of this machine that is posted", publicUrlCheck(HERE, ["chat"]), "warn", /nobody else/],
+  ["IPv6's own", publicUrlCheck(() => "http://[::1]:80", ["chat"]), "warn", /nobody else/],
+  ["a key that was given", secretKeyCheck(true), "ok", /ERRAND_SECRET_KEY/],
+  ["a key that was made", secretKeyCheck(false), "ok", /back it up/],
+])("%s", async (_what, check, status, message) => {
+  const finding = await check.look();
+
+  expect(finding).toMatchObject({ status, message: expect.stringMatching(message) });
+  expect(finding.remedy === undefined).toBe(status === "ok");
+});
+
+test("adapters are told with how many installations have been heard of", async () => {
+  const { storage } = new CoreBench();
+  await storage.installations.ensure("chat", "A");
+  await storage.installations.ensure("chat", "B");
+  const off = await storage.installations.ensure("chat", "C");
+  await storage.installations.update({ ...off, enabled: false, teamId: FIRST_TEAM });
+
+  const { message } = await adaptersCheck(["chat", "forge"], storage).look();
+
+  expect(message).toBe("Switched on: chat (2 installations), forge (not heard of yet).");
+  expect((await adaptersCheck([], storage).look()).message).toMatch(/None/);
+});
+
+describe("the doctor", () => {
+  test("waits for no check for ever, and leaves no timer", async () => {
+    const clock = new ManualClock();
+    const silent = { name: "silent", look: () => new Promise<never>(() => undefined) };
+    const quick = { name: "quick", look: async () => ok("Fine.") };
+    const found = new Doctor({ checks: [silent, quick], clock, log }).examine();
+    await quiet();
+
+    await clock.advance(5_000);
+
+    expect((await found).map(({ name, status }) => [name, status])).toEqual([
+      ["silent", "fail"],
+      ["quick", "ok"],
+    ]);
+    expect(clock.pending).toBe(0);
+  });
+
+  test("finds nothing wrong with nothing", () => {
+    expect(statusOf([])).toBe("ok");
+  });
+});

@@ -1,0 +1,167 @@
+import { randomUUID } from "node:crypto";
+import { beforeEach, describe, expect, test } from "vitest";
+import type { RunId } from "../../../../src/core/ids.ts";
+import { ADMINISTRATOR_SUBJECT } from "../../../../src/core/people/identity.ts";
+import type { Principal } from "../../../../src/core/people/principal.ts";
+import { guestOf } from "../../../../src/core/people/share-link.ts";
+import { FIRST_TEAM } from "../../../../src/core/people/team.ts";
+import type { Run } from "../../../../src/core/runs/run.ts";
+import { isVisible } from "../../../../src/core/runs/visibility.ts";
+import { aChange, anOrigin, aRun } from "../../../support/run-builders.ts";
+import { PeopleBench } from "./people-bench.ts";
+
+let bench: PeopleBench;
+beforeEach(() => {
+  bench = new PeopleBench();
+});
+
+const UNKNOWN = { code: "resource_not_found" };
+const INVALID = { code: "invalid_request" };
+const SUBJECT = "memory:Ada";
+
+async function current({ id }: Pick<Principal, "id">): Promise<Principal | undefined> {
+  const [principal] = await bench.storage.people.getMany([id]);
+  return principal;
+}
+
+describe("linking an account", () => {
+  test("makes it somebody else's, and disables who is left with nothing", async () => {
+    const [admin, mira] = [await bench.viewer(["admin"]), await bench.principal()];
+    const before = await bench.storage.people.ensure(FIRST_TEAM, SUBJECT, "Ada");
+
+    const link = await bench.identities.link(admin, SUBJECT, mira.id);
+
+    expect(link).toMatchObject({ subject: SUBJECT, principalId: mira.id });
+    expect((await bench.storage.people.ensure(FIRST_TEAM, SUBJECT, undefined)).id).toBe(mira.id);
+    expect(await current(before)).toMatchObject({ disabled: true });
+  });
+
+  test("leaves alone who has another account, a key that opens, or the team to manage", async () => {
+    const [admin, mira] = [await bench.viewer(["admin"]), await bench.principal()];
+    const { identities, people } = bench.storage;
+    const both = await people.ensure(FIRST_TEAM, "memory:one", "Ada");
+    await identities.link(FIRST_TEAM, "memory:two", both.id);
+    const { principal: keyed } = await bench.holder(["runs:read"]);
+    await identities.link(FIRST_TEAM, "memory:keyed", keyed.id);
+    const boss = await bench.principal({ administrator: true });
+    await identities.link(FIRST_TEAM, "memory:boss", boss.id);
+
+    for (const subject of ["memory:one", "memory:keyed", "memory:boss"])
+      await bench.identities.link(admin, subject, mira.id);
+
+    for (const one of [both, keyed, boss]) expect(await current(one)).toMatchObject({ disabled: false });
+  });
+
+  test("counts no key that is over", async () => {
+    const [admin, mira] = [await bench.viewer(["admin"]), await bench.principal()];
+    const { key, principal } = await bench.holder(["runs:read"]);
+    await bench.storage.identities.link(FIRST_TEAM, SUBJECT, principal.id);
+    await bench.storage.keys.update({ ...key, revokedAt: bench.clock.now() });
+
+    await bench.identities.link(admin, SUBJECT, mira.id);
+
+    expect(await current(principal)).toMatchObject({ disabled: true });
+  });
+
+  test("again to the same principal changes nothing", async () => {
+    const admin = await bench.viewer(["admin"]);
+    const ada = await bench.storage.people.ensure(FIRST_TEAM, SUBJECT, "Ada");
+
+    await bench.identities.link(admin, SUBJECT, ada.id);
+
+    expect(await current(ada)).toEqual(ada);
+  });
+
+  test("is for people of the team who are not disabled, and never of our own account", async () => {
+    const admin = await bench.viewer(["admin"]);
+    const [stranger, gone, mira] = [
+      await bench.principal({ teamId: await bench.team() }),
+      await bench.principal({ disabled: true }),
+      await bench.principal(),
+    ];
+    const { identities } = bench;
+
+    await expect(identities.link(admin, SUBJECT, stranger.id)).rejects.toMatchObject(UNKNOWN);
+    await expect(identities.link(admin, SUBJECT, gone.id)).rejects.toMatchObject(INVALID);
+    await expect(identities.link(admin, ADMINISTRATOR_SUBJECT, mira.id)).rejects.toMatchObject(INVALID);
+    expect(await identities.list(admin)).toEqual([]);
+  });
+});
+
+test("our own account is neither listed nor unlinked", async () => {
+  const admin = await bench.viewer(["admin"]);
+  await bench.storage.administrators.set("hash", "…");
+  const own = await bench.storage.identities.find(FIRST_TEAM, ADMINISTRATOR_SUBJECT);
+
+  expect(await bench.identities.list(admin)).toEqual([]);
+  await expect(bench.identities.unlink(admin, own?.id ?? "")).rejects.toMatchObject(UNKNOWN);
+});
+
+test("an account of another team is not unlinked", async () => {
+  const teamId = await bench.team();
+  await bench.storage.people.ensure(teamId, SUBJECT, "Ada");
+  const [link] = await bench.storage.identities.list(teamId);
+  const operator = await bench.viewer(["admin"]);
+  const admin = await bench.viewer(["admin"], { teamId });
+
+  await expect(bench.identities.unlink(operator, link?.id ?? "")).rejects.toMatchObject(UNKNOWN);
+  await bench.identities.unlink(admin, link?.id ?? "");
+
+  expect(await bench.identities.list(admin)).toEqual([]);
+});
+
+describe("a share link", () => {
+  async function aRunOf(creator: Pick<Principal, "id">, changes: Partial<Run> = {}): Promise<Run> {
+    const origin = anOrigin({ creatorId: creator.id, ...changes });
+    return bench.storage.runs.create(origin, aChange(aRun(origin)));
+  }
+
+  test("opens until its end, and shows its run alone", async () => {
+    const viewer = await bench.viewer(["runs:write"]);
+    const [run, other] = [await aRunOf(viewer, { teamOwned: false }), await aRunOf(viewer)];
+
+    await bench.shareLinks.create(viewer, run.id, { tokenHash: "hash", lifetimeMs: 1_000 });
+    const link = await bench.shareLinks.open("hash");
+    await bench.clock.advance(1_000);
+
+    if (link === undefined) throw new Error("The link does not open.");
+    expect([run, other].map((one) => isVisible(one, guestOf(link)))).toEqual([true, false]);
+    expect(await bench.shareLinks.open("hash")).toBeUndefined();
+  });
+
+  test("dies when it is removed, and with its maker", async () => {
+    const viewer = await bench.viewer(["runs:write"]);
+    const run = await aRunOf(viewer);
+    const make = (tokenHash: string) =>
+      bench.shareLinks.create(viewer, run.id, { tokenHash, lifetimeMs: 1_000 });
+    const { link } = await make("removed");
+    await make("of the disabled");
+
+    await bench.shareLinks.remove(viewer, run.id, link.id);
+    expect(await bench.shareLinks.open("removed")).toBeUndefined();
+    expect(await bench.shareLinks.open("of the disabled")).toBeDefined();
+    const [maker] = await bench.storage.people.getMany([viewer.id]);
+    if (maker !== undefined) await bench.storage.people.put({ ...maker, disabled: true });
+
+    expect(await bench.shareLinks.open("of the disabled")).toBeUndefined();
+  });
+
+  test("is made, seen and removed by who sees the run", async () => {
+    const [ann, ben] = [await bench.viewer(["runs:write"]), await bench.viewer(["runs:write"])];
+    const foreign = await bench.viewer(["admin"], { teamId: await bench.team() });
+    const run = await aRunOf(ann, { teamOwned: false });
+    const wanted = { tokenHash: "hash", lifetimeMs: 1_000 };
+    const { link } = await bench.shareLinks.create(ann, run.id, wanted);
+
+    for (const viewer of [ben, foreign]) {
+      await expect(bench.shareLinks.create(viewer, run.id, wanted)).rejects.toMatchObject(UNKNOWN);
+      await expect(bench.shareLinks.list(viewer, run.id)).rejects.toMatchObject(UNKNOWN);
+      await expect(bench.shareLinks.remove(viewer, run.id, link.id)).rejects.toMatchObject(UNKNOWN);
+    }
+    const nowhere = randomUUID() as RunId;
+    await expect(bench.shareLinks.create(ann, nowhere, wanted)).rejects.toMatchObject(UNKNOWN);
+    const other = await aRunOf(ann);
+    await expect(bench.shareLinks.remove(ann, other.id, link.id)).rejects.toMatchObject(UNKNOWN);
+    expect(await bench.shareLinks.list(ann, run.id)).toEqual([link]);
+  });
+});

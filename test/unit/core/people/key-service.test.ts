@@ -1,0 +1,225 @@
+import { randomUUID } from "node:crypto";
+import { beforeEach, describe, expect, test } from "vitest";
+import type { PrincipalId } from "../../../../src/core/ids.ts";
+import { hasScope, isAlive, type KeyHolder, type Scope } from "../../../../src/core/people/api-key.ts";
+import { ADMINISTRATOR_SUBJECT } from "../../../../src/core/people/identity.ts";
+import { FIRST_TEAM } from "../../../../src/core/people/team.ts";
+import { PeopleBench } from "./people-bench.ts";
+
+let bench: PeopleBench;
+beforeEach(() => {
+  bench = new PeopleBench();
+});
+
+const WRITES: readonly Scope[] = ["settings:write"];
+
+async function isOpen(secret: string): Promise<boolean> {
+  const holder = await bench.find(secret);
+  return holder !== undefined && isAlive(holder, bench.clock.now());
+}
+
+describe("a new key", () => {
+  test("is its maker's own, shown once and stored as a hash", async () => {
+    const caller = await bench.holder(["settings:write", "runs:write"]);
+
+    const { key, secret } = await bench.keys.create(caller, { name: "ci", scopes: ["runs:write"] });
+
+    expect((await bench.find(secret))?.key).toEqual(key);
+    expect(key).toMatchObject({
+      name: "ci",
+      principalId: caller.principal.id,
+      createdBy: caller.principal.id,
+    });
+    expect(JSON.stringify(key)).not.toContain(secret);
+  });
+
+  test.each<[readonly Scope[], readonly Scope[], boolean]>([
+    [["settings:write", "runs:write"], ["runs:read", "settings:read"], true],
+    [["settings:write", "runs:read"], ["runs:write"], false],
+    [["settings:write"], ["runs:read"], false],
+    [["settings:write"], ["admin"], false],
+    [["admin"], ["admin", "runs:write", "settings:write"], true],
+  ])("of a key with %j may have %j: %j", async (own, wanted, isAllowed) => {
+    const made = bench.keys.create(await bench.holder(own), { name: "x", scopes: wanted });
+
+    if (isAllowed) expect((await made).key.scopes).toEqual(wanted);
+    else await expect(made).rejects.toMatchObject({ code: "not_authorized" });
+  });
+
+  test("with admin is for administrators alone, whoever makes it", async () => {
+    const [admin, member] = [await bench.holder(["admin"]), await bench.principal()];
+    const wanted = { name: "x", scopes: ["admin"], principalId: member.id } as const;
+
+    await expect(bench.keys.create(admin, wanted)).rejects.toMatchObject({ code: "invalid_request" });
+  });
+
+  test("for somebody else is an administrator's to make, for people of the team who are not disabled", async () => {
+    const [admin, member] = [await bench.holder(["admin"]), await bench.holder(WRITES)];
+    const [ada, gone] = [await bench.principal(), await bench.principal({ disabled: true })];
+    const outsider = await bench.principal({ teamId: await bench.team() });
+    const give = (caller: KeyHolder, principalId: PrincipalId) =>
+      bench.keys.create(caller, { name: "x", scopes: ["settings:read"], principalId });
+
+    expect((await give(admin, ada.id)).key).toMatchObject({
+      principalId: ada.id,
+      createdBy: admin.principal.id,
+    });
+    await expect(give(member, ada.id)).rejects.toMatchObject({ code: "not_authorized" });
+    await expect(give(admin, gone.id)).rejects.toMatchObject({ code: "invalid_request" });
+    const foreign = await bench.holder(["admin"], { teamId: outsider.teamId });
+    await expect(give(foreign, ada.id)).rejects.toMatchObject({ code: "resource_not_found" });
+    await expect(give(admin, randomUUID() as PrincipalId)).rejects.toMatchObject({
+      code: "resource_not_found",
+    });
+  });
+
+  test("of another team is an operator's to make until that team has one that opens", async () => {
+    const [operator, teamId] = [await bench.holder(["admin"]), await bench.team()];
+    const boss = await bench.principal({ teamId, administrator: true });
+    const give = () =>
+      bench.keys.create(operator, { name: "first", scopes: ["admin"], principalId: boss.id });
+
+    const first = await give();
+    await expect(give()).rejects.toMatchObject({ code: "resource_not_found" });
+    await bench.storage.keys.update({ ...first.key, revokedAt: bench.clock.now() });
+    const again = await give();
+
+    expect([first.key.principalId, again.key.principalId]).toEqual([boss.id, boss.id]);
+  });
+
+  test("ends in the future", async () => {
+    const caller = await bench.holder(["admin"]);
+    const make = (expiresAt: Date) =>
+      bench.keys.create(caller, { name: "x", scopes: ["runs:read"], expiresAt });
+
+    await expect(make(bench.clock.now())).rejects.toMatchObject({
+      options: { issues: [{ path: "expires_at" }] },
+    });
+    const { secret } = await make(new Date(bench.clock.now().getTime() + 1_000));
+    expect(await isOpen(secret)).toBe(true);
+    await bench.clock.advance(1_000);
+    expect(await isOpen(secret)).toBe(false);
+  });
+});
+
+describe("keys", () => {
+  test("are seen by their own principal and by the team's administrators", async () => {
+    const [admin, ada] = [await bench.holder(["admin"]), await bench.holder(WRITES)];
+    const foreign = await bench.holder(["admin"], { teamId: await bench.team() });
+    const ids = async (caller: KeyHolder, whose?: PrincipalId) =>
+      (await bench.keys.list(caller, whose)).map(({ id }) => id);
+
+    expect(new Set(await ids(admin))).toEqual(new Set([admin.key.id, ada.key.id]));
+    expect(await ids(admin, ada.principal.id)).toEqual([ada.key.id]);
+    expect(await ids(ada)).toEqual([ada.key.id]);
+    expect(await ids(ada, admin.principal.id)).toEqual([]);
+    expect(await ids(foreign)).toEqual([foreign.key.id]);
+    await expect(bench.keys.get(ada, admin.key.id)).rejects.toMatchObject({ code: "resource_not_found" });
+  });
+
+  test("without the scope admin see no more than their own, though their principal administers", async () => {
+    const careful = await bench.holder(WRITES, { administrator: true });
+    await bench.holder(["admin"]);
+
+    expect(await bench.keys.list(careful)).toHaveLength(1);
+    expect(hasScope(careful, "admin")).toBe(false);
+  });
+
+  test("are renamed and given another end, but what is over stays so", async () => {
+    const caller = await bench.holder(["admin"]);
+    const { key } = await bench.keys.create(caller, { name: "x", scopes: ["runs:read"] });
+    const later = new Date(bench.clock.now().getTime() + 5_000);
+
+    expect(await bench.keys.change(caller, key.id, { name: "y", expiresAt: later })).toMatchObject({
+      name: "y",
+      expiresAt: later,
+    });
+    await bench.keys.revoke(caller, key.id);
+    await expect(bench.keys.change(caller, key.id, { expiresAt: later })).rejects.toMatchObject({
+      code: "invalid_request",
+    });
+    expect(await bench.keys.change(caller, key.id, { name: "z" })).toMatchObject({ name: "z" });
+  });
+
+  test("die when they are revoked, and the moment of it stays", async () => {
+    const caller = await bench.holder(["admin"]);
+    const { key, secret } = await bench.keys.create(caller, { name: "x", scopes: ["runs:read"] });
+    const revokedAt = bench.clock.now();
+
+    await bench.keys.revoke(caller, key.id);
+    await bench.clock.advance(1_000);
+    await bench.keys.revoke(caller, key.id);
+
+    expect([await isOpen(secret), (await bench.find(secret))?.key.revokedAt]).toEqual([false, revokedAt]);
+  });
+});
+
+describe("a rotated key", () => {
+  test("has the same properties, and the old one is dead", async () => {
+    const caller = await bench.holder(["admin"]);
+    const member = await bench.principal();
+    const expiresAt = new Date(bench.clock.now().getTime() + 9_000);
+    const wanted = { name: "ci", scopes: ["runs:write"], expiresAt, principalId: member.id } as const;
+    const old = await bench.keys.create(caller, wanted);
+
+    const fresh = await bench.keys.rotate(caller, old.key.id, 0);
+
+    const { createdAt, id, hint, ...same } = old.key;
+    expect(fresh.key).toMatchObject(same);
+    expect([fresh.key.id === id, fresh.secret === old.secret]).toEqual([false, false]);
+    expect([await isOpen(old.secret), await isOpen(fresh.secret)]).toEqual([false, true]);
+  });
+
+  test("leaves the old one open as long as asked for, and never longer than it would have been", async () => {
+    const caller = await bench.holder(["admin"]);
+    const make = async (lifeMs?: number) =>
+      bench.keys.create(caller, {
+        name: "ci",
+        scopes: ["runs:write"],
+        ...(lifeMs === undefined ? {} : { expiresAt: new Date(bench.clock.now().getTime() + lifeMs) }),
+      });
+    const [endless, short] = [await make(), await make(1_000)];
+
+    await bench.keys.rotate(caller, endless.key.id, 5_000);
+    await bench.keys.rotate(caller, short.key.id, 5_000);
+
+    await bench.clock.advance(999);
+    expect([await isOpen(endless.secret), await isOpen(short.secret)]).toEqual([true, true]);
+    await bench.clock.advance(1);
+    expect([await isOpen(endless.secret), await isOpen(short.secret)]).toEqual([true, false]);
+    await bench.clock.advance(4_000);
+    expect(await isOpen(endless.secret)).toBe(false);
+  });
+
+  test("is not had by a key that may do less, nor of one that is over", async () => {
+    const owner = await bench.holder(["runs:write", "settings:write"]);
+    const strong = await bench.keys.create(owner, { name: "x", scopes: ["runs:write"] });
+    const weak = { ...owner, key: { ...owner.key, scopes: WRITES } };
+
+    await expect(bench.keys.rotate(weak, strong.key.id, 0)).rejects.toMatchObject({ code: "not_authorized" });
+    await bench.keys.revoke(weak, strong.key.id);
+    await expect(bench.keys.rotate(owner, strong.key.id, 0)).rejects.toMatchObject({
+      code: "invalid_request",
+    });
+  });
+});
+
+test("the installation's own key is ended by its operator alone", async () => {
+  const { administrators, identities } = bench.storage;
+  await administrators.set("hash of the key", "…");
+  const link = await identities.find(FIRST_TEAM, ADMINISTRATOR_SUBJECT);
+  const caller = await bench.find("the key");
+  if (caller === undefined) throw new Error("The key is not stored.");
+  const later = new Date(bench.clock.now().getTime() + 5_000);
+
+  const { id } = caller.key;
+  for (const end of [
+    () => bench.keys.revoke(caller, id),
+    () => bench.keys.rotate(caller, id, 0),
+    () => bench.keys.change(caller, id, { expiresAt: later }),
+  ])
+    await expect(end()).rejects.toMatchObject({ code: "invalid_request" });
+
+  expect((await bench.find("the key"))?.principal.id).toBe(link?.principalId);
+  expect(await bench.keys.change(caller, id, { name: "Ours" })).toMatchObject({ name: "Ours" });
+});

@@ -1,0 +1,96 @@
+import { describe, expect, test } from "vitest";
+import { type Errand, route } from "../../../../src/core/routing/route.ts";
+import { routedConfig } from "../../../../src/core/routing/routed-config.ts";
+import type { RoutingMatch } from "../../../../src/core/routing/routing-rule.ts";
+import { aRoutingRule } from "../../../support/rule-builders.ts";
+
+const ERRAND: Errand = {
+  source: "GITHUB_WEBHOOK",
+  integration: "github",
+  installation: "7",
+  place: "acme/web",
+  text: "Fix the flaky login test",
+  config: {},
+};
+
+describe("routing", () => {
+  test("the first rule that matches decides", () => {
+    const other = aRoutingRule({ match: { places: ["acme/api"] } });
+    const first = aRoutingRule({ match: { places: ["acme/*"], text: ["login"] } });
+
+    const routing = route([other, first, aRoutingRule()], ERRAND);
+
+    expect(routing.rule).toBe(first);
+    expect(routing.reason).toBe("The first rule that matches: places, text.");
+    expect(routing.considered).toEqual([{ rule: other, mismatch: "places" }, { rule: first }]);
+  });
+
+  test.each<[RoutingMatch, RoutingMatch]>([
+    [{ integrations: ["github"] }, { integrations: ["slack"] }],
+    [{ installations: ["7"] }, { installations: ["8"] }],
+    [{ places: ["*/web"] }, { places: ["web"] }],
+    [{ text: ["LOGIN"] }, { text: ["log"] }],
+    [{ sources: ["GITHUB_WEBHOOK"] }, { sources: ["SLACK"] }],
+  ])("%j holds, %j does not", (holding, failing) => {
+    expect(route([aRoutingRule({ match: holding })], ERRAND).rule).toBeDefined();
+    expect(route([aRoutingRule({ match: failing })], ERRAND).rule).toBeUndefined();
+  });
+
+  test("leaves a request alone that names its environment", () => {
+    const config = { environment_id: "mine" };
+
+    expect(route([aRoutingRule()], { ...ERRAND, config })).toMatchObject({ considered: [] });
+  });
+
+  test("reaches what did not come through an integration only by its source", () => {
+    const asked: Errand = { source: "API", text: "x", config: {} };
+    const named = aRoutingRule({ match: { sources: ["API"] } });
+
+    expect(route([aRoutingRule(), named], asked).rule).toBe(named);
+  });
+});
+
+describe("a routed configuration", () => {
+  const rule = aRoutingRule({
+    name: "web",
+    environmentId: "env-web",
+    config: { model_id: "m-rule", base_prompt: "Be brief." },
+  });
+
+  test("has the rule's values where the request has none, and says which layer gave each", () => {
+    const asked = { model_id: "m-asked" };
+
+    const { config, provenance } = routedConfig(asked, route([rule], ERRAND));
+
+    expect(config).toEqual({ model_id: "m-asked", base_prompt: "Be brief.", environment_id: "env-web" });
+    expect(provenance).toEqual({
+      routing: { environment: "env-web", rule: "web", reason: "The first rule that matches." },
+      config_layers: {
+        harness: "default",
+        model_id: "request",
+        base_prompt: "routing_rule",
+        environment_id: "routing_rule",
+      },
+    });
+  });
+
+  test("says that no rule matched, where there are rules", () => {
+    const slack = aRoutingRule({ match: { integrations: ["slack"] } });
+
+    expect(routedConfig({}, route([slack], ERRAND)).provenance.routing).toEqual({
+      environment: null,
+      rule: null,
+      reason: "No routing rule matches.",
+    });
+    expect(routedConfig({}, route([], ERRAND)).provenance).toEqual({ config_layers: { harness: "default" } });
+  });
+
+  test("takes an agent from one layer as a whole: its model belongs to it", () => {
+    const codex = aRoutingRule({ config: { harness: { type: "codex", model_id: "m" } } });
+
+    const { config, provenance } = routedConfig({ harness: { type: "demo" } }, route([codex], ERRAND));
+
+    expect(config).toEqual({ harness: { type: "demo" } });
+    expect(provenance.config_layers).toEqual({ harness: "request" });
+  });
+});

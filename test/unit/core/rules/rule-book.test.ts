@@ -1,0 +1,74 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import type { TeamId } from "../../../../src/core/ids.ts";
+import { FIRST_TEAM } from "../../../../src/core/people/team.ts";
+import type { Rule } from "../../../../src/core/rules/rule.ts";
+import { RuleBook } from "../../../../src/core/rules/rule-book.ts";
+import { MemoryNews } from "../../../../src/news/memory-news.ts";
+import { ManualClock } from "../../../support/manual-clock.ts";
+import { aPolicy } from "../../../support/rule-builders.ts";
+
+let clock: ManualClock;
+let news: MemoryNews;
+let stored: readonly Rule[];
+let reads: TeamId[];
+let failure: Error | undefined;
+let book: RuleBook<Rule>;
+beforeEach(() => {
+  [clock, news, stored, reads, failure] = [new ManualClock(), new MemoryNews(), [], [], undefined];
+  const list = async (teamId: TeamId) => {
+    reads.push(teamId);
+    if (failure !== undefined) throw failure;
+    return stored;
+  };
+  book = new RuleBook({ records: { list }, topic: "rules", news, clock });
+});
+
+describe("the rules of a team", () => {
+  test("stand by priority, then by age; those that are switched off do not count", async () => {
+    const at = (time: string) => new Date(`2026-03-01T${time}:00.000Z`);
+    stored = [
+      aPolicy({ name: "c", priority: 2, createdAt: at("10:00") }),
+      aPolicy({ name: "b", priority: 1, createdAt: at("12:00") }),
+      aPolicy({ name: "off", priority: 0, enabled: false }),
+      aPolicy({ name: "a", priority: 1, createdAt: at("11:00") }),
+    ];
+
+    expect((await book.of(FIRST_TEAM)).map(({ name }) => name)).toEqual(["a", "b", "c"]);
+  });
+
+  test("are read once, however often they are asked for, and each team's apart", async () => {
+    await Promise.all([book.of(FIRST_TEAM), book.of(FIRST_TEAM)]);
+    await book.of(FIRST_TEAM);
+    await book.of("other" as TeamId);
+
+    expect(reads).toEqual([FIRST_TEAM, "other"]);
+  });
+
+  test("are read anew on news of a change", async () => {
+    await book.of(FIRST_TEAM);
+    stored = [aPolicy({ name: "new" })];
+
+    news.tell(["rules"]);
+
+    await expect.poll(async () => (await book.of(FIRST_TEAM)).map(({ name }) => name)).toEqual(["new"]);
+  });
+
+  test("are read anew after five seconds, should news be lost", async () => {
+    await book.of(FIRST_TEAM);
+    stored = [aPolicy({ name: "new" })];
+
+    await clock.advance(4_900);
+    expect(await book.of(FIRST_TEAM)).toEqual([]);
+    await clock.advance(100);
+
+    expect(await book.of(FIRST_TEAM)).toMatchObject([{ name: "new" }]);
+  });
+
+  test("that could not be read are asked for again", async () => {
+    failure = new Error("away");
+    await expect(book.of(FIRST_TEAM)).rejects.toThrow("away");
+    failure = undefined;
+
+    expect(await book.of(FIRST_TEAM)).toEqual([]);
+  });
+});

@@ -1,0 +1,135 @@
+import { describe, expect, test } from "vitest";
+import type { PrincipalId } from "../../../../src/core/ids.ts";
+import { decideApproval } from "../../../../src/core/runs/decide-approval.ts";
+import { decideCancel } from "../../../../src/core/runs/decide-cancel.ts";
+import { decideFollowUp } from "../../../../src/core/runs/decide-follow-up.ts";
+import { freshSubject } from "../../../../src/core/runs/new-run.ts";
+import type { Approval, Run } from "../../../../src/core/runs/run.ts";
+import { anOrigin } from "../../../support/run-builders.ts";
+import { anEdit } from "./edit.ts";
+
+const ADA = "019cb000-0000-7000-8000-000000000001" as PrincipalId;
+const APPROVAL: Approval = { policyId: "p1", reason: "Production needs a second look." };
+const WAITING = { state: "BLOCKED", approval: APPROVAL } as const;
+
+describe("a new run that needs approval", () => {
+  test("is blocked from the start, says for whom it waits, and has no job", () => {
+    const { run } = freshSubject(anOrigin(), APPROVAL);
+    const edit = anEdit(run);
+
+    edit.begin();
+
+    const change = edit.done();
+    const message = "Waits for an administrator's approval. Production needs a second look.";
+    expect(change.progress).toMatchObject({ ...WAITING, statusMessage: { message } });
+    expect(change.events.map(({ body }) => body)).toEqual([
+      { kind: "run.created", state: "BLOCKED" },
+      { kind: "approval.requested", ...APPROVAL },
+    ]);
+    expect(change.jobs).toEqual([]);
+  });
+});
+
+describe("an approval", () => {
+  test("queues the run, with its job", () => {
+    const change = decide(WAITING, true);
+
+    expect(change.progress).toMatchObject({
+      state: "QUEUED",
+      statusMessage: undefined,
+      approval: { ...APPROVAL, approved: true, decidedBy: ADA },
+    });
+    expect(change.jobs).toMatchObject([{ kind: "run" }]);
+    expect(change.events.map(({ body }) => body)).toMatchObject([
+      { kind: "approval.decided", approved: true, decidedBy: ADA },
+      { kind: "run.state", from: "BLOCKED", to: "QUEUED", reason: "Approved by Ada." },
+    ]);
+  });
+
+  test("that is refused cancels the run, with the comment as its reason", () => {
+    const change = decide(WAITING, false, "not on a Friday");
+
+    expect(change.progress).toMatchObject({
+      state: "CANCELLED",
+      statusMessage: { message: "Refused by Ada: not on a Friday" },
+      approval: { approved: false },
+    });
+    expect(change.events).toMatchObject([{ body: { comment: "not on a Friday" } }, {}]);
+    expect(change.jobs).toEqual([]);
+  });
+
+  test.each([true, false])("given twice (%s) changes nothing the second time", (approved) => {
+    for (const state of ["QUEUED", "INPROGRESS", "SUCCEEDED", "CANCELLED"] as const) {
+      const change = decide({ state, approval: { ...APPROVAL, approved } }, approved);
+
+      expect([change.events, change.progress.state]).toEqual([[], state]);
+    }
+  });
+
+  test.each<[string, Partial<Run>, boolean]>([
+    ["of a run that needs none", { state: "QUEUED" }, true],
+    ["of a run that was refused", { state: "CANCELLED", approval: { ...APPROVAL, approved: false } }, true],
+    ["taken back", { state: "INPROGRESS", approval: { ...APPROVAL, approved: true } }, false],
+    ["of a run that was cancelled while it waited", { ...WAITING, state: "CANCELLED" }, true],
+  ])("%s is a conflict that no repeat mends", (_what, run, approve) => {
+    expect(() => decide(run, approve)).toThrow(
+      expect.objectContaining({ code: "conflict", retryable: false }),
+    );
+  });
+});
+
+describe("a follow-up to a run that waits for approval", () => {
+  test.each(["yes", "approve", "no", "And the lexer"])("(%j) is held, and decides nothing", (message) => {
+    const edit = anEdit(WAITING);
+
+    const id = decideFollowUp(edit, { message, authorId: ADA });
+
+    const change = edit.done();
+    expect(change.followUps).toMatchObject([{ id, message }]);
+    expect(change.progress).toMatchObject(WAITING);
+    expect(change.jobs).toEqual([]);
+  });
+
+  test.each<[string, Approval]>([
+    ["cancelled while it waited", APPROVAL],
+    ["refused", { ...APPROVAL, approved: false, decidedBy: ADA }],
+  ])("and was %s asks anew instead of getting around it", (_what, approval) => {
+    const edit = anEdit({ state: "CANCELLED", approval });
+
+    decideFollowUp(edit, { message: "please", authorId: ADA });
+
+    const change = edit.done();
+    expect(change.progress).toMatchObject({ state: "BLOCKED", approval: APPROVAL });
+    expect(change.progress.approval).not.toHaveProperty("approved");
+    expect(change.events.map(({ body }) => body.kind)).toEqual([
+      "followup.received",
+      "run.state",
+      "run.state",
+      "approval.requested",
+    ]);
+    expect(change.jobs).toEqual([]);
+  });
+
+  test("and was approved takes it up like any other", () => {
+    const edit = anEdit({ state: "SUCCEEDED", approval: { ...APPROVAL, approved: true } });
+
+    decideFollowUp(edit, { message: "and this", authorId: ADA });
+
+    expect(edit.done()).toMatchObject({ progress: { state: "QUEUED" }, jobs: [{ kind: "run" }] });
+  });
+});
+
+test("a run that waits for approval can be cancelled", () => {
+  const edit = anEdit(WAITING);
+
+  decideCancel(edit, "Ada");
+
+  expect(edit.done().progress).toMatchObject({ state: "CANCELLED", approval: APPROVAL });
+});
+
+function decide(run: Partial<Run>, approve: boolean, comment?: string) {
+  const edit = anEdit(run);
+  const said = comment === undefined ? {} : { comment };
+  decideApproval(edit, { approve, decidedBy: ADA, name: "Ada", ...said });
+  return edit.done();
+}

@@ -1,0 +1,36 @@
+import { expect } from "vitest";
+import type { RunEvent } from "../../../../src/core/runs/events.ts";
+import type { Run } from "../../../../src/core/runs/run.ts";
+import { isEnded, mayMove } from "../../../../src/core/runs/states.ts";
+
+/** Sequence numbers have no holes, and the log tells the run's state by moves that are allowed. */
+export function checkLog(run: Run, events: readonly RunEvent[]): void {
+  expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
+  expect(run.lastSeq).toBe(events.length);
+  let state = "";
+  for (const { body } of events) {
+    if (body.kind === "run.created") state = body.state;
+    if (body.kind !== "run.state") continue;
+    expect(body.from).toBe(state);
+    expect(mayMove(body.from, body.to), `${body.from} to ${body.to}`).toBe(true);
+    if (isEnded(body.from)) expect(body.reason).toMatch(/follow-up/);
+    state = body.to;
+  }
+  expect(run.state).toBe(state);
+}
+
+/** A run that was cancelled, or failed outside of a turn, keeps what waits for the next word. */
+export function mustHaveTakenAll({ state }: Run, events: readonly RunEvent[]): boolean {
+  if (!isEnded(state) || state === "CANCELLED") return false;
+  if (state === "SUCCEEDED") return true;
+  let isInTurn = false;
+  let hasEndedInTurn = false;
+  for (const { body } of events) {
+    if (body.kind === "turn.started") isInTurn = true;
+    if (body.kind === "turn.ended") isInTurn = false;
+    if (body.kind !== "run.state" || !isEnded(body.to)) continue;
+    hasEndedInTurn = isInTurn;
+    isInTurn = false;
+  }
+  return hasEndedInTurn;
+}

@@ -1,0 +1,179 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import type { Principal } from "../../../../src/core/people/principal.ts";
+import type { Policy } from "../../../../src/core/policies/policy.ts";
+import type { PermissionRequest } from "../../../../src/core/ports/agent-runner.ts";
+import type { Run } from "../../../../src/core/runs/run.ts";
+import { CoreBench } from "../../../support/core-bench.ts";
+import { anEnvironment } from "../../../support/environment-builders.ts";
+import { quiet } from "../../../support/manual-clock.ts";
+import { aPolicy, aRoutingRule } from "../../../support/rule-builders.ts";
+import { END_TURN } from "../../../support/scripted-agents.ts";
+
+const REFUSED = { code: "not_authorized", message: "Not today." };
+const QUESTION: PermissionRequest = {
+  permissionId: "p1",
+  title: "May I?",
+  options: [
+    { optionId: "yes", name: "Yes", kind: "allow_once" },
+    { optionId: "no", name: "No", kind: "reject_once" },
+  ],
+};
+
+let bench: CoreBench;
+let ada: Principal;
+let bob: Principal;
+let chief: Principal;
+beforeEach(async () => {
+  bench = new CoreBench();
+  for (const id of ["env-prod", "env-dev"]) await bench.storage.environments.add(anEnvironment(id));
+  [ada, bob] = [await bench.person("Ada"), await bench.person("Bob")];
+  chief = { ...(await bench.person("Chief")), administrator: true };
+});
+
+describe("what a policy forbids", () => {
+  test("starts no run", async () => {
+    await forbid({ match: { actions: ["create"], principals: [ada.id] } });
+
+    await expect(bench.create({ creator: ada })).rejects.toMatchObject(REFUSED);
+
+    expect(bench.queue.list()).toEqual([]);
+    expect(await bench.create({ creator: bob })).toMatchObject({ state: "QUEUED" });
+  });
+
+  test("is judged by the environment and agent that the run gets", async () => {
+    await forbid({ match: { environments: ["env-prod"], agents: ["scripted"] } });
+
+    await expect(bench.create({ config: { environment_id: "env-prod" } })).rejects.toMatchObject(REFUSED);
+    expect(await bench.create({ config: { environment_id: "env-dev" } })).toMatchObject({ state: "QUEUED" });
+  });
+
+  test("changes no run: follow-up, cancel and answer", async () => {
+    const run = await aBlockedRun();
+    const { id } = await bench.create();
+    await quiet();
+    const other = await bench.run(id);
+    await forbid({ match: { actions: ["follow_up", "cancel", "answer"], principals: [bob.id] } });
+    const choice = { permissionId: "p1", optionId: "yes" };
+
+    for (const forbidden of [
+      () => bench.runs.followUp(other.id, bob, { message: "x", authorId: bob.id }),
+      () => bench.runs.cancel(other.id, bob),
+      () => bench.runs.answerPermission(run.id, bob, choice),
+    ])
+      await expect(forbidden()).rejects.toMatchObject(REFUSED);
+
+    expect(await bench.run(run.id)).toEqual(run);
+    expect(await bench.run(other.id)).toEqual(other);
+  });
+
+  test("is not answered in words either", async () => {
+    const run = await aBlockedRun();
+    await forbid({ match: { actions: ["answer"], principals: [bob.id] } });
+    const say = (message: string, by: Principal) =>
+      bench.runs.followUp(run.id, by, { message, authorId: by.id });
+
+    for (const words of ["yes", "no", "why?"]) await expect(say(words, bob)).rejects.toMatchObject(REFUSED);
+    expect((await say("yes", ada)).run.state).toBe("INPROGRESS");
+  });
+
+  test("lets words answer where only follow-ups are forbidden, but not words that ask for more", async () => {
+    const run = await aBlockedRun();
+    await forbid({ match: { actions: ["follow_up"] } });
+    const say = (message: string) => bench.runs.followUp(run.id, ada, { message, authorId: ada.id });
+
+    await expect(say("rather do something else")).rejects.toMatchObject(REFUSED);
+    expect((await say("no")).run.state).toBe("INPROGRESS");
+  });
+
+  test("is hidden from whoever may not see the run", async () => {
+    const run = await bench.create({ creator: ada, teamOwned: false });
+    await forbid({});
+
+    await expect(bench.runs.cancel(run.id, bob)).rejects.toMatchObject({ code: "resource_not_found" });
+  });
+});
+
+describe("a run that a policy lets wait for approval", () => {
+  beforeEach(() =>
+    bench.storage.policies.add(
+      aPolicy({ effect: "require_approval", reason: "Needs a look.", match: { principals: [ada.id] } }),
+    ),
+  );
+
+  test("is not worked on, however long it waits", async () => {
+    await bench.start();
+    const run = await bench.create({ creator: ada });
+    await bench.clock.advance(24 * 3_600_000);
+    await bench.worker().work(run.id, new AbortController().signal);
+
+    expect(await bench.run(run.id)).toMatchObject({
+      state: "BLOCKED",
+      approval: { reason: "Needs a look." },
+      attempt: 0,
+    });
+    expect(await bench.storage.leases.listIdle(undefined, 10)).toEqual([]);
+    expect(bench.agents.starts).toEqual([]);
+  });
+
+  test("is worked on once an administrator approves, with what was said meanwhile", async () => {
+    await bench.start();
+    const run = await bench.create({ creator: ada, prompt: "Fix it" });
+    await bench.runs.followUp(run.id, bob, { message: "and this", authorId: bob.id });
+
+    await bench.runs.approve(run.id, chief, { approve: true });
+    await quiet();
+
+    expect(bench.agents.prompts).toEqual(["Fix it\n\nand this"]);
+    expect(await bench.run(run.id)).toMatchObject({ state: "SUCCEEDED" });
+  });
+
+  test("is approved by nobody else, unless a policy lets them; and not by who asked for it", async () => {
+    const run = await bench.create({ creator: ada });
+    await expect(bench.runs.approve(run.id, bob, { approve: true })).rejects.toMatchObject({
+      code: "not_authorized",
+    });
+    await bench.storage.policies.add(
+      aPolicy({ effect: "allow", match: { actions: ["approve"] }, priority: 1 }),
+    );
+
+    await expect(bench.runs.approve(run.id, ada, { approve: true })).rejects.toMatchObject({
+      code: "not_authorized",
+    });
+    expect(await bench.runs.approve(run.id, bob, { approve: true })).toMatchObject({ state: "QUEUED" });
+  });
+});
+
+test("a routing rule configures the run, and its provenance says so", async () => {
+  const match = { sources: ["API"] } as const;
+  await bench.storage.routingRules.add(
+    aRoutingRule({ name: "all", environmentId: "env-dev", config: { model_id: "m" }, match }),
+  );
+
+  const run = await bench.create({ config: { base_prompt: "x" }, provenance: { from: "test" } });
+
+  expect(run.config).toEqual({ base_prompt: "x", model_id: "m", environment_id: "env-dev" });
+  expect(run.provenance).toEqual({
+    from: "test",
+    routing: { environment: "env-dev", rule: "all", reason: "The first rule that matches: sources." },
+    config_layers: {
+      harness: "default",
+      base_prompt: "request",
+      model_id: "routing_rule",
+      environment_id: "routing_rule",
+    },
+  });
+});
+
+async function forbid(changes: Partial<Policy>): Promise<void> {
+  await bench.storage.policies.add(aPolicy({ reason: "Not today.", ...changes }));
+}
+
+async function aBlockedRun(): Promise<Run> {
+  bench.agents.scripts.push(async ({ observer }) => {
+    await observer.permission(QUESTION);
+    return END_TURN;
+  });
+  const { id } = await bench.create({ creator: ada });
+  await bench.start();
+  return bench.run(id);
+}

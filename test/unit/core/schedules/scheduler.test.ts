@@ -1,0 +1,238 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import { AppError } from "../../../../src/core/errors.ts";
+import type { Principal } from "../../../../src/core/people/principal.ts";
+import type { Run } from "../../../../src/core/runs/run.ts";
+import type { Schedule } from "../../../../src/core/schedules/schedule.ts";
+import { type NewSchedule, ScheduleService } from "../../../../src/core/schedules/schedule-service.ts";
+import { Scheduler } from "../../../../src/core/schedules/scheduler.ts";
+import { nextDue } from "../../../../src/next-due.ts";
+import { CoreBench } from "../../../support/core-bench.ts";
+import { quiet } from "../../../support/manual-clock.ts";
+import { aPolicy } from "../../../support/rule-builders.ts";
+
+const MINUTE_MS = 60_000;
+const WANTED: NewSchedule = {
+  name: "Nightly",
+  cron: "* * * * *",
+  enabled: true,
+  prompt: "Tidy up",
+  config: { model_id: "m" },
+  metadata: { ticket: "OPS-1" },
+  teamOwned: true,
+};
+
+let bench: CoreBench;
+let ada: Principal;
+let service: ScheduleService;
+let scheduler: Scheduler;
+beforeEach(async () => {
+  bench = new CoreBench();
+  ada = await bench.person("Ada");
+  service = new ScheduleService({ storage: bench.storage, clock: bench.clock, nextDue });
+  scheduler = newScheduler();
+  await bench.queue.work("schedule", 4, (id) => scheduler.fire(id));
+});
+
+describe("a schedule", () => {
+  test("starts a run at each due time, in its creator's name", async () => {
+    const { id } = await service.create(ada, WANTED);
+
+    await bench.clock.advance(2 * MINUTE_MS);
+
+    const [, first] = await runs();
+    expect(await runs()).toHaveLength(2);
+    expect(first).toMatchObject({
+      title: "Nightly",
+      prompt: "Tidy up",
+      source: "SCHEDULED_AGENT",
+      creatorId: ada.id,
+      scheduleId: id,
+      triggerUrl: `http://here/schedules/${id}`,
+      metadata: { ticket: "OPS-1" },
+      config: { model_id: "m" },
+      teamOwned: true,
+      provenance: {
+        schedule: { schedule_id: id, schedule_name: "Nightly", cron_schedule: "* * * * *" },
+      },
+    });
+    expect(await service.get(ada, id)).toMatchObject({
+      lastRanAt: new Date("2026-03-01T12:02:00.000Z"),
+      nextRunAt: new Date("2026-03-01T12:03:00.000Z"),
+    });
+  });
+
+  test("fires each due time once, however many try at once", async () => {
+    const { id } = await service.create(ada, WANTED);
+    await bench.queue.stop(0);
+    await bench.clock.advance(MINUTE_MS);
+
+    const fire = () => newScheduler().fire(id);
+    await Promise.all([fire(), fire(), fire(), scheduler.round()]);
+    await scheduler.round();
+
+    expect(await runs()).toHaveLength(1);
+  });
+
+  test("that was missed for hours fires once, late", async () => {
+    await service.create(ada, WANTED);
+    await bench.queue.stop(0);
+    await bench.clock.advance(5 * 60 * MINUTE_MS);
+
+    await scheduler.round();
+    await scheduler.round();
+
+    expect(await runs()).toHaveLength(1);
+  });
+
+  test("that is paused or removed before it fires does not fire", async () => {
+    const [paused, removed] = [await service.create(ada, WANTED), await service.create(ada, WANTED)];
+    await service.pause(ada, paused.id);
+    await service.remove(ada, removed.id);
+
+    await bench.clock.advance(3 * MINUTE_MS);
+    await Promise.all([scheduler.fire(paused.id), scheduler.fire(removed.id), scheduler.round()]);
+
+    expect(await runs()).toEqual([]);
+  });
+
+  test("that is paused or edited while its run is prepared does not fire what it was", async () => {
+    const { id } = await service.create(ada, WANTED);
+    await bench.queue.stop(0);
+    await bench.clock.advance(MINUTE_MS);
+    const prepare = bench.runs.prepare.bind(bench.runs);
+    bench.runs.prepare = async (...given) => {
+      await service.replace(ada, id, { ...WANTED, prompt: "Something else" });
+      return prepare(...given);
+    };
+
+    await scheduler.fire(id);
+    expect(await runs()).toEqual([]);
+    bench.runs.prepare = prepare;
+    await scheduler.round();
+
+    expect(await runs()).toMatchObject([{ prompt: "Something else" }]);
+  });
+});
+
+describe("a due time that starts no run", () => {
+  test.each<[string, () => Promise<unknown>, RegExp]>([
+    [
+      "the creator is disabled",
+      () => bench.storage.people.put({ ...ada, disabled: true }),
+      /creator.*disabled/,
+    ],
+    [
+      "a policy forbids it",
+      () => bench.storage.policies.add(aPolicy({ match: { sources: ["SCHEDULED_AGENT"] }, reason: "No." })),
+      /^No\.$/,
+    ],
+  ])("because %s says so, and the next one comes all the same", async (_why, forbid, reason) => {
+    const { id } = await service.create(ada, WANTED);
+    await forbid();
+
+    await bench.clock.advance(MINUTE_MS);
+
+    const schedule = await service.get(ada, id);
+    expect(await runs()).toEqual([]);
+    expect(schedule.lastSpawnError).toMatch(reason);
+    expect(schedule.nextRunAt).toEqual(new Date("2026-03-01T12:02:00.000Z"));
+    expect(schedule).not.toHaveProperty("lastRanAt");
+  });
+
+  test("because something is away fires late", async () => {
+    const { id } = await service.create(ada, WANTED);
+    const prepare = bench.runs.prepare.bind(bench.runs);
+    let failures = 2;
+    bench.runs.prepare = async (...given) => {
+      failures -= 1;
+      if (failures >= 0) throw new AppError("resource_unavailable", "The host is away.");
+      return prepare(...given);
+    };
+
+    await bench.clock.advance(MINUTE_MS + 5_000);
+
+    expect(await runs()).toHaveLength(1);
+    expect(await service.get(ada, id)).not.toHaveProperty("lastSpawnError");
+  });
+
+  test("waits for approval where a policy asks for it", async () => {
+    await service.create(ada, WANTED);
+    await bench.storage.policies.add(aPolicy({ effect: "require_approval" }));
+
+    await bench.clock.advance(MINUTE_MS);
+
+    expect(await runs()).toMatchObject([{ state: "BLOCKED" }]);
+  });
+
+  test("of one schedule keeps no other from firing", async () => {
+    const [broken, whole] = [
+      await service.create(ada, WANTED),
+      await service.create(ada, { ...WANTED, name: "b" }),
+    ];
+    await bench.queue.stop(0);
+    await bench.clock.advance(MINUTE_MS);
+    const prepare = bench.runs.prepare.bind(bench.runs);
+    bench.runs.prepare = async (request, from) => {
+      if (request.scheduleId === broken.id) throw new Error("a bug");
+      return prepare(request, from);
+    };
+
+    await scheduler.round();
+
+    expect((await runs()).map(({ scheduleId }) => scheduleId)).toEqual([whole.id]);
+  });
+});
+
+describe("who changes a schedule", () => {
+  test("is its creator or an administrator; repeating what is done changes nothing", async () => {
+    const bob = await bench.person("Bob");
+    const chief = { ...(await bench.person("Chief")), administrator: true };
+    const { id } = await service.create(ada, WANTED);
+
+    for (const change of [service.pause(bob, id), service.replace(bob, id, WANTED), service.remove(bob, id)])
+      await expect(change).rejects.toMatchObject({ code: "not_authorized" });
+    const paused = await service.pause(chief, id);
+    await bench.clock.advance(1_000);
+
+    expect(paused).toMatchObject({ enabled: false, creatorId: ada.id, lastEditorId: chief.id });
+    expect(await service.pause(ada, id)).toEqual(paused);
+  });
+
+  test("sees no personal one of somebody else", async () => {
+    const bob = await bench.person("Bob");
+    const { id } = await service.create(ada, { ...WANTED, teamOwned: false });
+
+    await expect(service.pause(bob, id)).rejects.toMatchObject({ code: "resource_not_found" });
+    await expect(service.get(bob, id)).rejects.toMatchObject({ code: "resource_not_found" });
+    expect(await service.list(bob)).toEqual([]);
+  });
+
+  test("names what is no cron expression", async () => {
+    const wrong = { code: "invalid_request", options: { issues: [{ path: "cron_schedule" }] } };
+
+    await expect(service.create(ada, { ...WANTED, cron: "@daily" })).rejects.toMatchObject(wrong);
+    expect(await service.list(ada)).toEqual([]);
+  });
+});
+
+test("resuming what was never paused keeps a due time that is late", async () => {
+  const { id } = await service.create(ada, WANTED);
+  await bench.queue.stop(0);
+  await bench.clock.advance(10 * MINUTE_MS);
+
+  expect((await service.resume(ada, id)).nextRunAt).toEqual(new Date("2026-03-01T12:01:00.000Z"));
+});
+
+function newScheduler(): Scheduler {
+  const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
+  const linkOf = (id: Schedule["id"]) => `http://here/schedules/${id}`;
+  const { clock, runs, storage } = bench;
+  return new Scheduler({ storage, runs, clock, nextDue, linkOf, log });
+}
+
+/** The newest first. */
+async function runs(): Promise<readonly Run[]> {
+  await quiet();
+  const query = { viewer: { ...ada, administrator: true }, filters: {}, limit: 100 };
+  return (await bench.runs.list({ ...query, sort: "created_at", order: "desc" })).runs;
+}

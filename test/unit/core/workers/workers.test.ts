@@ -1,0 +1,136 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import { Janitor } from "../../../../src/core/janitor.ts";
+import type { Load } from "../../../../src/core/ports/workers.ts";
+import { Capacity } from "../../../../src/core/workers/capacity.ts";
+import { Heartbeat } from "../../../../src/core/workers/heartbeat.ts";
+import { hostsOf, type LiveWorker } from "../../../../src/core/workers/worker.ts";
+import { createMemoryBlobStore } from "../../../../src/storage/memory/blob-store.ts";
+import { CoreBench } from "../../../support/core-bench.ts";
+import { ManualClock } from "../../../support/manual-clock.ts";
+
+const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
+
+describe("a worker", () => {
+  const worker = { id: "w1", host: "build-box", slots: 2, sandbox: { name: "local", isolated: false } };
+  let bench: CoreBench;
+  let heartbeat: Heartbeat;
+  beforeEach(() => {
+    bench = new CoreBench();
+    heartbeat = new Heartbeat({ workers: bench.storage.workers, clock: bench.clock, log, worker });
+  });
+
+  test("lives as long as it beats, and is gone when it stops", async () => {
+    await heartbeat.start();
+    for (let minute = 0; minute < 2; minute += 1) await bench.clock.advance(60_000);
+
+    expect(await bench.storage.workers.listLive()).toMatchObject([worker]);
+    await heartbeat.stop();
+    expect(await bench.storage.workers.listLive()).toEqual([]);
+    expect(bench.clock.pending).toBe(0);
+  });
+
+  test("takes the runs that ask for its name or for none, and leaves the others alone", async () => {
+    const ask = async (host?: string) =>
+      (await bench.create(host === undefined ? {} : { config: { worker_host: host } })).id;
+    const [any, ours, other] = [await ask(), await ask("build-box"), await ask("other-box")];
+    const runWorker = bench.worker({ host: "build-box" });
+
+    for (const id of [any, ours, other]) await runWorker.work(id, new AbortController().signal);
+
+    const states = await Promise.all([any, ours, other].map(async (id) => (await bench.run(id)).state));
+    expect(states).toEqual(["SUCCEEDED", "SUCCEEDED", "QUEUED"]);
+  });
+
+  test("without a name leaves alone what asks for one", async () => {
+    const { id } = await bench.create({ config: { worker_host: "other-box" } });
+
+    await bench.worker().work(id, new AbortController().signal);
+
+    expect((await bench.run(id)).state).toBe("QUEUED");
+  });
+});
+
+test("the job of a run asks for the workers that the run asks for, also when it is made anew", async () => {
+  const bench = new CoreBench();
+  const { id } = await bench.create({ config: { worker_host: "build-box" } });
+  const sent = bench.queue.list();
+  await bench.clock.advance(16_000);
+  const janitor = (host?: string) => {
+    const { clock, queue, storage } = bench;
+    const blobs = createMemoryBlobStore(clock);
+    return new Janitor({ storage, queue, blobs, log, runWorker: bench.worker(), ...(host && { host }) });
+  };
+  const ensured: unknown[] = [];
+  bench.queue.ensure = async (job) => void ensured.push(job);
+
+  await janitor().round();
+  expect(ensured).toEqual([]);
+  await janitor("build-box").round();
+
+  expect(sent).toEqual([{ kind: "run", key: id, host: "build-box" }]);
+  expect(ensured).toEqual(sent);
+});
+
+describe("capacity", () => {
+  const clock = new ManualClock();
+  let asked: (string | undefined)[];
+  let load: Load | Error;
+  let capacity: Capacity;
+  beforeEach(() => {
+    asked = [];
+    load = { slots: 2, taken: 1 };
+    const look = async (host: string | undefined) => {
+      asked.push(host);
+      if (load instanceof Error) throw load;
+      return load;
+    };
+    capacity = new Capacity({ workers: { load: look }, clock });
+  });
+
+  test.each<[Load, boolean]>([
+    [{ slots: 2, taken: 1 }, false],
+    [{ slots: 2, taken: 2 }, true],
+    [{ slots: 0, taken: 0 }, true],
+  ])("of %j is used up: %s", async (told, isFull) => {
+    load = told;
+
+    expect(await capacity.isFull(undefined)).toBe(isFull);
+  });
+
+  test("is asked for once a second and name", async () => {
+    await Promise.all([
+      capacity.isFull("a"),
+      capacity.isFull("a"),
+      capacity.isFull("b"),
+      capacity.isFull(undefined),
+    ]);
+    await clock.advance(999);
+    await capacity.isFull("a");
+    expect(asked).toEqual(["a", "b", undefined]);
+    await clock.advance(1);
+    await capacity.isFull("a");
+
+    expect(asked).toEqual(["a", "b", undefined, "a"]);
+  });
+
+  test("that cannot be asked for fails nobody", async () => {
+    load = new Error("away");
+
+    expect(await capacity.isFull(undefined)).toBeUndefined();
+  });
+});
+
+test("workers of one name are told as one, from the oldest's start to the newest's beat", () => {
+  const at = (second: number) => new Date(second * 1_000);
+  const live = (id: string, host: string | undefined, started: number, seen: number): LiveWorker => ({
+    ...{ id, slots: 1, sandbox: { name: "local", isolated: false } },
+    ...{ startedAt: at(started), lastSeenAt: at(seen), ...(host === undefined ? {} : { host }) },
+  });
+
+  expect(
+    hostsOf([live("1", "b", 5, 9), live("2", "a", 3, 4), live("3", "b", 1, 8), live("4", undefined, 0, 0)]),
+  ).toEqual([
+    { name: "a", connectionCount: 1, connectedAt: at(3), lastSeenAt: at(4) },
+    { name: "b", connectionCount: 2, connectedAt: at(1), lastSeenAt: at(9) },
+  ]);
+});
