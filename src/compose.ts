@@ -6,6 +6,7 @@ import { type AgentCatalogue, createCatalogue } from "./agents/catalogue.ts";
 import { createCatalogueView } from "./agents/catalogue-view.ts";
 import { createKeyHasher, type KeyHasher } from "./api/api-keys.ts";
 import type { ApiParts } from "./api/api-parts.ts";
+import { KnownPeople } from "./api/known-people.ts";
 import type { Config } from "./config.ts";
 import { RunWorker } from "./core/attempts/run-worker.ts";
 import {
@@ -231,6 +232,7 @@ export function apiParts(grounds: Grounds, parts: Parts): ApiParts {
     catalogue: parts.catalogueView,
     doctor: composeDoctor(grounds, parts),
     storage,
+    knownPeople: new KnownPeople({ people: storage.people, news, clock: systemClock }),
     blobs: parts.files,
     secrets: parts.secrets,
     webhookClient: parts.webhookClient,

@@ -57,7 +57,6 @@ async function start(config: Config, undo: AsyncDisposableStack): Promise<App> {
   const parts = await compose(grounds);
   undo.defer(() => parts.database.close());
   undo.defer(() => parts.blobs.close());
-  undo.defer(() => parts.repositories.close());
   undo.defer(() => parts.news.stop());
   await parts.news.start();
   // The server stops before the queue, so that nothing new comes in while work is given back.
@@ -66,6 +65,8 @@ async function start(config: Config, undo: AsyncDisposableStack): Promise<App> {
   // It was there a moment ago; many processes that start at once may keep it busy.
   const keyFile = await untilAvailable(systemClock, () => keepAdministratorKey(config, parts));
   const server = await listen(grounds, parts, undo);
+  // Before the server, which answers whoever waits for a repository.
+  undo.defer(() => parts.repositories.close());
   const sandboxName = config.role === "api" ? undefined : await startWorker(grounds, parts, undo);
   plainLog(grounds.logger).info("app.started", {
     role: config.role,

@@ -12,6 +12,7 @@ import type { WebhookClient } from "../core/ports/webhook-client.ts";
 import type { RunService } from "../core/runs/run-service.ts";
 import type { SkillCatalogue } from "../core/skills/skill-catalogue.ts";
 import type { KeyHasher } from "./api-keys.ts";
+import type { KnownPeople } from "./known-people.ts";
 
 /** All that the HTTP side stands on; put together by the composition alone. */
 export interface ApiParts {
@@ -20,6 +21,7 @@ export interface ApiParts {
   readonly catalogue: AgentCatalogueView;
   readonly doctor: Pick<Doctor, "examine">;
   readonly storage: Storage;
+  readonly knownPeople: Pick<KnownPeople, "getMany">;
   readonly blobs: Pick<BlobStore, "put" | "get">;
   readonly secrets: SecretBox;
   readonly webhookClient: Pick<WebhookClient, "problemOf">;

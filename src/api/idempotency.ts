@@ -20,6 +20,11 @@ interface Operation {
 
 /** A write to a run, whose change stores the answer itself. */
 export interface RunWrite<Body> extends Operation {
+  /**
+   * The work leaves nothing but what its transaction stores. Then nobody looks first whether it was done before: a
+   * repeat meets the remembered answer there. This spares every first request, which is nearly all of them, a look-up.
+   */
+  readonly isAtomic?: boolean;
   /** Does the work, with `alongside` stored in the same transaction. */
   perform(alongside: Pick<Alongside, "remembers">): Promise<FollowUpResult>;
   answer(result: FollowUpResult): Body;
@@ -59,9 +64,10 @@ export class Idempotency {
   async answerOnce<Body>(request: FastifyRequest, reply: FastifyReply, write: RunWrite<Body>): Promise<Body> {
     const asked = this.#askedBy(request, write);
     if (asked === undefined) return write.answer(await write.perform({}));
-    return this.#once(reply, asked, false, async () =>
-      write.answer(await write.perform({ remembers: remembering(asked, write) })),
-    );
+    const perform = async () => write.answer(await write.perform({ remembers: remembering(asked, write) }));
+    return write.isAtomic === true
+      ? this.#tryOnce(reply, asked, false, perform)
+      : this.#once(reply, asked, false, perform);
   }
 
   /** Any other write. */
@@ -92,6 +98,15 @@ export class Idempotency {
   ): Promise<Body> {
     const first = await this.#parts.storage.answers.find(asked.principalId, asked.key);
     if (first !== undefined) return this.#replay<Body>(reply, first, asked, isSecret);
+    return this.#tryOnce(reply, asked, isSecret, perform);
+  }
+
+  async #tryOnce<Body>(
+    reply: FastifyReply,
+    asked: Asked,
+    isSecret: boolean,
+    perform: () => Promise<Body>,
+  ): Promise<Body> {
     try {
       return await perform();
     } catch (error) {

@@ -35,6 +35,7 @@ export function describeRoute(route: Route): Described {
     ...schema,
     ...describedHeaders(names),
     ...security(config),
+    description: descriptionOf(schema?.description, config),
     response: { ...commonProblems(route.route, names), ...Object(schema?.response) },
   };
   return { url, schema: described };
@@ -65,11 +66,22 @@ function commonProblems(
 type RouteConfig = RouteOptions["config"];
 
 function isPublic(config: RouteConfig): boolean {
-  return config !== undefined && "public" in config && config.public === true;
+  return config?.public === true;
 }
 
 function security(config: RouteConfig): { security?: readonly { readonly key: readonly string[] }[] } {
   if (isPublic(config)) return { security: [] };
-  if (config === undefined || !("scope" in config)) return {};
-  return { security: [{ key: config.scope === "any" ? [] : [String(config.scope)] }] };
+  return { security: [{ key: config?.scope === undefined || config.scope === "any" ? [] : [config.scope] }] };
+}
+
+/** In words too, because few readers of such documents show the scopes of a key. */
+function descriptionOf(own: string | undefined, config: RouteConfig): string {
+  const needs = isPublic(config) ? "Needs no key." : `Needs a key with ${scopeOf(config)}.`;
+  return own === undefined ? needs : `${own}\n\n${needs}`;
+}
+
+function scopeOf(config: RouteConfig): string {
+  return config?.scope === undefined || config.scope === "any"
+    ? "any scope"
+    : `the scope \`${config.scope}\``;
 }

@@ -6,20 +6,18 @@ import { StatusError } from "./errors.ts";
 /** Counts a request, and refuses it when there were too many. */
 export type RateLimit = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
 
-/** More keys or addresses than these at once, and those that were not seen for longest are counted anew. */
-const COUNTED_MAX = 10_000;
-
 /**
  * So many requests in each window: of a key, once it is known whose it is, else of the address, so that guessing keys
  * is counted too. Who has a valid key is never kept waiting for what others at the same address do. Counted in the
- * memory of this process, because a count in the database would cost more than most requests.
+ * memory of this process, because a count in the database would cost more than most requests; the library keeps
+ * those 5,000 that were seen last.
  */
 export async function createRateLimit(
   server: FastifyInstance,
   { rateLimit: max, rateWindowMs: timeWindow }: Pick<ApiLimits, "rateLimit" | "rateWindowMs">,
 ): Promise<RateLimit> {
   if (max === 0) return async () => undefined;
-  await server.register(rateLimit, { global: false, cache: COUNTED_MAX });
+  await server.register(rateLimit, { global: false });
   const keyGenerator = ({ caller }: FastifyRequest): string => caller?.id ?? "";
   const ofKey = server.createRateLimit({ max, timeWindow, keyGenerator });
   const ofAddress = server.createRateLimit({ max, timeWindow });

@@ -3,6 +3,7 @@ import { ShareLinkService } from "../core/people/share-link-service.ts";
 import { type ApiParts, limitsOf } from "./api-parts.ts";
 import { apiRoutes } from "./api-routes.ts";
 import { type AuthParts, addAuthentication } from "./auth.ts";
+import { closeConnectionsOnStop } from "./closing-connections.ts";
 import { addErrorAnswers, answerBrokenRequest, answerErrors } from "./error-answers.ts";
 import { Guests } from "./guests.ts";
 import { Idempotency } from "./idempotency.ts";
@@ -28,6 +29,7 @@ export async function createServer(parts: ApiParts): Promise<FastifyInstance> {
   server.decorateRequest("caller", undefined);
   addErrorAnswers(server, answerErrors(parts.publicUrl));
   addRequestLog(server);
+  closeConnectionsOnStop(server);
   await addSecurityHeaders(server, parts.publicUrl());
   await server.register(healthRoutes(parts));
   if (parts.serves === "everything") await addRoutes(server, parts);

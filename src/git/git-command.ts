@@ -149,6 +149,9 @@ function killGroup(pid: number | undefined): void {
   try {
     process.kill(-pid, "SIGKILL");
   } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "ESRCH")) throw error;
+    // It is gone already; macOS says so in another way where nobody has collected it yet.
+    const isGone =
+      error instanceof Error && "code" in error && ["ESRCH", "EPERM"].includes(String(error.code));
+    if (!isGone) throw error;
   }
 }

@@ -21,8 +21,9 @@ const SUPERVISE_SECONDS = 5;
 const POLLING_SECONDS = 1;
 const RETRY_LIMIT = 1_000;
 /**
- * An inbox job fails with the platform that was asked, a schedule's with the host of its skill: both may take minutes to
- * come back. The others keep account of that by themselves: their jobs fail only with the database, and should be there when it is.
+ * An inbox job fails with the platform that was asked, a schedule's with the host of its skill: both may take minutes
+ * to come back. The others keep account of that by themselves: their jobs fail only with the database, and should be
+ * there when it is.
  */
 const RETRY_DELAY_MAX_SECONDS = { run: 5, inbox: 60, deliver: 5, schedule: 60 } as const;
 const KEEP_DONE_SECONDS = 3_600;
@@ -33,8 +34,7 @@ const CONNECT_TIMEOUT_MS = 2_000;
 
 /**
  * Runs guard themselves by their lease and schedules by their lock, so a job too many finds nothing to do. For the
- * others a key's next job waits
- * for the one before it. The policy `singleton` would do that too, but from a list of busy keys that is up to a
+ * others a key's next job waits for the one before it. The policy `singleton` would do that too, but from a list of busy keys that is up to a
  * minute old: what is on it is not handed out though it is free, and what is not on it holds up everybody else's.
  */
 const POLICIES = {
@@ -147,9 +147,10 @@ export class PgBossQueue implements Queue {
   }
 }
 
+/** `NOT blocked` is what the index of waiting jobs asks for. */
 const LONGEST_WAIT = `
   SELECT extract(epoch FROM max(now() - start_after))::float8 AS seconds FROM pgboss.job
-   WHERE state < 'active' AND start_after <= now() AND name = ANY ('{${JOB_KINDS.join(",")}}')`;
+   WHERE state < 'active' AND NOT blocked AND start_after <= now() AND name = ANY ('{${JOB_KINDS.join(",")}}')`;
 
 const COMMON_LANE = 0;
 

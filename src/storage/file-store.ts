@@ -4,8 +4,13 @@ import type { InputKind, RunInput } from "../core/inputs/run-input.ts";
 import type { FileStore } from "../core/ports/files.ts";
 import type { RunChange } from "../core/runs/run-change.ts";
 import type { Statements, Tx } from "./database.ts";
-import type { Artifact as ArtifactRow, RunInput as InputRow } from "./generated/client.ts";
+import { type Artifact as ArtifactRow, type RunInput as InputRow, Prisma } from "./generated/client.ts";
+import { selected } from "./run-columns.ts";
 import { json } from "./run-rows.ts";
+
+const ARTIFACTS_OF = `
+  SELECT ${selected(Object.values(Prisma.ArtifactScalarFieldEnum))} FROM artifacts
+  WHERE run_id = ANY ($1::uuid[]) ORDER BY created_at, key COLLATE "C"`;
 
 export class PrismaFileStore implements FileStore {
   readonly #database: Statements;
@@ -23,10 +28,7 @@ export class PrismaFileStore implements FileStore {
 
   async artifactsOf(runIds: readonly RunId[]): Promise<readonly Artifact[]> {
     if (runIds.length === 0) return [];
-    const where = { runId: { in: [...runIds] } };
-    const rows = await this.#database.query((client) =>
-      client.artifact.findMany({ where, orderBy: [{ createdAt: "asc" }, { id: "asc" }] }),
-    );
+    const rows = await this.#database.rows<ArtifactRow>({ text: ARTIFACTS_OF, values: [runIds] });
     return rows.map(artifactOf);
   }
 

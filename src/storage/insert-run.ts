@@ -81,6 +81,11 @@ const LOGGED = `
     INSERT INTO run_events (run_id, seq, turn, kind, body)
     SELECT created.id, event.seq, event.turn, event.body ->> 'kind', event.body
     FROM created, jsonb_to_recordset($${RUN_VALUES + 1}::jsonb) AS event (seq int, turn int, body jsonb))`;
+/** The words are kept apart by what nobody writes, so that none is found across them. */
+const SEARCHED = `
+  searched AS (
+    INSERT INTO run_texts (run_id, text)
+    SELECT id, concat_ws(E'\\n\\x01', title, prompt, skill) FROM created)`;
 const ANSWERED = `
   answered AS (
     INSERT INTO remembered_answers (principal_id, key, request_hash, status, body)
@@ -129,8 +134,9 @@ function statementOf({ origin, change, jobs }: NewRunRows): Statement {
   ];
   const parts = [
     ...(answer === undefined ? [] : [ANSWERED]),
-    `created AS (${INSERT_RUN}${answer === undefined ? "" : " FROM answered"} RETURNING id)`,
+    `created AS (${INSERT_RUN}${answer === undefined ? "" : " FROM answered"} RETURNING id, title, prompt, skill)`,
     LOGGED,
+    SEARCHED,
     ...jobs.map(({ text }, index) => {
       const value = `(SELECT $${values.length + index + 1}::text FROM created)`;
       return `job${index} AS (${text.replaceAll("$1", () => value)})`;

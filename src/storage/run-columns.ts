@@ -5,11 +5,22 @@ export function columnOf(member: string): string {
   return member.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
+/** Columns under the names of their members, so that a row is what Prisma would have made of it. */
+export function selected(members: readonly string[]): string {
+  return members.map((member) => `${columnOf(member)} AS "${member}"`).join(", ");
+}
+
+/** What an index takes of a text. Where two texts are the same so far, the whole decides. */
+export const INDEXED_LENGTH = 300;
+
+export function indexed(text: string): string {
+  return text.length <= INDEXED_LENGTH ? text : Array.from(text).slice(0, INDEXED_LENGTH).join("");
+}
+
 /** Made for the indexes alone, of what other columns have as well. */
 const NOT_READ: ReadonlySet<string> = new Set(["metadataPairs", "configName", "modelId", "environmentId"]);
 
-/** What `runOf` wants of the table `runs`, under the names it wants. */
-export const RUN_COLUMNS = Object.values(Prisma.RunScalarFieldEnum)
-  .filter((member) => !NOT_READ.has(member))
-  .map((member) => `runs.${columnOf(member)} AS "${member}"`)
-  .join(", ");
+/** What `runOf` wants of the table `runs`. */
+export const RUN_COLUMNS = selected(
+  Object.values(Prisma.RunScalarFieldEnum).filter((member) => !NOT_READ.has(member)),
+);

@@ -25,6 +25,7 @@ import type {
 } from "./generated/client.ts";
 import { Prisma } from "./generated/client.ts";
 import { type Nullable, present } from "./present.ts";
+import { indexed } from "./run-columns.ts";
 
 /** Rows to domain and back. */
 export function runOf(row: RunRow): Run {
@@ -97,8 +98,8 @@ export function originColumns(origin: RunOrigin) {
     agent: origin.agent,
     metadata: json(origin.metadata),
     metadataPairs: Object.entries(origin.metadata).map(([key, value]) => `${key}=${value}`),
-    configName: config.name ?? null,
-    modelId: config.harness?.model_id ?? config.model_id ?? null,
+    configName: indexedOrNull(config.name),
+    modelId: indexedOrNull(config.harness?.model_id ?? config.model_id),
     environmentId: config.environment_id ?? null,
     skill: origin.skill ?? null,
     skillSnapshot: origin.skillSnapshot === undefined ? Prisma.DbNull : json(origin.skillSnapshot),
@@ -111,6 +112,10 @@ export function originColumns(origin: RunOrigin) {
     provenance: json(origin.provenance),
     createdAt: origin.createdAt,
   };
+}
+
+function indexedOrNull(text: string | undefined): string | null {
+  return text === undefined ? null : indexed(text);
 }
 
 export function progressColumns(progress: RunProgress) {

@@ -1,4 +1,4 @@
-import { Client } from "undici";
+import { type buildConnector, Client, type Dispatcher } from "undici";
 import type { SignedMessage, WebhookAnswer, WebhookClient } from "../core/ports/webhook-client.ts";
 import type { Destinations } from "../outgoing/destinations.ts";
 import { createGuardedConnector, type Resolve } from "../outgoing/guarded-connector.ts";
@@ -12,6 +12,8 @@ export interface WebhookClientOptions {
   readonly limitMs?: number;
   readonly resolve?: Resolve;
 }
+
+type Connector = buildConnector.connector;
 
 /** What the specification recommends, at least. */
 const LIMIT_MS = 15_000;
@@ -27,17 +29,13 @@ export function createWebhookClient({
     async post(message, stop) {
       const begun = performance.now();
       const limit = AbortSignal.timeout(limitMs);
-      // A client of its own, so that nothing of this receiver outlives the call: no socket, no byte of its answer.
-      const client = new Client(new URL(message.url).origin, { connect });
       try {
-        const answer = await send(client, message, AbortSignal.any([limit, stop]));
+        const answer = await send(connect, message, AbortSignal.any([limit, stop]));
         return { durationMs: since(begun), ...answer };
       } catch (error) {
         stop.throwIfAborted();
         const reason = limit.aborted ? `There was no answer within ${limitMs} ms.` : reasonOf(error);
         return { durationMs: since(begun), error: reason };
-      } finally {
-        await client.destroy();
       }
     },
   };
@@ -45,24 +43,32 @@ export function createWebhookClient({
 
 type Answered = Omit<Extract<WebhookAnswer, { status: number }>, "durationMs">;
 
-async function send(client: Client, message: SignedMessage, signal: AbortSignal): Promise<Answered> {
-  const { pathname, search } = new URL(message.url);
-  const { body, headers, statusCode } = await client.request({
+/** By a client of its own, so that nothing of this receiver outlives the call: no socket, no byte of its answer. */
+async function send(connect: Connector, message: SignedMessage, signal: AbortSignal): Promise<Answered> {
+  const { origin, pathname, search } = new URL(message.url);
+  const client = new Client(origin, { connect });
+  try {
+    const path = `${pathname}${search}`;
+    const { body, headers, statusCode } = await client.request({ ...requestOf(message), path, signal });
+    // The status says everything; the body is left unread, however long it is. Its end with the client is no error.
+    body.on("error", () => undefined);
+    const pauseMs = retryAfterMs(headers["retry-after"], new Date());
+    return { status: statusCode, ...(pauseMs === undefined ? {} : { retryAfterMs: pauseMs }) };
+  } finally {
+    await client.destroy();
+  }
+}
+
+function requestOf(
+  message: SignedMessage,
+): Pick<Dispatcher.RequestOptions, "method" | "headers" | "body" | "reset"> {
+  const headers = { "content-type": "application/json", "user-agent": "Errand" };
+  return {
     method: "POST",
-    path: `${pathname}${search}`,
-    headers: {
-      "content-type": "application/json",
-      "user-agent": "Errand",
-      ...signatureHeaders(message, new Date()),
-    },
+    headers: { ...headers, ...signatureHeaders(message, new Date()) },
     body: message.body,
-    signal,
     reset: true,
-  });
-  // The status says everything; the body is left unread, however long it is. Its end with the client is no error.
-  body.on("error", () => undefined);
-  const pauseMs = retryAfterMs(headers["retry-after"], new Date());
-  return { status: statusCode, ...(pauseMs === undefined ? {} : { retryAfterMs: pauseMs }) };
+  };
 }
 
 function since(begun: number): number {

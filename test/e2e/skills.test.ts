@@ -5,14 +5,17 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type ApiClient, createApiClient } from "../support/api-client.ts";
 import { reasonToSkipGit } from "../support/git-program.ts";
 import { GitRepositories } from "../support/git-repositories.ts";
+import { GitServer } from "../support/git-server.ts";
 import { type Service, startService } from "../support/service.ts";
 import { createTestDatabase, type TestDatabase } from "../support/test-database.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 const PATH = ".claude/skills/deploy/SKILL.md";
 
 const skipped = reasonToSkipGit();
 describe.skipIf(skipped !== undefined)(`skills${skipped === undefined ? "" : ` (${skipped})`}`, () => {
   let repositories: GitRepositories;
+  let server: GitServer;
   let dataDir: string;
   let database: TestDatabase;
   let service: Service;
@@ -24,18 +27,20 @@ describe.skipIf(skipped !== undefined)(`skills${skipped === undefined ? "" : ` (
       [PATH]: "---\nname: deploy\ndescription: Deploys: all of it.\n---\nFollow the checklist.",
       ".claude/skills/deploy/checklist.sh": { mode: "100755", text: "#!/bin/sh" },
     });
+    server = await GitServer.start(repositories.root);
     dataDir = await mkdtemp(join(tmpdir(), "errand-skills-"));
     database = await createTestDatabase();
     service = await startService(dataDir, {
       DATABASE_URL: database.url,
       ERRAND_SECRET_KEY: "k".repeat(32),
-      ERRAND_GIT_URL: repositories.fileUrl,
+      ERRAND_GIT_URL: server.url,
     });
     api = createApiClient(service);
   });
   afterAll(async () => {
     await service?.end("SIGTERM");
     await database?.drop();
+    await server?.stop();
     await repositories?.remove();
     await rm(dataDir, { recursive: true, force: true });
   });
@@ -61,5 +66,19 @@ describe.skipIf(skipped !== undefined)(`skills${skipped === undefined ? "" : ` (
     ]);
 
     expect([skill.status, repository.status]).toEqual([404, 404]);
+  });
+
+  test("that nobody gets to read do not keep the service from stopping", async () => {
+    let isAsked = false;
+    server.intercept = () => {
+      isAsked = true;
+      return true;
+    };
+    const answer = api.call("POST", "/agent/runs", { skill: "acme/other:deploy" });
+    await waitFor(() => isAsked, { what: "git to ask" });
+
+    const [code, { status }] = await Promise.all([service.end("SIGTERM"), answer]);
+
+    expect([code, status]).toEqual([0, 503]);
   });
 });

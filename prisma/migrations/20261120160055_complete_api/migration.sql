@@ -119,7 +119,6 @@ CREATE TABLE "schedules" (
     "cron" TEXT NOT NULL,
     "enabled" BOOLEAN NOT NULL,
     "prompt" TEXT NOT NULL,
-    "skill" TEXT,
     "config" JSONB NOT NULL,
     "metadata" JSONB NOT NULL,
     "team_owned" BOOLEAN NOT NULL,

@@ -44,6 +44,7 @@ export function createRunRoutes(parts: ApiParts, idempotency: Idempotency): Fast
         const isFull = await capacity.isFull(request.body.config?.worker_host);
         return idempotency.answerOnce(request, reply, {
           operation: "runs.create",
+          isAtomic: files.length === 0,
           perform: async (alongside) => {
             const wanted = await newRunOf(parts, request.body, viewerOf(request));
             const prepared = await parts.runs.prepare({ ...wanted, source });

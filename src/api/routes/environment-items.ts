@@ -17,13 +17,10 @@ export async function environmentItems(
 ): Promise<EnvironmentItem[]> {
   if (environments.length === 0) return [];
   const ids = new Set(environments.flatMap(({ creatorId, lastEditorId }) => [creatorId, lastEditorId]));
-  const [found, lastRuns] = await Promise.all([
-    people.getMany([...ids]),
-    reports.lastRuns(
-      viewer,
-      environments.map(({ id }) => id),
-    ),
-  ]);
+  // One after the other: within a transaction there is one connection.
+  const found = await people.getMany([...ids]);
+  const uids = environments.map(({ id }) => id);
+  const lastRuns = await reports.lastRuns(viewer, uids);
   const principals = new Map(found.map((principal) => [principal.id, principal]));
   return environments.map((environment) => itemOf(environment, principals, lastRuns.get(environment.id)));
 }

@@ -1,5 +1,3 @@
-import type { PrincipalId } from "../../core/ids.ts";
-import type { Principal } from "../../core/people/principal.ts";
 import type { Run } from "../../core/runs/run.ts";
 import type { ApiParts } from "../api-parts.ts";
 import { type RunItem, runItemOf } from "../schemas/run-item.ts";
@@ -17,12 +15,10 @@ export async function runItem(parts: ApiParts, run: Run): Promise<RunItem> {
 
 /** Looks up the creators and what was made all at once. */
 async function itemMaker(
-  { runs, clock, storage: { files, people } }: ApiParts,
+  { runs, clock, knownPeople, storage: { files } }: ApiParts,
   shown: readonly Run[],
 ): Promise<(run: Run) => RunItem> {
-  const ids = new Set<PrincipalId>(shown.map(({ creatorId }) => creatorId));
-  const found: readonly Principal[] = ids.size === 0 ? [] : await people.getMany([...ids]);
-  const creators = new Map(found.map((principal) => [principal.id, principal]));
+  const creators = await knownPeople.getMany(new Set(shown.map(({ creatorId }) => creatorId)));
   const makers = shown.filter(({ artifactTypes }) => artifactTypes !== undefined).map(({ id }) => id);
   const made = Map.groupBy(await files.artifactsOf(makers), ({ runId }) => runId);
   const now = clock.now();

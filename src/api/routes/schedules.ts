@@ -1,8 +1,6 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
-import type { Principal } from "../../core/people/principal.ts";
 import type { Storage } from "../../core/ports/storage.ts";
-import type { Schedule } from "../../core/schedules/schedule.ts";
 import { ScheduleService } from "../../core/schedules/schedule-service.ts";
 import { type ApiParts, limitsOf } from "../api-parts.ts";
 import { viewerOf } from "../auth.ts";
@@ -17,10 +15,10 @@ import {
   ScheduleRequest,
   ScheduleUpdateRequest,
   scheduleEditOf,
-  scheduleItem,
 } from "../schemas/schedule.ts";
 import { SUCCESS, Success } from "../schemas/success.ts";
 import { requireId } from "./ids.ts";
+import { scheduleItemOf, scheduleItemsOf } from "./schedule-items.ts";
 
 const ROOT = "/agent/schedules";
 const ONE = `${ROOT}/:scheduleId`;
@@ -97,11 +95,16 @@ function readRoutes(parts: ApiParts): FastifyPluginAsyncZod {
   const schedules = serviceOn(parts, parts.storage);
   return async (app) => {
     app.get(ROOT, { schema: LIST, config: reading }, async (request) => ({
-      schedules: await itemsOf(parts.storage, await schedules.list(viewerOf(request))),
+      schedules: await scheduleItemsOf(
+        parts.storage,
+        viewerOf(request),
+        await schedules.list(viewerOf(request)),
+      ),
     }));
     app.get(ONE, { schema: GET, config: reading }, async (request) => {
       const id = requireId(request.params.scheduleId, "schedule");
-      return itemOf(parts.storage, await schedules.get(viewerOf(request), id));
+      const viewer = viewerOf(request);
+      return scheduleItemOf(parts.storage, viewer, await schedules.get(viewer, id));
     });
   };
 }
@@ -115,7 +118,11 @@ function writeRoutes(parts: ApiParts, idempotency: Idempotency): FastifyPluginAs
         operation: "schedules.create",
         status: 201,
         perform: async (storage) =>
-          itemOf(storage, await serviceOn(parts, storage).create(viewer, newScheduleOf(request.body))),
+          scheduleItemOf(
+            storage,
+            viewer,
+            await serviceOn(parts, storage).create(viewer, newScheduleOf(request.body)),
+          ),
       });
     });
     app.put(ONE, { schema: REPLACE, config: writing }, async (request, reply) => {
@@ -126,7 +133,11 @@ function writeRoutes(parts: ApiParts, idempotency: Idempotency): FastifyPluginAs
         operation: "schedules.replace",
         target: id,
         perform: async (storage) =>
-          itemOf(storage, await serviceOn(parts, storage).replace(viewer, id, scheduleEditOf(request.body))),
+          scheduleItemOf(
+            storage,
+            viewer,
+            await serviceOn(parts, storage).replace(viewer, id, scheduleEditOf(request.body)),
+          ),
       });
     });
     app.delete(ONE, { schema: DELETE, config: writing }, async (request, reply) => {
@@ -153,7 +164,8 @@ function changeRoutes(parts: ApiParts, idempotency: Idempotency): FastifyPluginA
         return idempotency.once(request, reply, {
           operation: `schedules.${change}`,
           target: id,
-          perform: async (storage) => itemOf(storage, await serviceOn(parts, storage)[change](viewer, id)),
+          perform: async (storage) =>
+            scheduleItemOf(storage, viewer, await serviceOn(parts, storage)[change](viewer, id)),
         });
       });
     }
@@ -171,25 +183,4 @@ function requireRunnable(
 ): void {
   requireBytes("prompt", prompt, limitsOf(parts).promptBytes);
   requireAvailable({ prompt, config });
-}
-
-async function itemOf(storage: Pick<Storage, "people">, schedule: Schedule): Promise<ScheduleItem> {
-  return scheduleItem(schedule, await peopleOf(storage, [schedule]));
-}
-
-async function itemsOf(
-  storage: Pick<Storage, "people">,
-  schedules: readonly Schedule[],
-): Promise<ScheduleItem[]> {
-  const people = await peopleOf(storage, schedules);
-  return schedules.map((schedule) => scheduleItem(schedule, people));
-}
-
-async function peopleOf(
-  { people }: Pick<Storage, "people">,
-  schedules: readonly Schedule[],
-): Promise<ReadonlyMap<string, Principal>> {
-  const ids = new Set(schedules.flatMap(({ creatorId, lastEditorId }) => [creatorId, lastEditorId]));
-  const found = ids.size === 0 ? [] : await people.getMany([...ids]);
-  return new Map(found.map((principal) => [principal.id, principal]));
 }

@@ -11,7 +11,7 @@ const LIMIT_DEFAULT = 50;
 export const OPEN = "open";
 const EXAMPLE = {
   id: "0195b2a4-5c1e-7e4b-9d57-3f8a1c2b4d74",
-  integration: "github",
+  integration: "issues",
   name: "issue_comment",
   received_at: "2026-03-01T09:00:00.000Z",
   disposition: "refused",

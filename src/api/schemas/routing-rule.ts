@@ -17,7 +17,7 @@ import { RunSourceType } from "./run-item.ts";
 
 const REQUEST_EXAMPLE = {
   name: "The web shop",
-  match: { integrations: ["github"], places: ["acme/web-*"], text: ["checkout", "cart"] },
+  match: { integrations: ["issues"], places: ["acme/web-*"], text: ["checkout", "cart"] },
   priority: 10,
   environment_id: "3sVb9qTz1LxYw7KpR2nMcA",
   config: { base_prompt: "Answer in one paragraph." },
@@ -97,7 +97,7 @@ export const EvaluateRoutingRequest = z
     id: "EvaluateRoutingRequest",
     description: "A request that somebody might make.",
     examples: [
-      { text: "Fix the cart", source: "GITHUB_WEBHOOK", integration: "github", place: "acme/web-shop" },
+      { text: "Fix the cart", source: "GITHUB_WEBHOOK", integration: "issues", place: "acme/web-shop" },
     ],
   });
 export type EvaluateRoutingRequest = z.output<typeof EvaluateRoutingRequest>;

@@ -1,8 +1,10 @@
 import { z } from "zod";
+import type { Environment } from "../../core/environments/environment.ts";
 import type { Principal } from "../../core/people/principal.ts";
 import type { RunConfig } from "../../core/runs/run.ts";
 import type { Schedule } from "../../core/schedules/schedule.ts";
 import type { NewSchedule } from "../../core/schedules/schedule-service.ts";
+import { EnvironmentConfigSchema, environmentConfigJson } from "./environment.ts";
 import { AmbientAgentConfig } from "./run-config.ts";
 import { CONFIG_EXAMPLE } from "./run-examples.ts";
 import { creatorInfo, RunCreatorInfo, Scope } from "./run-item.ts";
@@ -81,6 +83,7 @@ export const ScheduleItem = z
     updated_at: Timestamp.describe("When it was changed last."),
     agent_config: AmbientAgentConfig.optional(),
     metadata: z.record(z.string(), z.string()).optional().describe("Names that its runs are given."),
+    environment: EnvironmentConfigSchema.optional(),
     created_by: RunCreatorInfo.optional(),
     updated_by: RunCreatorInfo.optional(),
     history: History.optional().describe("When it ran and will run."),
@@ -114,8 +117,16 @@ export function scheduleEditOf(request: ScheduleUpdateRequest) {
   return { name, cron, prompt, enabled, config: config as RunConfig, metadata };
 }
 
-/** `people`: those who are named by it, as far as they are known. */
-export function scheduleItem(schedule: Schedule, people: ReadonlyMap<string, Principal>): ScheduleItem {
+/** What a schedule names, by id, as far as whoever looks may know it. */
+export interface ScheduleSurroundings {
+  readonly people: ReadonlyMap<string, Principal>;
+  readonly environments: ReadonlyMap<string, Environment>;
+}
+
+export function scheduleItem(
+  schedule: Schedule,
+  { people, environments }: ScheduleSurroundings,
+): ScheduleItem {
   const { id, name, cron, enabled, prompt, config, metadata, lastSpawnError } = schedule;
   const { createdAt, creatorId, lastEditorId, teamOwned, updatedAt } = schedule;
   return {
@@ -123,6 +134,7 @@ export function scheduleItem(schedule: Schedule, people: ReadonlyMap<string, Pri
     created_at: createdAt.toISOString(),
     updated_at: updatedAt.toISOString(),
     agent_config: config,
+    ...environmentIn(environments.get(config.environment_id ?? "")),
     ...(Object.keys(metadata).length === 0 ? {} : { metadata }),
     created_by: creatorInfo(creatorId, people.get(creatorId)),
     updated_by: creatorInfo(lastEditorId, people.get(lastEditorId)),
@@ -130,6 +142,10 @@ export function scheduleItem(schedule: Schedule, people: ReadonlyMap<string, Pri
     ...(lastSpawnError === undefined ? {} : { last_spawn_error: lastSpawnError }),
     scope: teamOwned ? { type: "Team" } : { type: "User", uid: creatorId },
   };
+}
+
+function environmentIn(environment: Environment | undefined): Pick<ScheduleItem, "environment"> {
+  return environment === undefined ? {} : { environment: environmentConfigJson(environment.config) };
 }
 
 function historyOf({ lastRanAt, nextRunAt }: Schedule): NonNullable<ScheduleItem["history"]> {

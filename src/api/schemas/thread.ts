@@ -6,7 +6,7 @@ import { Timestamp } from "./text.ts";
 const RUN_ID = "0195b2a4-5c1e-7e4b-9d57-3f8a1c2b4d6e";
 const EXAMPLE = {
   id: "0195b2a4-5c1e-7e4b-9d57-3f8a1c2b4d73",
-  integration: "slack",
+  integration: "chat",
   installation: "T024BE7LD",
   run_id: RUN_ID,
   is_current: true,

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { TriedWebhook } from "../../core/ports/webhooks.ts";
+import { REPLAYED_AT_ONCE } from "../../core/webhooks/webhook-deliveries.ts";
 import {
   type WebhookDelivery as Delivery,
   type WebhookTry as Try,
@@ -89,7 +90,13 @@ export const ReplayWebhookDeliveriesRequest = z
   });
 
 export const ReplayedWebhookDeliveries = z
-  .object({ count: z.int().describe("How many are sent again.") })
+  .object({
+    count: z
+      .int()
+      .describe(
+        `How many are sent again: ${REPLAYED_AT_ONCE} at most, the oldest first. Ask again for the rest.`,
+      ),
+  })
   .meta({
     id: "ReplayedWebhookDeliveries",
     description: "What was replayed.",

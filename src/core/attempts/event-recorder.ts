@@ -65,11 +65,8 @@ function joined(last: AgentUpdate, next: AgentUpdate, redactor: Redactor): Agent
   if (!areWords(last) || !areWords(next) || !isSameMessage(last, next)) return [last, next];
   if (last.text.length <= MERGED_LENGTH_MAX) return [{ ...last, text: last.text + next.text }];
   const { told, held } = cut(last, redactor);
-  return [
-    ...told,
-    ...held.map((rest) => ({ ...next, text: rest.text + next.text })),
-    ...(held.length === 0 ? [next] : []),
-  ];
+  const begun = held.map(({ text }) => text).join("");
+  return [...told, { ...next, text: begun + next.text }];
 }
 
 /** What can be told of words that may go on, and what of them must wait. */

@@ -6,7 +6,7 @@ import type { RunInput } from "../inputs/run-input.ts";
 export interface FileStore {
   /** In the order in which they were given. */
   inputsOf(runId: RunId): Promise<readonly RunInput[]>;
-  /** Of several runs at once, the oldest first. */
+  /** Of several runs at once, the oldest first, those of one moment by their key. */
   artifactsOf(runIds: readonly RunId[]): Promise<readonly Artifact[]>;
   findArtifact(id: string): Promise<Artifact | undefined>;
 }

@@ -1,8 +1,8 @@
 /**
  * A job says "there is work for `key`", never what the work is: order and state live in the tables. Jobs are
  * stored in the transaction that makes the work. At most one `inbox` or `deliver` job of a key is handled at a
- * time; two jobs of a run or a schedule may meet, and the run's lease or the schedule's lock decides. A job whose worker dies is handed out again. Handlers
- * can be repeated safely.
+ * time; two jobs of a run or a schedule may meet, and the run's lease or the schedule's lock decides. A job whose worker
+ * dies is handed out again. Handlers can be repeated safely.
  */
 export interface Job {
   readonly kind: JobKind;

@@ -47,7 +47,7 @@ export interface WebhookOutbox {
   hold(endpointId: string): Promise<WebhookEndpoint | undefined>;
   /** Stores what came of a try; false when the delivery has been settled, taken again or removed meanwhile. */
   settle(taken: TakenWebhook, settled: SettledTry): Promise<boolean>;
-  /** Gives up everything of an endpoint that waits. */
+  /** Gives up what waits for an endpoint; of very much a part, and `tidy` the rest. */
   giveUp(endpointId: string, error: string): Promise<void>;
 }
 
@@ -70,10 +70,15 @@ export interface WebhookHistory {
   /** The newest first. */
   list(query: WebhookDeliveryQuery): Promise<readonly WebhookDelivery[]>;
   find(endpointId: string, id: string): Promise<TriedWebhook | undefined>;
-  /** Has deliveries sent again from the beginning of the schedule; how many there were. */
-  replay(endpointId: string, which: ReplayedDeliveries): Promise<number>;
-  /** Removes what was settled and is older; how many there were, at most `limit`. */
-  prune(olderThanMs: number, limit: number): Promise<number>;
+  /** Has deliveries sent again from the beginning of the schedule, at most `limit`, the oldest first; how many. */
+  replay(endpointId: string, which: ReplayedDeliveries, limit: number): Promise<number>;
+  /** Takes the endpoint away from its team for good. There may be very much of its history, which `tidy` removes. */
+  forget(endpointId: string): Promise<void>;
+  /**
+   * Removes what was settled longer ago and what is of endpoints that were forgotten, and gives up what still waits for
+   * one that is switched off: of each at most `limit`. True when there may be more to do.
+   */
+  tidy(olderThanMs: number, limit: number): Promise<boolean>;
 }
 
 export interface WebhookDeliveryQuery {

@@ -23,6 +23,8 @@ export interface NewRun {
   readonly skillSpec?: string;
   /** The skill itself, once it was found; a run that is repeated brings it along. */
   readonly skill?: Skill;
+  /** Its configuration is that of a run that it repeats: no rule adds anything to it. */
+  readonly isRouted?: boolean;
   /** Their bytes are stored already. */
   readonly inputs?: readonly RunInput[];
   readonly source: RunSource;

@@ -13,6 +13,7 @@ export function retryOf(run: Run, by: Pick<NewRun, "creator" | "source" | "input
     parent: run,
     // The default agent may be another one by now.
     config: { ...config, harness: { ...config.harness, type: agent } },
+    isRouted: true,
     ...(context === undefined ? {} : { context }),
     ...(mode === undefined ? {} : { mode }),
     ...(skillSnapshot === undefined ? {} : { skill: skillSnapshot }),

@@ -157,6 +157,7 @@ export class RunService {
   ): Promise<Run> {
     const judged = await this.#judge(viewer, alongside.from);
     return this.#change(id, viewer, (edit) => {
+      requireAllowed(judged("approve", edit.run));
       if (!viewer.administrator && edit.run.creatorId === viewer.id)
         throw new AppError("not_authorized", "Nobody but an administrator approves a run of their own.");
       decideApproval(edit, { ...decision, decidedBy: viewer.id, name: viewer.displayName });
@@ -204,8 +205,8 @@ export class RunService {
 
   /** With environment and configuration from the first routing rule that matches. */
   async #routed(request: NewRun, from: Whence): Promise<NewRun> {
-    const { config = {}, creator, prompt, provenance } = request;
-    const rules = await this.#parts.routing.of(creator.teamId);
+    const { config = {}, creator, isRouted, prompt, provenance } = request;
+    const rules = isRouted === true ? [] : await this.#parts.routing.of(creator.teamId);
     const routed = routedConfig(config, route(rules, { ...from, text: prompt, config }));
     return { ...request, config: routed.config, provenance: { ...provenance, ...routed.provenance } };
   }

@@ -8,6 +8,8 @@ import type { WebhookDelivery } from "./webhook-delivery.ts";
 import type { WebhookEndpoint } from "./webhook-endpoint.ts";
 import { testMessage } from "./webhook-message.ts";
 
+export const REPLAYED_AT_ONCE = 5_000;
+
 /** What a team sees of what its endpoints were sent, and sends once more. */
 export class WebhookDeliveries {
   readonly #clock: Clock;
@@ -46,7 +48,7 @@ export class WebhookDeliveries {
     return this.get(storage, teamId, endpointId, id);
   }
 
-  /** How many are sent again. */
+  /** How many are sent again. Of very many a part, the oldest: ask again for the rest. */
   async replayMany(
     storage: Storage,
     teamId: TeamId,
@@ -54,7 +56,7 @@ export class WebhookDeliveries {
     which: ReplayedDeliveries,
   ): Promise<number> {
     requireEnabled(await holdEndpoint(storage, teamId, endpointId));
-    return storage.webhooks.history.replay(endpointId, which);
+    return storage.webhooks.history.replay(endpointId, which, REPLAYED_AT_ONCE);
   }
 }
 

@@ -12,7 +12,8 @@ export interface WebhookFanOutParts extends MessageTools {
   readonly log: Log;
 }
 
-const PART_EVENTS = 500;
+/** One transaction makes deliveries of so many events for all endpoints of their teams, which may be many. */
+const PART_EVENTS = 100;
 /** The clocks of processes and database may differ by so much. */
 const CLOCKS_APART_MS = 60_000;
 

@@ -21,11 +21,13 @@ const POSTS_MAX = 8;
 const POSTS_PER_ENDPOINT = 2;
 /** A receiver that asks for patience is left alone altogether, but then looked at again before long. */
 const PATIENCE_MAX_MS = 300_000;
+const GRACE_MS = 1_000;
 
 /** Sends what is due. Any number of processes may do it at once. */
 export class WebhookSender {
   readonly #parts: WebhookSenderParts;
-  readonly #stopping = new AbortController();
+  readonly #cut = new AbortController();
+  #isStopping = false;
   readonly #running = new Set<Promise<void>>();
   readonly #posts = new Map<string, number>();
   /** Endpoints that asked for patience, and until when. */
@@ -37,21 +39,23 @@ export class WebhookSender {
 
   /** Looks for what is due, unless as many as may are at it. */
   wake(): void {
-    if (this.#stopping.signal.aborted || this.#running.size >= POSTS_MAX) return;
+    if (this.#running.size >= POSTS_MAX) return;
     const run = this.#sendDue()
       .catch((error) => this.#broke(error))
       .finally(() => this.#running.delete(run));
     this.#running.add(run);
   }
 
-  /** Cuts off what is being sent: nobody knows then whether it arrived, and it is sent again. */
+  /** Takes no more. What is not answered soon is cut off: nobody knows then whether it arrived, and it is sent again. */
   async stop(): Promise<void> {
-    this.#stopping.abort();
+    this.#isStopping = true;
+    const stopWaiting = this.#parts.clock.after(GRACE_MS, () => this.#cut.abort());
     await Promise.all(this.#running);
+    stopWaiting();
   }
 
   async #sendDue(): Promise<void> {
-    while (!this.#stopping.signal.aborted) {
+    while (!this.#isStopping) {
       const taken = await this.#parts.storage.webhooks.outbox.take(this.#busy());
       if (taken === undefined) return;
       this.#count(taken.endpoint.id, 1);
@@ -82,7 +86,7 @@ export class WebhookSender {
       log.error("webhook.secret.unreadable", { endpointId: endpoint.id, error });
       return { durationMs: 0, error: "The endpoint's secret cannot be read. Rotate it." };
     }
-    return client.post({ id, url: endpoint.url, body, secrets }, this.#stopping.signal);
+    return client.post({ id, url: endpoint.url, body, secrets }, this.#cut.signal);
   }
 
   /** Endpoints that get nothing now. */
@@ -116,6 +120,6 @@ export class WebhookSender {
 
   /** A post that was cut off by the stop is no failure of anybody's. */
   #broke(error: unknown): void {
-    if (!this.#stopping.signal.aborted) this.#parts.log.warn("webhook.send.failed", { error });
+    if (!this.#cut.signal.aborted) this.#parts.log.warn("webhook.send.failed", { error });
   }
 }

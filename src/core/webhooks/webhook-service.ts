@@ -5,7 +5,7 @@ import type { SecretBox } from "../ports/secret-box.ts";
 import type { Storage } from "../ports/storage.ts";
 import type { WebhookClient } from "../ports/webhook-client.ts";
 import type { WebhookEventType } from "./event-types.ts";
-import { holdEndpoint, missing } from "./find-endpoint.ts";
+import { holdEndpoint } from "./find-endpoint.ts";
 import { newWebhookSecret, secretOwner, type WebhookEndpoint } from "./webhook-endpoint.ts";
 
 export interface WebhookServiceParts {
@@ -83,8 +83,9 @@ export class WebhookService {
     return changed;
   }
 
-  async remove({ webhooks }: Storage, teamId: TeamId, id: string): Promise<void> {
-    if (!(await webhooks.endpoints.remove(teamId, id))) missing("webhook");
+  async remove(storage: Storage, teamId: TeamId, id: string): Promise<void> {
+    await holdEndpoint(storage, teamId, id);
+    await storage.webhooks.history.forget(id);
   }
 
   /** The secret so far goes on being valid beside the new one for so long; the one before it ends now. */

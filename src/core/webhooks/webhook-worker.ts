@@ -18,8 +18,8 @@ export interface WebhookWorkerParts {
 const LOOK_MS = 1_000;
 /** The log is told of with everything that agents say: one look for all that came meanwhile. */
 const GATHER_MS = 200;
-const PRUNE_MS = 600_000;
-const PRUNED_AT_ONCE = 1_000;
+const TIDY_MS = 60_000;
+const TIDIED_AT_ONCE = 1_000;
 const KEPT_DAYS = 30;
 const DAY_MS = 86_400_000;
 
@@ -36,7 +36,7 @@ export function startWebhooks(parts: WebhookWorkerParts): () => Promise<void> {
   const stops = [
     clock.every(LOOK_MS, () => void fanOut.round()),
     clock.every(LOOK_MS, () => sender.wake()),
-    clock.every(PRUNE_MS, () => void prune(parts)),
+    clock.every(TIDY_MS, () => void tidy(parts)),
     news.on("log", gather),
     news.on(WEBHOOKS_TOPIC, () => sender.wake()),
   ];
@@ -47,10 +47,10 @@ export function startWebhooks(parts: WebhookWorkerParts): () => Promise<void> {
   };
 }
 
-async function prune({ history, log }: WebhookWorkerParts): Promise<void> {
+async function tidy({ history, log }: WebhookWorkerParts): Promise<void> {
   try {
-    while ((await history.prune(KEPT_DAYS * DAY_MS, PRUNED_AT_ONCE)) === PRUNED_AT_ONCE);
+    while (await history.tidy(KEPT_DAYS * DAY_MS, TIDIED_AT_ONCE));
   } catch (error) {
-    log.warn("webhook.prune.failed", { error });
+    log.warn("webhook.tidy.failed", { error });
   }
 }

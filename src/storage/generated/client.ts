@@ -68,6 +68,12 @@ export type ApiKey = Prisma.ApiKeyModel
  */
 export type Run = Prisma.RunModel
 /**
+ * Model RunText
+ * The words of a run that a search finds it by. Beside the run, because an index of words is dear to keep and these
+ * never change, while the run does all the time.
+ */
+export type RunText = Prisma.RunTextModel
+/**
  * Model RunEvent
  * The log of a run. The sequence number is taken under the run's row lock, so it has no holes.
  */

@@ -33,5 +33,5 @@ export function addFiles({ tables }: Tx, runId: RunId, { inputs = [], artifacts 
 }
 
 function byAge(a: Artifact, b: Artifact): number {
-  return a.createdAt.getTime() - b.createdAt.getTime() || (a.id < b.id ? -1 : 1);
+  return a.createdAt.getTime() - b.createdAt.getTime() || (a.key < b.key ? -1 : 1);
 }

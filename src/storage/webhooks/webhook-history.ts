@@ -9,7 +9,7 @@ import {
 import type { WebhookDelivery } from "../../core/webhooks/webhook-delivery.ts";
 import type { Statements } from "../database.ts";
 import { Prisma } from "../generated/client.ts";
-import { deliveryOf, tryOf } from "./webhook-rows.ts";
+import { deliveryOf, NOBODY, tryOf } from "./webhook-rows.ts";
 
 export class PrismaWebhookHistory implements WebhookHistory {
   readonly #database: Statements;
@@ -40,25 +40,65 @@ export class PrismaWebhookHistory implements WebhookHistory {
     return row === null ? undefined : { ...deliveryOf(row), history: row.history.map(tryOf) };
   }
 
-  async replay(endpointId: string, which: ReplayedDeliveries): Promise<number> {
+  async replay(endpointId: string, which: ReplayedDeliveries, limit: number): Promise<number> {
     const chosen = "id" in which ? Prisma.sql`id = ${which.id}::uuid` : deadBetween(which.since, which.until);
     const count = await this.#database.query(
       (client) => client.$executeRaw`
         UPDATE webhook_deliveries
         SET state = 'waiting', step = 0, error = NULL, settled_at = NULL, due_at = clock_timestamp()
-        WHERE endpoint_id = ${endpointId}::uuid AND ${chosen}`,
+        WHERE id IN (
+          SELECT id FROM webhook_deliveries
+          WHERE endpoint_id = ${endpointId}::uuid AND ${chosen} ORDER BY id LIMIT ${limit})`,
     );
     this.#news.tell([WEBHOOKS_TOPIC]);
     return count;
   }
 
-  async prune(olderThanMs: number, limit: number): Promise<number> {
+  async forget(endpointId: string): Promise<void> {
+    const data = { teamId: NOBODY, enabled: false, url: "", secrets: [] };
+    await this.#database.query((client) =>
+      client.webhookEndpoint.update({ where: { id: endpointId }, data }),
+    );
+  }
+
+  async tidy(olderThanMs: number, limit: number): Promise<boolean> {
+    const counts = [
+      await this.#removeOld(olderThanMs, limit),
+      await this.#removeForgotten(limit),
+      await this.#giveUpHopeless(limit),
+    ];
+    return counts.includes(limit);
+  }
+
+  #removeOld(olderThanMs: number, limit: number): Promise<number> {
     return this.#database.query(
       (client) => client.$executeRaw`
         DELETE FROM webhook_deliveries WHERE id IN (
           SELECT id FROM webhook_deliveries
           WHERE created_at < now() - ${olderThanMs}::bigint * interval '1 millisecond' AND state <> 'waiting'
           ORDER BY created_at LIMIT ${limit})`,
+    );
+  }
+
+  /** The endpoint itself goes with its last delivery. */
+  #removeForgotten(limit: number): Promise<number> {
+    return this.#database.query(async (client) => {
+      const count = await client.$executeRaw`
+        DELETE FROM webhook_deliveries WHERE id IN (
+          SELECT d.id FROM webhook_endpoints e JOIN webhook_deliveries d ON d.endpoint_id = e.id
+          WHERE e.team_id = ${NOBODY}::uuid LIMIT ${limit})`;
+      if (count < limit) await client.webhookEndpoint.deleteMany({ where: { teamId: NOBODY } });
+      return count;
+    });
+  }
+
+  #giveUpHopeless(limit: number): Promise<number> {
+    return this.#database.query(
+      (client) => client.$executeRaw`
+        UPDATE webhook_deliveries SET state = 'dead', error = 'The endpoint was switched off.', settled_at = now()
+        WHERE id IN (
+          SELECT d.id FROM webhook_deliveries d JOIN webhook_endpoints e ON e.id = d.endpoint_id
+          WHERE d.state = 'waiting' AND NOT e.enabled LIMIT ${limit})`,
     );
   }
 }

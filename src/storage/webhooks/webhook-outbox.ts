@@ -9,10 +9,13 @@ import type { NewWebhookDelivery } from "../../core/webhooks/webhook-delivery.ts
 import type { WebhookEndpoint } from "../../core/webhooks/webhook-endpoint.ts";
 import type { Statements, Tx } from "../database.ts";
 import { Prisma } from "../generated/client.ts";
-import { deliveryColumns, endpointOf, newDeliveryOf } from "./webhook-rows.ts";
+import { deliveryColumns, endpointOf, NOBODY, newDeliveryOf } from "./webhook-rows.ts";
 
 /** Whoever takes a delivery has this long to settle it: longer than a post may last. */
-export const TAKEN_SECONDS = 60;
+const TAKEN_SECONDS = 60;
+
+/** What one statement can do in its time, with much to spare. */
+const GIVEN_UP_AT_ONCE = 1_000;
 
 const NOW = Prisma.sql`clock_timestamp()`;
 
@@ -58,7 +61,8 @@ export class PrismaWebhookOutbox implements WebhookOutbox {
   async hold(endpointId: string): Promise<WebhookEndpoint | undefined> {
     return this.#database.transaction(async (tx) => {
       await tx.$queryRaw`SELECT FROM webhook_endpoints WHERE id = ${endpointId}::uuid FOR NO KEY UPDATE`;
-      const row = await tx.webhookEndpoint.findUnique({ where: { id: endpointId } });
+      const where = { id: endpointId, teamId: { not: NOBODY } };
+      const row = await tx.webhookEndpoint.findFirst({ where });
       return row === null ? undefined : endpointOf(row);
     });
   }
@@ -78,9 +82,12 @@ export class PrismaWebhookOutbox implements WebhookOutbox {
   }
 
   async giveUp(endpointId: string, error: string): Promise<void> {
-    const data = { state: "dead", error, settledAt: new Date() };
-    const where = { endpointId, state: "waiting" };
-    await this.#database.query((client) => client.webhookDelivery.updateMany({ where, data }));
+    await this.#database.query(
+      (client) => client.$executeRaw`
+        UPDATE webhook_deliveries SET state = 'dead', error = ${error}, settled_at = now() WHERE id IN (
+          SELECT id FROM webhook_deliveries
+          WHERE endpoint_id = ${endpointId}::uuid AND state = 'waiting' ORDER BY id LIMIT ${GIVEN_UP_AT_ONCE})`,
+    );
   }
 
   async #taken(id: string): Promise<TakenWebhook | undefined> {

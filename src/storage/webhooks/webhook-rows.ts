@@ -15,6 +15,9 @@ import type {
 import { present } from "../present.ts";
 import { json } from "../run-rows.ts";
 
+/** In the place of the team of an endpoint that was forgotten. */
+export const NOBODY = "00000000-0000-0000-0000-000000000000";
+
 /** Rows to domain and back. */
 export function endpointOf({ secrets, teamId, createdBy, events, ...row }: EndpointRow): WebhookEndpoint {
   return present<WebhookEndpoint>({

@@ -13,7 +13,7 @@ export function describeEventLog(bench: () => StorageBench): void {
   describe("the log of all runs", () => {
     it("gives what comes behind a place once and in order, page by page", async () => {
       const { log } = bench().storage;
-      const start = await log.end();
+      const start = await quietEnd(bench());
       const [one, two] = [await aStoredRun(bench()), await aStoredRun(bench())];
       await addEvent(bench(), one);
       await settled(bench(), start, 3);
@@ -29,7 +29,7 @@ export function describeEventLog(bench: () => StorageBench): void {
 
     it("goes on behind any of its events", async () => {
       const { log } = bench().storage;
-      const start = await log.end();
+      const start = await quietEnd(bench());
       const run = await aStoredRun(bench());
       await addEvent(bench(), run);
       await settled(bench(), start, 2);
@@ -42,7 +42,7 @@ export function describeEventLog(bench: () => StorageBench): void {
 
     it("shows a viewer the runs they see, and goes past all others", async () => {
       const { log } = bench().storage;
-      const start = await log.end();
+      const start = await quietEnd(bench());
       const [ada, otherTeam] = [await aPerson(bench()), await aTeam(bench())];
       const ours = await aStoredRun(bench());
       const others = await aStoredRun(bench(), { teamOwned: false });
@@ -79,6 +79,18 @@ export function describeEventLog(bench: () => StorageBench): void {
 async function addEvent({ storage }: StorageBench, { id }: Run): Promise<void> {
   const event = { turn: 0, body: { kind: "workspace.ready", restored: false } } as const;
   await storage.runs.change(id, ({ run }) => aChange(run, { events: [event] }));
+}
+
+/** The end of a log in which nothing is held back that would come behind it. */
+async function quietEnd({ storage: { log } }: StorageBench): Promise<LogPlace> {
+  let end = await log.end();
+  const isQuiet = async () => {
+    end = await log.end();
+    const { events, isHeldBack } = await log.read(end, 1);
+    return events.length === 0 && !isHeldBack;
+  };
+  await waitFor(isQuiet, { what: "a log that is settled" });
+  return end;
 }
 
 /** Other transactions of the same server may hold back what is committed. */

@@ -57,8 +57,8 @@ export function describeWebhookHistory(bench: () => StorageBench): void {
       const delivery = await webhooks.aDelivery(one);
 
       expect(await webhooks.stores.history.find(other.id, delivery.id)).toBeUndefined();
-      expect(await webhooks.stores.history.replay(other.id, { id: delivery.id })).toBe(0);
-      expect(await webhooks.stores.history.replay(one.id, { id: newId(new Date()) })).toBe(0);
+      expect(await webhooks.stores.history.replay(other.id, { id: delivery.id }, 10)).toBe(0);
+      expect(await webhooks.stores.history.replay(one.id, { id: newId(new Date()) }, 10)).toBe(0);
     });
 
     test("lets a delivery be sent again, from the beginning of the schedule", async () => {
@@ -66,7 +66,7 @@ export function describeWebhookHistory(bench: () => StorageBench): void {
       const delivery = await webhooks.aDelivery(endpoint);
       await webhooks.settleNext(endpoint, DELIVERED);
 
-      expect(await webhooks.stores.history.replay(endpoint.id, { id: delivery.id })).toBe(1);
+      expect(await webhooks.stores.history.replay(endpoint.id, { id: delivery.id }, 10)).toBe(1);
 
       expect(await webhooks.find(delivery)).toMatchObject({ state: "waiting", tries: 1 });
       expect((await webhooks.find(delivery))?.settledAt).toBeUndefined();
@@ -90,12 +90,44 @@ export function describeWebhookHistory(bench: () => StorageBench): void {
         (await webhooks.find(delivery))?.createdAt ?? expect.fail("It is gone.");
       const [since, until] = [await createdAt(first), await createdAt(second)];
 
-      expect(await webhooks.stores.history.replay(endpoint.id, { since: until, until: since })).toBe(0);
-      expect(await webhooks.stores.history.replay(endpoint.id, { since, until })).toBe(1);
-      expect(await webhooks.stores.history.replay(endpoint.id, { since })).toBe(1);
+      expect(await webhooks.stores.history.replay(endpoint.id, { since: until, until: since }, 10)).toBe(0);
+      expect(await webhooks.stores.history.replay(endpoint.id, { since, until }, 10)).toBe(1);
+      expect(await webhooks.stores.history.replay(endpoint.id, { since }, 10)).toBe(1);
 
       const states = await Promise.all(dead.map(async (delivery) => (await webhooks.find(delivery))?.state));
       expect(states.toSorted()).toEqual(["delivered", "waiting", "waiting"]);
+    });
+
+    test("lets no more be sent again than asked for, the oldest first", async () => {
+      const endpoint = await webhooks.anEndpoint();
+      const [newest, middle, oldest] = await three(endpoint);
+      for (let index = 0; index < 3; index += 1) await webhooks.settleNext(endpoint, DEAD);
+      const replay = () => webhooks.stores.history.replay(endpoint.id, { since: new Date(0) }, 2);
+
+      expect(await replay()).toBe(2);
+
+      const ids = async (state: "waiting" | "dead") =>
+        (await webhooks.stores.history.list({ endpointId: endpoint.id, limit: 10, state })).map(
+          ({ id }) => id,
+        );
+      expect(await ids("waiting")).toEqual([middle, oldest]);
+      expect(await ids("dead")).toEqual([newest]);
+      expect(await replay()).toBe(1);
+    });
+
+    test("gives up what still waits for an endpoint that is switched off", async () => {
+      const endpoint = await webhooks.anEndpoint();
+      const deliveries = [await webhooks.aDelivery(endpoint), await webhooks.aDelivery(endpoint)];
+      const other = await webhooks.aDelivery(await webhooks.anEndpoint());
+      await webhooks.stores.endpoints.replace({ ...endpoint, enabled: false });
+
+      while (await webhooks.stores.history.tidy(3_600_000, 1));
+
+      for (const delivery of deliveries) {
+        const dead = { state: "dead", error: "The endpoint was switched off.", settledAt: expect.any(Date) };
+        expect(await webhooks.find(delivery)).toMatchObject(dead);
+      }
+      expect(await webhooks.find(other)).toMatchObject({ state: "waiting" });
     });
 
     test("forgets what was settled long ago", async () => {
@@ -106,9 +138,9 @@ export function describeWebhookHistory(bench: () => StorageBench): void {
       const young = await webhooks.aDelivery(endpoint, { type: "webhook.test" });
       await webhooks.stores.outbox.giveUp(endpoint.id, "no more");
       const all = [waiting, old, young];
-      await webhooks.stores.history.replay(endpoint.id, { id: waiting.id });
+      await webhooks.stores.history.replay(endpoint.id, { id: waiting.id }, 10);
 
-      while ((await webhooks.stores.history.prune(1_800_000, 1)) === 1);
+      while (await webhooks.stores.history.tidy(1_800_000, 1));
 
       const states = await Promise.all(all.map(async (delivery) => (await webhooks.find(delivery))?.state));
       expect(states.filter((state) => state === undefined)).toHaveLength(1);

@@ -35,15 +35,31 @@ export function describeWebhookOutbox(bench: () => StorageBench): void {
       expect(await webhooks.stores.outbox.hold(newId(new Date()))).toBeUndefined();
     });
 
-    test("take their deliveries with them", async () => {
+    test("are changed one after the other by those who hold them", async () => {
+      const { id } = await webhooks.anEndpoint({ description: "" });
+      const append = () =>
+        bench().storage.atomically(async ({ webhooks: { endpoints, outbox } }) => {
+          const held = (await outbox.hold(id)) ?? expect.fail("It is gone.");
+          await endpoints.replace({ ...held, description: `${held.description}x` });
+        });
+
+      await Promise.all([1, 2, 3, 4, 5].map(append));
+
+      expect(await webhooks.stores.outbox.hold(id)).toMatchObject({ description: "xxxxx" });
+    });
+
+    test("that are forgotten are nobody's, and their deliveries go with them", async () => {
       const endpoint = await webhooks.anEndpoint();
-      const delivery = await webhooks.aDelivery(endpoint);
-      const open = await webhooks.taken(endpoint);
+      const [first, second] = [await webhooks.aDelivery(endpoint), await webhooks.aDelivery(endpoint)];
 
-      await webhooks.stores.endpoints.remove(endpoint.teamId, endpoint.id);
+      await webhooks.stores.history.forget(endpoint.id);
 
-      expect(await webhooks.find(delivery)).toBeUndefined();
-      expect(await webhooks.stores.outbox.settle(open, DELIVERED)).toBe(false);
+      expect(await webhooks.stores.endpoints.find(endpoint.teamId, endpoint.id)).toBeUndefined();
+      expect(await webhooks.stores.outbox.hold(endpoint.id)).toBeUndefined();
+      expect(await webhooks.take(endpoint)).toBeUndefined();
+      while (await webhooks.stores.history.tidy(3_600_000, 1));
+      expect(await webhooks.find(first)).toBeUndefined();
+      expect(await webhooks.find(second)).toBeUndefined();
     });
   });
 
@@ -73,7 +89,7 @@ export function describeWebhookOutbox(bench: () => StorageBench): void {
 
       const delivery = await webhooks.aDelivery(endpoint);
       expect(bench().news).toEqual(["webhooks"]);
-      await webhooks.stores.history.replay(endpoint.id, { id: delivery.id });
+      await webhooks.stores.history.replay(endpoint.id, { id: delivery.id }, 10);
 
       expect(bench().news).toEqual(["webhooks", "webhooks"]);
     });
@@ -156,11 +172,14 @@ export function describeWebhookOutbox(bench: () => StorageBench): void {
       const endpoint = await webhooks.anEndpoint();
       const [first, second] = aboutRun(aRunId(), 1, 2);
       await webhooks.aDelivery(endpoint, first);
-      await webhooks.aDelivery(endpoint, second);
+      const follower = await webhooks.aDelivery(endpoint, second);
       await webhooks.settleNext(endpoint, retried(300_000));
       const other = await webhooks.aDelivery(endpoint, aboutRun(aRunId(), 9)[0]);
 
       const free = await webhooks.taken(endpoint);
+      // Put off with it, so that nobody looks at it in vain.
+      const { dueAt } = (await webhooks.find(follower)) ?? {};
+      expect(dueAt?.getTime()).toBeGreaterThan(bench().clock.now().getTime() + 200_000);
       expect(free.id).toBe(other.id);
       expect(await webhooks.take(endpoint)).toBeUndefined();
       await webhooks.stores.outbox.settle(free, DELIVERED);
@@ -174,7 +193,7 @@ export function describeWebhookOutbox(bench: () => StorageBench): void {
       const head = await webhooks.aDelivery(endpoint, first);
       await webhooks.aDelivery(endpoint, second);
       await webhooks.settleNext(endpoint, retried(300_000));
-      await webhooks.stores.history.replay(endpoint.id, { id: head.id });
+      await webhooks.stores.history.replay(endpoint.id, { id: head.id }, 10);
 
       await webhooks.settleNext(endpoint, DELIVERED);
 

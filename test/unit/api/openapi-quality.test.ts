@@ -57,6 +57,17 @@ describe("every operation", () => {
     expect(bad).toEqual([]);
   });
 
+  test("that writes takes an Idempotency-Key", () => {
+    const bad = operations()
+      // A dry run changes nothing.
+      .filter(({ name }) => !name.startsWith("GET") && !name.endsWith("/evaluate"))
+      .filter(({ operation: { parameters = [] } }) =>
+        parameters.every((parameter: Anything) => parameter.name !== "Idempotency-Key"),
+      );
+
+    expect(bad.map(({ name }) => name)).toEqual([]);
+  });
+
   test("names the refusals that any operation of its kind may meet", () => {
     const bad = operations().flatMap(({ name, operation: { responses, security, parameters = [] } }) => {
       const isPublic = security?.length === 0;

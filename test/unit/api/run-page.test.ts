@@ -125,6 +125,7 @@ test("every kind of event has its place", async () => {
     to: "FAILED",
     status: { message: "Refused.", errorCode: "invalid_request" },
   });
+  source.send(10, "approval.requested", { policyId: "p", reason: "It costs." });
 
   expect(log().map(({ textContent }) => textContent)).toEqual([
     "Agent: demo 1",
@@ -135,6 +136,7 @@ test("every kind of event has its place", async () => {
     "Follow-upmore",
     "The turn ended: refusal",
     "INPROGRESS → FAILED: Refused. (invalid_request)",
+    "Waits for approval: It costs.",
   ]);
   expect(page.getElementById("state").textContent).toBe("FAILED");
   expect([page.getElementById("problem").hidden, page.getElementById("problem").textContent]).toEqual([

@@ -69,6 +69,8 @@ const TAKE = {
     log.put(`agent:${seq}`, { kind: "line", text: `Agent: ${[agent, version].filter(Boolean).join(" ")}` }),
   "followup.received": (log, { followUpId, message }) =>
     log.put(`followup:${followUpId}`, { kind: "followup", text: message }),
+  "approval.requested": (log, { seq, reason }) =>
+    log.put(`approval:${seq}`, { kind: "line", text: `Waits for approval: ${reason}` }),
   "permission.requested": (log, { request: { permissionId, title, options } }) =>
     log.put(`permission:${permissionId}`, { kind: "question", title, options, answer: undefined }),
   "permission.answered": (log, { permissionId, optionId }) => {

@@ -402,6 +402,7 @@ export const ModelName = {
   Identity: 'Identity',
   ApiKey: 'ApiKey',
   Run: 'Run',
+  RunText: 'RunText',
   RunEvent: 'RunEvent',
   FollowUp: 'FollowUp',
   Thread: 'Thread',
@@ -441,7 +442,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "team" | "principal" | "identity" | "apiKey" | "run" | "runEvent" | "followUp" | "thread" | "threadRun" | "inboxEvent" | "inboundMeaning" | "outboxDelivery" | "receipt" | "rememberedAnswer" | "blob" | "installation" | "environment" | "secret" | "schedule" | "policy" | "routingRule" | "shareLink" | "worker" | "runInput" | "artifact" | "webhookEndpoint" | "webhookDelivery" | "webhookTry" | "logReader"
+    modelProps: "team" | "principal" | "identity" | "apiKey" | "run" | "runText" | "runEvent" | "followUp" | "thread" | "threadRun" | "inboxEvent" | "inboundMeaning" | "outboxDelivery" | "receipt" | "rememberedAnswer" | "blob" | "installation" | "environment" | "secret" | "schedule" | "policy" | "routingRule" | "shareLink" | "worker" | "runInput" | "artifact" | "webhookEndpoint" | "webhookDelivery" | "webhookTry" | "logReader"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -812,6 +813,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.RunCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.RunCountAggregateOutputType> | number
+        }
+      }
+    }
+    RunText: {
+      payload: Prisma.$RunTextPayload<ExtArgs>
+      fields: Prisma.RunTextFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.RunTextFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RunTextPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.RunTextFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RunTextPayload>
+        }
+        findFirst: {
+          args: Prisma.RunTextFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RunTextPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.RunTextFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RunTextPayload>
+        }
+        findMany: {
+          args: Prisma.RunTextFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RunTextPayload>[]
+        }
+        create: {
+          args: Prisma.RunTextCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RunTextPayload>
+        }
+        createMany: {
+          args: Prisma.RunTextCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.RunTextCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RunTextPayload>[]
+        }
+        delete: {
+          args: Prisma.RunTextDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RunTextPayload>
+        }
+        update: {
+          args: Prisma.RunTextUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RunTextPayload>
+        }
+        deleteMany: {
+          args: Prisma.RunTextDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.RunTextUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.RunTextUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RunTextPayload>[]
+        }
+        upsert: {
+          args: Prisma.RunTextUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RunTextPayload>
+        }
+        aggregate: {
+          args: Prisma.RunTextAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateRunText>
+        }
+        groupBy: {
+          args: Prisma.RunTextGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.RunTextGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.RunTextCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.RunTextCountAggregateOutputType> | number
         }
       }
     }
@@ -2738,6 +2813,14 @@ export const RunScalarFieldEnum = {
 export type RunScalarFieldEnum = (typeof RunScalarFieldEnum)[keyof typeof RunScalarFieldEnum]
 
 
+export const RunTextScalarFieldEnum = {
+  runId: 'runId',
+  text: 'text'
+} as const
+
+export type RunTextScalarFieldEnum = (typeof RunTextScalarFieldEnum)[keyof typeof RunTextScalarFieldEnum]
+
+
 export const RunEventScalarFieldEnum = {
   runId: 'runId',
   seq: 'seq',
@@ -2912,7 +2995,6 @@ export const ScheduleScalarFieldEnum = {
   cron: 'cron',
   enabled: 'enabled',
   prompt: 'prompt',
-  skill: 'skill',
   config: 'config',
   metadata: 'metadata',
   teamOwned: 'teamOwned',
@@ -3406,6 +3488,7 @@ export type GlobalOmitConfig = {
   identity?: Prisma.IdentityOmit
   apiKey?: Prisma.ApiKeyOmit
   run?: Prisma.RunOmit
+  runText?: Prisma.RunTextOmit
   runEvent?: Prisma.RunEventOmit
   followUp?: Prisma.FollowUpOmit
   thread?: Prisma.ThreadOmit

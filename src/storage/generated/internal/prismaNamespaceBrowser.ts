@@ -56,6 +56,7 @@ export const ModelName = {
   Identity: 'Identity',
   ApiKey: 'ApiKey',
   Run: 'Run',
+  RunText: 'RunText',
   RunEvent: 'RunEvent',
   FollowUp: 'FollowUp',
   Thread: 'Thread',
@@ -204,6 +205,14 @@ export const RunScalarFieldEnum = {
 } as const
 
 export type RunScalarFieldEnum = (typeof RunScalarFieldEnum)[keyof typeof RunScalarFieldEnum]
+
+
+export const RunTextScalarFieldEnum = {
+  runId: 'runId',
+  text: 'text'
+} as const
+
+export type RunTextScalarFieldEnum = (typeof RunTextScalarFieldEnum)[keyof typeof RunTextScalarFieldEnum]
 
 
 export const RunEventScalarFieldEnum = {
@@ -380,7 +389,6 @@ export const ScheduleScalarFieldEnum = {
   cron: 'cron',
   enabled: 'enabled',
   prompt: 'prompt',
-  skill: 'skill',
   config: 'config',
   metadata: 'metadata',
   teamOwned: 'teamOwned',

@@ -31,7 +31,6 @@ export type ScheduleMinAggregateOutputType = {
   cron: string | null
   enabled: boolean | null
   prompt: string | null
-  skill: string | null
   teamOwned: boolean | null
   creatorId: string | null
   lastEditorId: string | null
@@ -49,7 +48,6 @@ export type ScheduleMaxAggregateOutputType = {
   cron: string | null
   enabled: boolean | null
   prompt: string | null
-  skill: string | null
   teamOwned: boolean | null
   creatorId: string | null
   lastEditorId: string | null
@@ -67,7 +65,6 @@ export type ScheduleCountAggregateOutputType = {
   cron: number
   enabled: number
   prompt: number
-  skill: number
   config: number
   metadata: number
   teamOwned: number
@@ -89,7 +86,6 @@ export type ScheduleMinAggregateInputType = {
   cron?: true
   enabled?: true
   prompt?: true
-  skill?: true
   teamOwned?: true
   creatorId?: true
   lastEditorId?: true
@@ -107,7 +103,6 @@ export type ScheduleMaxAggregateInputType = {
   cron?: true
   enabled?: true
   prompt?: true
-  skill?: true
   teamOwned?: true
   creatorId?: true
   lastEditorId?: true
@@ -125,7 +120,6 @@ export type ScheduleCountAggregateInputType = {
   cron?: true
   enabled?: true
   prompt?: true
-  skill?: true
   config?: true
   metadata?: true
   teamOwned?: true
@@ -218,7 +212,6 @@ export type ScheduleGroupByOutputType = {
   cron: string
   enabled: boolean
   prompt: string
-  skill: string | null
   config: runtime.JsonValue
   metadata: runtime.JsonValue
   teamOwned: boolean
@@ -259,7 +252,6 @@ export type ScheduleWhereInput = {
   cron?: Prisma.StringFilter<"Schedule"> | string
   enabled?: Prisma.BoolFilter<"Schedule"> | boolean
   prompt?: Prisma.StringFilter<"Schedule"> | string
-  skill?: Prisma.StringNullableFilter<"Schedule"> | string | null
   config?: Prisma.JsonFilter<"Schedule">
   metadata?: Prisma.JsonFilter<"Schedule">
   teamOwned?: Prisma.BoolFilter<"Schedule"> | boolean
@@ -279,7 +271,6 @@ export type ScheduleOrderByWithRelationInput = {
   cron?: Prisma.SortOrder
   enabled?: Prisma.SortOrder
   prompt?: Prisma.SortOrder
-  skill?: Prisma.SortOrderInput | Prisma.SortOrder
   config?: Prisma.SortOrder
   metadata?: Prisma.SortOrder
   teamOwned?: Prisma.SortOrder
@@ -302,7 +293,6 @@ export type ScheduleWhereUniqueInput = Prisma.AtLeast<{
   cron?: Prisma.StringFilter<"Schedule"> | string
   enabled?: Prisma.BoolFilter<"Schedule"> | boolean
   prompt?: Prisma.StringFilter<"Schedule"> | string
-  skill?: Prisma.StringNullableFilter<"Schedule"> | string | null
   config?: Prisma.JsonFilter<"Schedule">
   metadata?: Prisma.JsonFilter<"Schedule">
   teamOwned?: Prisma.BoolFilter<"Schedule"> | boolean
@@ -322,7 +312,6 @@ export type ScheduleOrderByWithAggregationInput = {
   cron?: Prisma.SortOrder
   enabled?: Prisma.SortOrder
   prompt?: Prisma.SortOrder
-  skill?: Prisma.SortOrderInput | Prisma.SortOrder
   config?: Prisma.SortOrder
   metadata?: Prisma.SortOrder
   teamOwned?: Prisma.SortOrder
@@ -348,7 +337,6 @@ export type ScheduleScalarWhereWithAggregatesInput = {
   cron?: Prisma.StringWithAggregatesFilter<"Schedule"> | string
   enabled?: Prisma.BoolWithAggregatesFilter<"Schedule"> | boolean
   prompt?: Prisma.StringWithAggregatesFilter<"Schedule"> | string
-  skill?: Prisma.StringNullableWithAggregatesFilter<"Schedule"> | string | null
   config?: Prisma.JsonWithAggregatesFilter<"Schedule">
   metadata?: Prisma.JsonWithAggregatesFilter<"Schedule">
   teamOwned?: Prisma.BoolWithAggregatesFilter<"Schedule"> | boolean
@@ -368,7 +356,6 @@ export type ScheduleCreateInput = {
   cron: string
   enabled: boolean
   prompt: string
-  skill?: string | null
   config: Prisma.JsonNullValueInput | runtime.InputJsonValue
   metadata: Prisma.JsonNullValueInput | runtime.InputJsonValue
   teamOwned: boolean
@@ -388,7 +375,6 @@ export type ScheduleUncheckedCreateInput = {
   cron: string
   enabled: boolean
   prompt: string
-  skill?: string | null
   config: Prisma.JsonNullValueInput | runtime.InputJsonValue
   metadata: Prisma.JsonNullValueInput | runtime.InputJsonValue
   teamOwned: boolean
@@ -408,7 +394,6 @@ export type ScheduleUpdateInput = {
   cron?: Prisma.StringFieldUpdateOperationsInput | string
   enabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
   prompt?: Prisma.StringFieldUpdateOperationsInput | string
-  skill?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   config?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   metadata?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   teamOwned?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -428,7 +413,6 @@ export type ScheduleUncheckedUpdateInput = {
   cron?: Prisma.StringFieldUpdateOperationsInput | string
   enabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
   prompt?: Prisma.StringFieldUpdateOperationsInput | string
-  skill?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   config?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   metadata?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   teamOwned?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -448,7 +432,6 @@ export type ScheduleCreateManyInput = {
   cron: string
   enabled: boolean
   prompt: string
-  skill?: string | null
   config: Prisma.JsonNullValueInput | runtime.InputJsonValue
   metadata: Prisma.JsonNullValueInput | runtime.InputJsonValue
   teamOwned: boolean
@@ -468,7 +451,6 @@ export type ScheduleUpdateManyMutationInput = {
   cron?: Prisma.StringFieldUpdateOperationsInput | string
   enabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
   prompt?: Prisma.StringFieldUpdateOperationsInput | string
-  skill?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   config?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   metadata?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   teamOwned?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -488,7 +470,6 @@ export type ScheduleUncheckedUpdateManyInput = {
   cron?: Prisma.StringFieldUpdateOperationsInput | string
   enabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
   prompt?: Prisma.StringFieldUpdateOperationsInput | string
-  skill?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   config?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   metadata?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   teamOwned?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -508,7 +489,6 @@ export type ScheduleCountOrderByAggregateInput = {
   cron?: Prisma.SortOrder
   enabled?: Prisma.SortOrder
   prompt?: Prisma.SortOrder
-  skill?: Prisma.SortOrder
   config?: Prisma.SortOrder
   metadata?: Prisma.SortOrder
   teamOwned?: Prisma.SortOrder
@@ -528,7 +508,6 @@ export type ScheduleMaxOrderByAggregateInput = {
   cron?: Prisma.SortOrder
   enabled?: Prisma.SortOrder
   prompt?: Prisma.SortOrder
-  skill?: Prisma.SortOrder
   teamOwned?: Prisma.SortOrder
   creatorId?: Prisma.SortOrder
   lastEditorId?: Prisma.SortOrder
@@ -546,7 +525,6 @@ export type ScheduleMinOrderByAggregateInput = {
   cron?: Prisma.SortOrder
   enabled?: Prisma.SortOrder
   prompt?: Prisma.SortOrder
-  skill?: Prisma.SortOrder
   teamOwned?: Prisma.SortOrder
   creatorId?: Prisma.SortOrder
   lastEditorId?: Prisma.SortOrder
@@ -566,7 +544,6 @@ export type ScheduleSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs
   cron?: boolean
   enabled?: boolean
   prompt?: boolean
-  skill?: boolean
   config?: boolean
   metadata?: boolean
   teamOwned?: boolean
@@ -586,7 +563,6 @@ export type ScheduleSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exte
   cron?: boolean
   enabled?: boolean
   prompt?: boolean
-  skill?: boolean
   config?: boolean
   metadata?: boolean
   teamOwned?: boolean
@@ -606,7 +582,6 @@ export type ScheduleSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exte
   cron?: boolean
   enabled?: boolean
   prompt?: boolean
-  skill?: boolean
   config?: boolean
   metadata?: boolean
   teamOwned?: boolean
@@ -626,7 +601,6 @@ export type ScheduleSelectScalar = {
   cron?: boolean
   enabled?: boolean
   prompt?: boolean
-  skill?: boolean
   config?: boolean
   metadata?: boolean
   teamOwned?: boolean
@@ -639,7 +613,7 @@ export type ScheduleSelectScalar = {
   updatedAt?: boolean
 }
 
-export type ScheduleOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "teamId" | "name" | "cron" | "enabled" | "prompt" | "skill" | "config" | "metadata" | "teamOwned" | "creatorId" | "lastEditorId" | "nextRunAt" | "lastRanAt" | "lastSpawnError" | "createdAt" | "updatedAt", ExtArgs["result"]["schedule"]>
+export type ScheduleOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "teamId" | "name" | "cron" | "enabled" | "prompt" | "config" | "metadata" | "teamOwned" | "creatorId" | "lastEditorId" | "nextRunAt" | "lastRanAt" | "lastSpawnError" | "createdAt" | "updatedAt", ExtArgs["result"]["schedule"]>
 
 export type $SchedulePayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Schedule"
@@ -651,7 +625,6 @@ export type $SchedulePayload<ExtArgs extends runtime.Types.Extensions.InternalAr
     cron: string
     enabled: boolean
     prompt: string
-    skill: string | null
     config: runtime.JsonValue
     metadata: runtime.JsonValue
     teamOwned: boolean
@@ -1094,7 +1067,6 @@ export interface ScheduleFieldRefs {
   readonly cron: Prisma.FieldRef<"Schedule", 'String'>
   readonly enabled: Prisma.FieldRef<"Schedule", 'Boolean'>
   readonly prompt: Prisma.FieldRef<"Schedule", 'String'>
-  readonly skill: Prisma.FieldRef<"Schedule", 'String'>
   readonly config: Prisma.FieldRef<"Schedule", 'Json'>
   readonly metadata: Prisma.FieldRef<"Schedule", 'Json'>
   readonly teamOwned: Prisma.FieldRef<"Schedule", 'Boolean'>

@@ -792,7 +792,7 @@ export type $ThreadPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     key: string
     runId: string | null
     /**
-     * normal, or quiet: no card in between, only what ends a turn or asks for an answer.
+     * normal, or quiet: the card changes only for a question and at an end.
      */
     verbosity: string
     createdAt: Date

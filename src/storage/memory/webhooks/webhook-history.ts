@@ -8,7 +8,7 @@ import {
 import type { WebhookDelivery } from "../../../core/webhooks/webhook-delivery.ts";
 import type { MemoryStatements } from "../memory-database.ts";
 import type { WebhookRow } from "../tables.ts";
-import { rowsIn } from "./webhook-table.ts";
+import { ENDPOINTS, endpointIn, rowsIn } from "./webhook-table.ts";
 
 export class MemoryWebhookHistory implements WebhookHistory {
   readonly #database: MemoryStatements;
@@ -35,10 +35,11 @@ export class MemoryWebhookHistory implements WebhookHistory {
     });
   }
 
-  replay(endpointId: string, which: ReplayedDeliveries): Promise<number> {
+  replay(endpointId: string, which: ReplayedDeliveries, limit: number): Promise<number> {
     return this.#database.transaction(({ now, tables, topics }) => {
       topics.push(WEBHOOKS_TOPIC);
-      const chosen = rowsIn(tables).filter((row) => row.endpointId === endpointId && isChosen(row, which));
+      const mine = rowsIn(tables).filter((row) => row.endpointId === endpointId && isChosen(row, which));
+      const chosen = mine.sort((a, b) => (a.id < b.id ? -1 : 1)).slice(0, limit);
       for (const { error: _error, settledAt: _settledAt, ...row } of chosen) {
         tables.webhooks.set(row.id, { ...row, state: "waiting", step: 0, dueAt: now });
       }
@@ -46,13 +47,26 @@ export class MemoryWebhookHistory implements WebhookHistory {
     });
   }
 
-  prune(olderThanMs: number, limit: number): Promise<number> {
+  forget(endpointId: string): Promise<void> {
+    return this.#database.transaction(
+      ({ tables }) => void tables.records.delete(`${ENDPOINTS} ${endpointId}`),
+    );
+  }
+
+  tidy(olderThanMs: number, limit: number): Promise<boolean> {
     return this.#database.transaction(({ now, tables }) => {
-      const old = rowsIn(tables).filter(
-        ({ createdAt, state }) => state !== "waiting" && createdAt < now - olderThanMs,
-      );
-      for (const { id } of old.slice(0, limit)) tables.webhooks.delete(id);
-      return Math.min(old.length, limit);
+      const all = [...tables.webhooks.values()];
+      const isOld = ({ createdAt, state }: WebhookRow) =>
+        state !== "waiting" && createdAt < now - olderThanMs;
+      const isForgotten = ({ endpointId }: WebhookRow) => endpointIn(tables, endpointId) === undefined;
+      const removed = [all.filter(isOld).slice(0, limit), all.filter(isForgotten).slice(0, limit)];
+      for (const { id } of removed.flat()) tables.webhooks.delete(id);
+      const hopeless = rowsIn(tables)
+        .filter((row) => row.state === "waiting" && endpointIn(tables, row.endpointId)?.enabled === false)
+        .slice(0, limit);
+      const end = { state: "dead", error: "The endpoint was switched off.", settledAt: now } as const;
+      for (const row of hopeless) tables.webhooks.set(row.id, { ...row, ...end });
+      return [...removed, hopeless].some(({ length }) => length === limit);
     });
   }
 }

@@ -41,6 +41,7 @@ describe("a comment that mentions the bot", () => {
       adapter: "github",
       installation: String(INSTALLATION),
       key: `${repository.id}/issues/7`,
+      place: repository.full_name,
       addressed: "mention",
       author: { subject: `github:${WRITER.id}`, displayName: "wendy" },
       text: "fix the typo",

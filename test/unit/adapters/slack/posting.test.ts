@@ -54,6 +54,7 @@ describe("a posting that mentions the bot", () => {
     expect(byMention).toMatchObject({
       installation: "T1",
       key: `T1/C1/${TS}`,
+      place: "C1",
       addressed: "mention",
       author: { subject: "slack:T1:U1" },
       text: "fix it",

@@ -83,6 +83,7 @@ describe("what a run leaves", () => {
     const artifacts = await bench.storage.files.artifactsOf([run.id]);
     expect(run.artifactTypes).toEqual(["FILE"]);
     expect(artifacts).toMatchObject([
+      { body: { fileName: "c.bin", mimeType: "application/octet-stream" } },
       {
         version: 1,
         turn: 1,
@@ -94,7 +95,6 @@ describe("what a run leaves", () => {
         },
         file: { blobId: "blob-1", hash: "hash-1", sizeBytes: 1 },
       },
-      { body: { fileName: "c.bin", mimeType: "application/octet-stream" } },
     ]);
     expect(await eventsOf(run, "artifact.added")).toHaveLength(2);
   });

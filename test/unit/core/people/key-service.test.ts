@@ -87,6 +87,15 @@ describe("a new key", () => {
     expect([first.key.principalId, again.key.principalId]).toEqual([boss.id, boss.id]);
   });
 
+  test("of another team is nobody else's to make, though that team has none", async () => {
+    const admin = await bench.holder(["admin"], { teamId: await bench.team() });
+    const boss = await bench.principal({ teamId: await bench.team(), administrator: true });
+
+    const made = bench.keys.create(admin, { name: "x", scopes: ["admin"], principalId: boss.id });
+
+    await expect(made).rejects.toMatchObject({ code: "resource_not_found" });
+  });
+
   test("ends in the future", async () => {
     const caller = await bench.holder(["admin"]);
     const make = (expiresAt: Date) =>

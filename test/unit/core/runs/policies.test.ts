@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import type { Principal } from "../../../../src/core/people/principal.ts";
 import type { Policy } from "../../../../src/core/policies/policy.ts";
 import type { PermissionRequest } from "../../../../src/core/ports/agent-runner.ts";
+import { retryOf } from "../../../../src/core/runs/retry-of.ts";
 import type { Run } from "../../../../src/core/runs/run.ts";
 import { CoreBench } from "../../../support/core-bench.ts";
 import { anEnvironment } from "../../../support/environment-builders.ts";
@@ -162,6 +163,16 @@ test("a routing rule configures the run, and its provenance says so", async () =
       environment_id: "routing_rule",
     },
   });
+});
+
+test("a run that is repeated keeps the configuration it had, whatever the rules say by now", async () => {
+  const run = await bench.create({ config: { base_prompt: "x" } });
+  const match = { sources: ["API"] } as const;
+  await bench.storage.routingRules.add(aRoutingRule({ environmentId: "env-dev", match }));
+
+  const again = await bench.runs.create(retryOf(run, { creator: ada, source: "API" }));
+
+  expect(again.config).toEqual({ base_prompt: "x", harness: { type: "scripted" } });
 });
 
 async function forbid(changes: Partial<Policy>): Promise<void> {

@@ -21,7 +21,7 @@ import { aChange, anOrigin, aRun } from "../../../support/run-builders.ts";
 import { aDelivery, anEndpoint } from "../../../support/webhook-builders.ts";
 
 /** Receivers that answer as a test says, and remember what they were sent. */
-export class ScriptedReceivers implements WebhookClient {
+class ScriptedReceivers implements WebhookClient {
   readonly posts: SignedMessage[] = [];
   /** Of posts that were not answered yet. */
   open = 0;

@@ -17,9 +17,16 @@ beforeEach(() => {
 });
 afterEach(async () => {
   vi.restoreAllMocks();
-  await bench.sender.stop();
+  await stopped();
   expect(bench.clock.pending).toBe(0);
 });
+
+/** At once, or when what hangs is cut off. */
+async function stopped(): Promise<void> {
+  const stopping = bench.sender.stop();
+  await bench.clock.advance(1_000);
+  await stopping;
+}
 
 const messages = () => bench.lines.map(({ message }) => message);
 const aboutRun = () => ({ runId: newId<RunId>(new Date()), seq: 1 });
@@ -240,12 +247,35 @@ describe("receivers that hang", () => {
     expect(bench.receivers.open).toBe(8);
   });
 
+  test("that answer after all are heard before the stop", async () => {
+    let answer = (): void => undefined;
+    bench.receivers.answer = () =>
+      new Promise((resolve) => {
+        answer = () => resolve(answered(200));
+      });
+    const endpoint = await bench.anEndpoint();
+    const delivery = await bench.aDelivery(endpoint);
+    await bench.send();
+    const stopping = bench.sender.stop();
+    await bench.aDelivery(endpoint);
+
+    answer();
+    await stopping;
+
+    expect(await bench.delivery(delivery)).toMatchObject({ state: "delivered" });
+    expect(bench.receivers.posts).toHaveLength(1);
+  });
+
   test("are cut off by the stop, and sent it again by whoever comes next", async () => {
     bench.receivers.answer = hangs;
     const delivery = await bench.aDelivery(await bench.anEndpoint());
     await bench.send();
 
-    await bench.sender.stop();
+    const stopping = bench.sender.stop();
+    await bench.clock.advance(999);
+    expect(bench.receivers.open).toBe(1);
+    await bench.clock.advance(1);
+    await stopping;
     await bench.send();
 
     expect(bench.receivers.posts).toHaveLength(1);

@@ -1,0 +1,186 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { FIRST_TEAM } from "../../../src/core/people/team.ts";
+import { type ApiBench, startBench } from "./api-bench.ts";
+import { call } from "./api-caller.ts";
+import { PeopleCaller } from "./people-caller.ts";
+
+let bench: ApiBench;
+beforeAll(async () => {
+  bench = await startBench();
+});
+afterAll(() => bench.close());
+
+const { aKey, aPrincipal, ask, remove } = new PeopleCaller(() => bench);
+
+describe("whoami", () => {
+  test("tells who calls, with which key, and what they may do", async () => {
+    const key = await bench.addUser("mira", { scopes: ["runs:read"] });
+
+    const [operator, member] = [await ask("/whoami"), await ask("/whoami", { key })];
+
+    expect(operator.body).toMatchObject({
+      principal: { display_name: "Administrator", team_uid: FIRST_TEAM, administrator: true },
+      team: { uid: FIRST_TEAM, name: expect.any(String) },
+      key: { name: "The installation's own key", scopes: expect.arrayContaining(["admin"]) },
+      is_administrator: true,
+      is_operator: true,
+    });
+    expect(member.body).toMatchObject({
+      principal: { display_name: "mira" },
+      key: { scopes: ["runs:read"], hint: expect.stringMatching(/^errand_.{5}…$/) },
+      is_administrator: false,
+      is_operator: false,
+    });
+    expect(operator.text).not.toContain(bench.key);
+  });
+
+  test("opens with the pages' cookie, and tells the same", async () => {
+    const signedIn = await call(bench, "/signin", { body: { key: bench.key }, key: null });
+    const cookie = signedIn.headers.get("set-cookie")?.split(";")[0] ?? "";
+
+    const answer = await ask("/whoami", { key: null, headers: { cookie } });
+
+    expect(answer.body).toEqual((await ask("/whoami")).body);
+  });
+
+  test("says what the key may do, not what its principal could", async () => {
+    const { key } = await aKey({ scopes: ["settings:write"] });
+
+    expect((await ask("/whoami", { key })).body).toMatchObject({
+      principal: { administrator: true },
+      is_administrator: false,
+      is_operator: false,
+    });
+  });
+});
+
+describe("a key", () => {
+  test("is shown once, opens what it may, and is listed without its secret", async () => {
+    const made = await ask("/keys", { body: { name: "ci", expires_in_days: 1 } });
+    const { key, ...shown } = made.body;
+
+    const [list, one] = [await ask("/keys"), await ask(`/keys/${shown.id}`)];
+
+    expect([made.status, key]).toEqual([201, expect.stringMatching(/^errand_[\w-]{43}$/)]);
+    expect(shown).toMatchObject({ name: "ci", scopes: ["runs:write"], hint: `${key.slice(0, 12)}…` });
+    const hours = (Date.parse(shown.expires_at) - Date.parse(shown.created_at)) / 3_600_000;
+    expect(hours).toBeCloseTo(24);
+    expect([(await ask("/whoami", { key })).status, (await ask("/keys", { key })).status]).toEqual([
+      200, 403,
+    ]);
+    expect(one.body).toMatchObject(shown);
+    expect(list.body.keys).toContainEqual(one.body);
+    for (const { text } of [list, one]) expect(text).not.toContain(key.slice(12));
+  });
+
+  test("is made once under one Idempotency-Key, and its secret is kept sealed for the repeat", async () => {
+    const headers = { "idempotency-key": "the key of a key" };
+    const body = { name: "once" };
+
+    const [first, again] = [await ask("/keys", { body, headers }), await ask("/keys", { body, headers })];
+
+    expect(again.body).toEqual(first.body);
+    expect([again.status, again.headers.get("idempotent-replay")]).toEqual([201, "true"]);
+    const kept = (await ask("/keys")).body.keys.filter(({ name }: { name: string }) => name === "once");
+    expect(kept).toHaveLength(1);
+  });
+
+  test("of another principal under the same Idempotency-Key is another", async () => {
+    const other = await bench.addUser("other", { scopes: ["settings:write", "runs:write"] });
+    const headers = { "idempotency-key": "shared by chance" };
+    const body = { name: "mine" };
+
+    const [mine, others] = [
+      await ask("/keys", { body, headers }),
+      await ask("/keys", { body, headers, key: other }),
+    ];
+
+    expect([mine.status, others.status]).toEqual([201, 201]);
+    expect(others.body.id).not.toBe(mine.body.id);
+    expect(others.body.principal_uid).not.toBe(mine.body.principal_uid);
+    expect(others.headers.get("idempotent-replay")).toBeNull();
+  });
+
+  test("opens nothing from the moment it is revoked", async () => {
+    const { id, key } = await aKey();
+    const before = await ask("/whoami", { key });
+
+    const revoked = await remove(`/keys/${id}`);
+    const after = await ask("/whoami", { key });
+
+    expect([before.status, revoked.status, revoked.body, after.status]).toEqual([
+      200,
+      200,
+      { success: true },
+      401,
+    ]);
+    expect((await ask(`/keys/${id}`)).body).toHaveProperty("revoked_at");
+  });
+
+  test("is replaced at once, or with an overlap", async () => {
+    const [old, gentle] = [await aKey(), await aKey()];
+
+    const fresh = await ask(`/keys/${old.id}/rotate`, { method: "POST" });
+    const overlapping = await ask(`/keys/${gentle.id}/rotate`, { body: { overlap_seconds: 60 } });
+    const opens = async (key: string) => (await ask("/whoami", { key })).status;
+
+    expect([fresh.status, overlapping.status]).toEqual([201, 201]);
+    expect([await opens(old.key), await opens(fresh.body.key)]).toEqual([401, 200]);
+    expect([await opens(gentle.key), await opens(overlapping.body.key)]).toEqual([200, 200]);
+    bench.clock.aheadMs += 60_000;
+    expect([await opens(gentle.key), await opens(overlapping.body.key)]).toEqual([401, 200]);
+  });
+
+  test.each([
+    [{}, "name"],
+    [{ name: "x", scopes: [] }, "scopes"],
+    [{ name: "x", scopes: ["root"] }, "scopes.0"],
+    [{ name: "x", expires_in_days: 0 }, "expires_in_days"],
+    [{ name: "x", expires_at: "2020-01-01T00:00:00Z" }, "expires_at"],
+    [{ name: "x", expires_at: "2050-01-01T00:00:00Z", expires_in_days: 3 }, "expires_in_days"],
+  ])("of %j is not made", async (body, path) => {
+    const answer = await ask("/keys", { body });
+
+    expect([answer.status, answer.body.issues[0].path]).toEqual([400, path]);
+  });
+
+  test.each([-1, 604_801, "60"])("is not rotated with an overlap of %j", async (overlap_seconds) => {
+    const { id } = await aKey();
+
+    expect((await ask(`/keys/${id}/rotate`, { body: { overlap_seconds } })).status).toBe(400);
+  });
+
+  test("that may administer nothing sees its own and makes no stronger one", async () => {
+    const key = await bench.addUser("modest", { scopes: ["settings:write", "runs:read"] });
+    const own = await aKey({}, { key });
+
+    const list = await ask("/keys", { key });
+    const stronger = await ask("/keys", { body: { name: "x", scopes: ["runs:write"] }, key });
+    const whoseElse = (await ask("/whoami")).body.principal.uid;
+    const others = await ask("/keys", { body: { name: "x", principal_uid: whoseElse }, key });
+
+    expect(list.body.keys.map(({ id }: { id: string }) => id)).toContain(own.id);
+    expect(new Set(list.body.keys.map((one: { principal_uid: string }) => one.principal_uid)).size).toBe(1);
+    expect([stronger.status, others.status]).toEqual([403, 403]);
+  });
+
+  test("of the installation itself is not ended here", async () => {
+    const { id } = (await ask("/whoami")).body.key;
+
+    const answers = [await remove(`/keys/${id}`), await ask(`/keys/${id}/rotate`, { method: "POST" })];
+
+    expect(answers.map(({ status }) => status)).toEqual([400, 400]);
+    expect(answers[0]?.body.remedy).toContain("ERRAND_API_KEY");
+    expect((await ask("/whoami")).status).toBe(200);
+  });
+
+  test("list names one principal's alone", async () => {
+    const uid = await aPrincipal();
+    const { id } = await aKey({ principal_uid: uid });
+
+    const { body } = await ask(`/keys?principal=${uid}`);
+
+    expect(body.keys.map((key: { id: string }) => key.id)).toEqual([id]);
+    expect((await ask("/keys?principal=nobody")).body).toEqual({ keys: [] });
+  });
+});
