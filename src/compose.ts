@@ -7,18 +7,9 @@ import { createCatalogueView } from "./agents/catalogue-view.ts";
 import { createKeyHasher, type KeyHasher } from "./api/api-keys.ts";
 import type { ApiParts } from "./api/api-parts.ts";
 import { KnownPeople } from "./api/known-people.ts";
+import { composeDoctor } from "./compose-doctor.ts";
 import type { Config } from "./config.ts";
 import { RunWorker } from "./core/attempts/run-worker.ts";
-import {
-  adaptersCheck,
-  agentsCheck,
-  publicUrlCheck,
-  queueCheck,
-  sandboxCheck,
-  secretKeyCheck,
-  workersCheck,
-} from "./core/doctor/checks.ts";
-import { Doctor } from "./core/doctor/doctor.ts";
 import { EnvironmentService } from "./core/environments/environment-service.ts";
 import { newId } from "./core/ids.ts";
 import { Intake } from "./core/intake/intake.ts";
@@ -58,11 +49,9 @@ import { deriveKey } from "./secrets.ts";
 import { createGitSkillLibrary } from "./skills/git-skill-library.ts";
 import { createPrismaBlobStore } from "./storage/blob-store.ts";
 import { Database } from "./storage/database.ts";
-import { databaseChecks } from "./storage/database-checks.ts";
 import { createPrismaStorage } from "./storage/prisma-storage.ts";
 import { systemClock } from "./system-clock.ts";
 import { createWebhookClient } from "./webhooks/http-webhook-client.ts";
-import { diskCheck } from "./workspace/disk-check.ts";
 import { createWorkspaceKeeper } from "./workspace/workspace-keeper.ts";
 
 /** What must be known before parts can be put together: settled by `start.ts`. */
@@ -230,7 +219,7 @@ export function apiParts(grounds: Grounds, parts: Parts): ApiParts {
     runs,
     skills: parts.skills,
     catalogue: parts.catalogueView,
-    doctor: composeDoctor(grounds, parts),
+    doctor: composeDoctor({ ...grounds, ...parts }, plainLog(grounds.logger)),
     storage,
     knownPeople: new KnownPeople({ people: storage.people, news, clock: systemClock }),
     blobs: parts.files,
@@ -251,24 +240,6 @@ export function apiParts(grounds: Grounds, parts: Parts): ApiParts {
     ready: () => database.unreachable(),
     adapterRoutes: Array.from(parts.adapters.values(), ({ routes }) => routes),
   };
-}
-
-/** Each part looks at what it knows about. */
-function composeDoctor({ config, logger, publicUrl }: Grounds, parts: Parts): Doctor {
-  const { adapters, catalogueView, database, queue, storage } = parts;
-  const names = [...adapters.keys()];
-  const checks = [
-    ...databaseChecks(database, systemClock),
-    queueCheck(() => queue.longestWaitSeconds()),
-    workersCheck(storage),
-    sandboxCheck(storage),
-    agentsCheck(catalogueView),
-    adaptersCheck(names, storage),
-    publicUrlCheck(publicUrl, names),
-    secretKeyCheck(config.secretKey !== undefined),
-    diskCheck(config.dataDir),
-  ];
-  return new Doctor({ checks, clock: systemClock, log: plainLog(logger) });
 }
 
 function hostOf({ workerHost }: Config): { readonly host?: string } {

@@ -1,6 +1,6 @@
-import { mkdir, readFile, rm } from "node:fs/promises";
-import { join } from "node:path";
+import { mkdir, readFile } from "node:fs/promises";
 import type { FastifyInstance } from "fastify";
+import { keepAdministratorKey, keepOwnKey } from "./administrator-key.ts";
 import { keyHint, newApiKey } from "./api/api-keys.ts";
 import { createServer } from "./api/server.ts";
 import { apiParts, compose, composeWorker, type Grounds, type Parts } from "./compose.ts";
@@ -12,7 +12,7 @@ import { startWebhooks } from "./core/webhooks/webhook-worker.ts";
 import { createLogger, plainLog } from "./log.ts";
 import { createKnownSecrets } from "./redaction.ts";
 import { sweepOrphans } from "./sandboxes/local/marked-processes.ts";
-import { keepSecret, randomSecret, readSecret } from "./secrets.ts";
+import { keepSecret, randomSecret } from "./secrets.ts";
 import { StartError } from "./start-error.ts";
 import { startEmbeddedPostgres } from "./storage/embedded/embedded-postgres.ts";
 import { repairLog } from "./storage/log-repair.ts";
@@ -35,7 +35,6 @@ const JANITOR_MS = 5_000;
 const SCHEDULES_MS = 5_000;
 const PRUNING_MS = 60 * 60_000;
 const GRACE_MS = 7_000;
-const KEY_FILE = "api-key";
 /** Short work, waiting mostly for other people's servers. */
 const CONVERSATION_CONCURRENCY = 4;
 /** A schedule with a skill may wait for the host of its repository. */
@@ -63,7 +62,7 @@ async function start(config: Config, undo: AsyncDisposableStack): Promise<App> {
   undo.defer(() => parts.queue.stop(GRACE_MS));
   await parts.queue.start();
   // It was there a moment ago; many processes that start at once may keep it busy.
-  const keyFile = await untilAvailable(systemClock, () => keepAdministratorKey(config, parts));
+  const keyFile = await untilAvailable(systemClock, () => keepKey(config, parts));
   const server = await listen(grounds, parts, undo);
   // Before the server, which answers whoever waits for a repository.
   undo.defer(() => parts.repositories.close());
@@ -84,7 +83,9 @@ async function prepare(
   await makeDataDir(config.dataDir);
   const secretKey = config.secretKey ?? (await keepSecret(config.dataDir, "secret-key", randomSecret));
   const ownKey =
-    config.databaseUrl === undefined && config.apiKey === undefined ? await keepOwnKey(config) : undefined;
+    config.databaseUrl === undefined && config.apiKey === undefined
+      ? await keepOwnKey(config.dataDir, newApiKey)
+      : undefined;
   const knownSecrets = createKnownSecrets([
     ...config.secrets,
     secretKey,
@@ -113,42 +114,15 @@ async function startDatabase(
   return embedded.url;
 }
 
-/** The operator's key, or one of ours in a file, whose path is returned. */
-async function keepAdministratorKey(config: Config, parts: Parts): Promise<string | undefined> {
-  const { administrators } = parts.storage;
-  if (config.apiKey !== undefined) {
-    await administrators.set(parts.hashKey(config.apiKey), keyHint(config.apiKey));
-    return undefined;
-  }
-  if (config.databaseUrl !== undefined) return keepFirstKey(config, parts);
-  const key = await keepOwnKey(config);
-  await administrators.set(parts.hashKey(key), keyHint(key));
-  return join(config.dataDir, KEY_FILE);
-}
-
-/** On a shared database the first process makes the key, once. undefined: it is kept by another one. */
-async function keepFirstKey(config: Config, parts: Parts): Promise<string | undefined> {
-  const { administrators } = parts.storage;
-  const kept = await readSecret(config.dataDir, KEY_FILE);
-  if (kept === undefined && (await administrators.exists())) return undefined;
-  // In the file first: a key that is set and written nowhere would be nobody's.
-  const key = kept ?? (await keepOwnKey(config));
-  const isFirst = await administrators.setFirst(parts.hashKey(key), keyHint(key));
-  const path = join(config.dataDir, KEY_FILE);
-  if (isFirst || (await isStored(key, parts))) return path;
-  if (kept === undefined) await rm(path, { force: true });
-  return undefined;
-}
-
-async function isStored(key: string, { formerHashers, hashKey, storage }: Parts): Promise<boolean> {
-  for (const hash of [hashKey, ...formerHashers]) {
-    if ((await storage.keys.findByHash(hash(key))) !== undefined) return true;
-  }
-  return false;
-}
-
-function keepOwnKey({ dataDir }: Config): Promise<string> {
-  return keepSecret(dataDir, KEY_FILE, newApiKey);
+function keepKey({ apiKey, databaseUrl, dataDir }: Config, parts: Parts): Promise<string | undefined> {
+  const { formerHashers, hashKey, storage } = parts;
+  const hashers = [hashKey, ...formerHashers] as const;
+  const isShared = databaseUrl !== undefined;
+  return keepAdministratorKey({
+    ...{ apiKey, dataDir, hashers, isShared, storage },
+    newKey: newApiKey,
+    hintOf: keyHint,
+  });
 }
 
 async function listen(

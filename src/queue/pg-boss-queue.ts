@@ -4,6 +4,7 @@ import type { News, Unsubscribe } from "../core/ports/news.ts";
 import { JOB_KINDS, type Job, type JobHandler, type JobKind, type Queue } from "../core/ports/queue.ts";
 import type { JobSender } from "../storage/store-parts.ts";
 import { JobSlot } from "./job-slot.ts";
+import { HEARTBEAT_SECONDS, jobInsert, SUPERVISE_SECONDS, settingsOf } from "./queue-settings.ts";
 
 export interface PgBossQueueOptions {
   readonly url: string;
@@ -14,35 +15,9 @@ export interface PgBossQueueOptions {
   readonly log: (message: string, facts: Record<string, unknown>) => void;
 }
 
-/** A job whose worker is killed is handed out again after at most these two together. */
-const HEARTBEAT_SECONDS = 10;
-const SUPERVISE_SECONDS = 5;
 /** News wakes the workers; polling is the safety net, and finds what is due only later. */
 const POLLING_SECONDS = 1;
-const RETRY_LIMIT = 1_000;
-/**
- * An inbox job fails with the platform that was asked, a schedule's with the host of its skill: both may take minutes
- * to come back. The others keep account of that by themselves: their jobs fail only with the database, and should be
- * there when it is.
- */
-const RETRY_DELAY_MAX_SECONDS = { run: 5, inbox: 60, deliver: 5, schedule: 60 } as const;
-const KEEP_DONE_SECONDS = 3_600;
-/** The library's own maximum. A run's length is bounded elsewhere. */
-const RUN_EXPIRE_SECONDS = 24 * 3_600;
-const SHORT_EXPIRE_SECONDS = 300;
 const CONNECT_TIMEOUT_MS = 2_000;
-
-/**
- * Runs guard themselves by their lease and schedules by their lock, so a job too many finds nothing to do. For the
- * others a key's next job waits for the one before it. The policy `singleton` would do that too, but from a list of busy keys that is up to a
- * minute old: what is on it is not handed out though it is free, and what is not on it holds up everybody else's.
- */
-const POLICIES = {
-  run: "standard",
-  inbox: "key_strict_fifo",
-  deliver: "key_strict_fifo",
-  schedule: "standard",
-} as const;
 
 export class PgBossQueue implements Queue {
   readonly #boss: PgBoss;
@@ -70,23 +45,17 @@ export class PgBossQueue implements Queue {
   async start(): Promise<void> {
     await this.#boss.start();
     for (const kind of JOB_KINDS) {
-      await this.#boss.createQueue(kind, {
-        policy: POLICIES[kind],
-        heartbeatSeconds: HEARTBEAT_SECONDS,
-        expireInSeconds: kind === "run" ? RUN_EXPIRE_SECONDS : SHORT_EXPIRE_SECONDS,
-        retryLimit: RETRY_LIMIT,
-        retryDelay: 1,
-        retryBackoff: true,
-        retryDelayMax: RETRY_DELAY_MAX_SECONDS[kind],
-        deleteAfterSeconds: KEEP_DONE_SECONDS,
-      });
+      await this.#boss.createQueue(kind, settingsOf(kind));
     }
   }
 
   /** Stores jobs in the caller's transaction. */
   readonly sendJobs: JobSender = async (tx, jobs) => {
     const db = fromPrisma(tx);
-    for (const job of jobs) await this.#send(job, { db });
+    for (const job of jobs) {
+      if (isForAnybodyNow(job)) await tx.$queryRawUnsafe(JOB_INSERTS[job.kind], job.key);
+      else await this.#send(job, { db });
+    }
   };
 
   async ensure(job: Job): Promise<void> {
@@ -145,6 +114,17 @@ export class PgBossQueue implements Queue {
       log,
     });
   }
+}
+
+const JOB_INSERTS = {
+  run: jobInsert("run"),
+  inbox: jobInsert("inbox"),
+  deliver: jobInsert("deliver"),
+  schedule: jobInsert("schedule"),
+} as const;
+
+function isForAnybodyNow({ host, afterMs }: Job): boolean {
+  return host === undefined && afterMs === undefined;
 }
 
 /** `NOT blocked` is what the index of waiting jobs asks for. */

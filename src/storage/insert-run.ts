@@ -8,7 +8,7 @@ import { columnOf } from "./run-columns.ts";
 import { originColumns, progressColumns } from "./run-rows.ts";
 import type { JobSender } from "./store-parts.ts";
 
-/** A statement of the queue's that stores a job; `$1` is its one value. */
+/** A statement of the queue's that stores a job. `$1` is its one value; of null it makes no job. */
 interface JobStatement {
   readonly text: string;
   readonly value: unknown;

@@ -17,8 +17,14 @@ export function indexed(text: string): string {
   return text.length <= INDEXED_LENGTH ? text : Array.from(text).slice(0, INDEXED_LENGTH).join("");
 }
 
-/** Made for the indexes alone, of what other columns have as well. */
-const NOT_READ: ReadonlySet<string> = new Set(["metadataPairs", "configName", "modelId", "environmentId"]);
+/** Made for the indexes alone, of what other columns have as well, or judged by the database's clock alone. */
+const NOT_READ: ReadonlySet<string> = new Set([
+  "metadataPairs",
+  "configName",
+  "modelId",
+  "environmentId",
+  "leaseExpiresAt",
+]);
 
 /** What `runOf` wants of the table `runs`. */
 export const RUN_COLUMNS = selected(

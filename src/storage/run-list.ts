@@ -43,9 +43,9 @@ export function listStatement(query: RunQuery): Statement {
   const conditions = [visibleTo(query.viewer), ...conditionsOf(filters), ...behind(query)];
   const pieces = piecesOf(query).map((piece) => {
     const all = join([...conditions, ...piece], " AND ");
-    return sql`(SELECT ${raw(RUN_COLUMNS)} FROM runs WHERE ${all} ORDER BY ${raw(sort)} ${end})`;
+    return sql`SELECT ${raw(RUN_COLUMNS)} FROM runs WHERE ${all} ORDER BY ${raw(sort)} ${end}`;
   });
-  const { text, values } = sql`${join(pieces, " UNION ALL ")} ORDER BY ${raw(`"${MEMBERS[sort]}"`)} ${end}`;
+  const { text, values } = inOne(pieces, sql`ORDER BY ${raw(`"${MEMBERS[sort]}"`)} ${end}`);
   return { text, values, isPlannedAnew: !isEvenlyIndexed(filters) };
 }
 
@@ -61,9 +61,9 @@ function positionOf(run: Run, sort: RunSort): RunPosition {
   return { value: value instanceof Date ? value.toISOString() : value, id: run.id };
 }
 
-/** By far most runs are over within a day. The others have an index of their own. */
-const DAY_MS = 24 * 3_600_000;
-const LONG = sql`updated_at - created_at > interval '24:00:00'`;
+/** By far most runs are over soon. The others have an index of their own. */
+const LONG_MS = 6 * 3_600_000;
+const LONG = sql`updated_at - created_at > interval '06:00:00'`;
 
 /**
  * In the order of their updates, the runs that were created before a time begin a little after that time, but for those
@@ -71,8 +71,17 @@ const LONG = sql`updated_at - created_at > interval '24:00:00'`;
  */
 function piecesOf({ filters: { createdBefore }, sort }: RunQuery): readonly (readonly Prisma.Sql[])[] {
   if (createdBefore === undefined || sort !== "updated_at") return [[]];
-  const end = new Date(createdBefore.getTime() + DAY_MS);
+  const end = new Date(createdBefore.getTime() + LONG_MS);
   return [[sql`updated_at < ${end}::timestamptz`], [sql`updated_at >= ${end}::timestamptz`, LONG]];
+}
+
+function inOne(pieces: readonly Prisma.Sql[], inOrder: Prisma.Sql): Prisma.Sql {
+  const [first, ...others] = pieces;
+  if (first !== undefined && others.length === 0) return first;
+  return sql`${join(
+    pieces.map((piece) => sql`(${piece})`),
+    " UNION ALL ",
+  )} ${inOrder}`;
 }
 
 /** As a comparison of rows, the database starts at the right place of the index, which no OR brings it to. */

@@ -2,9 +2,20 @@ import { fork } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { JOB_KINDS } from "../../src/core/ports/queue.ts";
 import { waitFor } from "../support/wait-for.ts";
 import { openPgBoss } from "./pg-boss-bench.ts";
 import { Work } from "./queue-contract.ts";
+
+/** All of a job but what makes it this one. */
+const STORED = {
+  text: `
+    SELECT to_jsonb(job) - '{id,data,singleton_key,start_after,created_on,keep_until}'::text[] AS settings,
+      ARRAY(SELECT jsonb_object_keys(data)) AS members, data ->> 'key' = singleton_key AS is_keyed,
+      (keep_until - created_on)::text AS kept, (start_after - created_on)::text AS delay
+    FROM pgboss.job ORDER BY singleton_key`,
+  values: [],
+};
 
 describe("the pg-boss queue, beside", () => {
   let bench: Awaited<ReturnType<typeof openPgBoss>>;
@@ -40,6 +51,16 @@ describe("the pg-boss queue, beside", () => {
     });
 
     await bench.until(() => work.done.length === 2, "the slow job");
+  });
+
+  it.each(JOB_KINDS)("stores a job of the kind %s as the library's own send does", async (kind) => {
+    await bench.queue.ensure({ kind, key: "by the library" });
+    await bench.send({ kind, key: "by ours" });
+
+    const [ours, library, ...others] = await bench.database.rows(STORED);
+    expect(ours).toEqual(library);
+    expect(ours).toMatchObject({ settings: { name: kind, state: "created" }, members: ["key"] });
+    expect(others).toEqual([]);
   });
 
   it("tells how long the oldest job that could be taken has waited", async () => {

@@ -26,7 +26,7 @@ CREATE INDEX "runs_team_id_environment_id_updated_at_id_idx" ON "runs"("team_id"
 -- runs have none of these.
 CREATE INDEX "runs_waiting_idx" ON "runs"("updated_at") WHERE "state" = 'QUEUED' AND "lease_token" IS NULL;
 CREATE INDEX "runs_leased_idx" ON "runs"("lease_expires_at") WHERE "lease_expires_at" IS NOT NULL;
-CREATE INDEX "runs_long_idx" ON "runs"("team_id", "updated_at", "id") WHERE "updated_at" - "created_at" > interval '24:00:00';
+CREATE INDEX "runs_long_idx" ON "runs"("team_id", "updated_at", "id") WHERE "updated_at" - "created_at" > interval '06:00:00';
 CREATE INDEX "runs_skill_idx" ON "runs"("team_id", "skill", "updated_at", "id") WHERE "skill" IS NOT NULL;
 CREATE INDEX "runs_schedule_idx" ON "runs"("team_id", "schedule_id", "updated_at", "id") WHERE "schedule_id" IS NOT NULL;
 CREATE INDEX "runs_metadata_idx" ON "runs" USING GIN ("metadata_pairs") WHERE "metadata_pairs" <> '{}';

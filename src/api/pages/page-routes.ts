@@ -33,32 +33,37 @@ export function pageRoutes(parts: ApiParts, auth: AuthParts): (app: FastifyInsta
       index: false,
       decorateReply: false,
     });
-    await app.register(async (pages) => addPages(pages, files, parts, auth));
+    await app.register(async (pages) => {
+      pages.addHook("onRequest", async (_request, reply) => {
+        reply.headers(HTML);
+      });
+      addOwnPages(pages, files, parts, auth);
+      addSessionPage(pages, files, parts, auth);
+    });
   };
 }
 
-function addPages(app: FastifyInstance, files: PageFiles, parts: ApiParts, auth: AuthParts): void {
-  app.addHook("onRequest", async (_request, reply) => {
-    reply.headers(HTML);
-  });
-  const schema = { hide: true };
-  const signedIn = (show: Show) => async (request: FastifyRequest, reply: FastifyReply) => {
-    const viewer = await findSignedIn(auth, request);
-    return viewer === undefined ? askToSignIn(request, reply) : show(viewer, request, reply);
+function addOwnPages(app: FastifyInstance, files: PageFiles, { runs }: ApiParts, auth: AuthParts): void {
+  const page = (path: string, show: Show): void => {
+    app.get(path, { schema: { hide: true } }, async (request, reply) => {
+      const viewer = await findSignedIn(auth, request);
+      return viewer === undefined ? askToSignIn(request, reply) : show(viewer, request, reply);
+    });
   };
-  const showFound = (find: FindRun): Show => showRun(files, find);
-  const showOwn = showFound(async (id, viewer) => parts.runs.get({ id: requireRunId(id) }, viewer));
-  const showSession = showFound((id, viewer) => parts.runs.get({ sessionId: requireRunId(id) }, viewer));
-  app.get(
-    "/",
-    { schema },
-    signedIn(async () => files.runs),
+  page("/", async () => files.runs);
+  page(
+    "/runs/:id",
+    showRun(files, async (id, viewer) => runs.get({ id: requireRunId(id) }, viewer)),
   );
-  app.get("/runs/:id", { schema }, signedIn(showOwn));
-  const preHandler = takeShareToken(parts, auth.guests);
-  app.get("/sessions/:id", { schema, preHandler }, async (request, reply) => {
+}
+
+/** Open to guests too. */
+function addSessionPage(app: FastifyInstance, files: PageFiles, parts: ApiParts, auth: AuthParts): void {
+  const show = showRun(files, async (id, viewer) => parts.runs.get({ sessionId: requireRunId(id) }, viewer));
+  const options = { schema: { hide: true }, preHandler: takeShareToken(parts, auth.guests) };
+  app.get("/sessions/:id", options, async (request, reply) => {
     const viewer = (await findGuest(auth, request)) ?? (await findSignedIn(auth, request));
-    if (viewer !== undefined) return showSession(viewer, request, reply);
+    if (viewer !== undefined) return show(viewer, request, reply);
     if (!hasShareToken(request)) return askToSignIn(request, reply);
     return reply.code(404).send(files.notFound);
   });

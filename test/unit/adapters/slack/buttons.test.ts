@@ -59,7 +59,12 @@ describe("a press", () => {
 
     expect(translation).toMatchObject({
       kind: "message",
-      message: { key: "T1/C1/1.0", place: "C1", author: { subject: "slack:T1:U1" }, press: { kind: "cancel", runId } },
+      message: {
+        key: "T1/C1/1.0",
+        place: "C1",
+        author: { subject: "slack:T1:U1" },
+        press: { kind: "cancel", runId },
+      },
     });
   });
 
