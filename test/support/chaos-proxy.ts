@@ -15,13 +15,16 @@ export interface ChaosProxy {
   resetAll(): void;
   /** Every chunk is held for this long. */
   delay(ms: number): void;
-  /** The next PostgreSQL COMMIT reaches the server; its client is cut off before any reply. Resolves when committed. */
+  /**
+   * The next PostgreSQL statement that commits reaches the server; its client is cut off before any reply. Resolves when
+   * committed. A COMMIT commits, and so does by itself the one statement that makes a run.
+   */
   cutAfterCommit(): Promise<void>;
   stop(): Promise<void>;
 }
 
 // The end of a NUL-terminated statement, in a simple Query message as in a Parse; a length byte comes before it.
-const COMMIT = /(?:^|[;\p{Cc}])\s*commit\s*;?\s*$/iu;
+const COMMIT = /(?:^|[;\p{Cc}])\s*commit\s*;?\s*$|\binsert into runs\b/iu;
 
 export async function startChaosProxy(target: ChaosTarget): Promise<ChaosProxy> {
   const proxy = new ChaoticLinks(typeof target === "number" ? { host: "127.0.0.1", port: target } : target);

@@ -1,7 +1,8 @@
-import type { Clock } from "../ports/clock.ts";
+import { type Clock, sleep } from "../ports/clock.ts";
 import type { WorkerStore } from "../ports/workers.ts";
 
 const KEPT_MS = 1_000;
+const WAIT_MS = 250;
 /** Callers make the names up; what is kept of them has a bound. */
 const KEPT_MAX = 1_000;
 
@@ -27,9 +28,14 @@ export class Capacity {
     const kept = this.#kept.get(host ?? "");
     if (kept !== undefined && kept.untilMs > nowMs) return kept.isFull;
     if (this.#kept.size >= KEPT_MAX) this.#kept.clear();
-    const isFull = this.#look(host);
+    const isFull = Promise.race([this.#look(host), this.#giveUp()]);
     this.#kept.set(host ?? "", { isFull, untilMs: nowMs + KEPT_MS });
     return isFull;
+  }
+
+  async #giveUp(): Promise<undefined> {
+    await sleep(this.#clock, WAIT_MS);
+    return undefined;
   }
 
   async #look(host: string | undefined): Promise<boolean | undefined> {
