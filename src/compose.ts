@@ -116,11 +116,8 @@ export async function compose(grounds: Grounds): Promise<Parts> {
   const database = new Database({ url, maxConnections: config.databaseConnections, log: log.warn });
   const blobs = new Database({ url, ...BLOB_LINK, log: log.warn });
   const news = new PostgresNews({ url, log: log.warn });
-  const queue = new PgBossQueue({
-    ...{ url, news, log: log.warn },
-    maxConnections: QUEUE_CONNECTIONS,
-    ...hostOf(config),
-  });
+  const link = { url, maxConnections: QUEUE_CONNECTIONS, news, log: log.warn };
+  const queue = new PgBossQueue({ ...link, ...hostOf(config) });
   const storage = createPrismaStorage({ database, news, clock, sendJobs: queue.sendJobs });
   const adapters = await createAdapters(config, storage, log);
   const threadAdapters = new Map(Array.from(adapters, ([name, { adapter }]) => [name, adapter]));

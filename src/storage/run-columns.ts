@@ -11,7 +11,7 @@ export function selected(members: readonly string[]): string {
 }
 
 /** What an index takes of a text. Where two texts are the same so far, the whole decides. */
-export const INDEXED_LENGTH = 300;
+const INDEXED_LENGTH = 300;
 
 export function indexed(text: string): string {
   return text.length <= INDEXED_LENGTH ? text : Array.from(text).slice(0, INDEXED_LENGTH).join("");

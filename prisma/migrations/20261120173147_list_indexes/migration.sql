@@ -6,9 +6,11 @@ DROP INDEX "runs_ancestor_ids_idx";
 DROP INDEX "runs_artifact_types_idx";
 DROP INDEX "runs_created_at_id_idx";
 DROP INDEX "runs_creator_id_updated_at_id_idx";
+DROP INDEX "runs_environment_id_created_at_idx";
 DROP INDEX "runs_lease_expires_at_idx";
 DROP INDEX "runs_metadata_pairs_idx";
 DROP INDEX "runs_state_updated_at_id_idx";
+DROP INDEX "runs_team_id_skill_created_at_idx";
 DROP INDEX "runs_title_id_idx";
 DROP INDEX "runs_updated_at_id_idx";
 
@@ -27,6 +29,8 @@ CREATE INDEX "runs_team_id_environment_id_updated_at_id_idx" ON "runs"("team_id"
 CREATE INDEX "runs_waiting_idx" ON "runs"("updated_at") WHERE "state" = 'QUEUED' AND "lease_token" IS NULL;
 CREATE INDEX "runs_leased_idx" ON "runs"("lease_expires_at") WHERE "lease_expires_at" IS NOT NULL;
 CREATE INDEX "runs_long_idx" ON "runs"("team_id", "updated_at", "id") WHERE "updated_at" - "created_at" > interval '06:00:00';
+CREATE INDEX "runs_environment_idx" ON "runs"("environment_id", "created_at") WHERE "environment_id" IS NOT NULL;
+CREATE INDEX "runs_skill_created_idx" ON "runs"("team_id", "skill", "created_at") WHERE "skill" IS NOT NULL;
 CREATE INDEX "runs_skill_idx" ON "runs"("team_id", "skill", "updated_at", "id") WHERE "skill" IS NOT NULL;
 CREATE INDEX "runs_schedule_idx" ON "runs"("team_id", "schedule_id", "updated_at", "id") WHERE "schedule_id" IS NOT NULL;
 CREATE INDEX "runs_metadata_idx" ON "runs" USING GIN ("metadata_pairs") WHERE "metadata_pairs" <> '{}';

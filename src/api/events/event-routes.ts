@@ -13,6 +13,7 @@ import { allEventsRoute } from "./all-events-route.ts";
 import { eventJson, eventText, resetText } from "./event-text.ts";
 import { followLog } from "./follow-log.ts";
 import { OpenStreams } from "./open-streams.ts";
+import { SharedLooks } from "./shared-looks.ts";
 import { streamEvents } from "./stream-events.ts";
 import { wantsPage } from "./wants-page.ts";
 
@@ -58,6 +59,7 @@ const SCHEMA = {
 export function eventRoutes(parts: ApiParts): FastifyPluginAsyncZod {
   const limits = limitsOf(parts);
   const streams = new OpenStreams(limits.streamsPerKey);
+  const following = { looks: new SharedLooks(parts), news: parts.news };
   const reading = { scope: "runs:read", acceptsCookie: true, acceptsGuest: true } as const;
   const config = { ...reading, describedHeaders: ["Last-Event-ID"] };
   return async (app) => {
@@ -69,10 +71,10 @@ export function eventRoutes(parts: ApiParts): FastifyPluginAsyncZod {
       if (wantsPage(request)) return pageOf(parts, run, request.query, reply);
       const { after, isReset } = startOf(request, request.query, run);
       const follow = request.query.follow === "true";
-      const following = { runId: run.id, viewer: viewerOf(request), after, follow, pollMs: limits.pollMs };
+      const wanted = { runId: run.id, viewer: viewerOf(request), after, follow, pollMs: limits.pollMs };
       async function* texts(signal: AbortSignal): AsyncGenerator<string> {
         if (isReset) yield resetText(after);
-        for await (const event of followLog(parts, { ...following, signal })) yield eventText(event);
+        for await (const event of followLog(following, { ...wanted, signal })) yield eventText(event);
       }
       await streamEvents({ limits, streams, request, reply, texts });
       return reply;

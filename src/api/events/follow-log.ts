@@ -1,9 +1,10 @@
 import type { RunId } from "../../core/ids.ts";
 import type { Viewer } from "../../core/people/principal.ts";
+import type { News } from "../../core/ports/news.ts";
 import type { RunEvent } from "../../core/runs/events.ts";
 import { isEnded } from "../../core/runs/states.ts";
-import type { ApiParts } from "../api-parts.ts";
 import { Doorbell } from "./doorbell.ts";
+import type { SharedLooks } from "./shared-looks.ts";
 
 const PAGE = 200;
 
@@ -17,20 +18,28 @@ export interface Following {
   readonly signal: AbortSignal;
 }
 
+export interface FollowParts {
+  readonly looks: SharedLooks;
+  readonly news: News;
+}
+
 /**
  * A run's events from `after` on, each once and in order, until the run has ended and all was told. News is only
  * a hint to look at once: what is told comes from the log, by sequence number.
  */
 export async function* followLog(
-  parts: Pick<ApiParts, "runs" | "news">,
+  { looks, news }: FollowParts,
   { signal, ...following }: Following,
 ): AsyncGenerator<RunEvent> {
   const bell = new Doorbell();
   const ring = (): void => bell.ring();
-  const silence = parts.news.on(`run:${following.runId}`, ring);
+  const silence = news.on(`run:${following.runId}`, () => {
+    looks.forget(following.runId);
+    ring();
+  });
   signal.addEventListener("abort", ring);
   try {
-    for await (const event of readOn(parts, following, bell)) {
+    for await (const event of readOn(looks, following, bell)) {
       if (signal.aborted) return;
       if (event !== undefined) yield event;
     }
@@ -42,15 +51,15 @@ export async function* followLog(
 
 /** Yields undefined after each wait, so that the caller can look whether anybody still listens. */
 async function* readOn(
-  { runs }: Pick<ApiParts, "runs">,
+  looks: SharedLooks,
   { runId, viewer, after, follow, pollMs }: Omit<Following, "signal">,
   bell: Doorbell,
 ): AsyncGenerator<RunEvent | undefined> {
   let seen = after;
   while (true) {
-    const { state, lastSeq } = await runs.get({ id: runId }, viewer);
+    const { state, lastSeq } = await looks.get(runId, viewer);
     if (lastSeq > seen) {
-      const events = await runs.readEvents(runId, seen, PAGE);
+      const events = await looks.readEvents(runId, seen, PAGE);
       yield* events;
       seen = events.at(-1)?.seq ?? seen;
       continue;

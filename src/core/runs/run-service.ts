@@ -24,7 +24,7 @@ import type { RememberedAnswer } from "./remembered-answer.ts";
 import type { Approval, Run, RunOrigin } from "./run.ts";
 import { RunEdit } from "./run-edit.ts";
 import type { RunPage, RunQuery } from "./run-query.ts";
-import { isVisible } from "./visibility.ts";
+import { requireVisible } from "./visibility.ts";
 import type { Whence } from "./whence.ts";
 
 export interface RunServiceParts extends RunRules {
@@ -166,10 +166,7 @@ export class RunService {
   }
 
   async get(key: RunKey, viewer: Viewer): Promise<Run> {
-    const run = await this.#parts.storage.runs.find(key);
-    if (run === undefined) throw unknownRun();
-    requireVisible(run, viewer);
-    return run;
+    return requireVisible(await this.#parts.storage.runs.find(key), viewer);
   }
 
   async list(query: RunQuery): Promise<RunPage> {
@@ -253,12 +250,4 @@ function toldInThreads({ displayName = "Somebody" }: Viewer, { message }: Follow
   const words = Array.from(message);
   const cut = words.length > TOLD_LENGTH ? `${words.slice(0, TOLD_LENGTH).join("")}…` : message;
   return { kind: "message", purpose: "reply", text: `${displayName} asked over the API: ${cut}` };
-}
-
-function requireVisible(run: Run, viewer: Viewer): void {
-  if (!isVisible(run, viewer)) throw unknownRun();
-}
-
-function unknownRun(): AppError {
-  return new AppError("resource_not_found", "There is no such run.");
 }

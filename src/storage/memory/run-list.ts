@@ -39,7 +39,7 @@ type Check = (run: Run, filters: RunFilters) => boolean;
 const CHECKS: readonly Check[] = [
   ({ state }, { states }) => states === undefined || states.includes(state),
   ({ config }, { name }) => isAsked(config.name, name),
-  ({ config }, { modelId }) => isAsked(config.model_id ?? config.harness?.model_id, modelId),
+  ({ config }, { modelId }) => isAsked(config.harness?.model_id ?? config.model_id, modelId),
   ({ creatorId }, filters) => isAsked(creatorId, filters.creatorId),
   ({ source }, filters) => isAsked(source, filters.source),
   ({ skill }, filters) => isAsked(skill, filters.skill),

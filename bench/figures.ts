@@ -1,0 +1,19 @@
+import type { Figure } from "./bench.ts";
+import { createToStart } from "./figures/create-to-start.ts";
+import { durableCreate } from "./figures/durable-create.ts";
+import { listAtScale } from "./figures/list-at-scale.ts";
+import { memory } from "./figures/memory.ts";
+import { readRuns } from "./figures/read-runs.ts";
+import { startTime } from "./figures/start-time.ts";
+import { viewers } from "./figures/viewers.ts";
+
+/** In the order of the table. */
+export const FIGURES: readonly Figure[] = [
+  durableCreate,
+  readRuns,
+  listAtScale,
+  createToStart,
+  viewers,
+  startTime,
+  memory,
+];

@@ -1,0 +1,114 @@
+import { randomUUID } from "node:crypto";
+
+/** One way of asking for a list: query parameters that find something, and such that find nothing. */
+export interface ListCase {
+  readonly name: string;
+  readonly finds: string;
+  readonly findsNothing?: string;
+}
+
+const DAY_MS = 24 * 3_600_000;
+const NOBODY = randomUUID();
+
+/** Ids that there are in a table. */
+export interface KnownIds {
+  readonly creator: string;
+  readonly parent: string;
+  readonly schedule: string;
+}
+
+export function listCases(ids: KnownIds): readonly ListCase[] {
+  const alone = filtersOf(ids);
+  return [
+    { name: "no filter", finds: "" },
+    ...alone,
+    ...pairsOf(new Map(alone.map((each) => [each.name, each]))),
+  ];
+}
+
+function filtersOf({ creator, parent, schedule }: KnownIds): readonly ListCase[] {
+  return [
+    { name: "state", finds: "state=ERROR" },
+    { name: "two rare states", finds: "state=BLOCKED&state=INPROGRESS", findsNothing: "state=PENDING" },
+    { name: "name", finds: "name=config-7", findsNothing: "name=nobody" },
+    { name: "model_id", finds: "model_id=model-3", findsNothing: "model_id=nobody" },
+    { name: "creator", finds: `creator=${creator}`, findsNothing: `creator=${NOBODY}` },
+    { name: "source", finds: "source=API", findsNothing: "source=JIRA" },
+    { name: "rare source", finds: "source=LINEAR" },
+    {
+      name: "created_after",
+      finds: `created_after=${daysAgo(10)}`,
+      findsNothing: `created_after=${daysAgo(-1)}`,
+    },
+    {
+      name: "created_before",
+      finds: `created_before=${daysAgo(60)}`,
+      findsNothing: `created_before=${daysAgo(999)}`,
+    },
+    {
+      name: "updated_after",
+      finds: `updated_after=${daysAgo(10)}`,
+      findsNothing: `updated_after=${daysAgo(-1)}`,
+    },
+    {
+      name: "environment_id",
+      finds: `environment_id=${"environment7".padStart(22, "0")}`,
+      findsNothing: "environment_id=nobody",
+    },
+    { name: "no environment", finds: "environment_id=empty-environment" },
+    {
+      name: "skill",
+      finds: `skill=${encodeURIComponent("acme/skills:skill-7/SKILL.md")}`,
+      findsNothing: "skill=nobody",
+    },
+    { name: "schedule_id", finds: `schedule_id=${schedule}`, findsNothing: `schedule_id=${NOBODY}` },
+    {
+      name: "ancestor_run_id",
+      finds: `ancestor_run_id=${parent}`,
+      findsNothing: `ancestor_run_id=${NOBODY}`,
+    },
+    { name: "artifact_type", finds: "artifact_type=PLAN", findsNothing: "artifact_type=SCREENSHOT" },
+    { name: "frequent artifact_type", finds: "artifact_type=PULL_REQUEST" },
+    { name: "execution_location", finds: "execution_location=LOCAL" },
+    { name: "frequent execution_location", finds: "execution_location=REMOTE" },
+    { name: "metadata", finds: "metadata%5Bticket%5D=E-1234", findsNothing: "metadata%5Bticket%5D=nobody" },
+    { name: "frequent metadata", finds: "metadata%5Bsquad%5D=s3" },
+    { name: "q", finds: "q=zeppelin", findsNothing: "q=nobody-has-this" },
+    { name: "frequent q", finds: "q=import" },
+  ];
+}
+
+const PAIRS = [
+  ["state", "source"],
+  ["state", "creator"],
+  ["creator", "source"],
+  ["environment_id", "state"],
+  ["name", "model_id"],
+  ["skill", "source"],
+  ["schedule_id", "state"],
+  ["frequent metadata", "state"],
+  ["artifact_type", "source"],
+  ["created_after", "state"],
+  ["frequent q", "state"],
+  ["frequent q", "creator"],
+  ["execution_location", "model_id"],
+] as const;
+
+/** Nothing is found because nothing is both, which is harder to see than that there is no such value. */
+function pairsOf(filters: ReadonlyMap<string, ListCase>): readonly ListCase[] {
+  const both = PAIRS.map(([one, other]) => ({
+    name: `${one} + ${other}`,
+    finds: `${filters.get(one)?.finds}&${filters.get(other)?.finds}`,
+  }));
+  const schedule = filters.get("schedule_id")?.finds;
+  const never = {
+    name: "schedule_id + source",
+    finds: `${schedule}&source=SCHEDULED_AGENT`,
+    findsNothing: `${schedule}&source=SLACK`,
+  };
+  return [...both, never];
+}
+
+function daysAgo(days: number): string {
+  return new Date(Date.now() - days * DAY_MS).toISOString();
+}

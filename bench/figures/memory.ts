@@ -1,0 +1,87 @@
+import type { Bench, Figure } from "../bench.ts";
+import { residentMebibytes } from "../ground/processor-time.ts";
+import { type Service, startService } from "../ground/service.ts";
+import type { LoadOrder } from "../load/load-order.ts";
+import { round, valueRow } from "../report.ts";
+import { slopeOf, spreadOf } from "../statistics.ts";
+
+const PER_SECOND = 100;
+const CONNECTIONS = 16;
+const SAMPLE_MS = 1_000;
+const IDLE_SECONDS = 5;
+/** What grows at first are caches and compiled code. */
+const SETTLING_SHARE = 1 / 3;
+const GOALS = {
+  idle: { reach: 130, aim: 110, wants: "less" },
+  loaded: { reach: 330, aim: 250, wants: "less" },
+  slope: { reach: 1, aim: 0, wants: "less" },
+} as const;
+
+type Sample = { readonly x: number; readonly y: number };
+
+/** P16: memory of the API process, idle and under a steady mix of creates and reads; `--soak 30m` for the real thing. */
+export const memory: Figure = {
+  names: ["P16"],
+  measure: async (bench) => {
+    const { options, remark, tell } = bench;
+    const service = await startService(bench.folder, await bench.postgres.database("memory"));
+    bench.undo.defer(() => service.child.stop());
+    tell(`P16: memory over ${options.soakSeconds} s`);
+    const idle = await watch(service, new Promise((resolve) => setTimeout(resolve, IDLE_SECONDS * 1_000)));
+    const loaded = await watch(service, bench.load.perform(orderOf(bench, service)));
+    const settled = loaded.slice(Math.floor(loaded.length * SETTLING_SHARE));
+    const minutes = options.soakSeconds / 60;
+    const row = (name: keyof typeof GOALS, what: string, values: readonly number[], unit: string) =>
+      valueRow({ figure: "P16", what }, spreadOf(values), GOALS[name], unit);
+    if (minutes < 30) remark(`P16 was watched for ${round(minutes)} min: give --soak 30m for the slope.`);
+    return [
+      row(
+        "idle",
+        "memory, idle",
+        idle.map(({ y }) => y),
+        "MiB",
+      ),
+      row(
+        "loaded",
+        `memory, ${PER_SECOND} requests a second`,
+        settled.map(({ y }) => y),
+        "MiB",
+      ),
+      row("slope", `growth over ${round(minutes)} min`, [slopeOf(settled)], "MiB/min"),
+    ];
+  },
+};
+
+function orderOf({ options }: Bench, { headers, url }: Service): LoadOrder {
+  const body = JSON.stringify({ prompt: "Mend the import. ".repeat(15) });
+  return {
+    url,
+    requests: [
+      { method: "POST", path: "/api/v1/agent/runs", headers: { ...headers, "idempotency-key": "{n}" }, body },
+      { method: "GET", path: "/api/v1/agent/runs?limit=50", headers },
+      { method: "GET", path: "/api/v1/agent/runs?state=QUEUED", headers },
+      { method: "GET", path: "/healthz", headers },
+    ],
+    connections: CONNECTIONS,
+    perSecond: PER_SECOND,
+    warmUpSeconds: options.warmUpSeconds,
+    seconds: options.soakSeconds,
+  };
+}
+
+/** The memory of the service, by minutes, until `end`. */
+async function watch({ child }: Service, end: Promise<unknown>): Promise<readonly Sample[]> {
+  const samples: Promise<Sample>[] = [];
+  const startMs = performance.now();
+  const take = async (): Promise<Sample> => {
+    const x = (performance.now() - startMs) / 60_000;
+    return { x, y: await residentMebibytes(child.pid) };
+  };
+  const timer = setInterval(() => samples.push(take()), SAMPLE_MS);
+  try {
+    await end;
+  } finally {
+    clearInterval(timer);
+  }
+  return Promise.all(samples);
+}

@@ -1,0 +1,39 @@
+import { Cursors } from "../../src/api/cursor.ts";
+import { filtersOf, ListRunsQuery, nestMetadata } from "../../src/api/schemas/list-runs.ts";
+import type { RunId } from "../../src/core/ids.ts";
+import { deriveKey } from "../../src/secrets.ts";
+import { TEAM } from "../ground/people.ts";
+import { query } from "../ground/postgres.ts";
+import { SECRET_KEY } from "../ground/service.ts";
+
+const ADMINISTRATOR = `SELECT id FROM principals WHERE administrator AND team_id = $1`;
+const MIDDLE = `
+  SELECT id, updated_at FROM runs WHERE team_id = $1 ORDER BY updated_at DESC, id DESC
+  OFFSET (SELECT count(*) / 2 FROM runs WHERE team_id = $1) LIMIT 1`;
+
+/**
+ * The cursor of the administrator's walk, at the middle of all runs of the team. Walking there page by page would take
+ * hours, so it is made as the server makes it.
+ */
+export async function middleCursor(databaseUrl: string, parameters: string): Promise<string> {
+  const [viewer] = await query<{ id: string }>(databaseUrl, ADMINISTRATOR, [TEAM]);
+  const [middle] = await query<{ id: RunId; updated_at: Date }>(databaseUrl, MIDDLE, [TEAM]);
+  if (viewer === undefined || middle === undefined)
+    throw new Error("There are no runs to stand in the middle of.");
+  const asked = ListRunsQuery.parse(nestMetadata(membersOf(parameters)));
+  const walk = { viewer, filters: filtersOf(asked) ?? {}, sort: asked.sort_by, order: asked.sort_order };
+  const cursors = new Cursors(deriveKey(SECRET_KEY, "cookies"));
+  const position = { value: middle.updated_at.toISOString(), id: middle.id };
+  // Of the viewer, a cursor knows the id alone.
+  return cursors.encode(position, walk as Parameters<Cursors["encode"]>[1]);
+}
+
+/** As the server's own parser gives them: what comes several times is a list. */
+function membersOf(parameters: string): object {
+  const members = new Map<string, string | string[]>();
+  for (const [name, value] of new URLSearchParams(parameters)) {
+    const known = members.get(name);
+    members.set(name, known === undefined ? value : [known, value].flat());
+  }
+  return Object.fromEntries(members);
+}

@@ -1,0 +1,66 @@
+import { readFile, stat } from "node:fs/promises";
+import { setTimeout as pause } from "node:timers/promises";
+import { type Postgres, query } from "./postgres.ts";
+
+/** A statement is planned anew for its values a few times, before one plan is kept for all values. */
+const REPEATS = 8;
+const WRITTEN_MS = 50;
+/** An index that is walked this far beside the mark is not the right one. */
+const FAR_ROWS = 10_000;
+const ENTRY = /plan:\n((?:\t.*\n)+)/g;
+
+interface PlanNode {
+  readonly "Node Type": string;
+  readonly "Relation Name"?: string;
+  readonly "Rows Removed by Filter"?: number;
+  readonly "Actual Loops"?: number;
+  readonly Plans?: readonly PlanNode[];
+}
+
+/**
+ * What is wrong with the plans of the statements that `ask` causes, as the server that is asked gets them: taken from
+ * the database's own log, with the values and the prepared statements of real requests. Empty when nothing is.
+ */
+export async function faultsOf(
+  { outputFile }: Postgres,
+  ask: () => Promise<unknown>,
+  table: string,
+): Promise<readonly string[]> {
+  for (let index = 1; index < REPEATS; index += 1) await ask();
+  const { size } = await stat(outputFile);
+  await ask();
+  await pause(WRITTEN_MS);
+  const written = (await readFile(outputFile)).subarray(size).toString();
+  const plans = Array.from(
+    written.matchAll(ENTRY),
+    ([, json = ""]) => JSON.parse(json) as { Plan: PlanNode },
+  );
+  return [...new Set(plans.flatMap(({ Plan }) => faultsIn(Plan, table)))];
+}
+
+/** Plans are logged for what is asked within. */
+export async function withPlans<T>(databaseUrl: string, work: () => Promise<T>): Promise<T> {
+  await setPlans(databaseUrl, "0");
+  try {
+    return await work();
+  } finally {
+    await setPlans(databaseUrl, "-1");
+  }
+}
+
+async function setPlans(databaseUrl: string, minDuration: string): Promise<void> {
+  await query(databaseUrl, `ALTER SYSTEM SET auto_explain.log_min_duration = '${minDuration}'`);
+  await query(databaseUrl, `ALTER SYSTEM SET auto_explain.log_analyze = ${minDuration === "0"}`);
+  await query(databaseUrl, "SELECT pg_reload_conf()");
+  await pause(WRITTEN_MS);
+}
+
+function faultsIn(node: PlanNode, table: string): readonly string[] {
+  const isOfTable = node["Relation Name"] === table;
+  const removed = (node["Rows Removed by Filter"] ?? 0) * (node["Actual Loops"] ?? 1);
+  return [
+    ...(isOfTable && node["Node Type"] === "Seq Scan" ? ["reads the whole table"] : []),
+    ...(isOfTable && removed > FAR_ROWS ? [`passes over ${removed} rows`] : []),
+    ...(node.Plans ?? []).flatMap((below) => faultsIn(below, table)),
+  ];
+}

@@ -1,0 +1,64 @@
+import { randomUUID } from "node:crypto";
+import { mkdir } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { type Child, startChild } from "./child.ts";
+
+const PROJECT = resolve(import.meta.dirname, "../..");
+const API_KEY = "benchmark-key-of-the-administrator";
+export const SECRET_KEY = "benchmark-secret-key-of-the-installation";
+
+export interface Service {
+  readonly url: string;
+  readonly child: Child;
+  /** For requests in the name of the administrator. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/**
+ * Ours, as `npm start` runs it: its log goes to a file, its pool is of the shipped size. `environment` is what a figure
+ * sets besides, and has to say so.
+ */
+export async function startService(
+  folder: string,
+  databaseUrl: string,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Service> {
+  const dataDir = join(folder, `service-${randomUUID()}`);
+  await mkdir(dataDir, { recursive: true });
+  const child = await startChild({
+    program: process.execPath,
+    parameters: [join(PROJECT, "src/main.ts")],
+    environment: {
+      HOME: dataDir,
+      DATABASE_URL: databaseUrl,
+      ERRAND_DATA_DIR: dataDir,
+      ERRAND_PORT: "0",
+      ERRAND_PUBLIC_URL: "http://127.0.0.1:8787",
+      ERRAND_API_KEY: API_KEY,
+      ERRAND_SECRET_KEY: SECRET_KEY,
+      ERRAND_ROLE: "api",
+      // Counted as shipped, and never reached.
+      ERRAND_RATE_LIMIT: "1000000",
+      ...environment,
+    },
+    outputFile: join(dataDir, "output.txt"),
+    ready: /"address":"(http[^"]+)"/,
+  });
+  return { url: child.said[1] ?? "", child, headers: { authorization: `Bearer ${API_KEY}` } };
+}
+
+/** A server that does the least that can be done, to hold ours against. */
+export async function startFloor(
+  folder: string,
+  file: string,
+  databaseUrl: string,
+): Promise<{ readonly url: string; readonly child: Child }> {
+  const child = await startChild({
+    program: process.execPath,
+    parameters: [file],
+    environment: { DATABASE_URL: databaseUrl },
+    outputFile: join(folder, `floor-${randomUUID()}.txt`),
+    ready: /listening at (http\S+)/,
+  });
+  return { url: child.said[1] ?? "", child };
+}

@@ -1,0 +1,33 @@
+import type { RequestShape } from "./load-order.ts";
+
+const NUMBER = "{n}";
+
+/** Writes the requests of an order in turn. What does not change of them is made once. */
+export class RequestWriter {
+  readonly #parts: readonly (readonly string[])[];
+  /** Other processes of the same benchmark have other numbers. */
+  readonly #prefix = `${process.pid}-${Date.now().toString(36)}-`;
+  #count = 0;
+
+  constructor(requests: readonly RequestShape[], host: string) {
+    this.#parts = requests.map((request) => textOf(request, host).split(NUMBER));
+  }
+
+  next(): string {
+    const parts = this.#parts[this.#count % this.#parts.length] ?? [];
+    this.#count += 1;
+    return parts.length === 1 ? (parts[0] ?? "") : parts.join(`${this.#prefix}${this.#count}`);
+  }
+}
+
+function textOf({ method, path, headers, body = "" }: RequestShape, host: string): string {
+  // Sent as latin1, so that what is not ASCII would be of another length than announced.
+  if (!/^[\x20-\x7e]*$/.test(body)) throw new Error("A body of the benchmark has to be printable ASCII.");
+  const lines = [
+    `${method} ${path} HTTP/1.1`,
+    `host: ${host}`,
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+    ...(method === "POST" ? ["content-type: application/json", `content-length: ${body.length}`] : []),
+  ];
+  return `${lines.join("\r\n")}\r\n\r\n${body}`;
+}

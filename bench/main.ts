@@ -1,0 +1,59 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { cpus, tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Bench } from "./bench.ts";
+import { FIGURES } from "./figures.ts";
+import { startPostgres } from "./ground/postgres.ts";
+import { LoadProcess } from "./load/load-process.ts";
+import { type BenchOptions, readOptions } from "./options.ts";
+import { type Row, tableOf } from "./report.ts";
+
+/** `npm run bench`: docs/benchmarks.md says what is measured and how. */
+async function main(options: BenchOptions): Promise<void> {
+  await using undo = new AsyncDisposableStack();
+  const folder = await mkdtemp(join(tmpdir(), "errand-bench-"));
+  undo.defer(() => rm(folder, { recursive: true, force: true, maxRetries: 10 }));
+  const postgres = await startPostgres(folder);
+  undo.defer(() => postgres.child.stop());
+  const load = new LoadProcess();
+  undo.defer(() => load.stop());
+  const remarks = new Set<string>();
+  const tell = (line: string) => process.stderr.write(`${line}\n`);
+  const rows = await measureAll({
+    options,
+    folder,
+    postgres,
+    load,
+    tell,
+    remark: (line) => remarks.add(line),
+  });
+  console.log([tableOf(rows), "", ...remarks, machine(options, postgres.version)].join("\n"));
+}
+
+async function measureAll(ground: Omit<Bench, "undo">): Promise<readonly Row[]> {
+  const { figures } = ground.options;
+  const rows: Row[] = [];
+  for (const { measure, names } of FIGURES) {
+    if (figures.length > 0 && !names.some((name) => figures.includes(name))) continue;
+    await using undo = new AsyncDisposableStack();
+    rows.push(...(await measure({ ...ground, undo })));
+  }
+  return rows;
+}
+
+function machine({ rounds, seconds }: BenchOptions, postgresVersion: string): string {
+  const [processor, ...others] = cpus();
+  const [version = ""] = postgresVersion.split(" on ", 1);
+  return [
+    `${new Date().toISOString().slice(0, 10)}`,
+    `${others.length + 1} x ${processor?.model}`,
+    `Node ${process.version}`,
+    version,
+    `${rounds} rounds of ${seconds} s`,
+  ].join(", ");
+}
+
+/** So that the servers we started are stopped too. */
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => process.exit(1));
+
+await main(readOptions(process.argv.slice(2)));

@@ -1,0 +1,35 @@
+/** The value below which a share of the sorted values lies. */
+export function quantile(sorted: ArrayLike<number>, share: number): number {
+  const index = Math.min(sorted.length - 1, Math.floor(sorted.length * share));
+  return sorted[index] ?? Number.NaN;
+}
+
+export interface Spread {
+  readonly median: number;
+  readonly min: number;
+  readonly max: number;
+}
+
+export function spreadOf(values: readonly number[]): Spread {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = sorted.length / 2;
+  const median = (quantile(sorted, 0.5) + (sorted[Math.ceil(middle) - 1] ?? Number.NaN)) / 2;
+  return { median, min: sorted[0] ?? Number.NaN, max: sorted.at(-1) ?? Number.NaN };
+}
+
+/** By how much `y` grows with each unit of `x`: the straight line with the least squares. */
+export function slopeOf(points: readonly { readonly x: number; readonly y: number }[]): number {
+  const meanX = meanOf(points.map(({ x }) => x));
+  const meanY = meanOf(points.map(({ y }) => y));
+  let above = 0;
+  let below = 0;
+  for (const { x, y } of points) {
+    above += (x - meanX) * (y - meanY);
+    below += (x - meanX) ** 2;
+  }
+  return above / below;
+}
+
+function meanOf(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}

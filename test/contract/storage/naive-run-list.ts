@@ -1,0 +1,55 @@
+import type { Run } from "../../../src/core/runs/run.ts";
+import type { RunFilters, RunQuery, RunSort } from "../../../src/core/runs/run-query.ts";
+
+type Holds = { readonly [Filter in keyof RunFilters]-?: (run: Run, asked: Asked<Filter>) => boolean };
+type Asked<Filter extends keyof RunFilters> = Exclude<RunFilters[Filter], undefined>;
+
+/** What the contract says of each filter, word for word. */
+const HOLDS: Holds = {
+  states: ({ state }, states) => states.includes(state),
+  name: ({ config }, name) => config.name === name,
+  modelId: ({ config }, modelId) => (config.harness?.model_id ?? config.model_id) === modelId,
+  creatorId: ({ creatorId }, asked) => creatorId === asked,
+  source: ({ source }, asked) => source === asked,
+  createdAfter: ({ createdAt }, time) => createdAt > time,
+  createdBefore: ({ createdAt }, time) => createdAt < time,
+  updatedAfter: ({ updatedAt }, time) => updatedAt > time,
+  environmentId: ({ config }, environmentId) => (config.environment_id ?? null) === environmentId,
+  skill: ({ skill }, asked) => skill === asked,
+  conversationId: ({ conversationId }, asked) => conversationId === asked,
+  scheduleId: ({ scheduleId }, asked) => scheduleId === asked,
+  ancestorId: ({ ancestorIds }, asked) => ancestorIds.includes(asked),
+  artifactType: ({ artifactTypes = [] }, asked) => artifactTypes.some((type) => type === asked),
+  executionLocation: ({ source }, asked) => (source === "LOCAL" ? "LOCAL" : "REMOTE") === asked,
+  metadata: ({ metadata }, pairs) => Object.entries(pairs).every(([key, value]) => metadata[key] === value),
+  text: ({ title, prompt, skill = "" }, text) =>
+    [title, prompt, skill].some((place) => place.toLowerCase().includes(text.toLowerCase())),
+};
+
+/** All runs that a walk with this query should show, by looking at each. */
+export function naiveList(runs: readonly Run[], { viewer, filters, sort, order }: RunQuery): readonly Run[] {
+  const isSeen = (run: Run) =>
+    run.teamId === viewer.teamId && (viewer.administrator || run.teamOwned || run.creatorId === viewer.id);
+  const found = runs.filter((run) => isSeen(run) && holdsAll(run, filters));
+  const ascending = found.toSorted((one, other) => (placeOf(one, sort) < placeOf(other, sort) ? -1 : 1));
+  return order === "asc" ? ascending : ascending.reverse();
+}
+
+function holdsAll(run: Run, filters: RunFilters): boolean {
+  return Object.entries(filters).every(([name, asked]) => {
+    const holds = HOLDS[name as keyof RunFilters] as (run: Run, asked: unknown) => boolean;
+    return holds(run, asked);
+  });
+}
+
+/** Runs with the same value stand in the order of their ids. */
+function placeOf(run: Run, sort: RunSort): string {
+  return `${VALUES[sort](run)} ${run.id}`;
+}
+
+const VALUES: Readonly<Record<RunSort, (run: Run) => string>> = {
+  updated_at: ({ updatedAt }) => updatedAt.toISOString(),
+  created_at: ({ createdAt }) => createdAt.toISOString(),
+  title: ({ title }) => title,
+  agent: ({ agent }) => agent,
+};

@@ -1,0 +1,114 @@
+import { randomUUID } from "node:crypto";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { PrincipalId, RunId, TeamId } from "../../../src/core/ids.ts";
+import type { Run } from "../../../src/core/runs/run.ts";
+import type { RunQuery } from "../../../src/core/runs/run-query.ts";
+import { aChange } from "../../support/run-builders.ts";
+import { aPerson, aStoredRun, type StorageBench } from "./bench.ts";
+import { naiveList } from "./naive-run-list.ts";
+
+const WALKS = 12;
+const MINUTE_MS = 60_000;
+
+/** Few times and titles, so that most runs have the same ones; the id, which decides then, is any. */
+const drawnRun = fc.record({
+  minutesAgo: fc.constantFrom(1, 2, 2, 3),
+  title: fc.constantFrom("a", "b"),
+  agent: fc.constantFrom("demo", "codex"),
+  id: fc.uuid({ version: 7 }),
+});
+type DrawnRun = typeof drawnRun extends fc.Arbitrary<infer Value> ? Value : never;
+
+const walks = fc.record({
+  before: fc.array(drawnRun, { minLength: 4, maxLength: 8 }),
+  /** What arrives after each page. */
+  meanwhile: fc.array(fc.array(drawnRun, { maxLength: 2 }), { maxLength: 5 }),
+  sort: fc.constantFrom("created_at", "title", "agent"),
+  order: fc.constantFrom("asc", "desc"),
+  limit: fc.integer({ min: 1, max: 3 }),
+});
+
+/** The runs of one walk, in a team of their own. */
+interface Place {
+  readonly bench: StorageBench;
+  readonly teamId: TeamId;
+  readonly creatorId: PrincipalId;
+}
+
+export function describeWalksMeanwhile(bench: () => StorageBench): void {
+  describe("a walk through the pages", () => {
+    it("skips none of the runs that were there, and shows none twice, while others arrive", async () => {
+      const isRight = fc.asyncProperty(walks, async ({ before, meanwhile, ...kind }) => {
+        const place = await aPlace(bench());
+        const old = await store(place, before);
+        const arriving = meanwhile.values();
+
+        const query = queryOf(place, kind);
+        const walked = await walk(place, query, () => store(place, arriving.next().value ?? []));
+
+        expect(new Set(walked).size).toBe(walked.length);
+        const isOld = new Set(old.map(({ id }) => id));
+        expect(walked.filter((id) => isOld.has(id))).toEqual(naiveList(old, query).map(({ id }) => id));
+      });
+      await fc.assert(isRight, { numRuns: WALKS });
+    });
+
+    it("from the newest update on shows none twice while they change", async () => {
+      const changes = fc.array(fc.nat(7), { maxLength: 6 });
+      const isRight = fc.asyncProperty(walks, changes, async ({ before, limit }, changing) => {
+        const place = await aPlace(bench());
+        const old = await store(place, before);
+        const next = changing.values();
+
+        const query = queryOf(place, { sort: "updated_at", order: "desc", limit });
+        const walked = await walk(place, query, () => touch(place, old[next.next().value ?? old.length]));
+
+        expect(new Set(walked).size).toBe(walked.length);
+      });
+      await fc.assert(isRight, { numRuns: WALKS });
+    });
+  });
+}
+
+async function aPlace(bench: StorageBench): Promise<Place> {
+  return { bench, teamId: randomUUID() as TeamId, creatorId: (await aPerson(bench)).id };
+}
+
+function queryOf({ teamId, creatorId }: Place, kind: Pick<RunQuery, "sort" | "order" | "limit">): RunQuery {
+  return { viewer: { id: creatorId, teamId, administrator: true }, filters: {}, ...kind };
+}
+
+async function store(
+  { bench, teamId, creatorId }: Place,
+  drawn: readonly DrawnRun[],
+): Promise<readonly Run[]> {
+  const runs: Run[] = [];
+  for (const { minutesAgo, id, ...attributes } of drawn) {
+    const createdAt = new Date(bench.clock.now().getTime() - minutesAgo * MINUTE_MS);
+    // Shrinking draws the same id again, in another team.
+    const ownId = `${id.slice(0, 23)}-${randomUUID().slice(24)}` as RunId;
+    runs.push(await aStoredRun(bench, { ...attributes, id: ownId, createdAt, teamId, creatorId }));
+  }
+  return runs;
+}
+
+async function touch({ bench }: Place, run: Run | undefined): Promise<void> {
+  if (run === undefined) return;
+  await bench.clock.advance(1);
+  await bench.storage.runs.change(run.id, (subject) => aChange(subject.run));
+}
+
+async function walk(
+  { bench }: Place,
+  query: RunQuery,
+  meanwhile: () => Promise<unknown>,
+): Promise<readonly RunId[]> {
+  const walked: RunId[] = [];
+  for (let page = await bench.storage.runs.list(query); ; ) {
+    walked.push(...page.runs.map(({ id }) => id));
+    if (page.next === undefined) return walked;
+    await meanwhile();
+    page = await bench.storage.runs.list({ ...query, after: page.next });
+  }
+}

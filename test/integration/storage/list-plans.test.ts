@@ -1,0 +1,108 @@
+import { randomUUID } from "node:crypto";
+import { Client } from "pg";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { PrincipalId, RunId, TeamId } from "../../../src/core/ids.ts";
+import type { RunFilters, RunQuery } from "../../../src/core/runs/run-query.ts";
+import { listStatement } from "../../../src/storage/run-list.ts";
+import { createTestDatabase, type TestDatabase } from "../../support/test-database.ts";
+
+const TEAM = randomUUID() as TeamId;
+const PERSON = randomUUID() as PrincipalId;
+const OTHER = randomUUID();
+const PARENT = randomUUID() as RunId;
+const SCHEDULE = randomUUID();
+
+const PEOPLE =
+  "INSERT INTO principals (id, team_id, type) SELECT unnest($1::uuid[]), id, 'user' FROM teams LIMIT 2";
+/** Enough that reading all of them is not the best that can be done; one of fifty has what is asked for. */
+const RUNS = `
+  INSERT INTO runs (id, team_id, title, prompt, source, creator_id, team_owned, config, agent, metadata, metadata_pairs,
+    config_name, model_id, environment_id, skill, schedule_id, artifact_types, ancestor_ids, conversation_id, session_id,
+    provenance, created_at, updated_at, state)
+  SELECT gen_random_uuid(), $1, 'Run ' || n, 'Do ' || md5(n::text), CASE WHEN rare THEN 'CLI' ELSE 'API' END,
+    CASE WHEN rare THEN $2 ELSE $3 END::uuid, true, '{}', 'demo', '{}', ARRAY['n=' || n / 4], one, one, one, one,
+    CASE WHEN rare THEN $4::uuid END, CASE WHEN rare THEN ARRAY['PLAN'] ELSE '{}' END,
+    CASE WHEN rare THEN ARRAY[$5::uuid] ELSE '{}' END, gen_random_uuid(), gen_random_uuid(), '{}',
+    now() - n * interval '1 hour', now() - n * interval '1 hour', CASE WHEN rare THEN 'ERROR' ELSE 'SUCCEEDED' END
+  FROM (
+    SELECT n, n % 50 = 0 AS rare, CASE WHEN n % 50 = 0 THEN 'x' END AS one FROM generate_series(1, 5000) AS n
+  ) AS drawn`;
+const WORDS = "INSERT INTO run_texts (run_id, text) SELECT id, title || prompt FROM runs";
+
+/** The index that answers each filter alone, in the usual order. */
+const INDEXES: readonly (readonly [keyof RunFilters, RunFilters, string])[] = [
+  ["states", { states: ["ERROR"] }, "runs_team_id_state_updated_at_id_idx"],
+  ["name", { name: "x" }, "runs_name_idx"],
+  ["modelId", { modelId: "x" }, "runs_model_idx"],
+  ["creatorId", { creatorId: PERSON }, "runs_team_id_creator_id_updated_at_id_idx"],
+  ["source", { source: "CLI" }, "runs_team_id_source_updated_at_id_idx"],
+  ["createdAfter", { createdAfter: new Date(Date.now() - 4e9) }, "runs_team_id_updated_at_id_idx"],
+  ["createdBefore", { createdBefore: new Date(Date.now() - 1e10) }, "runs_long_idx"],
+  ["updatedAfter", { updatedAfter: new Date() }, "runs_team_id_updated_at_id_idx"],
+  ["environmentId", { environmentId: "x" }, "runs_team_id_environment_id_updated_at_id_idx"],
+  ["skill", { skill: "x" }, "runs_skill_idx"],
+  ["conversationId", { conversationId: randomUUID() }, "runs_conversation_id_created_at_idx"],
+  ["scheduleId", { scheduleId: SCHEDULE }, "runs_schedule_idx"],
+  ["ancestorId", { ancestorId: PARENT }, "runs_ancestors_idx"],
+  ["artifactType", { artifactType: "PLAN" }, "runs_plan_idx"],
+  ["executionLocation", { executionLocation: "LOCAL" }, "runs_team_id_source_updated_at_id_idx"],
+  ["metadata", { metadata: { n: "7" } }, "runs_metadata_idx"],
+];
+
+describe("a list", () => {
+  let testDatabase: TestDatabase;
+  let client: Client;
+  beforeAll(async () => {
+    testDatabase = await createTestDatabase();
+    client = new Client({ connectionString: testDatabase.url });
+    await client.connect();
+    await client.query(PEOPLE, [[PERSON, OTHER]]);
+    await client.query(RUNS, [TEAM, PERSON, OTHER, SCHEDULE, PARENT]);
+    await client.query(WORDS);
+    await client.query("VACUUM ANALYZE runs, run_texts");
+  });
+  afterAll(async () => {
+    await client.end();
+    await testDatabase.drop();
+  });
+
+  async function planOf(filters: RunFilters, changes: Partial<RunQuery> = {}): Promise<string> {
+    const viewer = { id: PERSON, teamId: TEAM, administrator: true };
+    const query: RunQuery = { viewer, filters, sort: "updated_at", order: "desc", limit: 20, ...changes };
+    const { text, values } = listStatement(query);
+    const { rows } = await client.query(`EXPLAIN ${text}`, [...values]);
+    return rows.map((row) => row["QUERY PLAN"]).join("\n");
+  }
+
+  it.each(INDEXES)("by %s uses the index made for it", async (_name, filters, index) => {
+    const plan = await planOf(filters);
+
+    expect(plan).toContain(index);
+    expect(plan).not.toContain("Seq Scan");
+  });
+
+  it("by words uses their index, where the server can have it", async ({ skip }) => {
+    const available = "SELECT FROM pg_available_extensions WHERE name = 'pg_trgm'";
+    if ((await client.query(available)).rowCount === 0) skip();
+
+    const plan = await planOf({ text: "no such words" });
+
+    expect(plan).toContain("run_texts_text_idx");
+    expect(plan).not.toContain("Seq Scan");
+  });
+
+  it.each([
+    ["updated_at", "runs_team_id_updated_at_id_idx"],
+    ["created_at", "runs_team_id_created_at_id_idx"],
+    ["title", "runs_team_id_title_id_idx"],
+    ["agent", "runs_team_id_agent_id_idx"],
+  ] as const)("in the order of %s begins a later page in the middle of its index", async (sort, index) => {
+    const value = sort.endsWith("_at") ? new Date().toISOString() : "demo";
+
+    const plan = await planOf({}, { sort, after: { value, id: PARENT } });
+
+    expect(plan).toMatch(new RegExp(`Index Scan.* using ${index}`));
+    expect(plan).toMatch(/Index Cond: .*ROW\(/);
+    expect(plan).not.toMatch(/Filter|Sort/);
+  });
+});

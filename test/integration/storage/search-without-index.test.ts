@@ -1,0 +1,51 @@
+import { randomUUID } from "node:crypto";
+import { expect, inject, it } from "vitest";
+import { Database } from "../../../src/storage/database.ts";
+import { applyMigrations } from "../../../src/storage/migrations.ts";
+import { createPrismaStorage } from "../../../src/storage/prisma-storage.ts";
+import { withSession } from "../../../src/storage/session.ts";
+import { systemClock } from "../../../src/system-clock.ts";
+import { aChange, anOrigin, aRun } from "../../support/run-builders.ts";
+import { createEmptyDatabase } from "../../support/test-database.ts";
+
+const SESSION = { applicationName: "errand tests", queryLimitMs: 30_000 } as const;
+
+it("words are found where nobody may create the extension that indexes them", async () => {
+  const testDatabase = await createEmptyDatabase();
+  const role = `role_${randomUUID().replaceAll("-", "")}`;
+  const run = (url: string, text: string) => withSession(url, SESSION, (client) => client.query(text));
+  await run(testDatabase.url, `CREATE ROLE ${role} LOGIN; GRANT ALL ON SCHEMA public TO ${role}`);
+  const url = new URL(testDatabase.url);
+  url.username = role;
+
+  await applyMigrations(url.href, () => undefined);
+
+  const indexes = await run(
+    testDatabase.url,
+    "SELECT FROM pg_indexes WHERE indexname = 'run_texts_text_idx'",
+  );
+  const database = new Database({ url: url.href, maxConnections: 2, log: () => undefined });
+  const news = { tell: () => undefined, on: () => () => undefined };
+  const storage = createPrismaStorage({
+    database,
+    news,
+    clock: systemClock,
+    sendJobs: async () => undefined,
+  });
+  const person = await storage.people.ensure(anOrigin().teamId, "memory:ada", "Ada");
+  const made = aRun(anOrigin({ creatorId: person.id, prompt: "Look for the zeppelin" }));
+  await storage.runs.create(made, aChange(made));
+  const viewer = { id: person.id, teamId: made.teamId, administrator: true };
+  const page = await storage.runs.list({
+    viewer,
+    filters: { text: "ZEPP" },
+    sort: "updated_at",
+    order: "desc",
+    limit: 5,
+  });
+  await database.close();
+  await testDatabase.drop();
+  await run(inject("postgresUrl"), `DROP ROLE ${role}`);
+  expect(indexes.rowCount).toBe(0);
+  expect(page.runs.map(({ id }) => id)).toEqual([made.id]);
+});
