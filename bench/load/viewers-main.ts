@@ -7,8 +7,8 @@ import type { ViewerMessage, ViewerOrder, ViewerResult } from "./viewer-order.ts
 /** Opened at a time: a server's queue of new connections is short. */
 const OPENING = 20;
 const LAST_MS = 2_000;
-/** Each message holds the time of its sending, by the clock of this process. */
-const SENT_AT = /sent at (\d+\.\d+)/g;
+/** Each message holds the time of its sending, by the clock of this process; those of others are not ours to count. */
+const SENT_AT = new RegExp(`sent by ${process.pid} at (\\d+\\.\\d+)`, "g");
 
 function tell(message: ViewerMessage): void {
   process.send?.(message);
@@ -50,7 +50,7 @@ async function post({ url, postPath, poster, postsPerSecond, seconds }: ViewerOr
   const count = postsPerSecond * seconds;
   const posting: Promise<void>[] = [];
   for (let index = 0; index < count; index += 1) {
-    const body = JSON.stringify({ message: `sent at ${performance.now().toFixed(3)}` });
+    const body = JSON.stringify({ message: `sent by ${process.pid} at ${performance.now().toFixed(3)}` });
     const headers = { ...poster, "content-type": "application/json" };
     posting.push(
       fetch(new URL(postPath, url), { method: "POST", headers, body }).then((answer) => {
