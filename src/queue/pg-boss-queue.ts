@@ -53,8 +53,9 @@ export class PgBossQueue implements Queue {
   readonly sendJobs: JobSender = async (tx, jobs) => {
     const db = fromPrisma(tx);
     for (const job of jobs) {
-      if (isForAnybodyNow(job)) await tx.$queryRawUnsafe(JOB_INSERTS[job.kind], job.key);
-      else await this.#send(job, { db });
+      const { afterMs, host, key, kind } = job;
+      if (afterMs !== undefined) await this.#send(job, { db });
+      else await tx.$queryRawUnsafe(JOB_INSERTS[kind], JSON.stringify([{ key, priority: laneOf(host) }]));
     }
   };
 
@@ -122,10 +123,6 @@ const JOB_INSERTS = {
   deliver: jobInsert("deliver"),
   schedule: jobInsert("schedule"),
 } as const;
-
-function isForAnybodyNow({ host, afterMs }: Job): boolean {
-  return host === undefined && afterMs === undefined;
-}
 
 /** `NOT blocked` is what the index of waiting jobs asks for. */
 const LONGEST_WAIT = `

@@ -1,6 +1,6 @@
 import { AppError } from "../core/errors.ts";
 import type { RunId } from "../core/ids.ts";
-import type { RunKey, RunStore, RunSubject } from "../core/ports/storage.ts";
+import { type RunKey, type RunStore, type RunSubject, Taken } from "../core/ports/storage.ts";
 import type { RunEvent, RunEventKind } from "../core/runs/events.ts";
 import type { Run, RunOrigin } from "../core/runs/run.ts";
 import type { RunChange } from "../core/runs/run-change.ts";
@@ -9,27 +9,32 @@ import { addNotices, bindThread, rememberAnswer, settleEvent } from "./change-ro
 import { statementsOf, type Tx } from "./database.ts";
 import { addFiles } from "./file-store.ts";
 import type { Run as RunRow } from "./generated/client.ts";
-import { insertRun, isAllInserted, jobStatements } from "./insert-run.ts";
+import { insertRuns, isAllInserted, jobStatements } from "./insert-runs.ts";
+import { RunInserts } from "./run-inserts.ts";
 import { findStatement, listStatement, pageOf } from "./run-list.ts";
 import { eventOf, followUpOf, json, progressColumns, runOf, threadOf } from "./run-rows.ts";
 import type { StoreParts } from "./store-parts.ts";
 
 export class PrismaRunStore implements RunStore {
   readonly #parts: StoreParts;
+  readonly #inserts: RunInserts;
 
   constructor(parts: StoreParts) {
     this.#parts = parts;
+    this.#inserts = new RunInserts(parts.database);
   }
 
   async create(origin: RunOrigin, change: RunChange): Promise<Run> {
     const { database, sendJobs } = this.#parts;
     const rows = { origin, change, jobs: await jobStatements(sendJobs, change.jobs) };
-    if (isAllInserted(change)) await insertRun(database, rows);
-    else
-      await database.transaction(async (tx) => {
-        await insertRun(statementsOf(tx), rows);
-        await this.#storeBeside(tx, origin.id, change);
-      });
+    const isMade = isAllInserted(change)
+      ? await this.#inserts.insert(rows)
+      : await database.transaction(async (tx) => {
+          const made = await insertRuns(statementsOf(tx), [rows]);
+          if (made.size > 0) await this.#storeBeside(tx, origin.id, change);
+          return made.size > 0;
+        });
+    if (!isMade) throw new Taken("answer");
     this.#tell(origin.id, change);
     return createdRun(origin, change);
   }

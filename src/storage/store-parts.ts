@@ -8,7 +8,7 @@ export interface JobTransaction {
   $queryRawUnsafe<T = unknown>(text: string, ...values: unknown[]): Promise<T>;
 }
 
-/** Stores jobs through the transaction that makes their work: one statement a job, of one value each. */
+/** Stores jobs through the transaction that makes their work. Each statement has one value: a list of jobs as JSON. */
 export type JobSender = (tx: JobTransaction, jobs: readonly Job[]) => Promise<void>;
 
 /** News that a key or its principal has changed: whoever keeps keys in mind forgets them. */

@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { newId, type PrincipalId } from "../../../src/core/ids.ts";
 import { Taken } from "../../../src/core/ports/storage.ts";
 import type { Run } from "../../../src/core/runs/run.ts";
 import type { RunChange } from "../../../src/core/runs/run-change.ts";
+import { jobStatements } from "../../../src/storage/insert-runs.ts";
 import { createPrismaStorage } from "../../../src/storage/prisma-storage.ts";
+import { RunInserts } from "../../../src/storage/run-inserts.ts";
 import { systemClock } from "../../../src/system-clock.ts";
 import { openPgBoss } from "../../contract/pg-boss-bench.ts";
 import { aChange, anOrigin, aReply, aRun, aThread } from "../../support/run-builders.ts";
@@ -39,6 +42,11 @@ describe("a new run on the real queue", () => {
     return { run, change: aChange(run, { events, answer, jobs: [{ kind: "run", key: run.id }], ...change }) };
   }
 
+  const rowsOf = async ({ run, change }: Awaited<ReturnType<typeof aNewRun>>) => {
+    const jobs = await jobStatements(queue.queue.sendJobs, change.jobs);
+    return { origin: run, change, jobs };
+  };
+
   it("is there with its event, words, answer and job, or nothing of it is", async () => {
     const before = await counts();
     const first = await aNewRun("once");
@@ -61,6 +69,37 @@ describe("a new run on the real queue", () => {
     expect(made.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
     const added = Object.entries((await counts()) ?? {}).map(([name, count]) => [name, Number(count) - 1]);
     expect(Object.fromEntries(added)).toEqual(before);
+  });
+
+  it("goes with others that arrive at once, each with its own event, answer and job", async () => {
+    const before = await counts();
+    const runs = await Promise.all(Array.from({ length: 40 }, (_, index) => aNewRun(`together ${index}`)));
+    let statements = 0;
+    const rows: typeof queue.database.rows = (statement) => {
+      statements += 1;
+      return queue.database.rows(statement);
+    };
+    const inserts = new RunInserts({ rows });
+
+    const made = await Promise.all(runs.map(async (each) => inserts.insert(await rowsOf(each))));
+
+    expect(made).toEqual(runs.map(() => true));
+    expect(statements).toBeLessThan(6);
+    const added = Object.entries((await counts()) ?? {}).map(([name, count]) => [name, Number(count) - 40]);
+    expect(Object.fromEntries(added)).toEqual(before);
+    for (const { run } of runs) expect(await storage.runs.find({ id: run.id })).toMatchObject({ lastSeq: 1 });
+  });
+
+  it("does not fail for the sake of those it goes with", async () => {
+    const runs = await Promise.all(Array.from({ length: 8 }, (_, index) => aNewRun(`company ${index}`)));
+    const broken = runs.map((each, index) =>
+      index === 5 ? { ...each, run: { ...each.run, creatorId: newId<PrincipalId>(new Date()) } } : each,
+    );
+    const inserts = new RunInserts(queue.database);
+
+    const made = await Promise.allSettled(broken.map(async (each) => inserts.insert(await rowsOf(each))));
+
+    expect(made.map(({ status }) => status === "fulfilled")).toEqual(runs.map((_, index) => index !== 5));
   });
 
   it("leaves nothing when what it is bound to is taken", async () => {

@@ -1,0 +1,171 @@
+import type { RunOrigin } from "../core/runs/run.ts";
+import type { RunChange } from "../core/runs/run-change.ts";
+import type { Statement, Statements } from "./database.ts";
+import { Prisma } from "./generated/client.ts";
+import { columnOf } from "./run-columns.ts";
+import { originColumns, progressColumns } from "./run-rows.ts";
+import type { JobSender } from "./store-parts.ts";
+
+/** What one new run stores. */
+export interface NewRunRows {
+  readonly origin: RunOrigin;
+  readonly change: RunChange;
+  readonly jobs: readonly JobStatement[];
+}
+
+/** A statement of the queue's that stores the jobs of `list`: its one value, `$1`, is such a list as JSON, or null. */
+interface JobStatement {
+  readonly text: string;
+  readonly list: readonly unknown[];
+}
+
+type Columns = ReturnType<typeof originColumns> & ReturnType<typeof progressColumns>;
+
+/** What the database is to take each value for. */
+const TYPES: Readonly<Record<keyof Columns, string>> = {
+  id: "uuid",
+  teamId: "uuid",
+  title: "text",
+  prompt: "text",
+  context: "text",
+  mode: "text",
+  source: "text",
+  creatorId: "uuid",
+  teamOwned: "boolean",
+  config: "jsonb",
+  agent: "text",
+  metadata: "jsonb",
+  metadataPairs: "text[]",
+  configName: "text",
+  modelId: "text",
+  environmentId: "text",
+  skill: "text",
+  skillSnapshot: "jsonb",
+  scheduleId: "uuid",
+  triggerUrl: "text",
+  ancestorIds: "uuid[]",
+  conversationId: "uuid",
+  continuesId: "uuid",
+  sessionId: "uuid",
+  provenance: "jsonb",
+  createdAt: "timestamptz",
+  state: "text",
+  statusMessage: "jsonb",
+  startedAt: "timestamptz",
+  endedAt: "timestamptz",
+  turn: "int",
+  turnOpen: "boolean",
+  attempt: "int",
+  lostAttempts: "int",
+  agentSession: "text",
+  checkpoint: "text",
+  permission: "jsonb",
+  approval: "jsonb",
+  totalTokens: "bigint",
+  costUsd: "numeric",
+  artifactTypes: "text[]",
+  answer: "text",
+  lastWrite: "uuid",
+};
+const COLUMNS = Object.entries(TYPES).map(([member, type]) => ({ name: columnOf(member), type }));
+const NAMES = COLUMNS.map(({ name }) => name).join(", ");
+
+/** What is to be stored, as it was sent: a row for each new run. */
+const GIVEN = `
+  given AS MATERIALIZED (
+    SELECT * FROM json_to_recordset($1) AS given (
+      ${COLUMNS.map(({ name, type }) => `${name} ${type}`).join(", ")},
+      events jsonb, jobs jsonb,
+      principal_id uuid, key text, request_hash text, answer_status int, answer_body jsonb))`;
+const ANSWERED = `
+  answered AS (
+    INSERT INTO remembered_answers (principal_id, key, request_hash, status, body)
+    SELECT principal_id, key, request_hash, answer_status, answer_body FROM given WHERE key IS NOT NULL
+    ON CONFLICT DO NOTHING RETURNING principal_id, key)`;
+const CREATED = `
+  created AS (
+    INSERT INTO runs (${NAMES}, updated_at, last_seq)
+    SELECT ${NAMES}, created_at, jsonb_array_length(events) FROM given
+    WHERE key IS NULL OR (principal_id, key) IN (SELECT principal_id, key FROM answered)
+    RETURNING id)`;
+const LOGGED = `
+  logged AS (
+    INSERT INTO run_events (run_id, seq, turn, kind, body)
+    SELECT id, event.seq, event.turn, event.body ->> 'kind', event.body
+    FROM created JOIN given USING (id), jsonb_to_recordset(given.events) AS event (seq int, turn int, body jsonb))`;
+/** The words are kept apart by what nobody writes, so that none is found across them. */
+const SEARCHED = `
+  searched AS (
+    INSERT INTO run_texts (run_id, text)
+    SELECT id, concat_ws(E'\\n\\x01', given.title, given.prompt, given.skill) FROM created JOIN given USING (id))`;
+
+/**
+ * Stores new runs, each with its log, remembered answer and jobs, as one statement: one round trip, and by itself one
+ * transaction. All of a run hangs on its answer: if another one is there under its key, nothing of the run is stored.
+ * Returns the ids of those that are. No two may bring an answer of one key, and all bring the same kinds of jobs.
+ */
+export async function insertRuns(
+  statements: Pick<Statements, "rows">,
+  rows: readonly NewRunRows[],
+): Promise<ReadonlySet<string>> {
+  const made = await statements.rows<{ id: string }>(statementOf(rows));
+  return new Set(made.map(({ id }) => id));
+}
+
+/** Whether `insertRuns` stores all that the new run causes. */
+export function isAllInserted(change: RunChange): boolean {
+  const { artifacts = [], binding, followUps, inputs = [], notices, settlement, takes } = change;
+  const lists = [artifacts, followUps, inputs, notices];
+  const others = [binding, settlement, takes];
+  return lists.every((list) => list.length === 0) && others.every((other) => other === undefined);
+}
+
+/** What the queue would do to store the jobs, not done yet. */
+export async function jobStatements(
+  sendJobs: JobSender,
+  jobs: RunChange["jobs"],
+): Promise<readonly JobStatement[]> {
+  const lists = new Map<string, unknown[]>();
+  const $queryRawUnsafe = async <T>(text: string, value: unknown): Promise<T> => {
+    lists.set(text, [...(lists.get(text) ?? []), ...JSON.parse(String(value))]);
+    return [{ id: "" }] as T;
+  };
+  await sendJobs({ $queryRawUnsafe }, jobs);
+  return Array.from(lists, ([text, list]) => ({ text, list }));
+}
+
+function statementOf(rows: readonly NewRunRows[]): Statement {
+  const jobs = rows[0]?.jobs.map(({ text }, index) => jobPart(text, index)) ?? [];
+  const parts = [GIVEN, ANSWERED, CREATED, LOGGED, SEARCHED, ...jobs];
+  return {
+    text: `WITH ${parts.join(",")} SELECT id FROM created`,
+    values: [JSON.stringify(rows.map(sentAs))],
+  };
+}
+
+function jobPart(text: string, index: number): string {
+  const list = `(
+    SELECT json_agg(job)::text
+    FROM created JOIN given USING (id), jsonb_array_elements(given.jobs -> ${index}) AS job)`;
+  return `
+  job${index} AS (${text.replaceAll("$1", () => list)})`;
+}
+
+function sentAs({ change, jobs, origin }: NewRunRows): Readonly<Record<string, unknown>> {
+  const { answer, events, progress } = change;
+  const columns: Columns = { ...originColumns(origin), ...progressColumns(progress) };
+  const sent = Object.entries(columns).map(([member, value]) => [
+    columnOf(member),
+    value === Prisma.DbNull ? null : value,
+  ]);
+  return {
+    ...Object.fromEntries(sent),
+    events: events.map(({ turn, body }, index) => ({ seq: index + 1, turn, body })),
+    jobs: jobs.map(({ list }) => list),
+    principal_id: answer?.principalId,
+    key: answer?.key,
+    request_hash: answer?.requestHash,
+    answer_status: answer?.status,
+    answer_body: answer?.body,
+  };
+}
