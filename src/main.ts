@@ -1,38 +1,10 @@
-import { readConfig } from "./config.ts";
-import { type App, startApp } from "./start.ts";
-import { StartError } from "./start-error.ts";
-import { welcome } from "./welcome.ts";
+import { enableCompileCache } from "node:module";
+import { join } from "node:path";
 
-/** The terminal that started us may be closed: a hang-up is a stop as well. */
-const STOP_SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
-/** A stop that takes longer ends the process at once. */
-const STOP_LIMIT_MS = 9_500;
-/** npm passes on the Ctrl-C that the terminal has already given us: only a later one is a second wish. */
-const SAME_WISH_MS = 1_000;
-
-async function main(): Promise<void> {
-  const config = readConfig(process.env);
-  const app = await startApp(config);
-  process.stdout.write(welcome(app, config));
-  let wishedAt: number | undefined;
-  const wish = () => {
-    if (wishedAt === undefined) void stop(app);
-    else if (Date.now() - wishedAt > SAME_WISH_MS) process.exit(1);
-    wishedAt ??= Date.now();
-  };
-  for (const signal of STOP_SIGNALS) process.on(signal, wish);
-}
-
-async function stop(app: App): Promise<void> {
-  setTimeout(() => process.exit(1), STOP_LIMIT_MS).unref();
-  await app.stop();
-  process.exit(0);
-}
-
-try {
-  await main();
-} catch (error) {
-  if (!(error instanceof StartError)) throw error;
-  process.stderr.write(`${error.message}\n`);
-  process.exit(1);
-}
+/**
+ * Compiling the sources is half of a start, so what was compiled is kept, beside the packages and not in a directory that
+ * other users of the machine can write to. Where it cannot be kept, all is compiled each time.
+ */
+enableCompileCache(join(import.meta.dirname, "../node_modules/.cache/errand"));
+const { serve } = await import("./serve.ts");
+await serve(process.env);

@@ -1,0 +1,41 @@
+import { readConfig } from "./config.ts";
+import { type App, startApp } from "./start.ts";
+import { StartError } from "./start-error.ts";
+import { welcome } from "./welcome.ts";
+
+/** The terminal that started us may be closed: a hang-up is a stop as well. */
+const STOP_SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
+/** A stop that takes longer ends the process at once. */
+const STOP_LIMIT_MS = 9_500;
+/** npm passes on the Ctrl-C that the terminal has already given us: only a later one is a second wish. */
+const SAME_WISH_MS = 1_000;
+
+/** The service as a process, until it is asked to stop. */
+export async function serve(environment: Parameters<typeof readConfig>[0]): Promise<void> {
+  try {
+    await start(environment);
+  } catch (error) {
+    if (!(error instanceof StartError)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    process.exit(1);
+  }
+}
+
+async function start(environment: Parameters<typeof readConfig>[0]): Promise<void> {
+  const config = readConfig(environment);
+  const app = await startApp(config);
+  process.stdout.write(welcome(app, config));
+  let wishedAt: number | undefined;
+  const wish = () => {
+    if (wishedAt === undefined) void stop(app);
+    else if (Date.now() - wishedAt > SAME_WISH_MS) process.exit(1);
+    wishedAt ??= Date.now();
+  };
+  for (const signal of STOP_SIGNALS) process.on(signal, wish);
+}
+
+async function stop(app: App): Promise<void> {
+  setTimeout(() => process.exit(1), STOP_LIMIT_MS).unref();
+  await app.stop();
+  process.exit(0);
+}
