@@ -5,6 +5,7 @@ import { Prisma } from "./generated/client.ts";
 import { columnOf } from "./run-columns.ts";
 import { originColumns, progressColumns } from "./run-rows.ts";
 import type { JobSender } from "./store-parts.ts";
+import { Together } from "./together.ts";
 
 /** What one new run stores. */
 export interface NewRunRows {
@@ -110,6 +111,23 @@ export async function insertRuns(
 ): Promise<ReadonlySet<string>> {
   const made = await statements.rows<{ id: string }>(statementOf(rows));
   return new Set(made.map(({ id }) => id));
+}
+
+/** More would make one caller wait for the others' rows. */
+const INSERTED_TOGETHER_MAX = 32;
+
+/** Stores new runs, those that arrive at once together. False: an answer is remembered under the run's key already. */
+export function insertsOf(statements: Pick<Statements, "rows">): Together<NewRunRows, boolean> {
+  return new Together({
+    itemsMax: INSERTED_TOGETHER_MAX,
+    kindOf: ({ jobs }) => jobs.map(({ text }) => text).join(),
+    keyOf: ({ change: { answer }, origin }) =>
+      answer === undefined ? origin.id : `${answer.principalId} ${answer.key}`,
+    perform: async (rows) => {
+      const made = await insertRuns(statements, rows);
+      return rows.map(({ origin }) => made.has(origin.id));
+    },
+  });
 }
 
 /** Whether `insertRuns` stores all that the new run causes. */

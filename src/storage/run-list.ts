@@ -1,15 +1,17 @@
+import type { RunId } from "../core/ids.ts";
 import type { RunKey } from "../core/ports/storage.ts";
 import type { Run } from "../core/runs/run.ts";
 import type { RunFilters, RunPage, RunPosition, RunQuery, RunSort } from "../core/runs/run-query.ts";
-import type { Statement } from "./database.ts";
-import { Prisma } from "./generated/client.ts";
+import type { Statement, Statements } from "./database.ts";
+import { Prisma, type Run as RunRow } from "./generated/client.ts";
 import { RUN_COLUMNS } from "./run-columns.ts";
 import { conditionsOf } from "./run-filters.ts";
+import { Together } from "./together.ts";
 import { visibleTo } from "./visible-to.ts";
 
 const { join, raw, sql } = Prisma;
 
-const FIND_BY_ID = `SELECT ${RUN_COLUMNS} FROM runs WHERE id = $1::uuid`;
+const FIND_BY_IDS = `SELECT ${RUN_COLUMNS} FROM runs WHERE id = ANY($1::uuid[])`;
 const FIND_BY_SESSION = `SELECT ${RUN_COLUMNS} FROM runs WHERE session_id = $1::uuid`;
 const FIND_NEWEST_OF_CONVERSATION = `
   SELECT ${RUN_COLUMNS} FROM runs WHERE conversation_id = $1::uuid ORDER BY created_at DESC, id DESC LIMIT 1`;
@@ -29,8 +31,21 @@ const EVENLY_INDEXED: ReadonlySet<keyof RunFilters> = new Set([
   "executionLocation",
 ]);
 
-export function findStatement(key: RunKey): Statement {
-  if ("id" in key) return { text: FIND_BY_ID, values: [key.id] };
+/** Many callers look at runs at once: those that watch them, above all. */
+const READ_TOGETHER_MAX = 50;
+
+export function readsOf(statements: Pick<Statements, "rows">): Together<string, RunRow | undefined> {
+  return new Together({
+    itemsMax: READ_TOGETHER_MAX,
+    perform: async (ids) => {
+      const found = await statements.rows<RunRow>({ text: FIND_BY_IDS, values: [[...new Set(ids)]] });
+      const byId = new Map(found.map((row) => [row.id, row]));
+      return ids.map((id) => byId.get(id));
+    },
+  });
+}
+
+export function findStatement(key: Exclude<RunKey, { readonly id: RunId }>): Statement {
   if ("sessionId" in key) return { text: FIND_BY_SESSION, values: [key.sessionId] };
   return { text: FIND_NEWEST_OF_CONVERSATION, values: [key.conversationId] };
 }

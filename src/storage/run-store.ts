@@ -9,26 +9,28 @@ import { addNotices, bindThread, rememberAnswer, settleEvent } from "./change-ro
 import { statementsOf, type Tx } from "./database.ts";
 import { addFiles } from "./file-store.ts";
 import type { Run as RunRow } from "./generated/client.ts";
-import { insertRuns, isAllInserted, jobStatements } from "./insert-runs.ts";
-import { RunInserts } from "./run-inserts.ts";
-import { findStatement, listStatement, pageOf } from "./run-list.ts";
+import { insertRuns, insertsOf, isAllInserted, jobStatements, type NewRunRows } from "./insert-runs.ts";
+import { findStatement, listStatement, pageOf, readsOf } from "./run-list.ts";
 import { eventOf, followUpOf, json, progressColumns, runOf, threadOf } from "./run-rows.ts";
 import type { StoreParts } from "./store-parts.ts";
+import type { Together } from "./together.ts";
 
 export class PrismaRunStore implements RunStore {
   readonly #parts: StoreParts;
-  readonly #inserts: RunInserts;
+  readonly #inserts: Together<NewRunRows, boolean>;
+  readonly #reads: Together<string, RunRow | undefined>;
 
   constructor(parts: StoreParts) {
     this.#parts = parts;
-    this.#inserts = new RunInserts(parts.database);
+    this.#inserts = insertsOf(parts.database);
+    this.#reads = readsOf(parts.database);
   }
 
   async create(origin: RunOrigin, change: RunChange): Promise<Run> {
     const { database, sendJobs } = this.#parts;
     const rows = { origin, change, jobs: await jobStatements(sendJobs, change.jobs) };
     const isMade = isAllInserted(change)
-      ? await this.#inserts.insert(rows)
+      ? await this.#inserts.do(rows)
       : await database.transaction(async (tx) => {
           const made = await insertRuns(statementsOf(tx), [rows]);
           if (made.size > 0) await this.#storeBeside(tx, origin.id, change);
@@ -53,8 +55,13 @@ export class PrismaRunStore implements RunStore {
   }
 
   async find(key: RunKey): Promise<Run | undefined> {
-    const [row] = await this.#parts.database.rows<RunRow>(findStatement(key));
+    const row = "id" in key ? await this.#reads.do(key.id) : await this.#findOne(key);
     return row === undefined ? undefined : runOf(row);
+  }
+
+  async #findOne(key: Parameters<typeof findStatement>[0]): Promise<RunRow | undefined> {
+    const [row] = await this.#parts.database.rows<RunRow>(findStatement(key));
+    return row;
   }
 
   async list(query: RunQuery): Promise<RunPage> {

@@ -3,9 +3,8 @@ import { newId, type PrincipalId } from "../../../src/core/ids.ts";
 import { Taken } from "../../../src/core/ports/storage.ts";
 import type { Run } from "../../../src/core/runs/run.ts";
 import type { RunChange } from "../../../src/core/runs/run-change.ts";
-import { jobStatements } from "../../../src/storage/insert-runs.ts";
+import { insertsOf, jobStatements } from "../../../src/storage/insert-runs.ts";
 import { createPrismaStorage } from "../../../src/storage/prisma-storage.ts";
-import { RunInserts } from "../../../src/storage/run-inserts.ts";
 import { systemClock } from "../../../src/system-clock.ts";
 import { openPgBoss } from "../../contract/pg-boss-bench.ts";
 import { aChange, anOrigin, aReply, aRun, aThread } from "../../support/run-builders.ts";
@@ -79,9 +78,9 @@ describe("a new run on the real queue", () => {
       statements += 1;
       return queue.database.rows(statement);
     };
-    const inserts = new RunInserts({ rows });
+    const inserts = insertsOf({ rows });
 
-    const made = await Promise.all(runs.map(async (each) => inserts.insert(await rowsOf(each))));
+    const made = await Promise.all(runs.map(async (each) => inserts.do(await rowsOf(each))));
 
     expect(made).toEqual(runs.map(() => true));
     expect(statements).toBeLessThan(6);
@@ -95,9 +94,9 @@ describe("a new run on the real queue", () => {
     const broken = runs.map((each, index) =>
       index === 5 ? { ...each, run: { ...each.run, creatorId: newId<PrincipalId>(new Date()) } } : each,
     );
-    const inserts = new RunInserts(queue.database);
+    const inserts = insertsOf({ rows: (statement) => queue.database.rows(statement) });
 
-    const made = await Promise.allSettled(broken.map(async (each) => inserts.insert(await rowsOf(each))));
+    const made = await Promise.allSettled(broken.map(async (each) => inserts.do(await rowsOf(each))));
 
     expect(made.map(({ status }) => status === "fulfilled")).toEqual(runs.map((_, index) => index !== 5));
   });
