@@ -4,6 +4,7 @@ import { type ApiParts, limitsOf } from "./api-parts.ts";
 import { apiRoutes } from "./api-routes.ts";
 import { type AuthParts, addAuthentication } from "./auth.ts";
 import { closeConnectionsOnStop } from "./closing-connections.ts";
+import { announceDeprecations } from "./deprecation.ts";
 import { addErrorAnswers, answerBrokenRequest, answerErrors } from "./error-answers.ts";
 import { Guests } from "./guests.ts";
 import { Idempotency } from "./idempotency.ts";
@@ -11,6 +12,7 @@ import { readJsonBodies } from "./json-body.ts";
 import { KnownKeys } from "./known-keys.ts";
 import { addOpenapi } from "./openapi.ts";
 import { pageRoutes } from "./pages/page-routes.ts";
+import { problemPages } from "./pages/problem-pages.ts";
 import { signInRoutes } from "./pages/sign-in-routes.ts";
 import { createRateLimit, type RateLimit } from "./rate-limit.ts";
 import { referencePage } from "./reference-page.ts";
@@ -31,6 +33,7 @@ export async function createServer(parts: ApiParts): Promise<FastifyInstance> {
   addRequestLog(server);
   closeConnectionsOnStop(server);
   await addSecurityHeaders(server, parts.publicUrl());
+  announceDeprecations(server);
   await server.register(healthRoutes(parts));
   if (parts.serves === "everything") await addRoutes(server, parts);
   await server.ready();
@@ -46,6 +49,7 @@ async function addRoutes(server: FastifyInstance, parts: ApiParts): Promise<void
   await server.register(api(parts, auth, limit), { prefix: "/api/v1" });
   await server.register(signInRoutes(parts, auth));
   await server.register(pageRoutes(parts, auth));
+  await server.register(problemPages);
   for (const routes of parts.adapterRoutes) await server.register(routes);
 }
 

@@ -41,12 +41,17 @@ export class Janitor {
 
   /** Seldom: it looks through all there is. */
   async prune(): Promise<void> {
-    const { blobs, log } = this.#parts;
-    try {
-      const count = await blobs.prune();
-      if (count > 0) log.info("blobs.pruned", { count });
-    } catch (error) {
-      log.warn("blobs.not_pruned", { error });
+    const { blobs, log, storage } = this.#parts;
+    for (const [what, pruned] of [
+      ["blobs", blobs],
+      ["answers", storage.answers],
+    ] as const) {
+      try {
+        for (let count = await pruned.prune(); count > 0; count = await pruned.prune())
+          log.info("janitor.pruned", { what, count });
+      } catch (error) {
+        log.warn("janitor.prune.failed", { what, error });
+      }
     }
   }
 

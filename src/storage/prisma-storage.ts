@@ -71,6 +71,12 @@ const FIND_ANSWER = `
   SELECT request_hash AS "requestHash", status, body FROM remembered_answers
   WHERE principal_id = $1::uuid AND key = $2`;
 
+/** In parts, so that no statement runs into its time limit. */
+const PRUNE_ANSWERS = `
+  DELETE FROM remembered_answers WHERE (principal_id, key) IN (
+    SELECT principal_id, key FROM remembered_answers
+    WHERE created_at < now() - interval '24 hours' ORDER BY created_at LIMIT 5000)`;
+
 function answerStore(database: Statements): AnswerStore {
   return {
     async find(principalId, key) {
@@ -81,5 +87,6 @@ function answerStore(database: Statements): AnswerStore {
       return row && { principalId, key, ...row };
     },
     remember: (answer) => database.transaction((tx) => rememberAnswer(tx, answer)),
+    prune: () => database.query((client) => client.$executeRawUnsafe(PRUNE_ANSWERS)),
   };
 }

@@ -179,4 +179,6 @@ export interface AnswerStore {
   find(principalId: PrincipalId, key: string): Promise<RememberedAnswer | undefined>;
   /** Throws `Taken` when the key has an answer already. */
   remember(answer: RememberedAnswer): Promise<void>;
+  /** Forgets answers that are older than a day, some thousand of them; how many. */
+  prune(): Promise<number>;
 }

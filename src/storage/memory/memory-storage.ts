@@ -70,6 +70,7 @@ function storageOn(database: MemoryStatements): Storage {
       find: (principalId, key) =>
         database.read(({ answers }) => answers.get(answerName({ principalId, key }))),
       remember: (answer) => database.transaction((tx) => rememberAnswer(tx, answer)),
+      prune: async () => 0,
     },
     atomically: (work) => database.transaction((tx) => work(storageOn(statementsOf(tx)))),
   };

@@ -1,6 +1,7 @@
 import { request as httpRequest } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { RememberedAnswer } from "../../../src/core/runs/remembered-answer.ts";
+import { Database } from "../../../src/storage/database.ts";
 import { type ApiBench, startBench } from "./api-bench.ts";
 import { type Answer, call, createRun } from "./api-caller.ts";
 
@@ -30,6 +31,23 @@ describe("an idempotency key", () => {
       "true",
       "true",
     ]);
+  });
+
+  test("is forgotten after a day, and not sooner", async () => {
+    const [old, young] = [await create("old", { prompt: "x" }), await create("young", { prompt: "x" })];
+    const dayAgo = new Date(Date.now() - 24 * 3_600_000 - 1_000);
+    const database = new Database({ url: bench.databaseUrl, maxConnections: 1, log: () => undefined });
+    await database.query((client) =>
+      client.rememberedAnswer.updateMany({ where: { key: "old" }, data: { createdAt: dayAgo } }),
+    );
+    await database.close();
+
+    expect(await bench.storage.answers.prune()).toBe(1);
+    expect(await bench.storage.answers.prune()).toBe(0);
+
+    const again = [await create("old", { prompt: "x" }), await create("young", { prompt: "x" })];
+    expect(again[0]?.body.run_id).not.toBe(old.body.run_id);
+    expect(again[1]?.body).toEqual(young.body);
   });
 
   test("with another body is refused", async () => {

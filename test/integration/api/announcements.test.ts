@@ -1,0 +1,61 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ERROR_CODES } from "../../../src/core/errors.ts";
+import { type ApiBench, startBench } from "./api-bench.ts";
+import { call, createRun } from "./api-caller.ts";
+
+let bench: ApiBench;
+beforeAll(async () => {
+  bench = await startBench();
+});
+afterAll(() => bench.close());
+
+const SIX_MONTHS_MS = 183 * 24 * 3_600_000;
+
+describe("old names", () => {
+  test("say in every answer since when they are deprecated and how long they will be there", async () => {
+    const id = await createRun(bench);
+    const old = [
+      await call(bench, "/api/v1/agent/tasks"),
+      await call(bench, `/api/v1/agent/tasks/${id}`),
+      await call(bench, `/api/v1/agent/tasks/${id}/cancel`, { method: "POST" }),
+      await call(bench, "/api/v1/agent/tasks/nonsense"),
+    ];
+
+    expect(old.map(({ status }) => status)).toEqual([200, 200, 200, 404]);
+    for (const { headers } of old) {
+      const since = Number(/^@(\d+)$/.exec(headers.get("deprecation") ?? "")?.[1]) * 1_000;
+      const until = Date.parse(headers.get("sunset") ?? "");
+      expect(until - since).toBeGreaterThan(SIX_MONTHS_MS);
+      expect(headers.get("link")).toContain('rel="deprecation"');
+    }
+  });
+
+  test("and no others do", async () => {
+    const { headers } = await call(bench, "/api/v1/agent/runs");
+
+    expect([headers.get("deprecation"), headers.get("sunset")]).toEqual([null, null]);
+  });
+});
+
+describe("the address that names a problem", () => {
+  test("of a refusal shows what it means", async () => {
+    const { body } = await call(bench, "/api/v1/agent/runs?limit=0");
+    const path = new URL(body.type).pathname;
+
+    const page = await fetch(new URL(path, bench.url));
+    const text = await page.text();
+
+    expect(page.status).toBe(200);
+    expect(page.headers.get("content-type")).toContain("text/html");
+    expect(text).toContain(body.title);
+    expect(text).toContain("A run that meets it ends as FAILED.");
+  });
+
+  test("is there for every code, and for nothing else", async () => {
+    const statuses = await Promise.all(
+      [...ERROR_CODES, "nonsense"].map(async (code) => (await fetch(`${bench.url}/problems/${code}`)).status),
+    );
+
+    expect(statuses).toEqual([...ERROR_CODES.map(() => 200), 404]);
+  });
+});
