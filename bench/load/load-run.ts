@@ -62,7 +62,8 @@ export class LoadRun {
   }
 
   #start(nowMs: number): void {
-    const connection = this.#free.pop();
+    // By turns: one that is never used is closed by the server.
+    const connection = this.#free.shift();
     if (connection === undefined) this.#waiting.push(nowMs);
     else this.#send(connection, nowMs);
   }
