@@ -12,7 +12,7 @@ export interface ResolvedAddress {
 export type Resolve = (name: string) => Promise<readonly ResolvedAddress[]>;
 
 export interface GuardOptions {
-  readonly destinations: Destinations;
+  readonly destinations: Pick<Destinations, "admits">;
   readonly connectMs: number;
   /** Default: as the machine resolves names. */
   readonly resolve?: Resolve;

@@ -11,9 +11,11 @@ export interface CatalogueEntry {
   readonly displayName: string;
   readonly description: string;
   readonly installed: boolean;
+  /** Whether a run can be done by it now: it has a model, and is installed or can be. */
+  readonly usable: boolean;
   readonly version?: string;
   readonly license?: string;
-  /** What is missing to use it, each as a sentence. */
+  /** What is missing, or is yet to be done when it is first used, each as a sentence. */
   readonly needs: readonly string[];
   /** The first is what it takes when none is named. Any other may be named all the same. */
   readonly models: readonly AgentModel[];

@@ -1,4 +1,5 @@
 import type { RunId } from "../ids.ts";
+import type { Gateway } from "./gateway.ts";
 import type { Workspace } from "./workspace.ts";
 
 /** How the core has work done by an agent. One session is one agent process working for one attempt of a run. */
@@ -16,7 +17,13 @@ export interface AgentStart {
   readonly agent: string;
   readonly modelId?: string;
   readonly basePrompt?: string;
+  readonly reasoningLevel?: string;
   readonly workspace: Workspace;
+  readonly gateway: Gateway;
+  /** The container image that the agent runs in. */
+  readonly image?: string;
+  /** By name. Their secrets are filled in; remote ones are reached through the gateway alone. */
+  readonly toolServers: Readonly<Record<string, LocalToolServer | "remote">>;
   /** Of the agent's environment, besides the platform's own: the run's secrets. Never in an argument. */
   readonly variables: Readonly<Record<string, string>>;
   /** The agent's own id of the session to take up again; only a hint, our event log is the truth. */
@@ -27,6 +34,13 @@ export interface AgentStart {
   readonly signal: AbortSignal;
 }
 
+/** A program in the sandbox that speaks MCP on its standard streams. */
+export interface LocalToolServer {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+}
+
 export interface AgentSession {
   /** The agent's own session id. */
   readonly sessionId: string;
@@ -35,6 +49,8 @@ export interface AgentSession {
   readonly agent: { readonly name: string; readonly version?: string };
   /** One turn. Never called while another is running. Rejects with an AppError when the agent fails or dies. */
   prompt(text: string, extras?: PromptExtras): Promise<TurnEnd>;
+  /** Words for the turn that is running. False: the agent does not take any, and they wait for the next turn. */
+  steer(text: string): Promise<boolean>;
   /** Asks the agent to stop its turn; `prompt` then resolves as `cancelled`, or the caller closes the session. */
   cancel(): Promise<void>;
   /** Ends the agent and everything it started, and resolves when they are gone. Repeatable. */

@@ -82,7 +82,13 @@ export interface Author {
 }
 
 export type Authorization =
-  | { readonly allowed: true; readonly permission: string; readonly author: Author }
+  | {
+      readonly allowed: true;
+      readonly permission: string;
+      readonly author: Author;
+      /** What the platform said now of the place, to be kept with a run that the message starts. */
+      readonly provenance?: Readonly<Record<string, unknown>>;
+    }
   /** `reason` is said to the author in the thread. */
   | { readonly allowed: false; readonly reason: string };
 

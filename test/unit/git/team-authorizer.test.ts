@@ -22,15 +22,20 @@ describe("the key of a repository", () => {
   });
 
   const opens: OpenRepository = async (url) =>
-    url === URL_OF_IT ? { installation: "7", authorization: async () => "Basic key" } : undefined;
-  const authorize = (teamId: TeamId, url = URL_OF_IT) =>
+    url === URL_OF_IT
+      ? {
+          installation: "7",
+          authorization: async (access) => (access === "write" ? "Basic write" : "Basic key"),
+        }
+      : undefined;
+  const authorize = (teamId: TeamId, url = URL_OF_IT, access?: "write") =>
     createTeamAuthorizer(
       new Map([
         ["other", async () => undefined],
         ["forge", opens],
       ]),
       installations,
-    )({ teamId, owner: "acme", name: "private" }, url);
+    )({ teamId, owner: "acme", name: "private" }, url, access);
 
   test("is used for the team of the installation that opens it, and for no other", async () => {
     expect(await authorize(FIRST_TEAM)).toBe("Basic key");
@@ -40,6 +45,10 @@ describe("the key of a repository", () => {
 
     expect(await authorize(FIRST_TEAM)).toBeUndefined();
     expect(await authorize(OTHER_TEAM)).toBe("Basic key");
+  });
+
+  test("is for writing where that is wanted", async () => {
+    expect(await authorize(FIRST_TEAM, URL_OF_IT, "write")).toBe("Basic write");
   });
 
   test("is not used while the installation is switched off", async () => {

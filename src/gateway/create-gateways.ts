@@ -1,0 +1,138 @@
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { Gateway, GatewayGrant, Gateways } from "../core/ports/gateway.ts";
+import type { Destinations } from "../outgoing/destinations.ts";
+import { createGuardedConnector } from "../outgoing/guarded-connector.ts";
+import { createEgress, noEgress } from "./egress/egress.ts";
+import { DEFAULT_LIMITS, type GatewayLimits, type GatewayOptions } from "./gateway-options.ts";
+import { GatewayServer } from "./gateway-server.ts";
+import { GatewayToken } from "./gateway-token.ts";
+import { createGitGateway } from "./git/git-gateway.ts";
+import { HeldBytes } from "./held-bytes.ts";
+import { type ListeningPlace, listenOnPort, listenOnSocket } from "./listening-place.ts";
+import { ModelGateway } from "./models/model-gateway.ts";
+import { ownAddresses } from "./own-addresses.ts";
+import { createToolGateway } from "./tools/tool-gateway.ts";
+import { Traffic } from "./traffic.ts";
+import { Upstream } from "./upstream.ts";
+
+/** Gateways of this process, which is alone with its data directory. */
+export function createGateways(options: GatewayOptions): Gateways {
+  const root = join(options.dataDir, "gw");
+  let emptied: Promise<void> | undefined;
+  return {
+    async open(grant) {
+      // What a process left there that was killed.
+      emptied ??= rm(root, { recursive: true, force: true });
+      await emptied;
+      return openGateway(options, grant, root);
+    },
+  };
+}
+
+interface Opened {
+  readonly server: GatewayServer;
+  readonly models: ModelGateway;
+  readonly upstreams: readonly Upstream[];
+}
+
+async function openGateway(options: GatewayOptions, grant: GatewayGrant, root: string): Promise<Gateway> {
+  const token = new GatewayToken();
+  const traffic = new Traffic();
+  const { models, server, upstreams } = assemble(options, grant, token, traffic);
+  const place = await (options.isolated ? listenOnSocket(server.server, root) : listenOnPort(server.server));
+  const host = `127.0.0.1:${place.port}`;
+  let closed: Promise<void> | undefined;
+  return {
+    address: `http://${host}/${token.text}`,
+    ...(grant.network === "internet" ? { proxyUrl: `http://${token.userInfo}@${host}` } : {}),
+    ...doorOf(place),
+    get traffic() {
+      return traffic.current;
+    },
+    watch: (changed) => traffic.watch(changed),
+    shut: (reason) => models.shut(reason),
+    close() {
+      closed ??= closeAll(server, upstreams, place);
+      return closed;
+    },
+  };
+}
+
+function assemble(
+  options: GatewayOptions,
+  grant: GatewayGrant,
+  token: GatewayToken,
+  traffic: Traffic,
+): Opened {
+  const limits = { ...DEFAULT_LIMITS, ...options.limits };
+  const { authorize, gitUrl, log, modelPrices: prices, models: config, redact } = options;
+  const trusted = new Upstream(limits);
+  const guarded = guardedUpstreams(options, limits);
+  const held = new HeldBytes(limits.heldBytes);
+  const models = new ModelGateway({
+    models: config,
+    prices,
+    upstream: trusted,
+    traffic,
+    held,
+    redact,
+    limits,
+  });
+  const links = { upstream: trusted, egress: guarded.internet };
+  const parts = {
+    models: models.serve,
+    git: createGitGateway({ grant, gitUrl, authorize, ...links, traffic, limits, log }),
+    tools: createToolGateway({ toolServers: grant.toolServers, upstream: guarded.tools, limits }),
+  };
+  const { connect, internet: upstream } = guarded;
+  const egress = grant.network === "internet" ? createEgress({ connect, upstream, limits }) : noEgress;
+  const server = new GatewayServer({ runId: grant.runId, token, parts, egress, limits, log });
+  return { server, models, upstreams: [trusted, guarded.tools, guarded.internet] };
+}
+
+function guardedUpstreams({ destinations, ...options }: GatewayOptions, limits: GatewayLimits) {
+  const resolving = options.resolve === undefined ? {} : { resolve: options.resolve };
+  const { connectMs, streamIdleMs } = limits;
+  const guard = { connectMs, ...resolving };
+  const others = notThisMachine(destinations);
+  const slow = { ...limits, idleMs: streamIdleMs };
+  const connect = createGuardedConnector({ ...guard, destinations: publicInAnyWay(others) });
+  return {
+    connect,
+    internet: new Upstream({ ...slow, connect }),
+    tools: new Upstream({ ...slow, connect: createGuardedConnector({ ...guard, destinations: others }) }),
+  };
+}
+
+type Admission = Pick<Destinations, "admits">;
+
+/** Public addresses of this machine lead past whatever guards it from the world; the operator can allow them. */
+function notThisMachine(destinations: Admission): Admission {
+  return {
+    admits: (destination) => {
+      const isOwn = ownAddresses().has(destination.address);
+      // Without HTTPS only what the operator allows is left.
+      return destinations.admits(isOwn ? { ...destination, isEncrypted: false } : destination);
+    },
+  };
+}
+
+/** What a sandbox with a network says to the world is its own, so it may say it in the clear. */
+function publicInAnyWay(destinations: Admission): Admission {
+  return { admits: (destination) => destinations.admits({ ...destination, isEncrypted: true }) };
+}
+
+function doorOf({ port, socketPath }: ListeningPlace): Pick<Gateway, "door"> {
+  return socketPath === undefined ? {} : { door: { socketPath, port } };
+}
+
+async function closeAll(
+  server: GatewayServer,
+  upstreams: readonly Upstream[],
+  place: ListeningPlace,
+): Promise<void> {
+  await server.close();
+  await Promise.all(upstreams.map((upstream) => upstream.close()));
+  await place.remove();
+}

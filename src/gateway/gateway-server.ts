@@ -1,0 +1,131 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import type { RunId } from "../core/ids.ts";
+import type { Log } from "../core/ports/log.ts";
+import { type Part, signalOf } from "./call.ts";
+import { type Egress, refuseTunnel } from "./egress/egress.ts";
+import type { GatewayLimits } from "./gateway-options.ts";
+import type { GatewayToken } from "./gateway-token.ts";
+import { answerRefusal, Refusal } from "./refusal.ts";
+
+export interface ServerOptions {
+  readonly runId: RunId;
+  readonly token: GatewayToken;
+  /** By the first name in a path. */
+  readonly parts: Readonly<Record<string, Part>>;
+  readonly egress: Egress;
+  readonly limits: Pick<GatewayLimits, "connections" | "streamIdleMs">;
+  readonly log: Log;
+}
+
+const HEADER_BYTES = 32 * 1_024;
+const HEADERS_MS = 20_000;
+const REQUEST_MS = 30 * 60_000;
+const KEEP_ALIVE_MS = 2 * 60_000;
+/** Longer than anything that is waited for, which is to end first and to say why. */
+const GRACE_MS = 60_000;
+
+const PATH = /^\/(?<token>[^/]+)\/(?<part>[a-z]+)(?<path>\/.*)?$/;
+/** Which servers take in more than one way, so that what is judged might not be what is asked for. */
+const TRICK = /(^|\/)\.{1,2}(\/|$)|\/\/|[\\#]|%(2e|2f|5c|00)/i;
+
+/** The HTTP server of one attempt. Whoever sends bytes to it is hostile. */
+export class GatewayServer {
+  readonly server: Server;
+  readonly #options: ServerOptions;
+  readonly #sockets = new Set<Socket>();
+  readonly #closing = new AbortController();
+
+  constructor(options: ServerOptions) {
+    this.#options = options;
+    const limits = {
+      headersTimeout: HEADERS_MS,
+      requestTimeout: REQUEST_MS,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+    };
+    this.server = createServer({ maxHeaderSize: HEADER_BYTES, ...limits });
+    this.server.maxConnections = options.limits.connections;
+    this.server.timeout = options.limits.streamIdleMs + GRACE_MS;
+    this.server.on("connection", (socket) => this.#keep(socket));
+    this.server.on("request", (request, response) => void this.#serve(request, response));
+    this.server.on("connect", (request, socket, head) => void this.#tunnel(request, socket, head));
+  }
+
+  /** Ends all that goes on. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    const closed = new Promise((resolve) => this.server.close(resolve));
+    for (const socket of this.#sockets) socket.destroy();
+    await closed;
+  }
+
+  #keep(socket: Socket): void {
+    this.#sockets.add(socket);
+    socket.once("close", () => this.#sockets.delete(socket));
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    // Of a connection that breaks off there is nobody to tell.
+    response.on("error", () => undefined);
+    const signal = signalOf(response, this.#closing.signal);
+    try {
+      refuseUpgrade(request);
+      await this.#pass(request, response, signal);
+    } catch (error) {
+      answerRefusal(response, this.#refusalOf(error, signal));
+    }
+  }
+
+  #pass(request: IncomingMessage, response: ServerResponse, signal: AbortSignal): Promise<void> {
+    const target = this.#targetOf(request);
+    if (!target.startsWith("/")) {
+      this.#options.token.requireProxy(request);
+      return this.#options.egress.pass({ request, response, signal }, target);
+    }
+    const { path: whole = "", query } = splitTarget(target);
+    const { token, part = "", path = "" } = PATH.exec(whole)?.groups ?? {};
+    this.#options.token.require(token);
+    if (TRICK.test(path)) throw new Refusal(400, "The path is not written in its plain form.");
+    const serve = Object.hasOwn(this.#options.parts, part) ? this.#options.parts[part] : undefined;
+    if (serve === undefined) throw new Refusal(404, "Here are /models, /git and /tools, and nothing else.");
+    return serve({ request, response, path, query, signal });
+  }
+
+  /** Programs that send everything to their proxy send it also what is for the gateway itself. */
+  #targetOf({ headers: { host }, url = "" }: IncomingMessage): string {
+    const own = `http://${host}/`;
+    const isOwn = url.startsWith(own) && /^(127\.0\.0\.1|localhost):\d+$/.test(host ?? "");
+    return isOwn && this.#options.token.isIn(url.slice(own.length)) ? url.slice(own.length - 1) : url;
+  }
+
+  async #tunnel(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    socket.on("error", () => socket.destroy());
+    try {
+      this.#options.token.requireProxy(request);
+      await this.#options.egress.tunnel(request.url ?? "", socket, head, this.#closing.signal);
+    } catch (error) {
+      refuseTunnel(socket, this.#refusalOf(error, this.#closing.signal));
+    }
+  }
+
+  #refusalOf(error: unknown, signal: AbortSignal): Refusal {
+    if (error instanceof Refusal) return error;
+    // What is broken off by its asker, or by us, ends in whatever way it was going on.
+    const { log, runId } = this.#options;
+    if (!signal.aborted) log.error("gateway.call.failed", { runId, error });
+    return new Refusal(500, "The gateway failed.");
+  }
+}
+
+/** 426 has agents go on without one. */
+function refuseUpgrade({ headers }: IncomingMessage): void {
+  if (!/websocket/i.test(headers.upgrade ?? "")) return;
+  throw new Refusal(426, "WebSockets do not pass the gateway. Use HTTP.");
+}
+
+function splitTarget(target: string): { readonly path: string; readonly query: string } {
+  const mark = target.indexOf("?");
+  if (mark === -1) return { path: target, query: "" };
+  return { path: target.slice(0, mark), query: target.slice(mark) };
+}

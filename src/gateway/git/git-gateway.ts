@@ -1,0 +1,182 @@
+import type { GatewayGrant, RepositoryGrant } from "../../core/ports/gateway.ts";
+import type { Log } from "../../core/ports/log.ts";
+import { bodyOf, type Call, hasBody, type Part } from "../call.ts";
+import type { AuthorizeRepository, GatewayLimits } from "../gateway-options.ts";
+import { ANSWERED_CREDENTIALS, contentTypeOf, only } from "../headers.ts";
+import { Refusal, sendWhole } from "../refusal.ts";
+import { sendOn } from "../send-on.ts";
+import type { Traffic } from "../traffic.ts";
+import type { Answer, Upstream } from "../upstream.ts";
+import { type PushRequest, readPush } from "./push-commands.ts";
+import { PushReport, refusingReport } from "./push-report.ts";
+
+export interface GitGatewayOptions {
+  readonly grant: Pick<GatewayGrant, "runId" | "teamId" | "repositories" | "network">;
+  readonly log: Log;
+  readonly gitUrl: string;
+  readonly authorize: AuthorizeRepository;
+  /** To the operator's git host. */
+  readonly upstream: Upstream;
+  /** To public addresses: for what was not granted by name, where there is a network. */
+  readonly egress: Upstream;
+  readonly traffic: Traffic;
+  readonly limits: Pick<GatewayLimits, "packBytes">;
+}
+
+type Service = "git-upload-pack" | "git-receive-pack";
+
+interface GitCall extends Call {
+  readonly service: Service;
+  readonly isAdvertisement: boolean;
+  readonly repository: { readonly owner: string; readonly name: string };
+  /** Undefined: it is read as everybody may. */
+  readonly granted: RepositoryGrant | undefined;
+}
+
+const PATH =
+  /^\/(?<owner>[\w.-]+)\/(?<name>[\w.-]+?)(?:\.git)?\/(?<rest>info\/refs|git-upload-pack|git-receive-pack)$/;
+const LFS = /\/info\/lfs(\/|$)/;
+const SERVICE = /^\?service=(?<service>git-upload-pack|git-receive-pack)$/;
+const BRANCH = "refs/heads/";
+const ASKED_HEADERS = [
+  ...["accept", "accept-encoding", "content-encoding", "content-length", "content-type"],
+  ...["git-protocol", "user-agent"],
+];
+
+/** `/git/<owner>/<name>.git/…`: carries clone, fetch and push, with a token that stays outside. */
+export function createGitGateway(options: GitGatewayOptions): Part {
+  return async (call) => {
+    if (options.gitUrl.startsWith("file:")) {
+      throw new Refusal(
+        501,
+        "Repositories are files of the server here (ERRAND_GIT_URL): no gateway leads to them.",
+      );
+    }
+    const asked = gitCallOf(options, call);
+    if (asked.service === "git-receive-pack" && !asked.isAdvertisement) return push(options, asked);
+    const body = hasBody(call.request) ? bodyOf(call.request, options.limits.packBytes) : undefined;
+    const answer = await ask(options, asked, body);
+    await sendOn(answer, call.response, { drop: ANSWERED_CREDENTIALS });
+  };
+}
+
+function gitCallOf({ grant }: GitGatewayOptions, call: Call): GitCall {
+  if (LFS.test(call.path)) throw new Refusal(501, "Large files (Git LFS) do not pass the gateway.");
+  const { name = "", owner = "", rest = "" } = PATH.exec(call.path)?.groups ?? {};
+  const isAdvertisement = rest === "info/refs";
+  const { service = "" } = isAdvertisement ? (SERVICE.exec(call.query)?.groups ?? {}) : { service: rest };
+  const isMethod = call.request.method === (isAdvertisement ? "GET" : "POST");
+  if (!isService(service) || !isMethod)
+    throw new Refusal(404, "Only clone, fetch and push pass the gateway.");
+  const isSame = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
+  const granted = grant.repositories.find((known) => isSame(known.owner, owner) && isSame(known.name, name));
+  requireGrant({ owner, name, granted, isPush: service === "git-receive-pack", network: grant.network });
+  return { ...call, service, isAdvertisement, granted, repository: granted ?? { owner, name } };
+}
+
+function requireGrant(asked: {
+  readonly owner: string;
+  readonly name: string;
+  readonly granted: RepositoryGrant | undefined;
+  readonly isPush: boolean;
+  readonly network: GatewayGrant["network"];
+}): void {
+  const { granted, isPush, network } = asked;
+  const repository = `${asked.owner}/${asked.name}`;
+  if (isPush && granted?.push !== true) throw new Refusal(403, `This run must not push to ${repository}.`);
+  if (granted !== undefined || network === "internet") return;
+  throw new Refusal(403, `${repository} is not one of this run's repositories.`);
+}
+
+async function ask(
+  options: GitGatewayOptions,
+  call: GitCall,
+  body: AsyncIterable<Buffer> | undefined,
+): Promise<Answer> {
+  const { egress, gitUrl, upstream } = options;
+  const { granted, isAdvertisement, repository, service } = call;
+  const base = `${gitUrl}/${repository.owner}/${repository.name}.git`;
+  const access = service === "git-receive-pack" ? "write" : "read";
+  const key = granted && (await keyFor(options, granted, base, access));
+  const answer = await (granted === undefined ? egress : upstream).ask({
+    url: new URL(isAdvertisement ? `${base}/info/refs?service=${service}` : `${base}/${service}`),
+    method: call.request.method ?? "GET",
+    headers: {
+      ...only(call.request.headers, ASKED_HEADERS),
+      ...(key === undefined ? {} : { authorization: key }),
+    },
+    signal: call.signal,
+    ...(body === undefined ? {} : { body }),
+  });
+  requireAnswer(call, answer);
+  return answer;
+}
+
+async function keyFor(
+  { authorize, grant: { runId, teamId }, log }: GitGatewayOptions,
+  granted: RepositoryGrant,
+  url: string,
+  access: "read" | "write",
+): Promise<string | undefined> {
+  try {
+    return await authorize({ teamId, ...nameOf(granted) }, url, access);
+  } catch (error) {
+    const repository = `${granted.owner}/${granted.name}`;
+    log.warn("gateway.git.not_authorized", { runId, repository, error });
+    throw new Refusal(503, `The git host gives no key for ${repository} now. Try again later.`);
+  }
+}
+
+function requireAnswer({ isAdvertisement, repository, service }: GitCall, answer: Answer): void {
+  const kind = isAdvertisement ? "advertisement" : "result";
+  const isGit = contentTypeOf(answer.headers) === `application/x-${service}-${kind}`;
+  if (answer.status === 200 && isGit) return;
+  answer.body.on("error", () => undefined).destroy();
+  const name = `${repository.owner}/${repository.name}`;
+  throw new Refusal(answer.status >= 500 ? 502 : 403, reasonOf(name, answer.status));
+}
+
+/** Not 401, which has git ask for a name and a password. */
+function reasonOf(name: string, status: number): string {
+  if (status === 200) return `The server of ${name} does not speak git's smart protocol.`;
+  if (status < 400) return `${name} is at another address now. Call it by the name that it has there.`;
+  if (status === 401 || status === 404) return `${name} is not there, or Errand may not read or change it.`;
+  if (status === 403) return `The git server refuses this of ${name} to Errand.`;
+  return `The git server failed at ${name} (HTTP ${status}).`;
+}
+
+const BRANCHES_ONLY = "only branches can be pushed from here, and not be deleted";
+
+async function push(options: GitGatewayOptions, call: GitCall): Promise<void> {
+  const { request, response } = call;
+  // What is packed could not be judged.
+  if (request.headers["content-encoding"] !== undefined) throw new Refusal(415, "Send the push unpacked.");
+  const wanted = await readPush(bodyOf(request, options.limits.packBytes));
+  if (!wanted.commands.every(({ commit, ref }) => commit !== undefined && ref.startsWith(BRANCH))) {
+    return refusePush(call, wanted);
+  }
+  const answer = await ask(options, call, wanted.body);
+  const report = new PushReport(wanted.capabilities, (ref) => note(options.traffic, call, wanted, ref));
+  await sendOn(answer, response, { drop: ANSWERED_CREDENTIALS, through: [report] });
+}
+
+async function refusePush({ response, service }: GitCall, wanted: PushRequest): Promise<void> {
+  // Git listens once it has said everything.
+  for await (const _ of wanted.body);
+  const headers = { "content-type": `application/x-${service}-result`, "cache-control": "no-cache" };
+  sendWhole(response, 200, headers, refusingReport(wanted, BRANCHES_ONLY));
+}
+
+function note(traffic: Traffic, { repository }: GitCall, { commands }: PushRequest, ref: string): void {
+  const commit = commands.find((command) => command.ref === ref)?.commit;
+  if (commit === undefined) return;
+  traffic.notePush({ ...nameOf(repository), branch: ref.slice(BRANCH.length), commit });
+}
+
+function nameOf({ name, owner }: GitCall["repository"]): GitCall["repository"] {
+  return { owner, name };
+}
+
+function isService(name: string): name is Service {
+  return name === "git-upload-pack" || name === "git-receive-pack";
+}

@@ -1,0 +1,51 @@
+import { Transform, type TransformCallback } from "node:stream";
+
+/** Shorter ones are no secrets, and would tear ordinary words apart. */
+const LENGTH_MIN = 8;
+const STAR = "*";
+
+/**
+ * Covers keys in what an upstream answers, as some repeat what they were sent. Each is replaced by as many stars, so that
+ * the announced length holds; nothing is held back but what may be the beginning of a key.
+ */
+export class KeyMask extends Transform {
+  readonly #keys: readonly Buffer[];
+  #held: Buffer = Buffer.alloc(0);
+
+  constructor(keys: readonly string[]) {
+    super();
+    this.#keys = keys.filter(({ length }) => length >= LENGTH_MIN).map((key) => Buffer.from(key));
+  }
+
+  override _transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
+    const bytes = this.#covered(Buffer.concat([this.#held, chunk]));
+    const end = bytes.length - Math.max(0, ...this.#keys.map((key) => begunAtEnd(bytes, key)));
+    this.#held = bytes.subarray(end);
+    done(null, bytes.subarray(0, end));
+  }
+
+  override _flush(done: TransformCallback): void {
+    done(null, this.#held);
+  }
+
+  #covered(bytes: Buffer): Buffer {
+    for (const key of this.#keys) {
+      let at = bytes.indexOf(key);
+      for (; at !== -1; at = bytes.indexOf(key, at + key.length)) bytes.fill(STAR, at, at + key.length);
+    }
+    return bytes;
+  }
+}
+
+/** How many bytes at the end may be the first ones of a key. */
+function begunAtEnd(bytes: Buffer, key: Buffer): number {
+  for (let length = Math.min(key.length - 1, bytes.length); length > 0; length -= 1) {
+    if (bytes.subarray(-length).equals(key.subarray(0, length))) return length;
+  }
+  return 0;
+}
+
+/** A header's value, and what follows a scheme such as `Bearer` in it. */
+export function keysIn(headers: Readonly<Record<string, string>>): readonly string[] {
+  return Object.values(headers).flatMap((value) => [value, ...value.split(/\s+/).slice(1)]);
+}

@@ -1,0 +1,67 @@
+import type { ModelFailure } from "../../core/ports/gateway.ts";
+import type { Traffic } from "../traffic.ts";
+import type { Provider } from "./dialects.ts";
+import { failureWithin } from "./model-failure.ts";
+import { parsedJson } from "./parsed-json.ts";
+import { costUsd, isPriced, type ModelPrices } from "./prices.ts";
+import { grown, NO_TOKENS, READERS, type Tokens } from "./tokens.ts";
+
+export interface MeterOptions {
+  readonly provider: Provider;
+  /** What was asked for, where it is known. */
+  readonly model?: string;
+  readonly prices: ModelPrices;
+  readonly traffic: Traffic;
+  /** Undefined: its errors are nobody's. */
+  readonly failed?: (failure: ModelFailure) => void;
+}
+
+/** Most events hold a few words of text, and none of these. */
+const TELLING = /"(usage|usageMetadata|error)"|"type"\s*:\s*"error"/;
+
+/** Notes what one answer of a model says of its usage, as soon as it says so. */
+export class AnswerMeter {
+  readonly #options: MeterOptions;
+  #tokens = NO_TOKENS;
+  #costUsd = 0;
+  #model: string;
+
+  constructor(options: MeterOptions) {
+    this.#options = options;
+    this.#model = options.model ?? "";
+  }
+
+  /** A whole answer, or an event of one. What is no JSON tells nothing. */
+  read(text: string): void {
+    if (!TELLING.test(text)) return;
+    const value = parsedJson(text);
+    for (const part of Array.isArray(value) ? value : [value]) this.#readPart(part);
+  }
+
+  #readPart(value: unknown): void {
+    const told = READERS[this.#options.provider](value);
+    if (told !== undefined) this.#note(told.tokens, told.model);
+    const failure = failureWithin(value);
+    if (failure !== undefined) this.#options.failed?.(failure);
+  }
+
+  #note(told: Tokens, model: string | undefined): void {
+    const { prices, traffic } = this.#options;
+    const [before, costBefore] = [this.#tokens, this.#costUsd];
+    if (model !== undefined) this.#model = model;
+    this.#tokens = grown(before, told);
+    this.#costUsd = Math.max(costBefore, costUsd(prices, this.#priced(), this.#tokens));
+    traffic.noteUsage({
+      inputTokens: this.#tokens.input - before.input,
+      outputTokens: this.#tokens.output - before.output,
+      totalTokens: this.#tokens.total - before.total,
+      costUsd: this.#costUsd - costBefore,
+    });
+  }
+
+  /** Servers answer for an alias with the name of what it stands for; the operator may have named either. */
+  #priced(): string {
+    const { model, prices } = this.#options;
+    return isPriced(prices, this.#model) ? this.#model : (model ?? this.#model);
+  }
+}

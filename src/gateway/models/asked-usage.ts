@@ -1,0 +1,31 @@
+import { z } from "zod";
+import { parsedJson } from "./parsed-json.ts";
+import type { SseEvent } from "./sse-events.ts";
+
+const options = z.looseObject({ include_usage: z.unknown().optional() }).nullish();
+const chat = z.looseObject({ model: z.string().optional(), stream: z.unknown(), stream_options: options });
+
+export interface ChatBody {
+  readonly bytes: Buffer;
+  readonly model?: string;
+  /** Whether its sender did not ask for the usage, and so does not expect to be told. */
+  readonly isAskedByUs: boolean;
+}
+
+/** Has a streaming chat tell its usage: without being asked to, it does not. */
+export function askingForUsage(bytes: Buffer): ChatBody {
+  const body = chat.safeParse(parsedJson(bytes.toString())).data;
+  if (body === undefined) return { bytes, isAskedByUs: false };
+  const model = body.model === undefined ? {} : { model: body.model };
+  const isTold = body.stream !== true || body.stream_options?.include_usage === true;
+  if (isTold) return { bytes, ...model, isAskedByUs: false };
+  const asking = { ...body, stream_options: { ...body.stream_options, include_usage: true } };
+  return { bytes: Buffer.from(JSON.stringify(asking)), ...model, isAskedByUs: true };
+}
+
+const usageAlone = z.object({ choices: z.array(z.unknown()).length(0), usage: z.looseObject({}) });
+
+/** The event that comes when the usage was asked for, and only then. */
+export function isUsageAlone({ data }: SseEvent): boolean {
+  return data.includes('"usage"') && usageAlone.safeParse(parsedJson(data)).success;
+}

@@ -1,0 +1,68 @@
+import type { ModelProvider } from "../../model-config.ts";
+import { bodyOf, type Call, hasBody } from "../call.ts";
+import { CREDENTIALS, without } from "../headers.ts";
+import type { HeldBytes } from "../held-bytes.ts";
+import { Refusal } from "../refusal.ts";
+import type { Question } from "../upstream.ts";
+import { askingForUsage } from "./asked-usage.ts";
+import type { Dialect, Provider, Route } from "./dialects.ts";
+
+/** One call of a model, with all that is known of where it goes. */
+export interface ModelCall extends Call {
+  readonly provider: Provider;
+  readonly dialect: Dialect;
+  readonly server: ModelProvider;
+  readonly route: Route;
+}
+
+export interface AskedBody {
+  readonly body?: AsyncIterable<Buffer> | Buffer;
+  /** Where it is known. */
+  readonly model?: string;
+  /** Whether the usage was asked for by us alone. */
+  readonly isAskedByUs: boolean;
+  /** To be called when it was sent. */
+  readonly release: () => void;
+}
+
+const CHAT_BYTES_MAX = 8 * 2 ** 20;
+/** Where keys stand in queries. */
+const KEY_PARAMETERS = ["key", "api_key", "api-key", "access_token", "token"];
+const NOTHING = { isAskedByUs: false, release: () => undefined } as const;
+
+/** A chat is read whole, where there is room for it, so that it can be made to tell its usage. */
+export async function askedBody(
+  { request, route }: ModelCall,
+  held: HeldBytes,
+  maxBytes: number,
+): Promise<AskedBody> {
+  if (!hasBody(request)) return NOTHING;
+  const body = bodyOf(request, maxBytes);
+  const known = route.model === undefined ? {} : { model: route.model };
+  if (!route.tellsUsageOnDemand) return { ...NOTHING, body, ...known };
+  if (request.headers["content-encoding"] !== undefined) throw new Refusal(415, "Send the body unpacked.");
+  const { passing, release, whole } = await held.read(body, CHAT_BYTES_MAX);
+  if (passing !== undefined) return { ...NOTHING, body: passing, release };
+  const { bytes, ...asked } = askingForUsage(whole);
+  return { body: bytes, release, ...asked };
+}
+
+/** What was put where keys go is taken out, and the real key put in. */
+export function questionOf(call: ModelCall, body: AskedBody["body"]): Question {
+  const { dialect, request, server, signal } = call;
+  const length = Buffer.isBuffer(body) ? ["content-length"] : [];
+  const headers = {
+    ...without(request.headers, [...CREDENTIALS, "accept-encoding", "origin", "referer", ...length]),
+    // What is packed could not be read here.
+    "accept-encoding": "identity",
+    ...(server.key === undefined ? {} : dialect.keyHeaders(server.key)),
+  };
+  const question = { url: urlOf(call), method: request.method ?? "GET", headers, signal };
+  return body === undefined ? question : { ...question, body };
+}
+
+function urlOf({ path, query, server }: ModelCall): URL {
+  const url = new URL(`${server.baseUrl}${path}${query}`);
+  for (const name of KEY_PARAMETERS) url.searchParams.delete(name);
+  return url;
+}

@@ -1,0 +1,105 @@
+import type { ModelConfig } from "../../model-config.ts";
+import type { Call, Part } from "../call.ts";
+import type { GatewayLimits } from "../gateway-options.ts";
+import { Refusal, sendWhole } from "../refusal.ts";
+import type { Answer, Upstream } from "../upstream.ts";
+import { DIALECTS, type Dialect, type Provider } from "./dialects.ts";
+import { ModelAnswers, type ModelAnswersOptions } from "./model-answers.ts";
+import { type AskedBody, askedBody, type ModelCall, questionOf } from "./model-call.ts";
+
+export interface ModelGatewayOptions extends ModelAnswersOptions {
+  readonly models: ModelConfig;
+  readonly upstream: Upstream;
+  readonly limits: Pick<GatewayLimits, "modelCalls" | "bodyBytes">;
+}
+
+const PATH = /^\/(?<provider>[a-z]+)(?<rest>\/.*)$/;
+const JSON_TYPE = { "content-type": "application/json" };
+
+/** `/models/<provider>/…`: puts the operator's key in, and counts what the models' answers tell. */
+export class ModelGateway {
+  readonly #options: ModelGatewayOptions;
+  readonly #answers: ModelAnswers;
+  readonly #shutting = new AbortController();
+  #calls = 0;
+
+  constructor(options: ModelGatewayOptions) {
+    this.#options = options;
+    this.#answers = new ModelAnswers(options);
+  }
+
+  readonly serve: Part = async (call) => {
+    const { provider = "", rest = "" } = PATH.exec(call.path)?.groups ?? {};
+    if (!isProvider(provider)) throw new Refusal(404, "There are /models/openai, /anthropic and /gemini.");
+    const dialect = DIALECTS[provider];
+    try {
+      await this.#admit({ ...call, path: rest }, provider, dialect);
+    } catch (error) {
+      const refusal = this.#shutRefusal() ?? error;
+      if (!(refusal instanceof Refusal)) throw error;
+      const body = JSON.stringify(dialect.errorOf(refusal.status, refusal.message));
+      sendWhole(call.response, refusal.status, { ...refusal.headers, ...JSON_TYPE }, body);
+    }
+  };
+
+  shut(reason: string): void {
+    if (!this.#shutting.signal.aborted) this.#shutting.abort(reason);
+  }
+
+  async #admit(call: Call, provider: Provider, dialect: Dialect): Promise<void> {
+    const refusal = this.#shutRefusal();
+    if (refusal !== undefined) throw refusal;
+    const route = dialect.routeOf(call.request.method ?? "", call.path);
+    if (route === undefined) throw new Refusal(404, "This address of the model's server is not for agents.");
+    const server = this.#options.models[provider];
+    const missing = `No ${dialect.title} model is configured here: ${dialect.variables} is missing.`;
+    if (server === undefined) throw new Refusal(403, missing);
+    const signal = AbortSignal.any([call.signal, this.#shutting.signal]);
+    await this.#oneOfMany(() => this.#pass({ ...call, signal, provider, dialect, server, route }));
+  }
+
+  async #oneOfMany(work: () => Promise<void>): Promise<void> {
+    if (this.#calls >= this.#options.limits.modelCalls) {
+      throw new Refusal(429, "Too many model calls at a time.", { "retry-after": "2" });
+    }
+    this.#calls += 1;
+    try {
+      await work();
+    } finally {
+      this.#calls -= 1;
+    }
+  }
+
+  async #pass(call: ModelCall): Promise<void> {
+    const { held, limits } = this.#options;
+    const { body, release, ...asked } = await askedBody(call, held, limits.bodyBytes);
+    try {
+      const answer = await this.#ask(call, body);
+      release();
+      await this.#answers.send(call, answer, asked);
+    } finally {
+      release();
+    }
+  }
+
+  async #ask(call: ModelCall, body: AskedBody["body"]): Promise<Answer> {
+    try {
+      return await this.#options.upstream.ask(questionOf(call, body));
+    } catch (error) {
+      // The others are the sandbox's own, such as a body that is too large.
+      const isAway = error instanceof Refusal && error.status >= 500;
+      if (isAway) this.#answers.noteFailure(call, { message: error.message });
+      throw error;
+    }
+  }
+
+  /** 403, since agents take it for final, and try again what looks like a passing trouble. */
+  #shutRefusal(): Refusal | undefined {
+    const { aborted, reason } = this.#shutting.signal;
+    return aborted ? new Refusal(403, String(reason)) : undefined;
+  }
+}
+
+function isProvider(name: string): name is Provider {
+  return Object.hasOwn(DIALECTS, name);
+}

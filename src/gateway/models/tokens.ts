@@ -1,0 +1,108 @@
+import { z } from "zod";
+import type { Provider } from "./dialects.ts";
+
+export interface Tokens {
+  /** With those that the model remembered. */
+  readonly input: number;
+  /** Of `input`, those that it remembered. */
+  readonly cachedInput: number;
+  readonly output: number;
+  readonly total: number;
+}
+
+export interface UsageTold {
+  readonly tokens: Tokens;
+  readonly model?: string;
+}
+
+export const NO_TOKENS: Tokens = { input: 0, cachedInput: 0, output: 0, total: 0 };
+
+/** What is no sensible number is as good as not told. */
+const count = z.int().nonnegative().optional().catch(undefined);
+const cached = z.object({ cached_tokens: count }).optional().catch(undefined);
+const name = z.string().optional().catch(undefined);
+
+/** Of chat and of responses: https://platform.openai.com/docs/api-reference */
+const openaiUsage = z.object({
+  prompt_tokens: count,
+  input_tokens: count,
+  prompt_tokens_details: cached,
+  input_tokens_details: cached,
+  completion_tokens: count,
+  output_tokens: count,
+  total_tokens: count,
+});
+const openaiPart = z.object({ model: name, usage: openaiUsage.optional().catch(undefined) });
+const openaiAnswer = openaiPart.extend({ response: openaiPart.optional().catch(undefined) });
+
+/** https://docs.anthropic.com/en/api/messages-streaming */
+const anthropicUsage = z.object({
+  input_tokens: count,
+  cache_creation_input_tokens: count,
+  cache_read_input_tokens: count,
+  output_tokens: count,
+});
+const anthropicPart = z.object({ model: name, usage: anthropicUsage.optional().catch(undefined) });
+const anthropicAnswer = anthropicPart.extend({ message: anthropicPart.optional().catch(undefined) });
+
+/** https://ai.google.dev/api/generate-content#UsageMetadata */
+const geminiAnswer = z.object({
+  modelVersion: name,
+  usageMetadata: z.object({
+    promptTokenCount: count,
+    toolUsePromptTokenCount: count,
+    cachedContentTokenCount: count,
+    candidatesTokenCount: count,
+    thoughtsTokenCount: count,
+    totalTokenCount: count,
+  }),
+});
+
+/** What an answer, or an event of one, tells of its usage. Later ones tell everything anew. */
+export const READERS: Readonly<Record<Provider, (value: unknown) => UsageTold | undefined>> = {
+  openai(value) {
+    const answer = openaiAnswer.safeParse(value).data;
+    const part = answer?.usage === undefined ? answer?.response : answer;
+    if (part?.usage === undefined) return undefined;
+    const { usage } = part;
+    const input = usage.prompt_tokens ?? usage.input_tokens ?? 0;
+    const output = usage.completion_tokens ?? usage.output_tokens ?? 0;
+    const { cached_tokens: cachedInput = 0 } =
+      usage.prompt_tokens_details ?? usage.input_tokens_details ?? {};
+    return told({ input, cachedInput, output, total: usage.total_tokens ?? input + output }, part.model);
+  },
+  anthropic(value) {
+    const answer = anthropicAnswer.safeParse(value).data;
+    const part = answer?.usage === undefined ? answer?.message : answer;
+    if (part?.usage === undefined) return undefined;
+    const { cache_read_input_tokens: cachedInput = 0, output_tokens: output = 0, ...rest } = part.usage;
+    const input = (rest.input_tokens ?? 0) + (rest.cache_creation_input_tokens ?? 0) + cachedInput;
+    return told({ input, cachedInput, output, total: input + output }, part.model);
+  },
+  gemini(value) {
+    const answer = geminiAnswer.safeParse(value).data;
+    if (answer === undefined) return undefined;
+    const usage = answer.usageMetadata;
+    const input = (usage.promptTokenCount ?? 0) + (usage.toolUsePromptTokenCount ?? 0);
+    const output = (usage.candidatesTokenCount ?? 0) + (usage.thoughtsTokenCount ?? 0);
+    const total = usage.totalTokenCount ?? input + output;
+    const cachedInput = usage.cachedContentTokenCount ?? 0;
+    return told({ input, cachedInput, output, total }, answer.modelVersion);
+  },
+};
+
+function told(tokens: Tokens, model: string | undefined): UsageTold {
+  return { tokens, ...(model === undefined ? {} : { model }) };
+}
+
+/** Of two tellings about the same answer: counts only grow, and some events tell a part alone. */
+export function grown(one: Tokens, other: Tokens): Tokens {
+  const input = Math.max(one.input, other.input);
+  const output = Math.max(one.output, other.output);
+  return {
+    input,
+    cachedInput: Math.min(input, Math.max(one.cachedInput, other.cachedInput)),
+    output,
+    total: Math.max(one.total, other.total, input + output),
+  };
+}

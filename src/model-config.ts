@@ -1,0 +1,82 @@
+import { z } from "zod";
+
+/** Where a model's API is, and the key that is put in on the way there. */
+export interface ModelProvider {
+  /** Undefined: the server at `baseUrl` wants none. */
+  readonly key: string | undefined;
+  /** Without a slash at its end. */
+  readonly baseUrl: string;
+}
+
+export interface ModelConfig {
+  readonly anthropic?: ModelProvider;
+  readonly openai?: ModelProvider;
+  readonly gemini?: ModelProvider;
+}
+
+const price = z.number().nonnegative();
+const modelPrice = z.strictObject({ input: price, output: price, cached_input: price.optional() });
+
+/** US dollars per million tokens. */
+export type ModelPrice = z.infer<typeof modelPrice>;
+
+/** Keys do not belong into an address: it stands in messages. */
+const baseUrl = z
+  .url({ protocol: /^https?$/ })
+  .refine((url) => !/^[^/]*\/\/[^/]*@/.test(url), "must hold no name and no key")
+  .refine((url) => !/[?#]/.test(url), "must hold no query")
+  .transform((url) => url.replace(/\/+$/, ""))
+  .optional();
+/** A line break or a blank in it would be refused with every single call. */
+const key = z
+  .string()
+  .regex(/^[\x21-\x7e]+$/, "must be one word")
+  .optional();
+
+const prices = z
+  .string()
+  .default("{}")
+  .transform((text, context) => {
+    try {
+      return JSON.parse(text) as unknown;
+    } catch {
+      context.addIssue({ code: "custom", message: "must be JSON" });
+      return z.NEVER;
+    }
+  })
+  .pipe(z.record(z.string(), modelPrice));
+
+/** The usual names of other programs, but for the last, which is ours. */
+export const modelVariables = {
+  ANTHROPIC_API_KEY: key,
+  ANTHROPIC_BASE_URL: baseUrl,
+  OPENAI_API_KEY: key,
+  OPENAI_BASE_URL: baseUrl,
+  GEMINI_API_KEY: key,
+  GOOGLE_GEMINI_BASE_URL: baseUrl,
+  ERRAND_MODEL_PRICES: prices,
+};
+
+type ModelVariables = z.infer<z.ZodObject<typeof modelVariables>>;
+
+export function modelsOf(given: ModelVariables): ModelConfig {
+  const anthropic = provider(given.ANTHROPIC_API_KEY, given.ANTHROPIC_BASE_URL, "https://api.anthropic.com");
+  const openai = provider(given.OPENAI_API_KEY, given.OPENAI_BASE_URL, "https://api.openai.com/v1");
+  const google = "https://generativelanguage.googleapis.com";
+  const gemini = provider(given.GEMINI_API_KEY, given.GOOGLE_GEMINI_BASE_URL, google);
+  return {
+    ...(anthropic === undefined ? {} : { anthropic }),
+    ...(openai === undefined ? {} : { openai }),
+    ...(gemini === undefined ? {} : { gemini }),
+  };
+}
+
+/** An address alone is enough: servers in one's own network often want no key. */
+function provider(
+  key: string | undefined,
+  baseUrl: string | undefined,
+  usualUrl: string,
+): ModelProvider | undefined {
+  if (key === undefined && baseUrl === undefined) return undefined;
+  return { key, baseUrl: baseUrl ?? usualUrl };
+}

@@ -1,0 +1,272 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { networkInterfaces } from "node:os";
+import { text } from "node:stream/consumers";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { gatewayVariables } from "../../../src/gateway/gateway-variables.ts";
+import { type AnsweringServer, startAnsweringServer } from "../../support/answering-server.ts";
+import { askRaw, type BenchOptions, type GatewayBench, openGateway } from "../../support/gateway-bench.ts";
+import { waitFor } from "../../support/wait-for.ts";
+
+const NAME = "public.example";
+
+let server: AnsweringServer;
+let bench: GatewayBench;
+const open: GatewayBench[] = [];
+
+beforeAll(async () => {
+  server = await startAnsweringServer();
+});
+beforeEach(async () => {
+  server.requests.length = 0;
+  server.answer = (response, { url }) => void response.end(`here is ${url}`);
+  bench = await benchOf();
+});
+afterEach(async () => {
+  for (const each of open.splice(0)) await each.close();
+});
+afterAll(() => server.stop());
+
+async function benchOf(options: BenchOptions = {}): Promise<GatewayBench> {
+  const each = await openGateway({
+    grant: { network: "internet" },
+    // The one public address of this test is that of its server.
+    allow: NAME,
+    resolve: async () => [{ address: "127.0.0.1", family: 4 }],
+    limits: { ports: [server.port] },
+    ...options,
+  });
+  open.push(each);
+  return each;
+}
+
+function proxyHeaders({ gateway }: GatewayBench): Record<string, string> {
+  const { username, password } = new URL(gateway.proxyUrl ?? "http://none:none@x");
+  return { "proxy-authorization": `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}` };
+}
+
+interface Tunnel {
+  readonly socket: Socket;
+  readonly answer: string;
+}
+
+async function tunnelTo(target: string, of = bench, headers = proxyHeaders(of)): Promise<Tunnel> {
+  const { hostname, port } = new URL(of.gateway.address);
+  const socket = connect(Number(port), hostname);
+  socket.on("error", () => undefined);
+  const fields = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.write(`CONNECT ${target} HTTP/1.1\r\nhost: ${target}\r\n${fields.join("")}\r\n`);
+  const [answer] = await once(socket, "data");
+  return { socket, answer: String(answer) };
+}
+
+describe("with a network", () => {
+  test("programs that know proxies reach public addresses, and the gateway itself without it", async () => {
+    const own = await startAnsweringServer();
+    const reached = await benchOf({ models: { openai: { key: "canary", baseUrl: own.url } } });
+    const script = `
+      const say = async (url) => console.log(await (await fetch(url)).text());
+      await say("http://${NAME}:${server.port}/page");
+      await say("${reached.gateway.address}/models/openai/models");`;
+    const env = { PATH: process.env.PATH, ...gatewayVariables(reached.gateway, "https://github.com") };
+    const child = spawn(process.execPath, ["--input-type=module", "-e", script], {
+      env,
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+
+    expect(await text(child.stdout)).toBe("here is /page\nnothing to say\n");
+    expect(server.requests[0]?.headers).not.toHaveProperty("proxy-authorization");
+    await own.stop();
+  });
+
+  test("a request of theirs passes as it is", async () => {
+    server.answer = (response) =>
+      void response.writeHead(302, { location: "/else", "set-cookie": ["a=1", "b=2"] }).end("moved");
+    const headers = { ...proxyHeaders(bench), authorization: "Bearer theirs", cookie: "c=3" };
+
+    const answer = await askRaw(bench.gateway, `http://${NAME}:${server.port}/a%2F..?b=c`, {
+      method: "PUT",
+      body: "hello",
+      headers,
+    });
+
+    expect([answer.status, answer.body, answer.headers.location, answer.headers["set-cookie"]]).toEqual([
+      302,
+      "moved",
+      "/else",
+      ["a=1", "b=2"],
+    ]);
+    expect(server.requests).toEqual([
+      expect.objectContaining({
+        method: "PUT",
+        url: "/a%2F..?b=c",
+        body: "hello",
+        headers: expect.objectContaining({ authorization: "Bearer theirs", host: `${NAME}:${server.port}` }),
+      }),
+    ]);
+  });
+
+  test("a tunnel carries both ways, and is cut when the gateway is closed", async () => {
+    const { answer, socket } = await tunnelTo(`${NAME}:${server.port}`);
+    expect(answer).toMatch(/^HTTP\/1\.1 200 /);
+    socket.write("GET /inside HTTP/1.1\r\nhost: x\r\n\r\n");
+    expect(String((await once(socket, "data"))[0])).toMatch(/^HTTP\/1\.1 200 .*here is \/inside$/s);
+
+    const closed = once(socket, "close");
+    await bench.gateway.close();
+
+    await closed;
+  });
+
+  test("a tunnel in which nothing moves is cut", async () => {
+    const hasty = await benchOf({ limits: { ports: [server.port], streamIdleMs: 100 } });
+    const { socket } = await tunnelTo(`${NAME}:${server.port}`, hasty);
+
+    await once(socket, "close");
+  });
+
+  test("what is said right behind the request for a tunnel is not lost", async () => {
+    const { hostname, port } = new URL(bench.gateway.address);
+    const socket = connect(Number(port), hostname);
+    const { "proxy-authorization": given } = proxyHeaders(bench);
+    socket.write(
+      `CONNECT ${NAME}:${server.port} HTTP/1.1\r\nproxy-authorization: ${given}\r\n\r\nGET /early HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`,
+    );
+
+    expect(await text(socket)).toContain("here is /early");
+  });
+
+  test.each([
+    ["127.0.0.1", ["127.0.0.1"]],
+    ["127.0.0.1 as one number", ["2130706433"]],
+    ["the metadata's", ["169.254.169.254", "169.254.169.254"]],
+    ["one of the network", ["10.0.0.1", "192.168.0.1", "172.16.0.1", "100.64.0.1"]],
+    ["IPv6's loopback", ["[::1]", "[::ffff:127.0.0.1]", "[fe80::1]", "[fd00::1]", "[64:ff9b::7f00:1]"]],
+  ])("no address that is not public is reached: %s", async (_, hosts) => {
+    for (const host of hosts) {
+      const { answer } = await tunnelTo(`${host}:${server.port}`);
+      const asked = await askRaw(bench.gateway, `http://${host}:${server.port}/`, {
+        headers: proxyHeaders(bench),
+      });
+
+      expect(answer).toMatch(/^HTTP\/1\.1 403 .*not public/s);
+      expect([asked.status, asked.body]).toEqual([403, expect.stringContaining("not public")]);
+    }
+    expect(server.requests).toEqual([]);
+  });
+
+  test("nor by a name that resolves to one", async () => {
+    for (const addresses of [["10.0.0.1"], ["8.8.8.8", "127.0.0.1"]]) {
+      const resolve = async () => addresses.map((address) => ({ address, family: 4 }));
+      const inner = await benchOf({ resolve });
+
+      expect((await tunnelTo(`inner.example:${server.port}`, inner)).answer).toMatch(/^HTTP\/1\.1 403 /);
+    }
+  });
+
+  const own = Object.values(networkInterfaces()).flatMap((all) => all ?? []);
+  const outer = own.find(({ family, internal }) => family === "IPv4" && !internal)?.address;
+  test.skipIf(outer === undefined)("nor this machine by its own address, though it be public", async () => {
+    const always = {
+      admits: ({ isEncrypted }: { readonly isEncrypted: boolean }) => isEncrypted,
+      problemOf: () => undefined,
+    };
+    const wide = await benchOf({ destinations: always as never });
+
+    expect((await tunnelTo(`${outer}:${server.port}`, wide)).answer).toMatch(/^HTTP\/1\.1 403 /);
+  });
+
+  test.each(["22", "25", "5432", "0", "65536", "99999"])("nor the port %s", async (port) => {
+    const strict = await benchOf({ limits: {} });
+
+    expect((await tunnelTo(`${NAME}:${port}`, strict)).answer).toMatch(
+      /^HTTP\/1\.1 403 .*80, 443, 8080, 8443/s,
+    );
+    const asked = await askRaw(strict.gateway, `http://${NAME}:${port}/`, { headers: proxyHeaders(strict) });
+    expect([400, 403]).toContain(asked.status);
+  });
+
+  test.each([
+    "public.example",
+    "public.example:",
+    ":443",
+    "a b:443",
+    "user@public.example:443",
+    "public.example:443/x",
+  ])("nor by something that is no address: %j", async (target) => {
+    expect((await tunnelTo(target)).answer).toMatch(/^HTTP\/1\.1 4\d\d /);
+  });
+
+  test("nor in another way than HTTP", async () => {
+    for (const url of [`https://${NAME}:${server.port}/`, `ftp://${NAME}/`, `ws://${NAME}:${server.port}/`]) {
+      expect((await askRaw(bench.gateway, url, { headers: proxyHeaders(bench) })).status).toBe(400);
+    }
+  });
+
+  test("a host that is away is told", async () => {
+    const gone = await startAnsweringServer();
+    await gone.stop();
+    const lost = await benchOf({ limits: { ports: [gone.port] } });
+
+    expect((await tunnelTo(`${NAME}:${gone.port}`, lost)).answer).toMatch(/^HTTP\/1\.1 502 .*refused/s);
+  });
+
+  test("nobody gets through without the attempt's token", async () => {
+    const wrong = [
+      {},
+      { "proxy-authorization": "Basic x" },
+      { "proxy-authorization": `Basic ${Buffer.from("errand:wrong").toString("base64")}` },
+    ];
+    for (const headers of wrong as Record<string, string>[]) {
+      const { answer } = await tunnelTo(`${NAME}:${server.port}`, bench, headers);
+      expect(answer).toMatch(/^HTTP\/1\.1 407 .*proxy-authenticate: Basic/s);
+      expect((await askRaw(bench.gateway, `http://${NAME}:${server.port}/`, { headers })).status).toBe(407);
+    }
+    expect(server.requests).toEqual([]);
+  });
+
+  test("the other end is let go when a tunnel's sandbox leaves", async () => {
+    const ended = Promise.withResolvers<void>();
+    server.early = (request) => {
+      request.socket.once("close", () => ended.resolve());
+      return true;
+    };
+    const { socket } = await tunnelTo(`${NAME}:${server.port}`);
+    socket.write("GET / HTTP/1.1\r\nhost: x\r\n\r\n");
+    socket.resetAndDestroy();
+
+    await ended.promise;
+    server.early = () => false;
+  });
+});
+
+test("without a network there is no way, and the reason is told", async () => {
+  const inside = await benchOf({ grant: {} });
+  const { pathname } = new URL(inside.gateway.address);
+  const headers = {
+    "proxy-authorization": `Basic ${Buffer.from(`errand:${pathname.slice(1)}`).toString("base64")}`,
+  };
+
+  const { answer } = await tunnelTo(`${NAME}:${server.port}`, inside, headers);
+  const asked = await askRaw(inside.gateway, `http://${NAME}:${server.port}/`, { headers });
+
+  expect(inside.gateway.proxyUrl).toBeUndefined();
+  expect(answer).toMatch(/^HTTP\/1\.1 403 .*no network/s);
+  expect([asked.status, asked.body]).toEqual([403, expect.stringContaining("no network")]);
+  expect(server.requests).toEqual([]);
+});
+
+test("a program that sends its proxy what is for the gateway itself is understood", async () => {
+  server.answer = (response) => void response.end("models");
+  const sent = await benchOf({ models: { openai: { key: "canary", baseUrl: server.url } } });
+  const { host, origin, pathname } = new URL(sent.gateway.address);
+
+  const answer = await askRaw(sent.gateway, `${origin}${pathname}/models/openai/models`, {
+    headers: { host },
+  });
+  const wrong = await askRaw(sent.gateway, `${origin}/wrong/models/openai/models`, { headers: { host } });
+
+  await waitFor(() => server.requests.length === 1, { what: "the request" });
+  expect([answer.status, answer.body, wrong.status]).toEqual([200, "models", 407]);
+});

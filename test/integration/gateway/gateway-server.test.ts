@@ -1,0 +1,292 @@
+import { once } from "node:events";
+import { access, mkdir, readdir, stat, writeFile } from "node:fs/promises";
+import type { ServerResponse } from "node:http";
+import { connect, type Socket } from "node:net";
+import { dirname, join } from "node:path";
+import { text } from "node:stream/consumers";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { createGateways } from "../../../src/gateway/create-gateways.ts";
+import { Destinations } from "../../../src/outgoing/destinations.ts";
+import { type AnsweringServer, answerJson, startAnsweringServer } from "../../support/answering-server.ts";
+import {
+  aGrant,
+  askRaw,
+  type BenchOptions,
+  type GatewayBench,
+  openGateway,
+} from "../../support/gateway-bench.ts";
+import { waitFor } from "../../support/wait-for.ts";
+
+const MODELS = "/models/openai/models";
+const RESPONSES = "/models/openai/responses";
+const CHUNK = Buffer.alloc(64 * 1_024, "x");
+
+let server: AnsweringServer;
+const open: GatewayBench[] = [];
+
+beforeAll(async () => {
+  server = await startAnsweringServer();
+});
+beforeEach(() => {
+  server.requests.length = 0;
+  server.early = () => false;
+  server.answer = (response) => answerJson(response, {});
+});
+afterEach(async () => {
+  for (const bench of open.splice(0)) await bench.close();
+});
+afterAll(() => server.stop());
+
+async function benchOf(options: BenchOptions = {}): Promise<GatewayBench> {
+  const models = { openai: { key: "canary-key-0123456789", baseUrl: server.url } };
+  const bench = await openGateway({ models, ...options });
+  open.push(bench);
+  return bench;
+}
+
+const exists = (path: string): Promise<boolean> =>
+  access(path).then(
+    () => true,
+    () => false,
+  );
+
+function rawSocket({ gateway }: GatewayBench): Socket {
+  const { hostname, port } = new URL(gateway.address);
+  return connect(Number(port), hostname).on("error", () => undefined);
+}
+
+describe("the token", () => {
+  test("opens its own gateway alone, and as long as that is there", async () => {
+    const [one, other] = [await benchOf(), await benchOf()];
+    const { pathname } = new URL(one.gateway.address);
+    expect((await askRaw(one.gateway, MODELS)).status).toBe(200);
+
+    const { origin } = new URL(other.gateway.address);
+    expect((await fetch(`${origin}${pathname}${MODELS}`)).status).toBe(404);
+    await one.gateway.close();
+    await expect(askRaw(one.gateway, MODELS)).rejects.toThrow("ECONNREFUSED");
+    expect((await fetch(`${origin}${pathname}${MODELS}`)).status).toBe(404);
+    expect(pathname.length).toBeGreaterThan(30);
+    expect(server.requests).toHaveLength(1);
+  });
+
+  test.each(["", "wrong", "%00", "undefined"])("is not %j", async (token) => {
+    const { gateway } = await benchOf();
+    const { origin } = new URL(gateway.address);
+
+    const answer = await fetch(`${origin}/${token}${MODELS}`);
+
+    expect([answer.status, await answer.text()]).toEqual([404, "There is nothing at this address.\n"]);
+  });
+
+  test.each(["/else", "/", "", "/constructor/x", "/__proto__/x"])("opens nothing at %j", async (path) => {
+    const { gateway } = await benchOf();
+
+    expect((await fetch(`${gateway.address}${path}`)).status).toBe(404);
+    expect(server.requests).toEqual([]);
+  });
+});
+
+describe("in an isolated sandbox", () => {
+  test("it is a socket in a directory of its own, which others of the machine cannot come to", async () => {
+    const { dataDir, gateway } = await benchOf({ isolated: true });
+
+    const path = gateway.door?.socketPath ?? "";
+    expect((await askRaw(gateway, MODELS)).status).toBe(200);
+    expect(gateway.address).toMatch(/^http:\/\/127\.0\.0\.1:21721\/[\w-]{32}$/);
+    expect(gateway.door?.port).toBe(21_721);
+    expect(path.startsWith(join(dataDir, "gw/"))).toBe(true);
+    expect(await readdir(dirname(path))).toEqual(["s"]);
+    const modes = await Promise.all(
+      [path, dirname(path), dirname(dirname(path))].map(async (each) => (await stat(each)).mode & 0o777),
+    );
+    expect(modes).toEqual([0o666, 0o711, 0o700]);
+
+    await gateway.close();
+    expect(await readdir(join(dataDir, "gw"))).toEqual([]);
+    await expect(askRaw(gateway, MODELS)).rejects.toThrow("ENOENT");
+  });
+
+  test("it is elsewhere where the path would be too long for a socket", async () => {
+    const { dataDir } = await benchOf();
+    const deep = join(dataDir, "d".repeat(100));
+
+    const gateways = createGateways({ ...BARE, isolated: true, dataDir: deep });
+    const gateway = await gateways.open(aGrant());
+
+    const path = gateway.door?.socketPath ?? "";
+    expect([path.length <= 103, path.startsWith(deep)]).toEqual([true, false]);
+    expect((await stat(dirname(dirname(path)))).mode & 0o777).toBe(0o700);
+    await gateway.close();
+    expect(await exists(dirname(dirname(path)))).toBe(false);
+  });
+
+  test("what a killed process left is taken away, once", async () => {
+    const { dataDir } = await benchOf();
+    await mkdir(join(dataDir, "gw/old/gw"), { recursive: true });
+    await writeFile(join(dataDir, "gw/old/gw/s"), "");
+
+    const gateways = createGateways({ ...BARE, isolated: true, dataDir });
+    const opened = await Promise.all([gateways.open(aGrant()), gateways.open(aGrant())]);
+
+    const left = await readdir(join(dataDir, "gw"));
+    expect([left.length, left.includes("old")]).toEqual([2, false]);
+    for (const gateway of opened) await gateway.close();
+  });
+});
+
+const BARE = {
+  models: {},
+  modelPrices: {},
+  gitUrl: "https://git.example",
+  authorize: async () => undefined,
+  destinations: new Destinations({ networks: [], hosts: new Set() }),
+  redact: (text: string) => text,
+  log: { info: () => undefined, warn: () => undefined, error: () => undefined },
+};
+
+describe("whoever sends bytes", () => {
+  test("gets no more connections than the limit says, and hurts nobody", async () => {
+    const bench = await benchOf({ limits: { connections: 5 } });
+    const sockets = Array.from({ length: 20 }, () => rawSocket(bench));
+    await Promise.all(sockets.map((socket) => once(socket, "connect")));
+
+    await waitFor(
+      () =>
+        sockets.filter(({ readyState }) => readyState === "closed").length === 15 ||
+        sockets.filter(({ destroyed }) => destroyed).length === 15,
+      { what: "15 closed connections" },
+    );
+
+    for (const socket of sockets) socket.destroy();
+    await waitFor(() => askRaw(bench.gateway, MODELS).then(({ status }) => status === 200), {
+      what: "an answer",
+    });
+  });
+
+  test.each([
+    ["a head that is too large", `GET / HTTP/1.1\r\nx: ${"y".repeat(40_000)}\r\n\r\n`, /^HTTP\/1\.1 431 /],
+    ["something else than HTTP", "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\r\n\r\n", /^HTTP\/1\.1 400 /],
+    [
+      "a body of two lengths",
+      "POST / HTTP/1.1\r\ncontent-length: 5\r\ntransfer-encoding: chunked\r\n\r\n",
+      /^HTTP\/1\.1 400 /,
+    ],
+  ])("as %s is refused", async (_, bytes, answer) => {
+    const bench = await benchOf();
+    const socket = rawSocket(bench);
+    socket.write(bytes, "latin1");
+
+    expect(await text(socket)).toMatch(answer);
+    expect((await askRaw(bench.gateway, MODELS)).status).toBe(200);
+  });
+
+  test("cannot smuggle a request to the model behind another", async () => {
+    const bench = await benchOf();
+    const { pathname } = new URL(bench.gateway.address);
+    const inner = "POST /v1/files HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n\r\n{}";
+    const head = `POST ${pathname}${RESPONSES} HTTP/1.1\r\nhost: x\r\nconnection: content-length, close\r\n`;
+    const socket = rawSocket(bench);
+    socket.write(`${head}content-length: ${inner.length}\r\n\r\n${inner}`);
+
+    await text(socket);
+
+    expect(server.requests.map(({ url }) => url)).toEqual(["/responses"]);
+    expect(server.requests[0]?.body).toBe(inner);
+  });
+
+  test("faster than the upstream takes it, waits", async () => {
+    const bench = await benchOf();
+    server.early = (request) => {
+      request.pause();
+      return true;
+    };
+    const { pathname } = new URL(bench.gateway.address);
+    const socket = rawSocket(bench);
+    socket.write(
+      `POST ${pathname}/models/openai/embeddings HTTP/1.1\r\nhost: x\r\ncontent-length: 60000000\r\n\r\n`,
+    );
+
+    const sent = await fill((chunk) => socket.write(chunk), socket, 60_000_000);
+
+    expect(sent).toBeLessThan(20_000_000);
+    socket.destroy();
+  });
+
+  test("slower than the upstream gives it, has the upstream wait", async () => {
+    const bench = await benchOf();
+    const begun = Promise.withResolvers<ServerResponse>();
+    server.early = (_request, response) => {
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      begun.resolve(response);
+      return true;
+    };
+    const { pathname } = new URL(bench.gateway.address);
+    const socket = rawSocket(bench).pause();
+    socket.write(`POST ${pathname}${RESPONSES} HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n\r\n{}`);
+    const response = await begun.promise;
+
+    const sent = await fill((chunk) => response.write(chunk), response, 60_000_000);
+
+    expect(sent).toBeLessThan(20_000_000);
+    socket.destroy();
+    await once(response, "close");
+  });
+
+  /** How much is taken of an endless stream, once nothing moves any more. */
+  async function fill(
+    write: (chunk: Buffer) => boolean,
+    stream: NodeJS.EventEmitter,
+    maxBytes: number,
+  ): Promise<number> {
+    let sent = 0;
+    const more = (): void => {
+      for (let isFree = true; isFree && sent < maxBytes; sent += CHUNK.length) isFree = write(CHUNK);
+    };
+    stream.on("drain", more);
+    more();
+    let before = -1;
+    await waitFor(
+      () => {
+        const isStill = sent === before;
+        before = sent;
+        return isStill;
+      },
+      { what: "a stream that stands still", everyMs: 250 },
+    );
+    return sent;
+  }
+
+  test("and leaves in the middle of it leaves nothing behind", async () => {
+    const bench = await benchOf();
+    const [arrived, gone] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    server.early = (request) => {
+      request.socket.once("close", () => gone.resolve());
+      arrived.resolve();
+      return true;
+    };
+    const { pathname } = new URL(bench.gateway.address);
+    const socket = rawSocket(bench);
+    socket.write(`POST ${pathname}${RESPONSES} HTTP/1.1\r\nhost: x\r\ncontent-length: 1000\r\n\r\nhalf`);
+    await arrived.promise;
+
+    socket.destroy();
+
+    await gone.promise;
+    expect([bench.gateway.traffic.modelFailure, bench.logged]).toEqual([undefined, []]);
+  });
+});
+
+test("closing ends what goes on, and may be repeated", async () => {
+  const bench = await benchOf();
+  server.early = (_request, response) => {
+    response.writeHead(200, { "content-type": "text/event-stream" }).write(": hello\n\n");
+    return true;
+  };
+  const answer = await fetch(`${bench.gateway.address}${RESPONSES}`, { method: "POST", body: "{}" });
+
+  await Promise.all([bench.gateway.close(), bench.gateway.close()]);
+
+  await expect(answer.text()).rejects.toThrow();
+  expect(bench.logged).toEqual([]);
+});

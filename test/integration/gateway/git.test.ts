@@ -1,0 +1,360 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { gzipSync } from "node:zlib";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { GatewayGrant } from "../../../src/core/ports/gateway.ts";
+import { gatewayVariables } from "../../../src/gateway/gateway-variables.ts";
+import { FLUSH, pktLine } from "../../../src/gateway/git/pkt-lines.ts";
+import { askRaw, type BenchOptions, type GatewayBench, openGateway } from "../../support/gateway-bench.ts";
+import { GitHttpServer } from "../../support/git-http-server.ts";
+import { reasonToSkipGit } from "../../support/git-program.ts";
+import { GitRepositories } from "../../support/git-repositories.ts";
+
+const reason = reasonToSkipGit();
+const TOKEN = "canary-token-of-the-installation";
+const AUTHORIZATION = `Basic ${Buffer.from(`x-access-token:${TOKEN}`).toString("base64")}`;
+/** What people write as the address of a repository; it is never asked. */
+const GITHUB = "https://github.com";
+const REPOSITORIES: GatewayGrant["repositories"] = [
+  { owner: "acme", name: "site", push: true },
+  { owner: "acme", name: "docs", push: false },
+];
+
+describe.skipIf(reason !== undefined)(`the git gateway${reason === undefined ? "" : ` (${reason})`}`, () => {
+  let repositories: GitRepositories;
+  let server: GitHttpServer;
+  let bench: GatewayBench;
+  let place: string;
+  const asked: string[] = [];
+
+  beforeAll(async () => {
+    repositories = await GitRepositories.create();
+    for (const name of ["site", "docs", "other"])
+      await repositories.commit(`acme/${name}`, { "a.txt": name });
+    server = await GitHttpServer.start(repositories.root, AUTHORIZATION);
+  });
+  beforeEach(async () => {
+    place = await mkdtemp(join(tmpdir(), "errand-git-"));
+    bench = await benchOf();
+    asked.length = 0;
+    server.requests.length = 0;
+    server.authorization = AUTHORIZATION;
+    server.intercept = () => false;
+  });
+  afterEach(async () => {
+    expect(JSON.stringify([bench.logged, bench.gateway.traffic])).not.toContain(TOKEN);
+    await bench.close();
+    await rm(place, { recursive: true, force: true });
+  });
+  afterAll(async () => {
+    await server.stop();
+    await repositories.remove();
+  });
+
+  function benchOf({ grant, ...options }: BenchOptions = {}): Promise<GatewayBench> {
+    return openGateway({
+      gitUrl: server.url,
+      authorize: async ({ name, owner, teamId }, url, access) => {
+        asked.push(`${teamId.slice(0, 4)} ${owner}/${name} ${url.replace(server.url, "")} ${access}`);
+        return AUTHORIZATION;
+      },
+      grant: { repositories: REPOSITORIES, ...grant },
+      ...options,
+    });
+  }
+
+  interface Ran {
+    readonly code: number;
+    readonly output: string;
+  }
+
+  /** As in a sandbox: its variables, nothing of this machine's. */
+  async function git(args: readonly string[], cwd = place): Promise<Ran> {
+    const env = {
+      PATH: process.env.PATH,
+      HOME: place,
+      GIT_CONFIG_NOSYSTEM: "1",
+      ...gatewayVariables(bench.gateway, GITHUB),
+    };
+    const identity = ["-c", "user.name=Ada", "-c", "user.email=ada@example.com"];
+    const child = spawn("git", [...identity, ...args], { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
+    const [output, complaint, [code]] = await Promise.all([
+      text(child.stdout),
+      text(child.stderr),
+      once(child, "exit"),
+    ]);
+    return { code, output: output + complaint };
+  }
+
+  async function cloneOf(name: string): Promise<string> {
+    expect(await git(["clone", "--quiet", `${GITHUB}/acme/${name}.git`, name])).toMatchObject({ code: 0 });
+    return join(place, name);
+  }
+
+  async function commitIn(clone: string, file = "b.txt"): Promise<string> {
+    await writeFile(join(clone, file), Math.random().toString());
+    await git(["add", "."], clone);
+    await git(["commit", "--quiet", "-m", "More"], clone);
+    return (await git(["rev-parse", "HEAD"], clone)).output.trim();
+  }
+
+  async function headOf(branch: string, name = "site"): Promise<string> {
+    const env = { PATH: process.env.PATH, GIT_DIR: repositories.pathOf(`acme/${name}`) };
+    const child = spawn("git", ["rev-parse", "--verify", "--quiet", branch], {
+      env,
+      stdio: ["ignore", "pipe", "ignore"],
+    });
+    return (await text(child.stdout)).trim();
+  }
+
+  test("clones, fetches and pushes with a token that the sandbox never sees", async () => {
+    const clone = await cloneOf("site");
+    await git(["checkout", "--quiet", "-b", "errand/one"], clone);
+    const commit = await commitIn(clone);
+
+    const pushed = await git(["push", "origin", "errand/one"], clone);
+
+    expect(pushed).toMatchObject({ code: 0 });
+    expect(await headOf("errand/one")).toBe(commit);
+    expect(bench.gateway.traffic.pushes).toEqual([
+      { owner: "acme", name: "site", branch: "errand/one", commit },
+    ]);
+    expect(await git(["fetch", "origin", "errand/one"], clone)).toMatchObject({ code: 0 });
+    expect(new Set(server.requests.map(({ authorization }) => authorization))).toEqual(
+      new Set([AUTHORIZATION]),
+    );
+    expect(asked.at(0)).toBe("7e0d acme/site /acme/site.git read");
+    expect(asked.filter((each) => each.endsWith(" write"))).toHaveLength(2);
+    expect(pushed.output).not.toContain(TOKEN);
+    expect(await readFile(join(clone, ".git/config"), "utf8")).toContain(`url = ${GITHUB}/acme/site.git`);
+    for (const file of await readdir(join(clone, ".git"))) {
+      const content = await readFile(join(clone, ".git", file), "utf8").catch(() => "");
+      expect(content).not.toContain(TOKEN);
+    }
+  });
+
+  test.each([
+    "git@github.com:acme/site.git",
+    "ssh://git@github.com/acme/site.git",
+    "http://github.com/Acme/SITE",
+    "https://github.com/acme/site",
+  ])("is reached as %s", async (url) => {
+    expect(await git(["clone", "--quiet", url, "clone"])).toMatchObject({ code: 0 });
+    expect(await readdir(join(place, "clone"))).toContain("a.txt");
+    expect(server.requests.every(({ url }) => url.startsWith("/acme/site.git/"))).toBe(true);
+  });
+
+  test("tells pushes in their order, each branch once, and of a large one too", async () => {
+    const clone = await cloneOf("site");
+    await commitIn(clone);
+    await git(["push", "--quiet", "origin", "HEAD:refs/heads/one", "HEAD:refs/heads/two"], clone);
+    await mkdir(join(clone, "large"));
+    const bytes = Buffer.alloc(3_000_000);
+    for (let at = 0; at < bytes.length; at += 1) bytes[at] = Math.floor(Math.random() * 256);
+    await writeFile(join(clone, "large/file"), bytes);
+    const commit = await commitIn(clone);
+
+    expect(await git(["push", "--quiet", "--force", "origin", "HEAD:one"], clone)).toMatchObject({ code: 0 });
+
+    expect(bench.gateway.traffic.pushes.map(({ branch }) => branch)).toEqual(["two", "one"]);
+    expect(bench.gateway.traffic.pushes[1]?.commit).toBe(commit);
+  });
+
+  test("tells no push that the host refused", async () => {
+    const clone = await cloneOf("site");
+    await commitIn(clone);
+    await git(["push", "--quiet", "origin", "HEAD:refs/heads/three"], clone);
+    await git(["commit", "--quiet", "--amend", "-m", "Else"], clone);
+    const before = bench.gateway.traffic.pushes;
+    await git(["config", "receive.denyNonFastForwards", "true"], repositories.pathOf("acme/site"));
+
+    const refused = await git(
+      ["push", "--force", "origin", "HEAD:refs/heads/three", "HEAD:refs/heads/four"],
+      clone,
+    );
+
+    await git(["config", "receive.denyNonFastForwards", "false"], repositories.pathOf("acme/site"));
+    expect(refused).toMatchObject({ code: 1, output: expect.stringContaining("remote rejected") });
+    expect(before).toHaveLength(1);
+    expect(bench.gateway.traffic.pushes.map(({ branch }) => branch)).toEqual(["three", "four"]);
+    expect(bench.gateway.traffic.pushes[0]).toEqual(before[0]);
+  });
+
+  test.each([
+    ["a branch to be deleted", [":main"]],
+    ["a tag", ["HEAD:refs/tags/v1"]],
+    ["a note", ["HEAD:refs/notes/commits"]],
+    ["a good branch along with a deleted one", ["HEAD:refs/heads/good", ":main"]],
+  ])("refuses %s, and git says why", async (_, refs) => {
+    const clone = await cloneOf("site");
+    await commitIn(clone);
+    server.requests.length = 0;
+
+    const refused = await git(["push", "origin", ...refs], clone);
+
+    expect(refused).toMatchObject({
+      code: 1,
+      output: expect.stringContaining("only branches can be pushed from here"),
+    });
+    expect(server.requests.filter(({ method }) => method === "POST")).toEqual([]);
+    expect([(await headOf("main")) !== "", await headOf("good"), await headOf("v1")]).toEqual([true, "", ""]);
+    expect(bench.gateway.traffic.pushes).toEqual([]);
+  });
+
+  test("refuses a push to what may only be read", async () => {
+    const clone = await cloneOf("docs");
+    await commitIn(clone);
+    server.requests.length = 0;
+
+    const refused = await git(["push", "origin", "HEAD:refs/heads/new"], clone);
+
+    expect(refused).toMatchObject({
+      code: 128,
+      output: expect.stringContaining("remote: This run must not push to acme/docs."),
+    });
+    expect(server.requests).toEqual([]);
+  });
+
+  test("refuses what is not this run's", async () => {
+    const refused = await git(["clone", `${GITHUB}/acme/other.git`]);
+
+    expect(refused).toMatchObject({
+      code: 128,
+      output: expect.stringContaining("remote: acme/other is not one of this run's repositories."),
+    });
+    expect(server.requests).toEqual([]);
+  });
+
+  test("reads anything else with a network, as everybody may, and through the guard", async () => {
+    await bench.close();
+    bench = await benchOf({ grant: { network: "internet" }, allow: "127.0.0.1" });
+    server.authorization = undefined;
+
+    expect(await git(["clone", "--quiet", `${GITHUB}/acme/other.git`])).toMatchObject({ code: 0 });
+    expect(server.requests.map(({ authorization }) => authorization)).toEqual(
+      server.requests.map(() => undefined),
+    );
+    expect(asked).toEqual([]);
+    await commitIn(join(place, "other"));
+    expect((await git(["push", "origin", "HEAD:refs/heads/x"], join(place, "other"))).output).toContain(
+      "must not push",
+    );
+
+    await bench.close();
+    bench = await benchOf({ grant: { network: "internet" } });
+    server.requests.length = 0;
+    expect(await git(["ls-remote", `${GITHUB}/acme/other.git`])).toMatchObject({
+      code: 128,
+      output: expect.stringContaining("not public"),
+    });
+    expect(server.requests).toEqual([]);
+  });
+
+  test.each([
+    [401, "acme/site is not there, or Errand may not read or change it."],
+    [403, "The git server refuses this of acme/site to Errand."],
+    [404, "acme/site is not there, or Errand may not read or change it."],
+    [301, "acme/site is at another address now."],
+    [503, "The git server failed at acme/site (HTTP 503)."],
+    [200, "The server of acme/site does not speak git's smart protocol."],
+  ])("says in words what %i of the host means", async (status, words) => {
+    server.intercept = (_, response) => {
+      response
+        .writeHead(status, { location: `${server.url}/acme/other.git/info/refs?service=git-upload-pack` })
+        .end(AUTHORIZATION);
+      return true;
+    };
+
+    const refused = await git(["ls-remote", `${GITHUB}/acme/site.git`]);
+
+    expect(refused).toMatchObject({ code: 128, output: expect.stringContaining(`remote: ${words}`) });
+    expect(refused.output).not.toContain(TOKEN);
+    expect(server.requests).toHaveLength(1);
+  });
+
+  test("asks for a token anew each time, and says when there is none to be had", async () => {
+    await bench.close();
+    let calls = 0;
+    bench = await benchOf({
+      authorize: async () => {
+        calls += 1;
+        if (calls > 1) throw new Error(`no ${TOKEN}`);
+        return AUTHORIZATION;
+      },
+    });
+    expect(await git(["ls-remote", `${GITHUB}/acme/site.git`])).toMatchObject({ code: 128 });
+
+    expect(calls).toBe(2);
+    expect(bench.logged).toEqual([expect.stringContaining("gateway.git.not_authorized")]);
+  });
+
+  test.each([
+    ["GET", "/git/acme/site.git/info/refs", 404],
+    ["GET", "/git/acme/site.git/info/refs?service=git-upload-archive", 404],
+    ["GET", "/git/acme/site.git/info/refs?service=git-upload-pack&service=git-receive-pack", 404],
+    ["POST", "/git/acme/site.git/info/refs?service=git-upload-pack", 404],
+    ["GET", "/git/acme/site.git/HEAD", 404],
+    ["GET", "/git/acme/site.git/config", 404],
+    ["GET", "/git/acme/site.git/objects/info/packs", 404],
+    ["POST", "/git/acme/site.git/git-upload-archive", 404],
+    ["POST", "/git/acme/site.git/info/lfs/objects/batch", 501],
+    ["GET", "/git/acme/site.git/../other.git/info/refs?service=git-upload-pack", 400],
+    ["GET", "/git/acme/../acme/other.git/info/refs?service=git-upload-pack", 400],
+    ["GET", "/git/acme%2Fsite.git/info/refs?service=git-upload-pack", 400],
+    ["GET", "/git/../info/refs?service=git-upload-pack", 400],
+    ["GET", "/git/acme/site.git/x/info/refs?service=git-upload-pack", 404],
+    ["GET", "/git/acme/site@evil/info/refs?service=git-upload-pack", 404],
+  ])("does not pass %s %s", async (method, path, status) => {
+    const answer = await askRaw(bench.gateway, path, { method, body: method === "POST" ? "0000" : "" });
+
+    expect(answer.status).toBe(status);
+    expect(server.requests).toEqual([]);
+  });
+
+  const NEW = "1".repeat(40);
+  const OLD = "0".repeat(40);
+  test.each([
+    ["nonsense", Buffer.from("hello, this is no push"), {}, 400],
+    ["a push that is packed", gzipSync(FLUSH), { "content-encoding": "gzip" }, 415],
+    ["one that ends too early", pktLine(`${OLD} ${NEW} refs/heads/a\0report-status\n`), {}, 400],
+    ["one that is signed", Buffer.concat([pktLine("push-cert\0report-status\n"), FLUSH]), {}, 400],
+    ["a line break in a name", Buffer.concat([pktLine(`${OLD} ${NEW} refs/heads/a\nx`), FLUSH]), {}, 400],
+    [
+      "an endless list",
+      Buffer.concat(Array(20_000).fill(pktLine(`${OLD} ${NEW} refs/heads/abcdefgh`))),
+      {},
+      413,
+    ],
+  ])("refuses as a push: %s", async (_, body, headers, status) => {
+    const answer = await fetch(`${bench.gateway.address}/git/acme/site.git/git-receive-pack`, {
+      method: "POST",
+      body,
+      headers,
+    });
+
+    expect(answer.status).toBe(status);
+    expect(server.requests).toEqual([]);
+  });
+
+  test("has no way to repositories that are files", async () => {
+    await bench.close();
+    bench = await benchOf({ gitUrl: repositories.fileUrl });
+
+    const answer = await askRaw(bench.gateway, "/git/acme/site.git/info/refs?service=git-upload-pack");
+
+    expect([answer.status, answer.body]).toEqual([501, expect.stringContaining("ERRAND_GIT_URL")]);
+  });
+
+  test("is closed with the gateway", async () => {
+    const clone = await cloneOf("site");
+    await bench.gateway.close();
+    server.requests.length = 0;
+
+    expect((await git(["fetch"], clone)).code).not.toBe(0);
+    expect(server.requests).toEqual([]);
+  });
+});

@@ -1,0 +1,89 @@
+import { LLMock } from "@copilotkit/aimock";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createRedactor } from "../../../src/redaction.ts";
+import { type GatewayBench, openGateway } from "../../support/gateway-bench.ts";
+
+const KEY = "canary-key-of-the-operator-0123456789";
+
+let mock: LLMock;
+beforeAll(async () => {
+  mock = new LLMock({ port: 0 });
+  mock.on(
+    { predicate: ({ model }) => model.startsWith("broken") },
+    { error: { message: "Quota is gone", type: "insufficient_quota" }, status: 429 },
+  );
+  mock.on(
+    { predicate: () => true },
+    {
+      content: "Hello from the model.",
+      usage: {
+        input_tokens: 11,
+        output_tokens: 5,
+        prompt_tokens: 11,
+        completion_tokens: 5,
+        total_tokens: 16,
+      },
+    },
+  );
+  await mock.start();
+});
+afterAll(() => mock.stop());
+
+async function withBench(work: (bench: GatewayBench) => Promise<void>): Promise<void> {
+  const openai = { key: KEY, baseUrl: `${mock.url}/v1` };
+  const other = { key: KEY, baseUrl: mock.url };
+  const bench = await openGateway({
+    models: { openai, anthropic: other, gemini: other },
+    redact: createRedactor([KEY]).redact,
+  });
+  try {
+    await work(bench);
+    expect(JSON.stringify([bench.logged, bench.gateway.traffic])).not.toContain(KEY);
+  } finally {
+    await bench.close();
+  }
+}
+
+const hello = [{ role: "user", content: "Hello" }];
+const asked = (model: string) =>
+  [
+    ["/openai/chat/completions", { model, messages: hello }],
+    ["/openai/chat/completions", { model, messages: hello, stream: true }],
+    ["/openai/responses", { model, input: hello }],
+    ["/openai/responses", { model, input: hello, stream: true }],
+    ["/anthropic/v1/messages", { model, max_tokens: 9, messages: hello }],
+    ["/anthropic/v1/messages", { model, max_tokens: 9, messages: hello, stream: true }],
+    [
+      `/gemini/v1beta/models/${model}:generateContent`,
+      { contents: [{ role: "user", parts: [{ text: "Hello" }] }] },
+    ],
+    [
+      `/gemini/v1beta/models/${model}:streamGenerateContent?alt=sse`,
+      { contents: [{ role: "user", parts: [{ text: "Hello" }] }] },
+    ],
+  ] as const;
+
+function ask({ gateway }: GatewayBench, path: string, body: object): Promise<Response> {
+  const headers = { "content-type": "application/json", authorization: "Bearer placeholder" };
+  return fetch(`${gateway.address}/models${path}`, { method: "POST", headers, body: JSON.stringify(body) });
+}
+
+/** Written by others, so that what we take for a dialect is not our own idea of it. */
+describe("a server that speaks all dialects", () => {
+  test.each(asked("m-1"))("is understood at %s: %j", (path, body) =>
+    withBench(async (bench) => {
+      const answer = await ask(bench, path, body);
+
+      expect([answer.status, (await answer.text()).length > 0]).toEqual([200, true]);
+      const { calls, inputTokens, outputTokens, totalTokens } = bench.gateway.traffic.models;
+      expect([calls, inputTokens, outputTokens, totalTokens]).toEqual([1, 11, 5, 16]);
+    }),
+  );
+
+  test.each(asked("broken-1"))("is understood when it fails at %s: %j", (path, body) =>
+    withBench(async (bench) => {
+      expect((await ask(bench, path, body)).status).toBe(429);
+      expect(bench.gateway.traffic.modelFailure).toEqual({ status: 429, message: "Quota is gone" });
+    }),
+  );
+});

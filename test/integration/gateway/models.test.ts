@@ -1,0 +1,673 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { GatewayTraffic } from "../../../src/core/ports/gateway.ts";
+import { createRedactor } from "../../../src/redaction.ts";
+import {
+  type AnsweringServer,
+  answerEvents,
+  answerJson,
+  eventOf,
+  startAnsweringServer,
+} from "../../support/answering-server.ts";
+import { askRaw, type BenchOptions, type GatewayBench, openGateway } from "../../support/gateway-bench.ts";
+import { waitFor } from "../../support/wait-for.ts";
+
+const KEY = "canary-key-of-the-operator-0123456789";
+const PLACEHOLDER = "placeholder-of-the-sandbox";
+
+let server: AnsweringServer;
+let bench: GatewayBench;
+const open: GatewayBench[] = [];
+
+beforeAll(async () => {
+  server = await startAnsweringServer();
+});
+beforeEach(async () => {
+  server.requests.length = 0;
+  server.early = () => false;
+  server.answer = (response) => answerJson(response, {});
+  bench = await benchOf();
+});
+afterEach(async () => {
+  for (const each of open.splice(0)) {
+    expect(JSON.stringify([each.logged, each.gateway.traffic])).not.toContain(KEY);
+    await each.close();
+  }
+});
+afterAll(() => server.stop());
+
+async function benchOf(options: BenchOptions = {}): Promise<GatewayBench> {
+  const each = await openGateway({
+    models: {
+      openai: { key: KEY, baseUrl: `${server.url}/v1` },
+      anthropic: { key: KEY, baseUrl: server.url },
+      gemini: { key: KEY, baseUrl: server.url },
+    },
+    redact: createRedactor([KEY]).redact,
+    ...options,
+  });
+  open.push(each);
+  return each;
+}
+
+interface Asked {
+  readonly path: string;
+  readonly body?: unknown;
+  readonly headers?: Record<string, string>;
+  readonly method?: string;
+}
+
+function ask({ body = {}, headers = {}, method = "POST", path }: Asked, of = bench): Promise<Response> {
+  const type = { "content-type": "application/json" };
+  const sent = method === "GET" ? {} : { body: JSON.stringify(body) };
+  return fetch(`${of.gateway.address}/models${path}`, { method, headers: { ...type, ...headers }, ...sent });
+}
+
+const CHAT = "/openai/chat/completions";
+const usageOf = ({ models }: GatewayTraffic) => [
+  models.calls,
+  models.inputTokens,
+  models.outputTokens,
+  models.totalTokens,
+];
+
+describe("the key", () => {
+  test.each([
+    ["/openai/responses", "/v1/responses", "authorization", `Bearer ${KEY}`],
+    ["/anthropic/v1/messages", "/v1/messages", "x-api-key", KEY],
+    [
+      "/gemini/v1beta/models/g-2:generateContent",
+      "/v1beta/models/g-2:generateContent",
+      "x-goog-api-key",
+      KEY,
+    ],
+  ])(
+    "of %s is put in, and nothing of what the sandbox sent in its place is left",
+    async (path, url, name, value) => {
+      const placeholders = ["authorization", "x-api-key", "x-goog-api-key", "api-key", "cookie"];
+      const headers = Object.fromEntries(placeholders.map((each) => [each, PLACEHOLDER]));
+
+      const answer = await ask({
+        path: `${path}?key=${PLACEHOLDER}&alt=sse&access_token=${PLACEHOLDER}`,
+        headers: { ...headers, "anthropic-version": "2023-06-01", "openai-organization": "org-of-somebody" },
+      });
+
+      expect(answer.status).toBe(200);
+      const [seen = expect.fail("nothing arrived")] = server.requests;
+      expect(seen.url).toBe(`${url}?alt=sse`);
+      expect(seen.headers).toMatchObject({
+        [name]: value,
+        "accept-encoding": "identity",
+        "anthropic-version": "2023-06-01",
+        host: `127.0.0.1:${server.port}`,
+      });
+      expect(JSON.stringify(seen)).not.toContain(PLACEHOLDER);
+      expect(seen.headers).not.toHaveProperty("openai-organization");
+    },
+  );
+
+  test("is left out where the server wants none", async () => {
+    const keyless = await benchOf({ models: { openai: { key: undefined, baseUrl: server.url } } });
+
+    await ask({ path: CHAT, headers: { authorization: `Bearer ${PLACEHOLDER}` } }, keyless);
+
+    expect(server.requests[0]?.headers).not.toHaveProperty("authorization");
+  });
+
+  test.each([
+    ["a stream", "text/event-stream", 200],
+    ["an answer", "application/json", 200],
+    ["an error", "application/json", 400],
+    ["an error of another type", "text/html", 500],
+  ])("is covered in %s that repeats it, also where it comes in pieces", async (_, type, status) => {
+    server.answer = (response) => {
+      response.writeHead(status, { "content-type": type });
+      response.write(`data: {"error":{"message":"no ${KEY.slice(0, 20)}`);
+      setImmediate(() => response.end(`${KEY.slice(20)} here"}}\n\n`));
+    };
+
+    const answer = await ask({ path: CHAT });
+
+    const said = await answer.text();
+    expect(said).toMatch(/no (\*{37}|\[redacted\]) here/);
+    expect(said).not.toContain(KEY.slice(0, 20));
+  });
+
+  test("goes nowhere else: a redirect is an error", async () => {
+    server.answer = (response) => void response.writeHead(307, { location: `${server.url}/else` }).end();
+
+    const answer = await ask({ path: CHAT });
+
+    expect([answer.status, answer.headers.get("location"), server.requests.length]).toEqual([502, null, 1]);
+    expect(bench.gateway.traffic.modelFailure?.status).toBe(502);
+  });
+});
+
+describe("what passes", () => {
+  test.each([
+    ["GET", "/openai/models?client_version=1"],
+    ["GET", "/openai/models/vendor/name-1.5:free"],
+    ["POST", "/openai/responses/compact"],
+    ["POST", "/openai/completions"],
+    ["POST", "/openai/embeddings"],
+    ["POST", "/anthropic/v1/messages/count_tokens"],
+    ["GET", "/anthropic/v1/models"],
+    ["POST", "/gemini/v1/models/g-2.5:streamGenerateContent?alt=sse"],
+    ["POST", "/gemini/v1beta/models/g-2.5:countTokens"],
+    ["GET", "/gemini/v1beta/models"],
+  ])("%s %s", async (method, path) => {
+    expect((await ask({ method, path })).status).toBe(200);
+    expect(server.requests[0]?.url).toBe(path.replace("/openai", "/v1").replace(/^\/(anthropic|gemini)/, ""));
+  });
+
+  test.each([
+    ["GET", "/openai/responses/resp_1", 404],
+    ["GET", "/openai/files", 404],
+    ["POST", "/openai/fine_tuning/jobs", 404],
+    ["DELETE", "/openai/models/mine", 404],
+    ["POST", "/openai/chat/completions/", 404],
+    ["POST", "/anthropic/v1/files", 404],
+    ["POST", "/anthropic/v1/messages/batches", 404],
+    ["GET", "/anthropic/v1/organizations/api_keys", 404],
+    ["POST", "/gemini/v1beta/files", 404],
+    ["POST", "/gemini/v1beta/models/g:generateContent/operations", 404],
+    ["POST", "/gemini/v1beta/cachedContents", 404],
+    ["POST", "/else/v1/messages", 404],
+    ["POST", "/constructor/v1/messages", 404],
+    ["POST", "/openai/chat/../files", 400],
+    ["POST", "/openai/chat/completions/../../files", 400],
+    ["GET", "/openai/models/%2e%2e/files", 400],
+    ["GET", "/openai/models/a%2F..%2f..%2Ffiles", 400],
+    ["GET", "/openai/models/..\\files", 400],
+    ["GET", "/openai//models", 400],
+    ["GET", "/openai/models/@127.0.0.1:9/", 200],
+    ["GET", "/openai@127.0.0.1:9/models", 404],
+  ])("is not %s %s", async (method, path, status) => {
+    const answer = await askRaw(bench.gateway, `/models${path}`, {
+      method,
+      body: method === "POST" ? "{}" : "",
+    });
+
+    expect(answer.status).toBe(status);
+    expect(server.requests.map(({ url }) => url)).toEqual(status === 200 ? ["/v1/models/@127.0.0.1:9/"] : []);
+  });
+
+  test("is not a websocket, which has agents use HTTP", async () => {
+    const headers = {
+      connection: "Upgrade",
+      upgrade: "websocket",
+      "sec-websocket-key": "AAAA",
+      "sec-websocket-version": "13",
+    };
+
+    expect((await askRaw(bench.gateway, "/models/openai/responses", { headers })).status).toBe(426);
+  });
+
+  test.each([
+    ["/openai/responses", { error: { message: expect.stringContaining("OPENAI_API_KEY") } }],
+    [
+      "/anthropic/v1/messages",
+      {
+        type: "error",
+        error: { type: "permission_error", message: expect.stringContaining("ANTHROPIC_API_KEY") },
+      },
+    ],
+    [
+      "/gemini/v1beta/models/g:generateContent",
+      {
+        error: { code: 403, status: "PERMISSION_DENIED", message: expect.stringContaining("GEMINI_API_KEY") },
+      },
+    ],
+  ])("of %s is nothing when no key is configured, and the answer says which", async (path, error) => {
+    const bare = await benchOf({ models: {} });
+
+    const answer = await ask({ path }, bare);
+
+    expect(answer.status).toBe(403);
+    expect(await answer.json()).toMatchObject(error);
+  });
+});
+
+describe("tokens are counted", () => {
+  const chatUsage = {
+    prompt_tokens: 11,
+    completion_tokens: 5,
+    total_tokens: 16,
+    prompt_tokens_details: { cached_tokens: 8 },
+  };
+  const responsesUsage = {
+    input_tokens: 11,
+    output_tokens: 5,
+    total_tokens: 16,
+    input_tokens_details: { cached_tokens: 8 },
+  };
+  const messageUsage = {
+    input_tokens: 2,
+    cache_creation_input_tokens: 1,
+    cache_read_input_tokens: 8,
+    output_tokens: 5,
+  };
+  const geminiUsage = {
+    promptTokenCount: 11,
+    candidatesTokenCount: 3,
+    thoughtsTokenCount: 2,
+    cachedContentTokenCount: 8,
+    totalTokenCount: 16,
+  };
+  const prices = { "m-*": { input: 1_000_000, cached_input: 100_000, output: 2_000_000 } };
+
+  test.each([
+    ["chat", CHAT, { model: "m-1", choices: [{ message: { content: "hi" } }], usage: chatUsage }],
+    ["responses", "/openai/responses", { model: "m-1", output: [], error: null, usage: responsesUsage }],
+    ["messages", "/anthropic/v1/messages", { model: "m-1", content: [], usage: messageUsage }],
+    ["gemini", "/gemini/v1beta/models/m-1:generateContent", { candidates: [], usageMetadata: geminiUsage }],
+    [
+      "gemini's list",
+      "/gemini/v1beta/models/m-1:streamGenerateContent",
+      [{ candidates: [] }, { usageMetadata: geminiUsage }],
+    ],
+  ])("of %s as JSON, and cost by the price list", async (_, path, body) => {
+    const priced = await benchOf({ modelPrices: prices });
+    server.answer = (response) => answerJson(response, body);
+
+    const answer = await ask({ path, body: { model: "m-1" } }, priced);
+
+    expect(await answer.json()).toEqual(body);
+    expect(usageOf(priced.gateway.traffic)).toEqual([1, 11, 5, 16]);
+    expect(priced.gateway.traffic.models.costUsd).toBeCloseTo(3 + 0.8 + 10);
+  });
+
+  const delta = eventOf({
+    choices: [{ delta: { content: 'say "usage": {"prompt_tokens": 99}' } }],
+    usage: null,
+  });
+  test.each([
+    ["chat", CHAT, [delta, eventOf({ model: "m-1", choices: [], usage: chatUsage }), "data: [DONE]\n\n"]],
+    [
+      "responses",
+      "/openai/responses",
+      [
+        eventOf(
+          { type: "response.created", response: { model: "m-1", usage: null, error: null } },
+          "response.created",
+        ),
+        eventOf({ type: "response.output_text.delta", delta: "hi" }, "response.output_text.delta"),
+        eventOf(
+          { type: "response.completed", response: { model: "m-1", usage: responsesUsage } },
+          "response.completed",
+        ),
+      ],
+    ],
+    [
+      "messages",
+      "/anthropic/v1/messages",
+      [
+        eventOf(
+          { type: "message_start", message: { model: "m-1", usage: { ...messageUsage, output_tokens: 1 } } },
+          "message_start",
+        ),
+        eventOf(
+          { type: "content_block_delta", delta: { type: "text_delta", text: "hi" } },
+          "content_block_delta",
+        ),
+        eventOf(
+          { type: "message_delta", delta: { stop_reason: "end_turn" }, usage: { output_tokens: 5 } },
+          "message_delta",
+        ),
+        eventOf({ type: "message_stop" }, "message_stop"),
+      ],
+    ],
+    [
+      "gemini",
+      "/gemini/v1beta/models/m-1:streamGenerateContent?alt=sse",
+      [
+        eventOf({
+          candidates: [{}],
+          usageMetadata: { ...geminiUsage, candidatesTokenCount: 1, totalTokenCount: 14 },
+        }),
+        eventOf({ candidates: [{}], usageMetadata: geminiUsage }).replaceAll("\n", "\r\n"),
+      ],
+    ],
+  ])("of %s as a stream", async (_, path, events) => {
+    const priced = await benchOf({ modelPrices: prices });
+    server.answer = (response) => answerEvents(response, events);
+    const body = { model: "m-1", stream: true, stream_options: { include_usage: true } };
+
+    const answer = await ask({ path, body }, priced);
+
+    expect(await answer.text()).toBe(events.join(""));
+    expect(usageOf(priced.gateway.traffic)).toEqual([1, 11, 5, 16]);
+    expect(priced.gateway.traffic.models.costUsd).toBeCloseTo(3 + 0.8 + 10);
+  });
+
+  test("also where each byte comes by itself", async () => {
+    const text = eventOf({ choices: [], usage: chatUsage, note: "grüß dich" });
+    server.answer = async (response) => {
+      response.writeHead(200, { "content-type": "text/event-stream; charset=utf-8" });
+      for (const byte of Buffer.from(text)) {
+        response.write(Buffer.from([byte]));
+        await new Promise(setImmediate);
+      }
+      response.end();
+    };
+
+    expect(await (await ask({ path: "/openai/responses" })).text()).toBe(text);
+    expect(usageOf(bench.gateway.traffic)).toEqual([1, 11, 5, 16]);
+  });
+
+  test("of a chat that did not ask to be told them, and sees nothing of it", async () => {
+    const rest = [delta, "data: [DONE]\n\n"];
+    server.answer = (response, { body }) => {
+      const isAsked = JSON.parse(body).stream_options?.include_usage === true;
+      const usage = isAsked ? [eventOf({ choices: [], usage: chatUsage })] : [];
+      answerEvents(response, [delta, ...usage, "data: [DONE]\n\n"]);
+    };
+
+    const answer = await ask({
+      path: CHAT,
+      body: { model: "m", stream: true, messages: [], stream_options: { other: 1 } },
+    });
+
+    expect(await answer.text()).toBe(rest.join(""));
+    expect(JSON.parse(server.requests[0]?.body ?? "")).toEqual({
+      model: "m",
+      stream: true,
+      messages: [],
+      stream_options: { other: 1, include_usage: true },
+    });
+    expect(usageOf(bench.gateway.traffic)).toEqual([1, 11, 5, 16]);
+  });
+
+  test("before the sandbox has the answer", async () => {
+    server.answer = (response) => {
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      response.write(eventOf({ type: "response.completed", response: { usage: responsesUsage } }));
+    };
+
+    const answer = await ask({ path: "/openai/responses" });
+    const reader = answer.body?.getReader();
+    await reader?.read();
+
+    expect(usageOf(bench.gateway.traffic)).toEqual([1, 11, 5, 16]);
+    await reader?.cancel();
+  });
+
+  test("and watchers are told at once, until they want no more", async () => {
+    server.answer = (response) => answerJson(response, { usage: chatUsage });
+    const told: number[] = [];
+    const stop = bench.gateway.watch(({ models }) => told.push(models.totalTokens));
+
+    await ask({ path: CHAT });
+    stop();
+    await ask({ path: CHAT });
+
+    expect(told).toEqual([0, 16]);
+    expect(usageOf(bench.gateway.traffic)).toEqual([2, 22, 10, 32]);
+  });
+
+  test("not of answers that hold nonsense, which pass as they are", async () => {
+    const answers = [
+      '{"usage":',
+      '{"usage":{"prompt_tokens":-5,"completion_tokens":"many"}}',
+      '{"usage":7}',
+      "[null]",
+    ];
+    for (const text of answers) {
+      server.answer = (response) =>
+        void response.writeHead(200, { "content-type": "application/json" }).end(text);
+
+      expect(await (await ask({ path: CHAT })).text()).toBe(text);
+    }
+    expect(usageOf(bench.gateway.traffic)).toEqual([4, 0, 0, 0]);
+  });
+});
+
+describe("a failure", () => {
+  test.each([
+    ["/openai/responses", 401, { error: { message: "Incorrect API key provided", code: "invalid_api_key" } }],
+    [
+      "/anthropic/v1/messages",
+      529,
+      { type: "error", error: { type: "overloaded_error", message: "Incorrect API key provided" } },
+    ],
+    [
+      "/gemini/v1beta/models/g:generateContent",
+      429,
+      [{ error: { code: 429, message: "Incorrect API key provided" } }],
+    ],
+    [CHAT, 404, { detail: "Incorrect API key provided" }],
+    [CHAT, 500, { error: "Incorrect API key provided" }],
+  ])("of %s with %i is told, and passes as it is", async (path, status, body) => {
+    server.answer = (response) => {
+      response.setHeader("retry-after", "7");
+      response.setHeader("x-request-id", "req-1");
+      answerJson(response, body, status);
+    };
+
+    const answer = await ask({ path });
+
+    expect([answer.status, await answer.json(), answer.headers.get("retry-after")]).toEqual([
+      status,
+      body,
+      "7",
+    ]);
+    expect(bench.gateway.traffic.modelFailure).toEqual({ status, message: "Incorrect API key provided" });
+    expect(usageOf(bench.gateway.traffic)).toEqual([0, 0, 0, 0]);
+  });
+
+  test.each([
+    [
+      "/anthropic/v1/messages",
+      { type: "error", error: { type: "overloaded_error", message: "Too busy" } },
+      529,
+    ],
+    [
+      "/openai/responses",
+      { type: "response.failed", response: { error: { code: "rate_limit_exceeded", message: "Too busy" } } },
+      429,
+    ],
+    ["/openai/responses", { type: "error", code: "server_error", message: "Too busy" }, 500],
+    [CHAT, { error: { code: 402, message: "Too busy" } }, 402],
+    [
+      "/gemini/v1beta/models/g:streamGenerateContent",
+      { error: { code: 503, message: "Too busy", status: "UNAVAILABLE" } },
+      503,
+    ],
+  ])("within a stream of %s is one, too: %j", async (path, event, status) => {
+    server.answer = (response) => answerEvents(response, [eventOf({ hello: 1 }), eventOf(event)]);
+
+    await (await ask({ path })).text();
+
+    expect(bench.gateway.traffic.modelFailure).toEqual({ status, message: "Too busy" });
+  });
+
+  test("is over with the next good answer", async () => {
+    server.answer = (response) => answerJson(response, {}, 500);
+    await ask({ path: CHAT });
+    expect(bench.gateway.traffic.modelFailure).toEqual({ status: 500, message: "{}" });
+    server.answer = (response) => answerJson(response, {});
+
+    await ask({ path: CHAT });
+
+    expect(bench.gateway.traffic.modelFailure).toBeUndefined();
+  });
+
+  test("is not what a list of models answers", async () => {
+    server.answer = (response) => answerJson(response, {}, 404);
+
+    expect((await ask({ method: "GET", path: "/openai/models" })).status).toBe(404);
+    expect(bench.gateway.traffic.modelFailure).toBeUndefined();
+  });
+
+  test("without a status is a model that cannot be reached", async () => {
+    const away = await startAnsweringServer();
+    await away.stop();
+    const lost = await benchOf({ models: { openai: { key: KEY, baseUrl: away.url } } });
+
+    const answer = await ask({ path: CHAT }, lost);
+
+    expect([answer.status, await answer.json()]).toEqual([
+      502,
+      { error: expect.objectContaining({ code: "502" }) },
+    ]);
+    expect(lost.gateway.traffic.modelFailure).toEqual({
+      message: "The server could not be reached: the connection was refused (ECONNREFUSED).",
+    });
+    expect(JSON.stringify(lost.gateway.traffic)).not.toContain("127.0.0.1");
+  });
+
+  test.each([
+    ["never begins to answer", { answerMs: 300 }, 504],
+    ["stops in its answer", { idleMs: 300 }, 200],
+  ])("is a model that %s", async (_, limits, status) => {
+    const hasty = await benchOf({ limits });
+    server.early = (_request, response) => {
+      if (status === 200)
+        response.writeHead(200, { "content-type": "text/event-stream" }).write(": hello\n\n");
+      return true;
+    };
+
+    const answer = await ask({ path: CHAT }, hasty);
+
+    expect(answer.status).toBe(status);
+    if (status === 200) await expect(answer.text()).rejects.toThrow();
+    expect(hasty.gateway.traffic.modelFailure?.message).toMatch(
+      status === 200 ? /broke off/ : /did not answer in time/,
+    );
+    expect(hasty.logged).toEqual([]);
+  });
+
+  test("is not what the sandbox itself broke off", async () => {
+    server.early = (_request, response) => {
+      response.writeHead(200, { "content-type": "text/event-stream" }).write(": hello\n\n");
+      return true;
+    };
+    const stop = new AbortController();
+    const answer = await fetch(`${bench.gateway.address}/models${CHAT}`, {
+      method: "POST",
+      body: "{}",
+      signal: stop.signal,
+    });
+    expect(answer.status).toBe(200);
+
+    stop.abort();
+
+    server.early = () => false;
+    await ask({ path: CHAT });
+    expect(bench.gateway.traffic).toMatchObject({ models: { calls: 2 } });
+    expect(bench.gateway.traffic.modelFailure).toBeUndefined();
+    expect(bench.logged).toEqual([]);
+  });
+
+  test("that says more than is wanted is told by its status", async () => {
+    server.answer = (response) =>
+      void response.writeHead(500, { "content-type": "text/html" }).end("x".repeat(300_000));
+
+    const answer = await ask({ path: CHAT });
+
+    expect([answer.status, (await answer.text()).length < 300]).toEqual([500, true]);
+    expect(bench.gateway.traffic.modelFailure).toEqual({ status: 500, message: "HTTP 500" });
+  });
+});
+
+describe("a gateway that is shut", () => {
+  test("refuses model calls for good with the reason, in words that each client understands", async () => {
+    bench.gateway.shut("The budget of 5 USD is used up.");
+    bench.gateway.shut("Another reason.");
+
+    for (const path of [
+      "/openai/responses",
+      "/anthropic/v1/messages",
+      "/gemini/v1/models/g:generateContent",
+    ]) {
+      const answer = await ask({ path });
+
+      expect([answer.status, await answer.json()]).toEqual([
+        403,
+        expect.objectContaining({
+          error: expect.objectContaining({ message: "The budget of 5 USD is used up." }),
+        }),
+      ]);
+    }
+    expect(server.requests).toEqual([]);
+  });
+
+  test("cuts the calls that run, at both ends", async () => {
+    let upstreamCalls = 0;
+    const upstream = Promise.withResolvers<void>();
+    server.early = (_request, response) => {
+      upstreamCalls += 1;
+      response.writeHead(200, { "content-type": "text/event-stream" }).write(eventOf({ hello: 1 }));
+      response.once("close", () => upstream.resolve());
+      return true;
+    };
+    const answer = await ask({ path: CHAT });
+    const silent = Promise.withResolvers<void>();
+    server.early = (_request, response) => {
+      upstreamCalls += 1;
+      response.once("close", () => silent.resolve());
+      return true;
+    };
+    const waiting = ask({ path: "/openai/responses" });
+    await waitFor(() => upstreamCalls === 2, { what: "both calls" });
+
+    bench.gateway.shut("Cancelled.");
+
+    await expect(answer.text()).rejects.toThrow();
+    await upstream.promise;
+    await silent.promise;
+    expect((await waiting).status).toBe(403);
+    expect(bench.gateway.traffic.modelFailure).toBeUndefined();
+    expect(bench.logged).toEqual([]);
+  });
+});
+
+describe("limits", () => {
+  test("a body that is too large is refused, whether or not it says so before", async () => {
+    const narrow = await benchOf({ limits: { bodyBytes: 1_000 } });
+
+    const told = await askRaw(narrow.gateway, "/models/openai/responses", {
+      method: "POST",
+      body: "x".repeat(1_001),
+    });
+    const chunked = await askRaw(narrow.gateway, "/models/openai/responses", {
+      method: "POST",
+      body: `${"x".repeat(1_001)}`,
+      headers: { "transfer-encoding": "chunked" },
+    });
+
+    expect([told.status, chunked.status]).toEqual([413, 413]);
+    expect(server.requests).toEqual([]);
+  });
+
+  test("one call too many is to be tried again", async () => {
+    const narrow = await benchOf({ limits: { modelCalls: 1 } });
+    const arrived = Promise.withResolvers<void>();
+    server.early = () => {
+      arrived.resolve();
+      return true;
+    };
+    const first = ask({ path: CHAT }, narrow).catch(() => undefined);
+    await arrived.promise;
+
+    expect((await ask({ path: CHAT }, narrow)).status).toBe(429);
+    await narrow.gateway.close();
+    await first;
+  });
+
+  test("what is too large to be held passes unread", async () => {
+    const narrow = await benchOf({ limits: { heldBytes: 100 } });
+    const long = "x".repeat(50_000);
+    server.answer = (response, { body }) =>
+      answerJson(response, { body: body.length, long, usage: { prompt_tokens: 3 } });
+
+    const answer = await ask({ path: CHAT, body: { stream: true, long } }, narrow);
+
+    expect(await answer.json()).toMatchObject({ body: 50_025, long });
+    expect(usageOf(narrow.gateway.traffic)).toEqual([1, 0, 0, 0]);
+    expect(server.requests[0]?.body).not.toContain("include_usage");
+  });
+
+  test("a packed chat is refused, as it could ask for anything", async () => {
+    expect((await ask({ path: CHAT, headers: { "content-encoding": "gzip" } })).status).toBe(415);
+  });
+});

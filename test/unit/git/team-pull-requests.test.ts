@@ -1,0 +1,68 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import type { TeamId, ThreadKey } from "../../../src/core/ids.ts";
+import type { Installation } from "../../../src/core/people/installation.ts";
+import { FIRST_TEAM } from "../../../src/core/people/team.ts";
+import type { OpenPullRequests, PullRequest } from "../../../src/core/ports/pull-requests.ts";
+import type { Storage } from "../../../src/core/ports/storage.ts";
+import { createTeamPullRequests } from "../../../src/git/team-pull-requests.ts";
+import { MemoryNews } from "../../../src/news/memory-news.ts";
+import { createMemoryStorage } from "../../../src/storage/memory/memory-storage.ts";
+import { ManualClock } from "../../support/manual-clock.ts";
+
+const OTHER_TEAM = "00000000-0000-7000-8000-000000000002" as TeamId;
+const REPOSITORY = { owner: "acme", name: "widgets" };
+const WORDS = { branch: "errand/1", title: "Fix", body: "", isDraft: true };
+const PULL: PullRequest = {
+  url: "https://forge.example/acme/widgets/pull/1",
+  branch: "errand/1",
+  thread: { adapter: "forge", installation: "7", key: "1" as ThreadKey },
+};
+
+describe("the pull requests of a team", () => {
+  let installations: Storage["installations"];
+  let installation: Installation;
+  beforeEach(async () => {
+    const parts = { clock: new ManualClock(), news: new MemoryNews(), sendJobs: () => undefined };
+    ({ installations } = createMemoryStorage(parts));
+    installation = await installations.ensure("forge", "7");
+  });
+
+  const opens: OpenPullRequests = async ({ name }) =>
+    name === "widgets"
+      ? {
+          installation: "7",
+          open: async () => PULL,
+          find: async (branch) => (branch === "b" ? PULL : undefined),
+        }
+      : undefined;
+  const ofTeams = () =>
+    createTeamPullRequests(
+      new Map<string, OpenPullRequests>([
+        ["other", async () => undefined],
+        ["forge", opens],
+      ]),
+      installations,
+    );
+
+  test("are opened and found by the installation's own team", async () => {
+    const pulls = ofTeams();
+
+    expect(await pulls.open({ ...WORDS, teamId: FIRST_TEAM, repository: REPOSITORY })).toBe(PULL);
+    expect(await pulls.find(FIRST_TEAM, REPOSITORY, "b")).toBe(PULL);
+    expect(await pulls.find(FIRST_TEAM, REPOSITORY, "c")).toBeUndefined();
+  });
+
+  test("are nobody else's", async () => {
+    const pulls = ofTeams();
+
+    expect(await pulls.open({ ...WORDS, teamId: OTHER_TEAM, repository: REPOSITORY })).toBeUndefined();
+    expect(await pulls.find(OTHER_TEAM, REPOSITORY, "b")).toBeUndefined();
+    expect(await pulls.find(FIRST_TEAM, { owner: "acme", name: "gadgets" }, "b")).toBeUndefined();
+  });
+
+  test("are nobody's while the installation is switched off", async () => {
+    await installations.update({ ...installation, enabled: false });
+
+    expect(await ofTeams().find(FIRST_TEAM, REPOSITORY, "b")).toBeUndefined();
+  });
+});
