@@ -1,23 +1,55 @@
-import { access, constants } from "node:fs/promises";
-import type { AgentCatalogueView, CatalogueEntry } from "../core/ports/agent-catalogue.ts";
-import type { AgentCatalogue, CatalogueAgent } from "./catalogue.ts";
+import type { AgentCatalogueView, AgentModel, CatalogueEntry } from "../core/ports/agent-catalogue.ts";
+import { defaultAgentName } from "./agent-chooser.ts";
+import type { AgentDefinition } from "./agent-definition.ts";
+import { defaultModelFor, missingFor, modelsOf } from "./agent-models.ts";
+import type { AgentPrograms } from "./agent-programs.ts";
+import type { AgentSetting } from "./agent-settings.ts";
+import type { AgentCatalogue } from "./catalogue.ts";
+import type { ModelServers } from "./models.ts";
 
-export function createCatalogueView(catalogue: AgentCatalogue, defaultName: string): AgentCatalogueView {
-  const isFirst = ({ name }: CatalogueAgent): number => (name === defaultName ? 0 : 1);
-  const agents = [...catalogue.values()].sort((a, b) => isFirst(a) - isFirst(b));
-  return { defaultName, list: () => Promise.all(agents.map(entryOf)) };
+export interface CatalogueViewOptions {
+  readonly catalogue: AgentCatalogue;
+  readonly servers: ModelServers;
+  readonly setting: AgentSetting;
+  readonly defaultModel?: string;
+  readonly programs: Pick<AgentPrograms, "isThere">;
 }
 
-async function entryOf(agent: CatalogueAgent): Promise<CatalogueEntry> {
-  const { name, displayName, description, version, license, models } = agent;
-  const installed = await isInstalled(agent);
+export function createCatalogueView(options: CatalogueViewOptions): AgentCatalogueView {
+  const defaultName = defaultAgentName(options.setting, options.servers);
+  const isFirst = ({ name }: AgentDefinition): number => (name === defaultName ? 0 : 1);
+  const agents = [...options.catalogue.values()].sort((a, b) => isFirst(a) - isFirst(b));
+  return { defaultName, list: () => Promise.all(agents.map((agent) => entryOf(options, agent))) };
+}
+
+async function entryOf(options: CatalogueViewOptions, agent: AgentDefinition): Promise<CatalogueEntry> {
+  const { name, displayName, description, license } = agent;
+  const version = agent.npmPackage?.version ?? agent.version;
+  const installed = await options.programs.isThere(agent);
+  const missing = missingFor(agent, options.servers);
+  const needs = [...(missing === undefined ? [] : [missing]), ...(installed ? [] : [notInstalled(agent)])];
   return {
-    ...{ name, displayName, description, version, license, models, installed },
-    needs: installed ? [] : ["Its program is not on this machine."],
+    ...{ name, displayName, description, license, installed, needs },
+    usable: missing === undefined && (installed || agent.npmPackage !== undefined),
+    models: modelsFor(options, agent),
+    ...(version === undefined ? {} : { version }),
   };
 }
 
-async function isInstalled({ argv: [program], readable }: CatalogueAgent): Promise<boolean> {
-  const files = [access(program, constants.X_OK), ...readable.map((path) => access(path, constants.R_OK))];
-  return (await Promise.allSettled(files)).every(({ status }) => status === "fulfilled");
+function notInstalled({ npmPackage }: AgentDefinition): string {
+  if (npmPackage === undefined) return "Its program is not on this machine.";
+  return `It is installed when a run first needs it (${npmPackage.name}@${npmPackage.version} from npm).`;
+}
+
+/** The first is what it takes when none is named, which may be one that only the operator knows. */
+function modelsFor(
+  { defaultModel, servers }: CatalogueViewOptions,
+  agent: AgentDefinition,
+): readonly AgentModel[] {
+  const models = modelsOf(agent, servers).map(({ by: _, ...model }) => model);
+  const first = defaultModelFor(agent, servers, defaultModel)?.id;
+  if (first === undefined) return models;
+  const listed = models.find(({ id }) => id === first);
+  const own = { id: first, displayName: first, provider: "of this server", seesImages: true };
+  return [listed ?? own, ...models.filter((model) => model !== listed)];
 }

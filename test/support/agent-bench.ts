@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { AgentDefinition, AgentLaunch } from "../../src/agents/agent-definition.ts";
 import type { RunId } from "../../src/core/ids.ts";
 import type {
   AgentObserver,
@@ -10,6 +11,30 @@ import type {
   AgentUpdate,
 } from "../../src/core/ports/agent-runner.ts";
 import type { Workspace } from "../../src/core/ports/workspace.ts";
+import { anIdleGateway } from "./idle-gateway.ts";
+
+/** What a runner needs besides a catalogue and a sandbox, for agents that are there and have no model. */
+export const BARE_RUNNER = {
+  programs: { provide: async () => "" },
+  servers: {},
+  requireSandboxFor: () => undefined,
+  variablesOf: () => ({}),
+  log: { debug: () => undefined, warn: () => undefined },
+};
+
+/** An agent that is a program of a test's. */
+export function aScriptedAgent(
+  name: string,
+  argv: AgentLaunch["argv"],
+  launch: Partial<AgentLaunch> = {},
+): AgentDefinition {
+  return {
+    ...{ name, displayName: name, description: "", license: "none", providers: [], isDemo: false },
+    models: [{ id: name, displayName: name, provider: "test", seesImages: false }],
+    ...{ tellsCost: false, countsUsage: "by turn", takesToolServers: true },
+    launch: () => ({ argv, env: {}, readable: [], ...launch }),
+  };
+}
 
 export type MakeRunner = (dataDir: string) => AgentRunner;
 
@@ -32,7 +57,8 @@ export class AgentBench {
   private constructor(root: string, runner: AgentRunner) {
     this.#root = root;
     this.#runner = runner;
-    this.workspace = { directory: join(root, "run", "workspace"), home: join(root, "run", "home") };
+    const directory = join(root, "run", "workspace");
+    this.workspace = { directory, workingDirectory: directory, home: join(root, "run", "home") };
   }
 
   static async open(makeRunner: MakeRunner): Promise<AgentBench> {
@@ -58,6 +84,8 @@ export class AgentBench {
       runId: RUN_ID,
       agent: "demo",
       workspace: this.workspace,
+      gateway: anIdleGateway(),
+      toolServers: {},
       variables: {},
       permissionPolicy: "allow" as const,
       signal: new AbortController().signal,

@@ -1,21 +1,26 @@
 import { type ClientConnection, client, RequestError } from "@agentclientprotocol/sdk/unstable";
 import { AppError } from "../../core/errors.ts";
 import type { AgentObserver, AgentRunner, AgentSession, AgentStart } from "../../core/ports/agent-runner.ts";
+import type { Gateway } from "../../core/ports/gateway.ts";
 import type { Sandbox } from "../../sandboxes/sandbox.ts";
-import type { AgentProgram } from "../catalogue.ts";
+import type { AgentDefinition, AgentLaunch } from "../agent-definition.ts";
+import { defaultModelFor, modelFor } from "../agent-models.ts";
+import type { AgentPrograms } from "../agent-programs.ts";
+import type { ModelServers, PlacedModel } from "../models.ts";
 import { AcpSession } from "./acp-session.ts";
+import { agentCommand } from "./agent-command.ts";
 import { toAppError } from "./agent-error.ts";
 import { AgentProcess, atMost } from "./agent-process.ts";
+import { writeHomeFiles } from "./home-files.ts";
 import { type MessageTap, openMessageStream } from "./message-stream.ts";
 import { type OpenedSession, openSession } from "./open-session.ts";
 import { PermissionDesk } from "./permission-desk.ts";
 import { TerminalOutput } from "./terminal-output.ts";
+import { boundedUpdate } from "./update-bounds.ts";
 import { mapUpdate } from "./update-mapping.ts";
 
-/** The slowest agent measured takes 3 s on a cold disk; a busy machine is given a lot more. */
-const START_TIMEOUT_MS = 60_000;
-
-const SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+/** The slowest agent measured takes 3 s, and has needed 40 on a machine that was busy with others. */
+const START_TIMEOUT_MS = 120_000;
 
 /** What the driver needs of a log; pino's logger is one. */
 export interface AgentLog {
@@ -23,11 +28,17 @@ export interface AgentLog {
   warn(facts: object, message: string): void;
 }
 
-type Programs = ReadonlyMap<string, AgentProgram>;
-
 export interface AcpRunnerOptions {
-  readonly catalogue: Programs;
+  readonly catalogue: ReadonlyMap<string, AgentDefinition>;
+  readonly programs: Pick<AgentPrograms, "provide">;
   readonly sandbox: Sandbox;
+  /** Fails for an agent that is not run in this sandbox. */
+  readonly requireSandboxFor: (agent: AgentDefinition) => void;
+  readonly servers: ModelServers;
+  /** For runs that name none, of agents that can have it. */
+  readonly defaultModel?: string;
+  /** What all processes of an attempt have in their environment. */
+  readonly variablesOf: (gateway: Gateway) => Readonly<Record<string, string>>;
   readonly log: AgentLog;
   readonly startTimeoutMs?: number;
 }
@@ -43,8 +54,10 @@ async function startSession(
   observer: AgentObserver,
 ): Promise<AgentSession> {
   const agent = findAgent(options.catalogue, request.agent);
+  options.requireSandboxFor(agent);
+  const prepared = { agent, launch: await prepareLaunch(options, agent, request, observer) };
   try {
-    return await new SessionStart(options, agent, request, observer).run();
+    return await new SessionStart(options, prepared, request, observer).run();
   } catch (error) {
     if (request.previousSession === undefined || request.signal.aborted || !isProcessFailure(error)) {
       throw error;
@@ -52,11 +65,11 @@ async function startSession(
     // An agent that dies over its old session would otherwise fail the run at each follow-up.
     options.log.warn({ runId: request.runId, err: error }, "agent.load_failed");
     const { previousSession: _, ...fresh } = request;
-    return await new SessionStart(options, agent, fresh, observer).run();
+    return await new SessionStart(options, prepared, fresh, observer).run();
   }
 }
 
-function findAgent(catalogue: Programs, name: string): AgentProgram {
+function findAgent(catalogue: AcpRunnerOptions["catalogue"], name: string): AgentDefinition {
   const agent = catalogue.get(name);
   if (agent === undefined) {
     const remedy = `Use one of: ${[...catalogue.keys()].join(", ")}.`;
@@ -65,25 +78,70 @@ function findAgent(catalogue: Programs, name: string): AgentProgram {
   return agent;
 }
 
+/** Installs the agent where it is not yet, and lays out what it needs to begin with. */
+async function prepareLaunch(
+  options: AcpRunnerOptions,
+  agent: AgentDefinition,
+  request: AgentStart,
+  observer: AgentObserver,
+): Promise<AgentLaunch> {
+  const model = modelOf(options, agent, request.modelId);
+  const tell = (text: string) => observer.update({ kind: "agent.notice", severity: "info", text });
+  const directory = await options.programs.provide(agent, tell, request.signal);
+  const { basePrompt, gateway, permissionPolicy, workspace } = request;
+  const launch = agent.launch({
+    directory,
+    address: gateway.address,
+    servers: options.servers,
+    home: workspace.home,
+    permissionPolicy,
+    ...(model === undefined ? {} : { model }),
+    ...(basePrompt === undefined ? {} : { basePrompt }),
+  });
+  await writeHomeFiles(workspace.home, launch.files);
+  return launch;
+}
+
+/** A key may have been taken away since the run was created. */
+function modelOf(
+  { defaultModel, servers }: AcpRunnerOptions,
+  agent: AgentDefinition,
+  asked: string | undefined,
+): PlacedModel | undefined {
+  if (asked === undefined) return defaultModelFor(agent, servers, defaultModel);
+  const model = modelFor(agent, asked, servers);
+  if (typeof model !== "string") return model;
+  throw new AppError("integration_not_configured", model);
+}
+
 function isProcessFailure(error: unknown): boolean {
   return error instanceof AppError && error.code === "agent_process_failed";
+}
+
+interface Prepared {
+  readonly agent: AgentDefinition;
+  readonly launch: AgentLaunch;
 }
 
 /** One try at starting an agent; on failure nothing of it is left. */
 class SessionStart {
   readonly #options: AcpRunnerOptions;
+  readonly #prepared: Prepared;
   readonly #request: AgentStart;
   readonly #observer: AgentObserver;
   readonly #process: AgentProcess;
   readonly #permissions: PermissionDesk;
   #replaying = false;
 
-  constructor(options: AcpRunnerOptions, agent: AgentProgram, request: AgentStart, observer: AgentObserver) {
+  constructor(options: AcpRunnerOptions, prepared: Prepared, request: AgentStart, observer: AgentObserver) {
     this.#options = options;
+    this.#prepared = prepared;
     this.#request = request;
     this.#observer = observer;
     this.#permissions = new PermissionDesk(request.permissionPolicy, observer);
-    this.#process = new AgentProcess(options.sandbox.spawn(toCommand(agent, request)));
+    this.#process = new AgentProcess(
+      options.sandbox.spawn(agentCommand(prepared.launch, request, options.variablesOf(request.gateway))),
+    );
   }
 
   async run(): Promise<AgentSession> {
@@ -94,8 +152,12 @@ class SessionStart {
       this.#request.signal.throwIfAborted();
       const opened = await this.#open(connection);
       this.#request.signal.removeEventListener("abort", giveUp);
-      this.#tellRefusedModel(opened);
-      return new AcpSession({ opened, connection, process: this.#process, permissions: this.#permissions });
+      this.#tellShortcomings(opened);
+      return new AcpSession({
+        ...{ opened, connection, process: this.#process, permissions: this.#permissions },
+        gateway: this.#request.gateway,
+        countsUsage: this.#prepared.agent.countsUsage,
+      });
     } catch (error) {
       const failure = await this.#toFailure(error);
       await this.#process.close();
@@ -120,7 +182,7 @@ class SessionStart {
       update: (update) => {
         const mapped = this.#replaying ? undefined : mapUpdate(update);
         if (mapped !== undefined) {
-          this.#observer.update(terminals.joined(mapped));
+          this.#observer.update(boundedUpdate(terminals.joined(mapped)));
         }
       },
       answered: () => {
@@ -138,7 +200,9 @@ class SessionStart {
       },
     };
     const timeoutMs = this.#options.startTimeoutMs ?? START_TIMEOUT_MS;
-    const opened = await atMost(timeoutMs, openSession(connection.agent, this.#request, replay));
+    const { agent, launch } = this.#prepared;
+    const terms = { ...launch, takesToolServers: agent.takesToolServers };
+    const opened = await atMost(timeoutMs, openSession(connection.agent, this.#request, terms, replay));
     if (opened === undefined) {
       const seconds = Math.round(timeoutMs / 1_000);
       throw new AppError("agent_process_failed", `The agent was not ready after ${seconds} s.`);
@@ -153,28 +217,9 @@ class SessionStart {
     return error instanceof RequestError ? toAppError(error) : await this.#process.failure(error);
   }
 
-  #tellRefusedModel({ refusedModel, agent }: OpenedSession): void {
-    if (refusedModel !== undefined) {
-      const text = `${agent.name} does not offer the model ${refusedModel} and works with its own choice.`;
+  #tellShortcomings({ shortcomings }: OpenedSession): void {
+    for (const text of shortcomings) {
       this.#observer.update({ kind: "agent.notice", severity: "warning", text });
     }
   }
-}
-
-/** A run's own variables come first: none of them takes the place of one of ours. */
-function toCommand(agent: AgentProgram, { variables, workspace }: AgentStart) {
-  return {
-    argv: agent.argv,
-    env: {
-      ...variables,
-      PATH: SYSTEM_PATH,
-      LANG: "C.UTF-8",
-      TERM: "dumb",
-      ...agent.env,
-      HOME: workspace.home,
-    },
-    cwd: workspace.directory,
-    writable: [workspace.directory, workspace.home],
-    readable: agent.readable,
-  };
 }

@@ -5,6 +5,7 @@ import {
   RequestError,
   type Usage,
 } from "@agentclientprotocol/sdk/unstable";
+import { z } from "zod";
 import { AppError } from "../../core/errors.ts";
 import {
   type AgentSession,
@@ -14,8 +15,11 @@ import {
   type StopReason,
   type TurnEnd,
 } from "../../core/ports/agent-runner.ts";
-import { toAppError } from "./agent-error.ts";
+import type { Gateway } from "../../core/ports/gateway.ts";
+import type { AgentDefinition } from "../agent-definition.ts";
+import { bounded, toAppError } from "./agent-error.ts";
 import type { AgentProcess } from "./agent-process.ts";
+import { ModelWatch } from "./model-failure.ts";
 import type { OpenedSession } from "./open-session.ts";
 import type { PermissionDesk } from "./permission-desk.ts";
 
@@ -24,6 +28,8 @@ export interface SessionParts {
   readonly connection: ClientConnection;
   readonly process: AgentProcess;
   readonly permissions: PermissionDesk;
+  readonly gateway: Gateway;
+  readonly countsUsage: AgentDefinition["countsUsage"];
 }
 
 export class AcpSession implements AgentSession {
@@ -32,7 +38,9 @@ export class AcpSession implements AgentSession {
   readonly agent: AgentSession["agent"];
   readonly #parts: SessionParts;
   #preamble: string;
-  #turn: { cancelled: boolean } | undefined;
+  #turn: Turn | undefined;
+  /** Of the turns so far, as far as the agent told. */
+  #told: TokenUsage = NONE;
 
   constructor(parts: SessionParts) {
     this.#parts = parts;
@@ -46,17 +54,31 @@ export class AcpSession implements AgentSession {
     if (this.#turn !== undefined) {
       throw new Error("prompt was called while another turn is running");
     }
-    const turn = { cancelled: false };
+    const turn: Turn = { cancelled: false, models: new ModelWatch(this.#parts.gateway) };
     this.#turn = turn;
     try {
       const words = await this.#enter(extras.mode);
       // An agent forgets a cancel that came before its turn.
       if (turn.cancelled) return { stopReason: "cancelled" };
-      return toTurnEnd(await this.#request(words + text, extras.images));
+      return this.#ended(await this.#answer(words + text, extras.images, turn), turn);
     } catch (error) {
       return await this.#failed(error, turn);
     } finally {
+      turn.models.end();
       this.#turn = undefined;
+    }
+  }
+
+  async steer(text: string): Promise<boolean> {
+    if (this.#turn === undefined || this.#turn.cancelled || !this.#parts.opened.canSteer) return false;
+    const { agent } = this.#parts.connection;
+    const prompt: ContentBlock[] = [{ type: "text", text }];
+    try {
+      const answer = await agent.request("_session/steering", { sessionId: this.sessionId, prompt });
+      return injected.safeParse(answer).success;
+    } catch {
+      // Refused, or the agent is gone, which the running prompt tells.
+      return false;
     }
   }
 
@@ -93,6 +115,33 @@ export class AcpSession implements AgentSession {
     return this.#parts.connection.agent.request("session/prompt", { sessionId: this.sessionId, prompt });
   }
 
+  /** Ends when the agent says so, or when its model has failed so often that nobody need wait for that. */
+  async #answer(text: string, images: PromptExtras["images"], turn: Turn): Promise<PromptResponse> {
+    const answered = this.#request(text, images);
+    const first = await Promise.race([answered, turn.models.gaveUp]);
+    if (!(first instanceof AppError)) return first;
+    answered.catch(() => undefined);
+    await this.#notifyCancel();
+    throw first;
+  }
+
+  #ended(response: PromptResponse, turn: Turn): TurnEnd {
+    const stopReason = stopReasonOf(response);
+    const usage = turn.models.usage() ?? this.#usageOf(response);
+    const failure = stopReason === "cancelled" ? undefined : turn.models.failure();
+    // Copilot and codex end a turn well whatever the model answered, and say in prose that it did not.
+    if (failure !== undefined) throw failure;
+    return { stopReason, ...(usage ? { usage } : {}) };
+  }
+
+  /** Of this turn alone, also where the agent counts on. */
+  #usageOf({ usage }: PromptResponse): TokenUsage | undefined {
+    if (!usage) return undefined;
+    const before = this.#parts.countsUsage === "by session" ? this.#told : NONE;
+    this.#told = toUsage(usage);
+    return minus(this.#told, before);
+  }
+
   async #notifyCancel(): Promise<void> {
     const { agent, signal } = this.#parts.connection;
     try {
@@ -105,7 +154,7 @@ export class AcpSession implements AgentSession {
     }
   }
 
-  async #failed(error: unknown, turn: { readonly cancelled: boolean }): Promise<TurnEnd> {
+  async #failed(error: unknown, turn: Turn): Promise<TurnEnd> {
     if (error instanceof AppError) {
       throw error;
     }
@@ -116,26 +165,44 @@ export class AcpSession implements AgentSession {
     if (turn.cancelled) {
       return { stopReason: "cancelled" };
     }
-    throw toAppError(error);
+    // What the gateway saw is no guess.
+    throw turn.models.failure() ?? toAppError(error);
   }
 }
+
+interface Turn {
+  cancelled: boolean;
+  readonly models: ModelWatch;
+}
+
+type TokenUsage = NonNullable<TurnEnd["usage"]>;
+
+const NONE: TokenUsage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
+
+const injected = z.object({ outcome: z.literal("injected") });
 
 function imageBlock({ bytes, mimeType }: PromptImage): ContentBlock {
   return { type: "image", mimeType, data: Buffer.from(bytes).toString("base64") };
 }
 
-function toTurnEnd({ stopReason, usage }: PromptResponse): TurnEnd {
-  if (!isStopReason(stopReason)) {
-    throw new AppError(
-      "agent_process_failed",
-      `The agent ended its turn for a reason that is not known: ${stopReason}`,
-    );
-  }
-  return { stopReason, ...(usage ? { usage: toUsage(usage) } : {}) };
+function stopReasonOf({ stopReason }: PromptResponse): StopReason {
+  if (isStopReason(stopReason)) return stopReason;
+  const message = `The agent ended its turn for a reason that is not known: ${stopReason}`;
+  throw new AppError("agent_process_failed", bounded(message));
 }
 
-function toUsage({ inputTokens, outputTokens, totalTokens }: Usage): NonNullable<TurnEnd["usage"]> {
+function toUsage({ inputTokens, outputTokens, totalTokens }: Usage): TokenUsage {
   return { inputTokens, outputTokens, totalTokens };
+}
+
+/** An agent that was started anew may have begun to count anew. */
+function minus(now: TokenUsage, before: TokenUsage): TokenUsage {
+  if (now.totalTokens < before.totalTokens) return now;
+  return {
+    inputTokens: now.inputTokens - before.inputTokens,
+    outputTokens: now.outputTokens - before.outputTokens,
+    totalTokens: now.totalTokens - before.totalTokens,
+  };
 }
 
 function isStopReason(reason: string): reason is StopReason {

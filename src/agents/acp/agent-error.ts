@@ -8,7 +8,7 @@ const MAX_MESSAGE_CHARS = 2_000;
 /** ACP's own code for "log in first"; agents use it for a model that refuses the key. */
 const AUTHENTICATION_REQUIRED = -32_000;
 
-const KEY_REMEDY = "Check the agent's key and that it may use this model.";
+export const KEY_REMEDY = "Check the agent's key and that it may use this model.";
 
 const details = z.looseObject({
   errorKind: z.string().optional().catch(undefined),
@@ -47,10 +47,18 @@ function codeOf(rpcCode: number, data: Details, message: string): ErrorCode {
     return "external_authentication_required";
   }
   const kind = `${data.errorKind ?? ""} ${data.code ?? ""} ${message}`;
-  if (/insufficient_quota|billing|credit balance/i.test(kind)) {
+  if (saysQuotaIsGone(kind)) {
     return "insufficient_credits";
   }
-  return codeOfStatus(statusOf(rpcCode, data, message));
+  const status = statusOf(rpcCode, data, message);
+  return (status === undefined ? undefined : codeOfStatus(status)) ?? "agent_process_failed";
+}
+
+/** A 429 is one of two things, and only words tell which. */
+export function saysQuotaIsGone(message: string): boolean {
+  return /insufficient_quota|billing|credit balance|exceeded your current quota|out of credits/i.test(
+    message,
+  );
 }
 
 function statusOf(rpcCode: number, data: Details, message: string): number | undefined {
@@ -69,15 +77,13 @@ function isHttpError(status: number | undefined): status is number {
   return status !== undefined && status >= 400 && status < 600;
 }
 
-function codeOfStatus(status: number | undefined): ErrorCode {
+/** Undefined: it says nothing of whose fault it is. */
+export function codeOfStatus(status: number): ErrorCode | undefined {
   if (status === 401 || status === 403) {
     return "external_authentication_required";
   }
   if (status === 402) {
     return "insufficient_credits";
   }
-  if (status === 429 || (status !== undefined && status >= 500)) {
-    return "resource_unavailable";
-  }
-  return "agent_process_failed";
+  return status === 429 || status >= 500 ? "resource_unavailable" : undefined;
 }

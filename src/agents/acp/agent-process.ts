@@ -65,7 +65,7 @@ export class AgentProcess {
 
 function describeExit({ code, signal, reason }: SandboxExit): string {
   if (reason !== undefined) {
-    return `The agent could not be started: ${reason}`;
+    return code === 127 ? `The agent could not be started: ${reason}` : `The agent was ended. ${reason}`;
   }
   return signal === null
     ? `The agent's process ended with exit code ${code ?? "unknown"}.`

@@ -6,9 +6,13 @@ import {
   PROTOCOL_VERSION,
   RequestError,
 } from "@agentclientprotocol/sdk/unstable";
+import { z } from "zod";
 import { AppError } from "../../core/errors.ts";
 import type { AgentStart } from "../../core/ports/agent-runner.ts";
+import type { AgentLaunch } from "../agent-definition.ts";
 import { type OpenedModes, SessionMode } from "./session-mode.ts";
+import { SessionOptions } from "./session-options.ts";
+import { offeredToolServers } from "./tool-servers.ts";
 
 export interface OpenedSession {
   readonly sessionId: string;
@@ -16,8 +20,10 @@ export interface OpenedSession {
   readonly agent: { readonly name: string; readonly version?: string };
   /** Put ahead of the first prompt, where the agent has no channel of its own for a base prompt. */
   readonly preamble?: string;
-  /** Undefined when no model was asked for, or the agent took it. */
-  readonly refusedModel?: string;
+  /** What was asked for and cannot be had, each as a sentence for people. */
+  readonly shortcomings: readonly string[];
+  /** Whether it takes words in the middle of a turn. */
+  readonly canSteer: boolean;
   readonly mode: SessionMode;
   /** Whether it looks at images in a prompt. */
   readonly seesImages: boolean;
@@ -32,32 +38,67 @@ export interface Replay {
   begin(): void;
 }
 
+/** What of the launch matters once the agent runs. */
+export interface SessionTerms
+  extends Pick<AgentLaunch, "authenticate" | "instructions" | "setsModel" | "tellsBasePrompt"> {
+  readonly takesToolServers: boolean;
+}
+
 /** Speaks with a fresh agent until it can be prompted. Rejects with what the agent answered. */
 export async function openSession(
   agent: ClientContext,
   start: AgentStart,
+  terms: SessionTerms,
   replay: Replay,
 ): Promise<OpenedSession> {
   const initialized = await initialize(agent);
-  const { basePrompt, previousSession } = start;
+  if (terms.authenticate !== undefined) await agent.request("authenticate", { methodId: terms.authenticate });
+  const basePrompt = toldOnOpening(start, terms);
+  const { previousSession } = start;
   const hasChannel = Boolean(initialized.agentCapabilities?.sessionCapabilities?.systemPrompt);
-  const session = sessionRequest(start, hasChannel);
+  const offered = offeredToolServers(start, initialized, terms.takesToolServers);
+  const session: NewSessionRequest = {
+    cwd: start.workspace.workingDirectory,
+    mcpServers: offered.servers,
+    ...(basePrompt && hasChannel ? { systemPrompt: appended(basePrompt) } : {}),
+  };
   const loaded =
     previousSession !== undefined && initialized.agentCapabilities?.loadSession === true
       ? await load(agent, { ...session, sessionId: previousSession }, replay)
       : undefined;
   const opened = loaded ?? (await agent.request("session/new", session));
-  const refusedModel = await chooseModel(agent, opened, start.modelId);
+  const options = new SessionOptions(agent, opened);
+  const { name, version } = nameOf(initialized, start.agent);
   return {
     sessionId: opened.sessionId,
     resumed: loaded !== undefined,
-    agent: nameOf(initialized, start.agent),
+    agent: { name, ...(version === undefined ? {} : { version }) },
     mode: new SessionMode(agent, opened.sessionId, opened),
     seesImages: initialized.agentCapabilities?.promptCapabilities?.image === true,
+    canSteer: takesSteering(initialized),
     // An agent that was resumed has been told in the session's first prompt.
     ...(basePrompt && !hasChannel && !loaded ? { preamble: fence(basePrompt) } : {}),
-    ...(refusedModel === undefined ? {} : { refusedModel }),
+    shortcomings: [
+      ...offered.leftOut.map((server) => `${name} does not take the tool server ${server}.`),
+      ...(await options.choose("model", terms.setsModel ? undefined : start.modelId)).map(
+        (model) => `${name} does not offer the model ${model} and works with its own choice.`,
+      ),
+      ...(await options.choose("thought_level", start.reasoningLevel)).map(
+        (level) => `${name} does not offer the reasoning level ${level} and works with its own choice.`,
+      ),
+    ],
   };
+}
+
+function toldOnOpening({ basePrompt }: AgentStart, { instructions, tellsBasePrompt }: SessionTerms): string {
+  const told = tellsBasePrompt ? [instructions] : [basePrompt, instructions];
+  return told.filter(Boolean).join("\n\n");
+}
+
+const steering = z.object({ steering: z.object({ supported: z.literal(true) }) });
+
+function takesSteering({ _meta }: InitializeResponse): boolean {
+  return steering.safeParse(_meta).success;
 }
 
 async function initialize(agent: ClientContext): Promise<InitializeResponse> {
@@ -76,12 +117,8 @@ async function initialize(agent: ClientContext): Promise<InitializeResponse> {
   return initialized;
 }
 
-function sessionRequest({ basePrompt, workspace }: AgentStart, hasChannel: boolean): NewSessionRequest {
-  const base = { cwd: workspace.directory, mcpServers: [] };
-  if (!basePrompt || !hasChannel) {
-    return base;
-  }
-  return { ...base, systemPrompt: { mode: "append", content: [{ type: "text", text: basePrompt }] } };
+function appended(basePrompt: string): NonNullable<NewSessionRequest["systemPrompt"]> {
+  return { mode: "append", content: [{ type: "text", text: basePrompt }] };
 }
 
 /** Undefined when the agent could not; a session that is gone is not worth failing a run for. */
@@ -100,23 +137,6 @@ async function load(
     }
     throw error;
   }
-}
-
-/** ACP has no request for it: a model is a configuration option of category `model`. */
-async function chooseModel(
-  agent: ClientContext,
-  { sessionId, configOptions }: SessionAnswer,
-  modelId: string | undefined,
-): Promise<string | undefined> {
-  if (modelId === undefined) {
-    return undefined;
-  }
-  const option = configOptions?.find(({ category, type }) => category === "model" && type === "select");
-  if (option === undefined || !JSON.stringify(option).includes(JSON.stringify(modelId))) {
-    return modelId;
-  }
-  await agent.request("session/set_config_option", { sessionId, configId: option.id, value: modelId });
-  return undefined;
 }
 
 function nameOf({ agentInfo }: InitializeResponse, fallback: string): OpenedSession["agent"] {

@@ -24,7 +24,8 @@ const CHARS_PER_TOKEN = 4;
 
 const INTRODUCTION =
   "I am Errand's built-in demo agent. I have no model: I look at the files and write a report. " +
-  "Agents with a model are not in this version yet.";
+  "For a real agent, set one of OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY or OPENAI_BASE_URL where this " +
+  "server is started.";
 
 /** An agent of the Agent Client Protocol that needs no model, keeping its sessions below `home`. */
 export function createDemoAgent(home: string): AgentApp {

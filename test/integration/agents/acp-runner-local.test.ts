@@ -2,9 +2,8 @@ import { createAcpRunner } from "../../../src/agents/acp/acp-runner.ts";
 import { createCatalogue } from "../../../src/agents/catalogue.ts";
 import { createLocalSandbox } from "../../../src/sandboxes/local/local-sandbox.ts";
 import { describeAgentRunner } from "../../contract/agent-runner-contract.ts";
-
-const log = { debug: () => {}, warn: () => {} };
+import { BARE_RUNNER } from "../../support/agent-bench.ts";
 
 describeAgentRunner("ACP (demo agent, local)", (dataDir) =>
-  createAcpRunner({ catalogue: createCatalogue(), sandbox: createLocalSandbox(dataDir), log }),
+  createAcpRunner({ ...BARE_RUNNER, catalogue: createCatalogue(), sandbox: createLocalSandbox(dataDir) }),
 );

@@ -5,7 +5,7 @@ import { createAcpRunner } from "../../../src/agents/acp/acp-runner.ts";
 import { createCatalogue } from "../../../src/agents/catalogue.ts";
 import type { ToolCallUpdate } from "../../../src/core/ports/agent-runner.ts";
 import { createLocalSandbox } from "../../../src/sandboxes/local/local-sandbox.ts";
-import { AgentBench } from "../../support/agent-bench.ts";
+import { AgentBench, BARE_RUNNER } from "../../support/agent-bench.ts";
 
 describe("the demo agent", () => {
   let bench: AgentBench;
@@ -14,12 +14,12 @@ describe("the demo agent", () => {
   });
   afterEach(() => bench.close());
 
-  it("says once a session that it has no model, and that there is none with one yet", async () => {
+  it("says once a session that it has no model, and which variables give an agent one", async () => {
     const { session, said } = await bench.start();
     await session.prompt("hello");
     await session.prompt("hello again");
 
-    for (const words of ["I have no model", "not in this version yet"]) {
+    for (const words of ["I have no model", "ANTHROPIC_API_KEY", "OPENAI_BASE_URL"]) {
       expect(said().split(words)).toHaveLength(2);
     }
   });
@@ -105,6 +105,9 @@ describe("the demo agent", () => {
 });
 
 function demoRunner(dataDir: string) {
-  const log = { debug: () => {}, warn: () => {} };
-  return createAcpRunner({ catalogue: createCatalogue(), sandbox: createLocalSandbox(dataDir), log });
+  return createAcpRunner({
+    ...BARE_RUNNER,
+    catalogue: createCatalogue(),
+    sandbox: createLocalSandbox(dataDir),
+  });
 }

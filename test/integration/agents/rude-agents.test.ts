@@ -2,10 +2,10 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createAcpRunner } from "../../../src/agents/acp/acp-runner.ts";
-import type { AgentProgram } from "../../../src/agents/catalogue.ts";
+import type { AgentDefinition, AgentLaunch } from "../../../src/agents/agent-definition.ts";
 import { createLocalSandbox } from "../../../src/sandboxes/local/local-sandbox.ts";
 import { processesWith, uniqueSeconds } from "../../contract/sandbox-contract.ts";
-import { AgentBench } from "../../support/agent-bench.ts";
+import { AgentBench, aScriptedAgent, BARE_RUNNER } from "../../support/agent-bench.ts";
 import { waitFor } from "../../support/wait-for.ts";
 
 const RUDE_AGENT = join(import.meta.dirname, "../../fixtures/agents/rude-agent.mjs");
@@ -201,13 +201,14 @@ function start(way: string, changes: Parameters<AgentBench["start"]>[0] = {}, wa
 }
 
 async function startWith(
-  catalogue: ReadonlyMap<string, AgentProgram>,
+  catalogue: ReadonlyMap<string, AgentDefinition>,
   changes: Parameters<AgentBench["start"]>[0] = {},
   ways: Ways = {},
 ) {
   const log = { debug: (facts: object) => void noise.push(facts), warn: () => {} };
   bench = await AgentBench.open((dataDir) =>
     createAcpRunner({
+      ...BARE_RUNNER,
       catalogue,
       sandbox: createLocalSandbox(dataDir),
       log,
@@ -221,6 +222,9 @@ function chosenModel(): string {
   return join(bench?.workspace.directory ?? "", "chosen-model");
 }
 
-function catalogueOf(argv: readonly [string, ...string[]]): ReadonlyMap<string, AgentProgram> {
-  return new Map([["rude", { name: "rude", argv, env: {}, readable: [] }]]);
+function catalogueOf(
+  argv: AgentLaunch["argv"],
+  launch: Partial<AgentLaunch> = {},
+): ReadonlyMap<string, AgentDefinition> {
+  return new Map([["rude", aScriptedAgent("rude", argv, launch)]]);
 }

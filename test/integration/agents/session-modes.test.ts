@@ -4,7 +4,7 @@ import { afterEach, expect, it } from "vitest";
 import { createAcpRunner } from "../../../src/agents/acp/acp-runner.ts";
 import type { AgentSession } from "../../../src/core/ports/agent-runner.ts";
 import { createLocalSandbox } from "../../../src/sandboxes/local/local-sandbox.ts";
-import { AgentBench } from "../../support/agent-bench.ts";
+import { AgentBench, aScriptedAgent, BARE_RUNNER } from "../../support/agent-bench.ts";
 import { waitFor } from "../../support/wait-for.ts";
 
 const RUDE_AGENT = join(import.meta.dirname, "../../fixtures/agents/rude-agent.mjs");
@@ -17,12 +17,12 @@ afterEach(() => bench?.close());
 
 async function start(way: string, previousSession?: string): Promise<AgentSession> {
   const argv = [process.execPath, RUDE_AGENT, way, "heard"] as const;
-  const agent = { name: "rude", displayName: "Rude", argv, env: {}, readable: [], isDemo: false };
+  const agent = aScriptedAgent("rude", argv);
   bench = await AgentBench.open((dataDir) =>
     createAcpRunner({
+      ...BARE_RUNNER,
       catalogue: new Map([["rude", agent]]),
       sandbox: createLocalSandbox(dataDir),
-      log: { debug: () => {}, warn: () => {} },
     }),
   );
   const { session } = await bench.start({

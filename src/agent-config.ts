@@ -1,0 +1,68 @@
+import { join } from "node:path";
+import { z } from "zod";
+import { AGENT_SETTINGS, type AgentSetting, parseCommand } from "./agents/agent-settings.ts";
+
+export interface AgentConfig {
+  /** Who does the runs that name no agent. */
+  readonly setting: AgentSetting;
+  /** The model of runs that name none, for agents that can have it. */
+  readonly model: string | undefined;
+  /** What `custom` is. Undefined: there is no such agent. */
+  readonly custom:
+    | { readonly argv: readonly [string, ...string[]]; readonly readable: readonly string[] }
+    | undefined;
+  /** The environment in which npm installs agents: none of our keys, but what leads it to its registry. */
+  readonly npmVariables: Readonly<Record<string, string>>;
+}
+
+const command = z
+  .string()
+  .transform((text, context) => {
+    const words = parseCommand(text);
+    if (words !== undefined) return words;
+    context.addIssue({ code: "custom", message: "must be a JSON array of words, or words as for a shell" });
+    return z.NEVER;
+  })
+  .optional();
+const paths = z
+  .string()
+  .default("")
+  .transform((text) => text.split(":").filter((path) => path !== ""))
+  .refine((all) => all.every((path) => path.startsWith("/")), "must be absolute paths, separated by colons");
+
+export const agentVariables = {
+  ERRAND_AGENT: z.enum(AGENT_SETTINGS).default("auto"),
+  ERRAND_MODEL: z.string().max(200, "must have at most 200 characters").optional(),
+  ERRAND_AGENT_COMMAND: command,
+  ERRAND_AGENT_READABLE: paths,
+};
+type AgentVariables = z.infer<z.ZodObject<typeof agentVariables>>;
+type Env = Readonly<Record<string, string | undefined>>;
+
+export function agentConfigOf(given: AgentVariables, env: Env): AgentConfig {
+  const { ERRAND_AGENT_COMMAND: argv, ERRAND_AGENT_READABLE: readable } = given;
+  return {
+    setting: given.ERRAND_AGENT,
+    model: given.ERRAND_MODEL,
+    custom: argv === undefined ? undefined : { argv, readable },
+    npmVariables: npmVariablesIn(env),
+  };
+}
+
+export function agentProblems({ ERRAND_AGENT, ERRAND_AGENT_COMMAND }: AgentVariables): string[] {
+  return ERRAND_AGENT === "custom" && ERRAND_AGENT_COMMAND === undefined
+    ? ["ERRAND_AGENT=custom needs ERRAND_AGENT_COMMAND: the command of an agent that speaks ACP."]
+    : [];
+}
+
+const NPM_NAMES = /^(path|npm_config_.*|(https?|all|no)_proxy|node_extra_ca_certs|ssl_cert_(file|dir))$/i;
+
+/** npm has a home of its own while it installs; the operator's settings are read where they are. */
+function npmVariablesIn(env: Env): Readonly<Record<string, string>> {
+  const settings: readonly (readonly [string, string])[] =
+    env.HOME === undefined ? [] : [["npm_config_userconfig", join(env.HOME, ".npmrc")]];
+  const named = Object.entries(env).filter(
+    (entry): entry is [string, string] => NPM_NAMES.test(entry[0]) && entry[1] !== undefined,
+  );
+  return Object.fromEntries([...settings, ...named]);
+}

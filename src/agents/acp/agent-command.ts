@@ -1,0 +1,35 @@
+import type { AgentStart } from "../../core/ports/agent-runner.ts";
+import type { SandboxCommand } from "../../sandboxes/sandbox.ts";
+import type { AgentLaunch } from "../agent-definition.ts";
+
+const SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+/**
+ * The agent as its sandbox starts it. A run's own variables come first: none of them takes the place of one of ours.
+ * `shared` is what all processes of the attempt have in their environment.
+ */
+export function agentCommand(
+  launch: AgentLaunch,
+  start: AgentStart,
+  shared: Readonly<Record<string, string>>,
+): SandboxCommand {
+  const { gateway, image, runId, variables, workspace } = start;
+  return {
+    argv: launch.argv,
+    env: {
+      ...variables,
+      ...shared,
+      PATH: SYSTEM_PATH,
+      LANG: "C.UTF-8",
+      TERM: "dumb",
+      ...launch.env,
+      HOME: workspace.home,
+    },
+    cwd: workspace.workingDirectory,
+    writable: [workspace.directory, workspace.home],
+    readable: launch.readable,
+    label: runId,
+    ...(gateway.door === undefined ? {} : { door: gateway.door }),
+    ...(image === undefined ? {} : { image }),
+  };
+}

@@ -1,0 +1,74 @@
+import { AppError, type ErrorCode } from "../../core/errors.ts";
+import type { Gateway, GatewayTraffic, ModelFailure } from "../../core/ports/gateway.ts";
+import { bounded, codeOfStatus, KEY_REMEDY, saysQuotaIsGone } from "./agent-error.ts";
+
+/** How the model's last answer ends a turn, as the gateway saw it. */
+function failureOf({ message, status }: ModelFailure): AppError {
+  const code = codeFor(status, message);
+  const remedy = code === "external_authentication_required" ? { remedy: KEY_REMEDY } : {};
+  return new AppError(code, bounded(`The model answered with an error: ${message}`), remedy);
+}
+
+function codeFor(status: number | undefined, message: string): ErrorCode {
+  if (status === undefined) return "resource_unavailable";
+  if (saysQuotaIsGone(message)) return "insufficient_credits";
+  // The rest of 4xx: there is no such model, or the request is too large for it.
+  return codeOfStatus(status) ?? "invalid_request";
+}
+
+/** Failures in a row, after which nobody waits for another try. A refused key is not accepted by repeating. */
+const FAILURES_MAX = 5;
+const REFUSALS_MAX = 3;
+
+/** What the model answers during one turn: agents do not tell it truly, and some would try for ever. */
+export class ModelWatch {
+  readonly gaveUp: Promise<AppError>;
+  readonly #gateway: Gateway;
+  readonly #before: GatewayTraffic;
+  readonly #stop: () => void;
+  #giveUp: (failure: AppError) => void = () => undefined;
+  #last: ModelFailure | undefined;
+  #failures = 0;
+
+  constructor(gateway: Gateway) {
+    this.#gateway = gateway;
+    this.#before = gateway.traffic;
+    this.#last = this.#before.modelFailure;
+    this.gaveUp = new Promise((resolve) => {
+      this.#giveUp = resolve;
+    });
+    this.#stop = gateway.watch(({ modelFailure }) => this.#look(modelFailure));
+  }
+
+  /** The model's last answer in this turn, when that was an error. */
+  failure(): AppError | undefined {
+    const { modelFailure } = this.#gateway.traffic;
+    if (modelFailure === undefined || modelFailure === this.#before.modelFailure) return undefined;
+    return failureOf(modelFailure);
+  }
+
+  /** Of this turn, when a model was asked through the gateway at all. */
+  usage() {
+    const { models: now } = this.#gateway.traffic;
+    const { models: before } = this.#before;
+    if (now.calls === before.calls || now.totalTokens === before.totalTokens) return undefined;
+    return {
+      inputTokens: now.inputTokens - before.inputTokens,
+      outputTokens: now.outputTokens - before.outputTokens,
+      totalTokens: now.totalTokens - before.totalTokens,
+    };
+  }
+
+  end(): void {
+    this.#stop();
+  }
+
+  #look(failure: ModelFailure | undefined): void {
+    if (failure === this.#last) return;
+    this.#last = failure;
+    this.#failures = failure === undefined ? 0 : this.#failures + 1;
+    if (failure === undefined) return;
+    const told = failureOf(failure);
+    if (this.#failures >= (told.retryable ? FAILURES_MAX : REFUSALS_MAX)) this.#giveUp(told);
+  }
+}

@@ -1,0 +1,50 @@
+import {
+  type ClientContext,
+  RequestError,
+  type SessionConfigOption,
+} from "@agentclientprotocol/sdk/unstable";
+
+/** What an agent lets its client choose. ACP has no requests of their own for model and effort: they are options. */
+export class SessionOptions {
+  readonly #agent: ClientContext;
+  readonly #sessionId: string;
+  #options: readonly SessionConfigOption[];
+
+  constructor(
+    agent: ClientContext,
+    opened: { readonly sessionId: string; readonly configOptions?: readonly SessionConfigOption[] | null },
+  ) {
+    this.#agent = agent;
+    this.#sessionId = opened.sessionId;
+    this.#options = opened.configOptions ?? [];
+  }
+
+  /** What of the wish the agent does not offer: nothing, or all of it. */
+  async choose(category: string, wanted: string | undefined): Promise<readonly string[]> {
+    if (wanted === undefined) return [];
+    const option = this.#options.find((each) => each.category === category && each.type === "select");
+    const value = valuesOf(option).find((each) => each.toLowerCase() === wanted.toLowerCase());
+    if (option === undefined || value === undefined) return [wanted];
+    if (option.currentValue === value) return [];
+    return (await this.#set(option.id, value)) ? [] : [wanted];
+  }
+
+  /** The options of one model are not those of another. */
+  async #set(configId: string, value: string): Promise<boolean> {
+    const sessionId = this.#sessionId;
+    try {
+      const answer = await this.#agent.request("session/set_config_option", { sessionId, configId, value });
+      this.#options = answer.configOptions ?? [];
+      return true;
+    } catch (error) {
+      if (error instanceof RequestError) return false;
+      throw error;
+    }
+  }
+}
+
+function valuesOf(option: SessionConfigOption | undefined): readonly string[] {
+  if (option?.type !== "select") return [];
+  const entries = option.options.flatMap((entry) => ("options" in entry ? entry.options : [entry]));
+  return entries.map(({ value }) => value);
+}

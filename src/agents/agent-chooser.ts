@@ -1,0 +1,137 @@
+import { AppError, type ErrorOptions } from "../core/errors.ts";
+import type { AgentChoice } from "../core/runs/new-run.ts";
+import type { RunConfig } from "../core/runs/run.ts";
+import type { AgentDefinition } from "./agent-definition.ts";
+import { defaultModelFor, missingFor, modelFor } from "./agent-models.ts";
+import type { AgentSetting } from "./agent-settings.ts";
+import type { AgentCatalogue } from "./catalogue.ts";
+import { hasCompatible, type ModelServers, PROVIDER_VARIABLES, type Provider, placeModel } from "./models.ts";
+
+export interface AgentChooserOptions {
+  readonly catalogue: AgentCatalogue;
+  readonly servers: ModelServers;
+  readonly setting: AgentSetting;
+  /** For runs that name none. */
+  readonly defaultModel?: string;
+  /** Whether it is known what a model costs. */
+  readonly isPriced: (modelId: string) => boolean;
+}
+
+interface Asked {
+  readonly id: string;
+  /** Of the run's configuration. */
+  readonly path: string;
+}
+
+/** The agent of runs that name neither an agent nor a model. */
+export function defaultAgentName(setting: AgentSetting, servers: ModelServers): string {
+  if (setting !== "auto") return setting;
+  if (hasCompatible(servers)) return "opencode";
+  const provider = (["anthropic", "openai", "gemini"] as const).find((each) => servers[each] !== undefined);
+  return provider === undefined ? "demo" : NATIVE[provider];
+}
+
+const NATIVE: Readonly<Record<Provider, string>> = { anthropic: "claude", openai: "codex", gemini: "gemini" };
+
+/** What cannot be satisfied is refused before there is a run. */
+export function createAgentChooser(options: AgentChooserOptions): AgentChoice {
+  return {
+    choose: (config) => {
+      const asked = modelAskedFor(config);
+      const type = config.harness?.type;
+      // `oz` is what public clients call the server's default agent.
+      const agent =
+        type === undefined || type === "oz" ? byModel(options, asked) : byName(options, type, asked);
+      requirePrice(options, agent, config, asked);
+      return agent.name;
+    },
+  };
+}
+
+function modelAskedFor({ harness, model_id: id }: RunConfig): Asked | undefined {
+  if (harness?.model_id) return { id: harness.model_id, path: "config.harness.model_id" };
+  return id ? { id, path: "config.model_id" } : undefined;
+}
+
+function byName(options: AgentChooserOptions, type: string, asked: Asked | undefined): AgentDefinition {
+  const { catalogue } = options;
+  const agent = catalogue.get(type);
+  if (agent !== undefined) return usable(options, agent, asked);
+  const names = Array.from(catalogue.keys()).join(", ");
+  throw refused(
+    `There is no agent named "${type}" here.`,
+    "config.harness.type",
+    `must be one of: ${names}`,
+    {
+      remedy: type === "custom" ? "Set ERRAND_AGENT_COMMAND to its command." : `Use one of: ${names}.`,
+    },
+  );
+}
+
+/** An operator's own choice does what it can; otherwise each model is for the agent of those who made it. */
+function byModel(options: AgentChooserOptions, asked: Asked | undefined): AgentDefinition {
+  const { servers, setting } = options;
+  const usual = known(options, defaultAgentName(setting, servers));
+  if (asked === undefined || usual.isDemo) return usable(options, usual, undefined);
+  if (setting !== "auto" && typeof modelFor(usual, asked.id, servers) !== "string")
+    return usable(options, usual, asked);
+  const placed = placeModel(asked.id, servers);
+  if (placed === undefined) throw unknownModel(asked);
+  const isForAny = placed.provider === "openai" && hasCompatible(servers);
+  return usable(options, known(options, isForAny ? "opencode" : NATIVE[placed.provider]), asked);
+}
+
+function known({ catalogue }: AgentChooserOptions, name: string): AgentDefinition {
+  const agent = catalogue.get(name);
+  if (agent === undefined) throw new Error(`There is no agent ${name} in the catalogue.`);
+  return agent;
+}
+
+function usable(
+  { servers }: AgentChooserOptions,
+  agent: AgentDefinition,
+  asked: Asked | undefined,
+): AgentDefinition {
+  const missing = missingFor(agent, servers);
+  if (missing !== undefined) {
+    const remedy = "Set it where this server is started, or choose another agent.";
+    throw refused(missing, asked?.path ?? "config.harness.type", "has no model here", { remedy });
+  }
+  const model = asked === undefined ? undefined : modelFor(agent, asked.id, servers);
+  if (asked !== undefined && typeof model === "string")
+    throw refused(model, asked.path, "cannot be had by this agent here");
+  return agent;
+}
+
+function unknownModel({ id, path }: Asked): AppError {
+  const variables = Object.values(PROVIDER_VARIABLES).join(", ");
+  return refused(`Nobody here is known to have a model "${id}".`, path, "is not known", {
+    remedy: `Name one of GET /agent/models, or have OPENAI_BASE_URL set to a server that has it (${variables}).`,
+  });
+}
+
+/** A limit that nobody can watch would be none. */
+function requirePrice(
+  { defaultModel, isPriced, servers }: AgentChooserOptions,
+  agent: AgentDefinition,
+  { budget }: RunConfig,
+  asked: Asked | undefined,
+): void {
+  if (budget?.max_cost_usd === undefined || agent.tellsCost) return;
+  const wanted = asked === undefined ? defaultModelFor(agent, servers, defaultModel) : undefined;
+  const model = asked === undefined ? wanted : modelFor(agent, asked.id, servers);
+  if (typeof model === "object" && isPriced(model.id)) return;
+  const name = typeof model === "object" ? `The model ${model.id}` : agent.displayName;
+  throw new AppError(
+    "operation_not_supported",
+    `${name} has no known price, so its cost cannot be limited.`,
+    {
+      remedy: "Limit tokens, minutes or turns instead, or set its price in ERRAND_MODEL_PRICES.",
+      issues: [{ path: "config.budget.max_cost_usd", message: "the price is not known" }],
+    },
+  );
+}
+
+function refused(message: string, path: string, problem: string, more: ErrorOptions = {}): AppError {
+  return new AppError("invalid_request", message, { ...more, issues: [{ path, message: problem }] });
+}

@@ -1,0 +1,38 @@
+import { join } from "node:path";
+import { type AgentDefinition, modelAddress, PLACEHOLDER_KEY } from "../agent-definition.ts";
+import { ANTHROPIC_MODELS } from "../known-models.ts";
+
+/** Of its own ten it says nothing until they are over. */
+const RETRIES = "2";
+
+export const claudeAgent: AgentDefinition = {
+  name: "claude",
+  displayName: "Claude Code",
+  description: "Anthropic's coding agent.",
+  license: "Apache-2.0; the runtime that it brings along is under Anthropic's Commercial Terms",
+  npmPackage: { name: "@agentclientprotocol/claude-agent-acp", version: "0.100.0" },
+  providers: ["anthropic"],
+  models: ANTHROPIC_MODELS,
+  tellsCost: true,
+  countsUsage: "by turn",
+  takesToolServers: true,
+  isDemo: false,
+  launch: ({ address, directory, model }) => ({
+    argv: [
+      process.execPath,
+      join(directory, "node_modules/@agentclientprotocol/claude-agent-acp/dist/index.js"),
+    ],
+    env: {
+      ANTHROPIC_API_KEY: PLACEHOLDER_KEY,
+      ANTHROPIC_BASE_URL: modelAddress(address, "anthropic"),
+      ...(model === undefined ? {} : { ANTHROPIC_MODEL: model.id }),
+      CLAUDE_CODE_MAX_RETRIES: RETRIES,
+      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
+      DISABLE_AUTOUPDATER: "1",
+      // Else the tools of tool servers are hidden behind a search of its own.
+      ENABLE_TOOL_SEARCH: "false",
+    },
+    readable: [directory, process.execPath],
+    setsModel: model !== undefined,
+  }),
+};

@@ -1,0 +1,36 @@
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { AgentDefinition } from "./agent-definition.ts";
+
+const SOURCES = dirname(dirname(fileURLToPath(import.meta.url)));
+const PROJECT = dirname(SOURCES);
+
+/** Its program is the folder beside this file, which nobody imports. */
+export const demoAgent: AgentDefinition = {
+  name: "demo",
+  displayName: "Demo agent (no model)",
+  description: "Looks at the files and writes a report, without a model, a key or the network.",
+  version: "1",
+  license: "Apache-2.0",
+  providers: [],
+  models: [
+    {
+      id: "demo",
+      displayName: "No model",
+      provider: "Errand",
+      seesImages: true,
+      description:
+        "What the demo agent does is written in its program. It takes any other name too, and heeds none.",
+    },
+  ],
+  tellsCost: true,
+  countsUsage: "by turn",
+  takesToolServers: false,
+  isDemo: true,
+  launch: () => ({
+    argv: [process.execPath, join(SOURCES, "agents", "demo", "main.ts")],
+    env: {},
+    // package.json says that the sources are modules; without it node guesses, and warns on stderr.
+    readable: [SOURCES, join(PROJECT, "node_modules"), join(PROJECT, "package.json"), process.execPath],
+  }),
+};

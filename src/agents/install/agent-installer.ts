@@ -1,0 +1,179 @@
+import { access, chmod, lstat, mkdir, mkdtemp, readdir, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { AppError } from "../../core/errors.ts";
+import type { AgentDefinition, NpmPackage } from "../agent-definition.ts";
+import type { AgentPrograms } from "../agent-programs.ts";
+import { type LockTiming, whileLocked } from "./install-lock.ts";
+import { npmInstall } from "./npm-install.ts";
+
+export interface AgentInstallerOptions {
+  readonly dataDir: string;
+  /** npm's environment: PATH, and the settings of npm, proxies and certificates that the operator has. */
+  readonly variables: Readonly<Record<string, string>>;
+  readonly timing?: LockTiming;
+}
+
+type Tell = (text: string) => void;
+type Packaged = AgentDefinition & { readonly npmPackage: NpmPackage };
+
+interface Installation {
+  readonly ended: Promise<void>;
+  readonly listeners: Set<Tell>;
+}
+
+/**
+ * Fetches agents when they are first needed, each into `<dataDir>/agents/<name>@<version>`. A directory of that name
+ * is always whole: it is filled under another name first. What was killed on the way begins again and finds in npm's
+ * cache what was fetched already.
+ */
+export class AgentInstaller implements AgentPrograms {
+  readonly #options: AgentInstallerOptions;
+  readonly #root: string;
+  readonly #running = new Map<string, Installation>();
+  readonly #closing = new AbortController();
+
+  constructor(options: AgentInstallerOptions) {
+    this.#options = options;
+    this.#root = join(options.dataDir, "agents");
+  }
+
+  async isThere(agent: AgentDefinition): Promise<boolean> {
+    return isPackaged(agent) ? exists(this.#directoryOf(agent)) : hasProgram(agent, "");
+  }
+
+  async provide(agent: AgentDefinition, tell: Tell, signal: AbortSignal): Promise<string> {
+    if (!isPackaged(agent)) return "";
+    const directory = this.#directoryOf(agent);
+    if (await exists(directory)) return directory;
+    const installation = this.#running.get(directory) ?? this.#begin(agent, directory);
+    installation.listeners.add(tell);
+    tell(`Installing ${agent.displayName} ${agent.npmPackage.version} (${agent.npmPackage.name} from npm).`);
+    try {
+      await unlessAborted(installation.ended, signal);
+    } finally {
+      installation.listeners.delete(tell);
+    }
+    return directory;
+  }
+
+  /** Ends what runs. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await Promise.allSettled(Array.from(this.#running.values(), ({ ended }) => ended));
+  }
+
+  #directoryOf({ name, npmPackage: { version } }: Packaged): string {
+    return join(this.#root, `${name}@${version}`);
+  }
+
+  #begin(agent: Packaged, directory: string): Installation {
+    const listeners = new Set<Tell>();
+    const tell = (text: string) => {
+      for (const listener of listeners) listener(text);
+    };
+    const ended = this.#install(agent, directory, tell).finally(() => this.#running.delete(directory));
+    // Whoever asked for it may have gone.
+    ended.catch(() => undefined);
+    const installation = { ended, listeners };
+    this.#running.set(directory, installation);
+    return installation;
+  }
+
+  async #install(agent: Packaged, directory: string, tell: Tell): Promise<void> {
+    await mkdir(this.#root, { recursive: true });
+    const begun = performance.now();
+    const isDone = () => exists(directory);
+    await whileLocked(`${directory}.lock`, isDone, () => this.#fill(agent, directory), this.#options.timing);
+    const seconds = Math.max(1, Math.round((performance.now() - begun) / 1_000));
+    const megabytes = Math.round((await bytesOf(directory)) / 1_000_000);
+    tell(`${agent.displayName} is installed (${seconds} s, ${megabytes} MB).`);
+  }
+
+  async #fill(agent: Packaged, directory: string): Promise<void> {
+    await this.#removeLeftovers(agent.name);
+    const half = await mkdtemp(join(this.#root, `.half-${agent.name}-`));
+    try {
+      await this.#fetch(agent, half);
+      await put(half, directory);
+    } finally {
+      await rm(half, { recursive: true, force: true });
+    }
+  }
+
+  async #fetch({ npmPackage, ...agent }: Packaged, directory: string): Promise<void> {
+    const home = join(this.#root, `.npm-${agent.name}`);
+    await mkdir(home, { recursive: true });
+    // The sandbox's user, who may be another, has to read it.
+    await chmod(directory, 0o755);
+    const { signal } = this.#closing;
+    await npmInstall({ npmPackage, directory, home, variables: this.#options.variables, signal });
+    if (!(await hasProgram(agent, directory))) throw noProgram(agent, npmPackage);
+    await rm(home, { recursive: true, force: true });
+  }
+
+  /** Of one that was killed; whoever holds the lock is alone. */
+  async #removeLeftovers(name: string): Promise<void> {
+    const names = await readdir(this.#root);
+    const left = names.filter((each) => each.startsWith(`.half-${name}-`));
+    await Promise.all(left.map((each) => rm(join(this.#root, each), { recursive: true, force: true })));
+  }
+}
+
+function isPackaged(agent: AgentDefinition): agent is Packaged {
+  return agent.npmPackage !== undefined;
+}
+
+/** Whether all that the launch names is there: a package may have no program for this machine. */
+async function hasProgram(agent: AgentDefinition, directory: string): Promise<boolean> {
+  const { argv, readable } = agent.launch({
+    ...{ directory, address: "", servers: {}, home: "", permissionPolicy: "allow" },
+  });
+  const paths = [...readable, ...argv.filter((word) => word.startsWith("/"))];
+  return (await Promise.all(paths.map(exists))).every(Boolean);
+}
+
+function noProgram({ displayName }: AgentDefinition, { name, version }: NpmPackage): AppError {
+  const machine = `${process.platform}-${process.arch}`;
+  const message = `${name}@${version} has no program for this machine (${machine}).`;
+  return new AppError("environment_setup_failed", message, {
+    remedy: `Choose another agent than ${displayName}, or another machine.`,
+  });
+}
+
+/** Somebody else may have been faster, with the same. */
+async function put(half: string, directory: string): Promise<void> {
+  try {
+    await rename(half, directory);
+  } catch (error) {
+    if (!(await exists(directory))) throw error;
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+async function bytesOf(directory: string): Promise<number> {
+  const entries = await readdir(directory, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile());
+  const sizes = await Promise.all(
+    files.map(async (file) => (await lstat(join(file.parentPath, file.name))).size),
+  );
+  return sizes.reduce((sum, size) => sum + size, 0);
+}
+
+async function unlessAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const giveUp = () => reject(new AppError("agent_process_failed", "The agent is not wanted any more."));
+  if (signal.aborted) giveUp();
+  signal.addEventListener("abort", giveUp, { once: true });
+  try {
+    await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener("abort", giveUp);
+    aborted.catch(() => undefined);
+  }
+}

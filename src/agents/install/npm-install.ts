@@ -1,0 +1,82 @@
+import { spawn } from "node:child_process";
+import { AppError } from "../../core/errors.ts";
+import type { NpmPackage } from "../agent-definition.ts";
+
+/** Of the end of what npm said. */
+const LAST_WORDS_CHARS = 1_000;
+
+export interface NpmInstall {
+  readonly npmPackage: NpmPackage;
+  /** Where to; it is there, and empty. */
+  readonly directory: string;
+  /** npm's own, for what it keeps while it works. */
+  readonly home: string;
+  /** PATH, and what leads npm to its registry. None of our keys. */
+  readonly variables: Readonly<Record<string, string>>;
+  readonly signal: AbortSignal;
+}
+
+const TIMEOUT_MINUTES = 15;
+
+const FLAGS = [
+  // What runs here runs outside every sandbox: none of the packages' own programs may.
+  "--ignore-scripts",
+  ...["--no-audit", "--no-fund", "--no-update-notifier", "--no-save", "--no-package-lock", "--no-global"],
+  ...["--omit=dev", "--loglevel=error", "--no-progress"],
+];
+
+/** Puts a package with all it needs into a directory. Fails with `environment_setup_failed` and npm's last words. */
+export async function npmInstall(install: NpmInstall): Promise<void> {
+  const {
+    npmPackage: { name, version },
+    directory,
+    signal,
+  } = install;
+  const args = ["install", `${name}@${version}`, "--prefix", directory, ...FLAGS];
+  const ending = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MINUTES * 60_000)]);
+  const env = { npm_config_cache: `${install.home}/cache`, ...install.variables, HOME: install.home };
+  const npm = spawn("npm", args, { cwd: directory, env, stdio: ["ignore", "pipe", "pipe"], signal: ending });
+  let said = "";
+  for (const stream of [npm.stdout, npm.stderr]) {
+    stream.setEncoding("utf8");
+    stream.on("data", (text: string) => {
+      said = (said + text).slice(-4 * LAST_WORDS_CHARS);
+    });
+  }
+  const { promise: ended, resolve } = Promise.withResolvers<string | undefined>();
+  npm.once("error", (error) => resolve(reasonOf(error, signal.aborted)));
+  npm.once("close", (code) => resolve(code === 0 ? undefined : lastWords(said, code)));
+  const problem = await ended;
+  if (problem !== undefined) throw failed(`${name}@${version}`, problem);
+}
+
+function failed(what: string, problem: string): AppError {
+  return new AppError(
+    "environment_setup_failed",
+    `The agent's package ${what} could not be installed. ${problem}`,
+    {
+      remedy:
+        "Check that this machine reaches the npm registry (npm_config_registry, HTTPS_PROXY) and has room on its disk.",
+    },
+  );
+}
+
+function reasonOf(error: Error, isStopped: boolean): string {
+  if ("code" in error && error.code === "ENOENT")
+    return "There is no program npm on the PATH: install Node.js together with npm.";
+  if (error.name !== "AbortError") return error.message;
+  return isStopped ? "The installation was stopped." : `npm did not end within ${TIMEOUT_MINUTES} minutes.`;
+}
+
+function lastWords(said: string, code: number | null): string {
+  const words = withoutCredentials(said).trim().slice(-LAST_WORDS_CHARS);
+  return words === "" ? `npm ended with exit code ${code}.` : `npm said: ${words}`;
+}
+
+/** An address of a registry may hold a name and a password, and npm shows settings when it complains of them. */
+function withoutCredentials(text: string): string {
+  return text
+    .replace(/\/\/[^/@\s]+@/g, "//…@")
+    .replace(/(_auth\w*|_password|password|token)(\s*[=:]\s*)\S+/gi, "$1$2…")
+    .replace(/\bnpm_[A-Za-z0-9]{20,}/g, "…");
+}

@@ -1,0 +1,34 @@
+import { join } from "node:path";
+import { type AgentDefinition, modelAddress, PLACEHOLDER_KEY } from "../agent-definition.ts";
+import { OPENAI_MODELS } from "../known-models.ts";
+
+export const qwenAgent: AgentDefinition = {
+  name: "qwen",
+  displayName: "Qwen Code",
+  description: "Alibaba's coding agent, for models that speak OpenAI's chat API.",
+  license: "Apache-2.0",
+  npmPackage: { name: "@qwen-code/qwen-code", version: "0.24.4" },
+  providers: ["openai"],
+  models: OPENAI_MODELS,
+  tellsCost: false,
+  countsUsage: "by turn",
+  takesToolServers: true,
+  isDemo: false,
+  launch: ({ address, directory, model, permissionPolicy }) => ({
+    argv: [
+      ...([process.execPath, join(directory, "node_modules/@qwen-code/qwen-code/cli-entry.js")] as const),
+      ...["--acp", "--approval-mode", permissionPolicy === "allow" ? "yolo" : "default"],
+    ],
+    env: {
+      OPENAI_API_KEY: PLACEHOLDER_KEY,
+      OPENAI_BASE_URL: modelAddress(address, "openai"),
+      OPENAI_MODEL: model?.id ?? OPENAI_MODELS[0].id,
+      QWEN_TELEMETRY_ENABLED: "false",
+      // Else it starts itself anew in a process of its own.
+      QWEN_CODE_NO_RELAUNCH: "true",
+    },
+    readable: [directory, process.execPath],
+    authenticate: "openai",
+    setsModel: true,
+  }),
+};

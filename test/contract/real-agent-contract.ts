@@ -1,0 +1,203 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { copyFile, readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { AgentUpdate } from "../../src/core/ports/agent-runner.ts";
+import {
+  fixtureProgram,
+  openRealAgent,
+  REAL_KEY,
+  type RealAgentBench,
+  reasonToSkipAgent,
+} from "../support/real-agents.ts";
+import { ordered, USAGE } from "../support/scripted-model.ts";
+import { waitFor } from "../support/wait-for.ts";
+import { processesWith, uniqueSeconds } from "./sandbox-contract.ts";
+
+/** Two hundred megabytes of program on a cold disk, beside other tests. */
+const TIMEOUT_MS = 240_000;
+const PATIENCE = { timeoutMs: 120_000 };
+
+/** What is promised of an agent that people use, shown with the program itself and a model that does as it is told. */
+export async function describeRealAgent(name: string): Promise<void> {
+  const skipped = await reasonToSkipAgent(name);
+  const title = `${name}${skipped === undefined ? "" : ` (skipped: ${skipped})`}`;
+
+  describe.skipIf(skipped !== undefined)(title, { timeout: TIMEOUT_MS }, () => {
+    let real: RealAgentBench;
+    beforeEach(async () => {
+      real = await openRealAgent(name);
+    });
+    afterEach(() => real[Symbol.asyncDispose]());
+
+    it("works in the workspace, on a follow-up too, and knows the real key at no time", async () => {
+      const { session, said } = await real.start({ basePrompt: "Answer as a pirate." });
+
+      const end = await session.prompt(ordered({ shell: "echo written > made.txt; env" }));
+      await session.prompt(ordered({ say: "second answer" }));
+
+      expect(await readFile(join(real.bench.workspace.workingDirectory, "made.txt"), "utf8")).toBe(
+        "written\n",
+      );
+      expect(end.stopReason).toBe("end_turn");
+      expect(end.usage?.totalTokens).toBeGreaterThanOrEqual(2 * USAGE.total_tokens);
+      expect(said()).toContain("second answer");
+      const asked = real.model.requests().filter((request) => request.includes("second answer"));
+      for (const words of ["made.txt", "Answer as a pirate."])
+        expect(asked.some((request) => request.includes(words))).toBe(true);
+      expect(said()).toContain("HOME=");
+      expect(said()).not.toContain(REAL_KEY);
+      expect(await processesWith(REAL_KEY)).toEqual([]);
+      expect(environments().filter((each) => each.includes(REAL_KEY))).toEqual([]);
+    });
+
+    it("uses a tool server that is a program, with a secret of its own", async () => {
+      const env = { PINGER_SECRET: "of-the-run" };
+      const program = join(real.bench.workspace.directory, "pinger.mjs");
+      await copyFile(fixtureProgram("pinger.mjs"), program);
+      const pinger = { command: process.execPath, args: [program], env };
+      const { session, updates, said } = await real.start({ toolServers: { pinger } });
+
+      await session.prompt(ordered({ server: "pinger", tool: "ping", arguments: { word: "marco" } }));
+
+      expect(said()).toContain("pong marco of-the-run");
+      expect(statusesOf(updates)).toContain("completed");
+    });
+
+    it("asks before a command when that is the policy, and heeds the answer", async () => {
+      const answers: ("reject_once" | "allow_once")[] = ["reject_once", "allow_once"];
+      const asked: string[] = [];
+      const { session } = await real.start({ permissionPolicy: "ask" }, async ({ title, options }) => {
+        asked.push(title);
+        const wanted = answers.shift();
+        return options.find(({ kind }) => kind === wanted)?.optionId;
+      });
+      const files = () => readdir(real.bench.workspace.workingDirectory);
+
+      await session.prompt(ordered({ shell: "touch first.txt", asks: true }));
+      expect(await files()).toEqual([]);
+      await session.prompt(ordered({ shell: "touch second.txt", asks: true }));
+
+      expect(await files()).toEqual(["second.txt"]);
+      expect(asked.join()).toMatch(/first\.txt.*second\.txt/);
+    });
+
+    it("stops in the middle of an answer, and takes another turn", async () => {
+      const { session, said } = await real.start();
+      const turn = session.prompt(ordered({ stream: 5_000 }));
+      await waitFor(() => said().includes("word1"), { what: "the beginning of the answer", ...PATIENCE });
+
+      await session.cancel();
+
+      expect(await turn).toMatchObject({ stopReason: "cancelled" });
+      expect(await session.prompt(ordered({ say: "still here" }))).toMatchObject({ stopReason: "end_turn" });
+      expect(said()).toContain("still here");
+    });
+
+    it("stops in the middle of a command, and once it is closed no process is left", async () => {
+      const seconds = uniqueSeconds();
+      const { session } = await real.start();
+      const turn = session.prompt(ordered({ shell: `/bin/sleep ${seconds}` }));
+      await waitFor(async () => (await processesWith(seconds)).length > 0, {
+        what: "the command",
+        ...PATIENCE,
+      });
+
+      await session.cancel();
+
+      expect(await turn).toMatchObject({ stopReason: "cancelled" });
+      await session.close();
+      expect(await processesWith(seconds)).toEqual([]);
+      expect(processesOf(real)).toEqual([]);
+    });
+
+    it("goes on with its session after it was killed in the middle of a turn", async () => {
+      const seconds = uniqueSeconds();
+      const before = await real.start();
+      await before.session.prompt(ordered({ say: "the word is swordfish" }));
+      const turn = before.session.prompt(ordered({ shell: `/bin/sleep ${seconds}` }));
+      await waitFor(async () => (await processesWith(seconds)).length > 0, {
+        what: "the command",
+        ...PATIENCE,
+      });
+
+      const failed = expect(turn).rejects.toMatchObject({ code: "agent_process_failed" });
+      for (const pid of processesOf(real)) kill(pid);
+      await failed;
+      await before.session.close();
+
+      const { session, said } = await real.start({ previousSession: before.session.sessionId });
+      const heard = said();
+      await session.prompt(ordered({ say: "gone on" }));
+      expect(session).toMatchObject({ resumed: true, sessionId: before.session.sessionId });
+      expect(heard).toBe("");
+      expect(said()).toContain("gone on");
+      const asked = real.model.requests().filter((request) => request.includes("gone on"));
+      expect(asked.some((request) => request.includes("swordfish"))).toBe(true);
+      expect(await processesWith(seconds)).toEqual([]);
+    });
+
+    it("begins anew, and says so, where its session is gone", async () => {
+      const first = await real.start();
+      await first.session.close();
+      const { session } = await real.start({ previousSession: "01a1fa78-a94c-7e01-856b-378c7de9fd50" });
+
+      expect(session.resumed).toBe(false);
+      expect(await session.prompt(ordered({ say: "hello" }))).toMatchObject({ stopReason: "end_turn" });
+    });
+
+    it.each([
+      [401, "no such key", "external_authentication_required", false],
+      [403, "not yours", "external_authentication_required", false],
+      [429, "slow down", "resource_unavailable", true],
+      [429, "You exceeded your current quota, check your billing details", "insufficient_credits", false],
+      [500, "it broke", "resource_unavailable", true],
+      [404, "there is no such model", "invalid_request", false],
+    ])("a model that answers %i %s fails the turn: %s", async (fail, message, code, retryable) => {
+      const { session } = await real.start();
+
+      await expect(session.prompt(ordered({ fail, message }))).rejects.toMatchObject({
+        ...{ name: "AppError", code, retryable },
+        message: expect.stringContaining(message),
+      });
+    });
+  });
+}
+
+function statusesOf(updates: readonly AgentUpdate[]) {
+  return updates.flatMap((update) => (update.kind === "agent.tool_call" ? [update.status] : []));
+}
+
+/** By the home that all of an agent's processes have. */
+function processesOf({ bench }: RealAgentBench): readonly number[] {
+  const home = `HOME=${bench.workspace.home}\0`;
+  return pids().filter((pid) => environmentOf(pid).includes(home));
+}
+
+function pids(): readonly number[] {
+  return readdirSync("/proc")
+    .map(Number)
+    .filter((pid) => pid > 0);
+}
+
+function environments(): readonly string[] {
+  return pids()
+    .filter((pid) => pid !== process.pid && pid !== process.ppid)
+    .map(environmentOf);
+}
+
+function environmentOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, "utf8");
+  } catch {
+    return "";
+  }
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // It ended with the one before it.
+  }
+}

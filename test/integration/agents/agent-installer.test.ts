@@ -1,0 +1,185 @@
+import { access, chmod, mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import type { AgentDefinition } from "../../../src/agents/agent-definition.ts";
+import { AgentInstaller } from "../../../src/agents/install/agent-installer.ts";
+import { aScriptedAgent } from "../../support/agent-bench.ts";
+import { waitFor } from "../../support/wait-for.ts";
+
+const TIMING = { beatMs: 20, staleMs: 300, lookMs: 10 };
+const INSTALLED = "fake@1.2.3";
+const signal = new AbortController().signal;
+
+let dataDir: string;
+let told: string[];
+const open: AgentInstaller[] = [];
+beforeEach(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), "errand-install-"));
+  told = [];
+});
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((installer) => installer.close()));
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+/** Another process of the same data directory, as far as files can tell. */
+function anInstaller(variables: Readonly<Record<string, string>> = {}): AgentInstaller {
+  const path = `${join(dataDir, "bin")}:/usr/bin:/bin`;
+  const installer = new AgentInstaller({ dataDir, timing: TIMING, variables: { PATH: path, ...variables } });
+  open.push(installer);
+  return installer;
+}
+
+function anAgent(program = "bin/program"): AgentDefinition {
+  return {
+    ...aScriptedAgent("fake", ["-"]),
+    displayName: "Fake",
+    npmPackage: { name: "@fakes/fake", version: "1.2.3" },
+    launch: ({ directory }) => ({ argv: [join(directory, program)], env: {}, readable: [directory] }),
+  };
+}
+
+/** An npm that does what the shell lines say, in the directory to install into. */
+async function npmDoes(lines: string): Promise<void> {
+  await mkdir(join(dataDir, "bin"), { recursive: true });
+  await writeFile(join(dataDir, "bin/npm"), `#!/bin/sh\necho "$@" >> ${dataDir}/calls\n${lines}\n`);
+  await chmod(join(dataDir, "bin/npm"), 0o755);
+}
+
+const INSTALLS = "mkdir bin && head -c 2000000 /dev/zero > bin/program";
+const tell = (text: string) => void told.push(text);
+const list = () => readdir(join(dataDir, "agents"));
+const calls = async () => (await readFile(join(dataDir, "calls"), "utf8")).trim().split("\n");
+
+it("an agent is installed when it is first needed, whole or not at all, and told of", async () => {
+  await npmDoes(INSTALLS);
+  const [agent, installer] = [anAgent(), anInstaller()];
+  expect(await installer.isThere(agent)).toBe(false);
+
+  const directory = await installer.provide(agent, tell, signal);
+  await installer.provide(agent, tell, signal);
+
+  expect(directory).toBe(join(dataDir, "agents", INSTALLED));
+  expect(await installer.isThere(agent)).toBe(true);
+  expect(await list()).toEqual([INSTALLED]);
+  expect(told).toEqual([
+    "Installing Fake 1.2.3 (@fakes/fake from npm).",
+    expect.stringMatching(/^Fake is installed \(\d+ s, 2 MB\)\.$/),
+  ]);
+  expect(await calls()).toEqual([expect.stringMatching(/^install @fakes\/fake@1\.2\.3 .*--ignore-scripts/)]);
+});
+
+it("npm has a home of its own and the operator's settings for it, and nothing else", async () => {
+  await npmDoes(`env > ${dataDir}/env; ${INSTALLS}`);
+  process.env.OPENAI_API_KEY = "sk-not-for-npm";
+
+  await anInstaller({ npm_config_registry: "http://r.test" })
+    .provide(anAgent(), tell, signal)
+    .finally(() => delete process.env.OPENAI_API_KEY);
+
+  const env = (await readFile(join(dataDir, "env"), "utf8")).trim().split("\n");
+  expect(env.map((line) => line.split("=")[0]).toSorted()).toEqual(
+    ["HOME", "OLDPWD", "PATH", "PWD", "npm_config_cache", "npm_config_registry"].filter(
+      (name) => name !== "OLDPWD" || env.some((line) => line.startsWith("OLDPWD=")),
+    ),
+  );
+  expect(env).toContainEqual(`HOME=${dataDir}/agents/.npm-fake`);
+});
+
+it("whoever needs it meanwhile waits for the one installation, in this process and in another", async () => {
+  await npmDoes(`while [ ! -e ${dataDir}/go ]; do sleep 0.05; done; ${INSTALLS}`);
+  const [first, second] = [anInstaller(), anInstaller()];
+
+  const all = [first, first, second].map((installer) => installer.provide(anAgent(), tell, signal));
+  await waitFor(async () => (await calls()).length === 1, { what: "npm to be started" });
+  await writeFile(join(dataDir, "go"), "");
+
+  expect(new Set(await Promise.all(all)).size).toBe(1);
+  expect(await calls()).toHaveLength(1);
+  expect(await list()).toEqual([INSTALLED]);
+});
+
+it("what was killed in the middle is done anew, and leaves nothing", async () => {
+  await npmDoes(INSTALLS);
+  await mkdir(join(dataDir, "agents/.half-fake-x/node_modules"), { recursive: true });
+  const lock = join(dataDir, "agents", `${INSTALLED}.lock`);
+  await writeFile(lock, "");
+  await utimes(lock, 1_000, 1_000);
+
+  await anInstaller().provide(anAgent(), tell, signal);
+
+  expect(await list()).toEqual([INSTALLED]);
+});
+
+it("a holder that lives is waited for, however long it takes", async () => {
+  await npmDoes(`sleep 0.9; ${INSTALLS}`);
+  const [first, second] = [anInstaller(), anInstaller()];
+
+  await Promise.all([first, second].map((installer) => installer.provide(anAgent(), tell, signal)));
+
+  expect(await calls()).toHaveLength(1);
+});
+
+it("what npm cannot do is told with its last words, without keys, and can be tried again", async () => {
+  await npmDoes(
+    'echo "npm error network http://me:pw@r.test/ _authToken=abc //r.test/:_password=xyz" >&2; exit 7',
+  );
+  const installer = anInstaller();
+
+  const failed = await installer.provide(anAgent(), tell, signal).catch((error: unknown) => error);
+  await npmDoes(INSTALLS);
+
+  expect(failed).toMatchObject({
+    code: "environment_setup_failed",
+    message:
+      "The agent's package @fakes/fake@1.2.3 could not be installed. " +
+      "npm said: npm error network http://…@r.test/ _authToken=… //r.test/:_password=…",
+    options: { remedy: expect.stringContaining("npm registry") },
+  });
+  expect((await list()).filter((name) => name.startsWith(".half"))).toEqual([]);
+  await expect(installer.provide(anAgent(), tell, signal)).resolves.toContain(INSTALLED);
+});
+
+it("whoever waits for an installation that fails hears of it, and does not begin another", async () => {
+  await npmDoes(`while [ ! -e ${dataDir}/go ]; do sleep 0.05; done; exit 1`);
+  const installer = anInstaller();
+  const all = [1, 2].map(() => installer.provide(anAgent(), tell, signal));
+  const failed = Promise.allSettled(all);
+  await waitFor(async () => (await calls()).length === 1, { what: "npm to be started" });
+
+  await writeFile(join(dataDir, "go"), "");
+
+  expect((await failed).map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+  expect(await calls()).toHaveLength(1);
+});
+
+it("a machine without npm is told so", async () => {
+  const installing = anInstaller({ PATH: join(dataDir, "nothing") }).provide(anAgent(), tell, signal);
+
+  await expect(installing).rejects.toMatchObject({ message: expect.stringContaining("no program npm") });
+});
+
+it("a package without a program for this machine is told so", async () => {
+  await npmDoes("mkdir bin");
+
+  const installing = anInstaller().provide(anAgent(), tell, signal);
+
+  await expect(installing).rejects.toMatchObject({ message: expect.stringContaining("no program for this") });
+  expect((await list()).filter((name) => name.includes("@"))).toEqual([]);
+});
+
+it("whoever gives up does not wait, and closing ends npm", async () => {
+  await npmDoes(`trap 'touch ${dataDir}/ended; exit 1' TERM; touch ${dataDir}/begun; sleep 100 & wait`);
+  const giveUp = new AbortController();
+  const installer = anInstaller();
+  const installing = installer.provide(anAgent(), tell, giveUp.signal);
+  const refused = expect(installing).rejects.toMatchObject({ code: "agent_process_failed" });
+  await waitFor(() => access(join(dataDir, "begun")).then(() => true), { what: "npm to be started" });
+
+  giveUp.abort();
+  await refused;
+  await installer.close();
+
+  await waitFor(() => access(join(dataDir, "ended")).then(() => true), { what: "npm to end" });
+});

@@ -1,0 +1,3 @@
+import { describeRealAgent } from "../../contract/real-agent-contract.ts";
+
+await describeRealAgent("codex");

@@ -1,0 +1,81 @@
+import { join, resolve } from "node:path";
+import { agentConfigOf } from "../../src/agent-config.ts";
+import { createAcpRunner } from "../../src/agents/acp/acp-runner.ts";
+import { type AgentCatalogue, createCatalogue } from "../../src/agents/catalogue.ts";
+import { AgentInstaller } from "../../src/agents/install/agent-installer.ts";
+import type { Gateway } from "../../src/core/ports/gateway.ts";
+import { gatewayVariables } from "../../src/gateway/gateway-variables.ts";
+import type { ModelConfig } from "../../src/model-config.ts";
+import { createLocalSandbox } from "../../src/sandboxes/local/local-sandbox.ts";
+import { AgentBench, BARE_RUNNER } from "./agent-bench.ts";
+import { bubblewrapIn, reasonToSkipBubblewrap } from "./bubblewrap.ts";
+import { openGateway } from "./gateway-bench.ts";
+import { type ScriptedModel, startScriptedModel } from "./scripted-model.ts";
+
+/** The key that the gateway puts in, and that must be seen nowhere else. */
+export const REAL_KEY = "sk-this-is-the-real-key-4711";
+const MODEL = "scripted-model";
+const GIT_URL = "http://127.0.0.1:9";
+
+const catalogue: AgentCatalogue = createCatalogue();
+/** Kept between runs of the tests: it is what a data directory is to a server. */
+export const AGENT_CACHE = resolve(import.meta.dirname, "../../node_modules/.cache/errand-agents");
+const { npmVariables: variables } = agentConfigOf(
+  { ERRAND_AGENT: "auto", ERRAND_AGENT_READABLE: [] },
+  process.env,
+);
+const installer = new AgentInstaller({ dataDir: AGENT_CACHE, variables });
+
+/** Why tests of an agent are skipped here, or undefined. Where everything should be there, nothing is skipped. */
+export async function reasonToSkipAgent(name: string): Promise<string | undefined> {
+  const agent = catalogue.get(name);
+  if (agent === undefined) throw new Error(`There is no agent ${name}.`);
+  try {
+    await installer.provide(agent, () => undefined, new AbortController().signal);
+    return undefined;
+  } catch (error) {
+    if (process.env.CI === "true") throw error;
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+export interface RealAgentBench extends AsyncDisposable {
+  readonly bench: AgentBench;
+  readonly gateway: Gateway;
+  readonly model: ScriptedModel;
+  readonly start: AgentBench["start"];
+}
+
+/** A real agent in a sandbox, where one can be had, whose only way out is a real gateway to a scripted model. */
+export async function openRealAgent(name: string): Promise<RealAgentBench> {
+  const undo = new AsyncDisposableStack();
+  const model = await startScriptedModel();
+  undo.defer(() => model.stop());
+  const isolated = (await reasonToSkipBubblewrap()) === undefined;
+  const models = modelsAt(model.url);
+  const opened = await openGateway({ isolated, models, gitUrl: GIT_URL });
+  undo.defer(() => opened.close());
+  const { gateway } = opened;
+  const bench = await AgentBench.open((dataDir) =>
+    createAcpRunner({
+      ...BARE_RUNNER,
+      ...{ catalogue, programs: installer, servers: models, defaultModel: MODEL },
+      sandbox: isolated ? bubblewrapIn(dataDir) : createLocalSandbox(dataDir),
+      variablesOf: (each) => gatewayVariables(each, GIT_URL),
+    }),
+  );
+  undo.defer(() => bench.close());
+  const start: AgentBench["start"] = (changes, permission) =>
+    bench.start({ agent: name, gateway, ...changes }, permission);
+  return { bench, gateway, model, start, [Symbol.asyncDispose]: () => undo.disposeAsync() };
+}
+
+/** The program of a fixture, where the sandbox lets the agent see it. */
+export function fixtureProgram(name: string): string {
+  return join(import.meta.dirname, "../fixtures/agents", name);
+}
+
+function modelsAt(url: string): ModelConfig {
+  const at = (baseUrl: string) => ({ key: REAL_KEY, baseUrl });
+  return { openai: at(`${url}/v1`), anthropic: at(url), gemini: at(url) };
+}

@@ -1,0 +1,164 @@
+import { describe, expect, it } from "vitest";
+import { createAgentChooser, defaultAgentName } from "../../../src/agents/agent-chooser.ts";
+import { AGENT_NAMES, type AgentSetting } from "../../../src/agents/agent-settings.ts";
+import { createCatalogue } from "../../../src/agents/catalogue.ts";
+import type { ModelServers } from "../../../src/agents/models.ts";
+import { AppError } from "../../../src/core/errors.ts";
+import type { RunConfig } from "../../../src/core/runs/run.ts";
+
+const CUSTOM = { argv: ["/bin/agent"], readable: [] } as const;
+const ANTHROPIC = { anthropic: { baseUrl: "https://api.anthropic.com" } };
+const OPENAI = { openai: { baseUrl: "https://api.openai.com/v1" } };
+const COMPATIBLE = { openai: { baseUrl: "http://127.0.0.1:11434/v1" } };
+const GEMINI = { gemini: { baseUrl: "https://generativelanguage.googleapis.com" } };
+const ALL = { ...ANTHROPIC, ...OPENAI, ...GEMINI };
+
+interface Grounds {
+  readonly servers?: ModelServers;
+  readonly setting?: AgentSetting;
+  readonly defaultModel?: string;
+}
+
+function choose(config: RunConfig, { servers = {}, setting = "auto", ...more }: Grounds = {}): string {
+  const isPriced = (modelId: string) => modelId.startsWith("gpt-");
+  const catalogue = createCatalogue(CUSTOM);
+  return createAgentChooser({ catalogue, servers, setting, isPriced, ...more }).choose(config);
+}
+
+function refusalOf(config: RunConfig, grounds: Grounds = {}): AppError {
+  try {
+    choose(config, grounds);
+  } catch (error) {
+    if (error instanceof AppError) return error;
+    throw error;
+  }
+  throw new Error("It was not refused.");
+}
+
+it("the settings name each agent of the catalogue", () => {
+  expect([...createCatalogue(CUSTOM).keys()]).toEqual([...AGENT_NAMES]);
+  expect(createCatalogue().has("custom")).toBe(false);
+});
+
+it.each<[string, AgentSetting, ModelServers, string]>([
+  ["nothing", "auto", {}, "demo"],
+  ["a compatible endpoint", "auto", { ...COMPATIBLE, ...ANTHROPIC }, "opencode"],
+  ["Anthropic's key", "auto", ALL, "claude"],
+  ["OpenAI's key", "auto", { ...OPENAI, ...GEMINI }, "codex"],
+  ["Gemini's key", "auto", GEMINI, "gemini"],
+  ["the operator's choice", "qwen", ALL, "qwen"],
+])("the default agent by %s", (_by, setting, servers, expected) => {
+  expect(defaultAgentName(setting, servers)).toBe(expected);
+  expect(choose({}, { setting, servers })).toBe(expected);
+  expect(choose({ harness: { type: "oz" } }, { setting, servers })).toBe(expected);
+});
+
+describe("a model chooses the agent", () => {
+  it.each<[string, Grounds, string]>([
+    ["claude-opus-5-5", { servers: ALL }, "claude"],
+    ["sonnet", { servers: ALL }, "claude"],
+    ["gpt-6.1-sol", { servers: ALL }, "codex"],
+    ["o7-mini", { servers: ALL }, "codex"],
+    ["gemini-3.8-flash", { servers: ALL }, "gemini"],
+    ["openai/gpt-6-sol", { servers: ALL }, "codex"],
+    ["google/gemini-9", { servers: ALL }, "gemini"],
+    ["claude-opus-5-5", { servers: { ...COMPATIBLE, ...ANTHROPIC } }, "claude"],
+    ["claude-opus-5-5", { servers: COMPATIBLE }, "opencode"],
+    ["gpt-6.1-sol", { servers: COMPATIBLE }, "opencode"],
+    ["anthropic/claude-opus-5-5", { servers: { ...COMPATIBLE, ...ANTHROPIC } }, "opencode"],
+    ["llama-9", { servers: COMPATIBLE }, "opencode"],
+    ["llama-9", { servers: COMPATIBLE, setting: "qwen" }, "qwen"],
+    ["claude-opus-5-5", { servers: ALL, setting: "opencode" }, "opencode"],
+    ["gemini-3.8-flash", { servers: ALL, setting: "codex" }, "gemini"],
+    ["anything", { setting: "custom" }, "custom"],
+    ["claude-opus-5-5", {}, "demo"],
+    ["claude-opus-5-5", { servers: ALL, setting: "demo" }, "demo"],
+  ])("%s of %j", (model, grounds, expected) => {
+    expect(choose({ model_id: model }, grounds)).toBe(expected);
+    expect(choose({ model_id: "gpt-1", harness: { model_id: model } }, grounds)).toBe(expected);
+  });
+
+  it.each<[RunConfig, Grounds, string, string]>([
+    [{ model_id: "llama-9" }, { servers: ALL }, "config.model_id", "llama-9"],
+    [{ model_id: "gemini-3" }, { servers: OPENAI }, "config.model_id", "GEMINI_API_KEY"],
+    [{ model_id: "anthropic/claude-x" }, { servers: OPENAI }, "config.model_id", "ANTHROPIC_API_KEY"],
+    [
+      { harness: { model_id: "claude-x" } },
+      { servers: OPENAI },
+      "config.harness.model_id",
+      "ANTHROPIC_API_KEY",
+    ],
+    [{}, { setting: "claude", servers: OPENAI }, "config.harness.type", "ANTHROPIC_API_KEY"],
+  ])("%j of %j is refused", (config, grounds, path, word) => {
+    const refusal = refusalOf(config, grounds);
+
+    expect(refusal).toMatchObject({ code: "invalid_request", options: { issues: [{ path }] } });
+    expect(refusal.message).toContain(word);
+    expect(refusal.options.remedy).toBeDefined();
+  });
+});
+
+describe("an agent is named", () => {
+  it.each<[string, string | undefined, ModelServers]>([
+    ["claude", undefined, ANTHROPIC],
+    ["claude", "a-model-of-ours", ANTHROPIC],
+    ["claude", "anthropic/claude-opus-5-5", { ...ANTHROPIC, ...COMPATIBLE }],
+    ["codex", "a-model-of-ours", COMPATIBLE],
+    ["opencode", "gemini-3.8-flash", GEMINI],
+    ["custom", "whatever", {}],
+    ["demo", "whatever", {}],
+  ])("%s with %s", (type, model, servers) => {
+    const harness = { type, ...(model === undefined ? {} : { model_id: model }) };
+
+    expect(choose({ harness }, { servers })).toBe(type);
+  });
+
+  it.each<[string, string | undefined, ModelServers, string, string]>([
+    ["nobody", undefined, ALL, "config.harness.type", "nobody"],
+    ["claude", undefined, OPENAI, "config.harness.type", "ANTHROPIC_API_KEY"],
+    ["opencode", undefined, {}, "config.harness.type", "one of OPENAI_API_KEY"],
+    ["claude", "gpt-6.1-sol", ALL, "config.harness.model_id", "Claude Code does not work with"],
+    ["opencode", "claude-x", GEMINI, "config.harness.model_id", "ANTHROPIC_API_KEY"],
+  ])("%s with %s of %j is refused", (type, model, servers, path, word) => {
+    const harness = { type, ...(model === undefined ? {} : { model_id: model }) };
+    const refusal = refusalOf({ harness }, { servers });
+
+    expect(refusal).toMatchObject({ code: "invalid_request", options: { issues: [{ path }] } });
+    expect(refusal.message).toContain(word);
+  });
+
+  it("custom without a command", () => {
+    const options = { catalogue: createCatalogue(), servers: {}, setting: "auto" as const };
+    const chooser = createAgentChooser({ ...options, isPriced: () => false });
+
+    expect(() => chooser.choose({ harness: { type: "custom" } })).toThrow(
+      expect.objectContaining({
+        options: expect.objectContaining({ remedy: expect.stringContaining("_COMMAND") }),
+      }),
+    );
+  });
+});
+
+describe("a limit of the cost", () => {
+  const budget = { max_cost_usd: 1 };
+
+  it.each<[string, RunConfig, Grounds]>([
+    ["whose price is known", { model_id: "gpt-6.1-sol" }, { servers: OPENAI }],
+    ["that is the default and has one", {}, { servers: OPENAI }],
+    ["of an agent that tells its cost", { model_id: "claude-unpriced" }, { servers: ANTHROPIC }],
+    ["of none", {}, {}],
+  ])("is taken for a model %s", (_which, config, grounds) => {
+    expect(() => choose({ ...config, budget }, grounds)).not.toThrow();
+  });
+
+  it.each<[string, RunConfig, Grounds]>([
+    ["a model without a price", { model_id: "llama-9" }, { servers: COMPATIBLE }],
+    ["a default model without one", {}, { servers: COMPATIBLE, defaultModel: "llama-9" }],
+    ["an agent of which nothing is known", { harness: { type: "custom" } }, {}],
+  ])("is refused for %s", (_which, config, grounds) => {
+    expect(refusalOf({ ...config, budget }, grounds)).toMatchObject({
+      code: "operation_not_supported",
+      options: { issues: [{ path: "config.budget.max_cost_usd" }] },
+    });
+  });
+});

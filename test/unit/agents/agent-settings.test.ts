@@ -1,0 +1,18 @@
+import { describe, expect, it } from "vitest";
+import { parseCommand } from "../../../src/agents/agent-settings.ts";
+
+describe("the command of a custom agent", () => {
+  it.each<[string, readonly string[]]>([
+    ["goose acp", ["goose", "acp"]],
+    ["  /opt/agent   --acp\t-v ", ["/opt/agent", "--acp", "-v"]],
+    [`/opt/a --name 'two words' --x="a \\"b\\""`, ["/opt/a", "--name", "two words", '--x=a "b"']],
+    ["/opt/my\\ agent ''", ["/opt/my agent", ""]],
+    ['["/opt/agent", "two words"]', ["/opt/agent", "two words"]],
+  ])("%s", (text, words) => {
+    expect(parseCommand(text)).toEqual(words);
+  });
+
+  it.each(["", "  ", "[]", "[1]", "['a']", "it's", 'say "x', "ends\\"])("is not %s", (text) => {
+    expect(parseCommand(text)).toBeUndefined();
+  });
+});
