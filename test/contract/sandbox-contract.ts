@@ -1,66 +1,10 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Sandbox, SandboxCommand, SandboxExit, SandboxProcess } from "../../src/sandboxes/sandbox.ts";
+import type { Sandbox } from "../../src/sandboxes/sandbox.ts";
+import { SandboxBench } from "../support/sandbox-bench.ts";
 import { waitFor } from "../support/wait-for.ts";
-
-/** The directories of a test, and what it started in them. */
-export class SandboxBench {
-  readonly root: string;
-  readonly workspace: string;
-  readonly sandbox: Sandbox;
-  readonly #started: SandboxProcess[] = [];
-
-  private constructor(sandbox: Sandbox, root: string) {
-    this.sandbox = sandbox;
-    this.root = root;
-    this.workspace = join(root, "workspace");
-  }
-
-  static async open(makeSandbox: (dataDir: string) => Sandbox): Promise<SandboxBench> {
-    const root = await mkdtemp(join(tmpdir(), "errand-sandbox-"));
-    const bench = new SandboxBench(makeSandbox(root), root);
-    await mkdir(bench.workspace, { mode: 0o700 });
-    return bench;
-  }
-
-  /** Kills what the test left, so that no test hands processes on to the next. */
-  async close(): Promise<void> {
-    await Promise.all(this.#started.map((process) => process.kill()));
-    await rm(this.root, { recursive: true, force: true });
-  }
-
-  spawn(changes: Partial<SandboxCommand>): SandboxProcess {
-    const command = {
-      argv: ["/bin/sh", "-c", "true"] as const,
-      env: { PATH: "/usr/bin:/bin" },
-      cwd: this.workspace,
-      writable: [this.workspace],
-      readable: [],
-      ...changes,
-    };
-    const process = this.sandbox.spawn(command);
-    process.stdin.on("error", () => {});
-    this.#started.push(process);
-    return process;
-  }
-
-  shell(script: string, changes: Partial<SandboxCommand> = {}): SandboxProcess {
-    return this.spawn({ argv: ["/bin/sh", "-c", script], ...changes });
-  }
-
-  /** What a script says and how it ends. */
-  async run(
-    script: string,
-    changes: Partial<SandboxCommand> = {},
-  ): Promise<SandboxExit & { out: string; err: string }> {
-    const process = this.shell(script, changes);
-    const [out, err, exit] = await Promise.all([text(process.stdout), text(process.stderr), process.exited]);
-    return { ...exit, out, err };
-  }
-}
 
 /** A number of seconds that no other process sleeps, by which a test finds its own. */
 export function uniqueSeconds(): string {
@@ -121,6 +65,19 @@ export function describeSandbox(name: string, makeSandbox: (dataDir: string) => 
           .split("\n")
           .filter((line) => !allowed.test(line)),
       ).toEqual([]);
+    });
+
+    it("gives the command values of several lines, and those that would steer other programs", async () => {
+      const env = {
+        PATH: "/usr/bin:/bin",
+        LINES: "one\ntwo\n",
+        DOCKER_HOST: "tcp://127.0.0.1:1",
+        NODE_OPTIONS: "--no-such",
+      };
+
+      const { code, out } = await bench.run('printf "%s|" "$LINES" "$DOCKER_HOST" "$NODE_OPTIONS"', { env });
+
+      expect({ code, out }).toEqual({ code: 0, out: "one\ntwo\n|tcp://127.0.0.1:1|--no-such|" });
     });
 
     it("tells the exit code", async () => {
@@ -209,6 +166,21 @@ export function describeSandbox(name: string, makeSandbox: (dataDir: string) => 
 
       await early.exited;
       expect(await processesWith(seconds)).toEqual([]);
+    });
+
+    it("refuses an image where it has none, and says so beforehand", async () => {
+      if (bench.sandbox.hasImages) return;
+
+      const refused = bench.spawn({ image: "rust:1" });
+
+      expect(await refused.exited).toMatchObject({ code: 127, reason: expect.stringContaining("rust:1") });
+      await refused.kill();
+    });
+
+    it("runs several commands at once, each with its own streams", async () => {
+      const results = await Promise.all(["a", "b", "c"].map((word) => bench.run(`echo ${word}`)));
+
+      expect(results.map(({ out }) => out)).toEqual(["a\n", "b\n", "c\n"]);
     });
   });
 }

@@ -1,11 +1,10 @@
 import { existsSync, lstatSync, readlinkSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import type { SandboxCommand } from "../sandbox.ts";
+import { TMP_BYTES } from "../sandbox-limits.ts";
 
 /** Inside, whoever runs the worker is this user, and the workspace is theirs. */
 const INSIDE_ID = "1000";
-
-const MAX_TMP_BYTES = String(1024 ** 3);
 
 const ISOLATION = [
   ...[
@@ -91,11 +90,11 @@ function privateFileSystems(): readonly string[] {
       "--dev",
       "/dev",
       "--size",
-      MAX_TMP_BYTES,
+      String(TMP_BYTES),
       "--tmpfs",
       "/dev/shm",
       "--size",
-      MAX_TMP_BYTES,
+      String(TMP_BYTES),
       "--tmpfs",
       "/tmp",
     ],

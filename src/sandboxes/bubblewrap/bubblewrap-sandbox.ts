@@ -1,122 +1,88 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { PassThrough, type Readable, type Writable } from "node:stream";
 import { text } from "node:stream/consumers";
-import { setTimeout } from "node:timers/promises";
-import { isAlive, killNow, type ProcessIdentity } from "../linux-processes.ts";
-import type { Sandbox, SandboxCommand, SandboxExit, SandboxProcess } from "../sandbox.ts";
-import { bubblewrapArgs } from "./bubblewrap-args.ts";
-import { BubblewrapStatus } from "./bubblewrap-status.ts";
+import { behindDoor } from "../behind-door.ts";
+import { makeMarker, sweepOrphans } from "../marked-processes.ts";
+import { imageRefused } from "../refused-process.ts";
+import type { Sandbox, SandboxCommand, SandboxProcess } from "../sandbox.ts";
+import type { SandboxLimits } from "../sandbox-limits.ts";
+import { BubblewrapProcess } from "./bubblewrap-process.ts";
+import { sweepCgroups } from "./cgroup.ts";
+import { type CgroupPlace, CONTROLLERS, findCgroupPlaces } from "./cgroup-places.ts";
 
-const STATUS_FD = 3;
-const ARGS_FD = 4;
-const GONE_EVERY_MS = 5;
-const COMPLAINT_CHARS = 500;
+export interface BubblewrapOptions {
+  readonly dataDir: string;
+  readonly limits: SandboxLimits;
+  readonly program?: string;
+}
 
-const REMEDY = "Install bubblewrap 0.8 or newer, and allow unprivileged user namespaces.";
+const REMEDY = "Install bubblewrap 0.8 or newer and util-linux, and allow unprivileged user namespaces.";
+
+const LIMITED = { memory: "memory", cpu: "processors", pids: "number of processes" };
 
 /** Linux namespaces without a daemon: own processes, network and file system. README.md beside this file says what holds. */
-export function createBubblewrapSandbox(program = "bwrap"): Sandbox {
-  let tried: Promise<string | undefined> | undefined;
-  return {
-    name: "bubblewrap",
-    isolated: true,
-    unavailable: () => {
-      tried ??= tryOnce(program);
-      return tried;
-    },
-    spawn: (command) => spawnInside(program, command),
-  };
+export function createBubblewrapSandbox(options: BubblewrapOptions): Sandbox {
+  return new BubblewrapSandbox(options);
 }
 
-/** That it is installed says little: kernels and containers forbid namespaces. So it is really used once. */
-async function tryOnce(program: string): Promise<string | undefined> {
-  const inside = spawnInside(program, {
-    argv: ["/bin/sh", "-c", "exit 0"],
-    env: {},
-    cwd: "/tmp",
-    writable: [],
-    readable: [],
-  });
-  inside.stdin.on("error", () => {}).end();
-  inside.stdout.resume();
-  const [exit, complaint] = await Promise.all([inside.exited, text(inside.stderr)]);
-  return exit.code === 0 ? undefined : `${(exit.reason ?? complaint).trim()}. ${REMEDY}`;
-}
+class BubblewrapSandbox implements Sandbox {
+  readonly name = "bubblewrap";
+  readonly isolated = true;
+  readonly hasImages = false;
+  readonly #options: BubblewrapOptions;
+  #problem: Promise<string | undefined> | undefined;
+  #places: Promise<readonly CgroupPlace[]> | undefined;
 
-function spawnInside(program: string, command: SandboxCommand): SandboxProcess {
-  const child = spawn(
-    program,
-    ["--json-status-fd", `${STATUS_FD}`, "--args", `${ARGS_FD}`, "--", ...command.argv],
-    {
-      // Bubblewrap itself runs outside, so it gets nothing of the agent's environment (think of LD_PRELOAD).
-      env: {},
-      stdio: ["pipe", "pipe", "pipe", "pipe", "pipe"],
-    },
-  );
-  sendArgs(child, command);
-  const [stdin, stdout, errors] = child.stdio as [Writable, Readable, Readable, unknown, unknown];
-  const status = new BubblewrapStatus(child.stdio[STATUS_FD] as Readable);
-  const stderr = errors.pipe(new PassThrough());
-  const exited = watchExit(child, status, firstComplaint(errors));
-  return { stdin, stdout, stderr, exited, kill: () => kill(child, status, exited) };
-}
-
-/** Through a pipe, as an argument is there for every process of the host to read. */
-function sendArgs(child: ChildProcess, command: SandboxCommand): void {
-  const pipe = child.stdio[ARGS_FD] as Writable;
-  // When bubblewrap could not be started, its exit says so.
-  pipe.on("error", () => {});
-  pipe.end(
-    bubblewrapArgs(command)
-      .map((arg) => `${arg}\0`)
-      .join(""),
-  );
-}
-
-function firstComplaint(errors: Readable): () => string {
-  let complaint = "";
-  errors.on("data", (chunk: Buffer) => {
-    complaint = (complaint + chunk.toString("utf8")).slice(0, COMPLAINT_CHARS);
-  });
-  return () => complaint.trim() || "bubblewrap gave no reason";
-}
-
-async function watchExit(
-  child: ChildProcess,
-  status: BubblewrapStatus,
-  complaint: () => string,
-): Promise<SandboxExit> {
-  const { promise, resolve } = Promise.withResolvers<SandboxExit>();
-  child.once("error", (error) => resolve({ code: 127, signal: null, reason: error.message }));
-  child.once("exit", (code, signal) => resolve({ code, signal }));
-  const exit = await promise;
-  if (exit.signal !== null || exit.reason !== undefined || (await status.exitCode) !== undefined) {
-    return exit;
+  constructor(options: BubblewrapOptions) {
+    this.#options = options;
   }
-  return { code: 127, signal: null, reason: complaint() };
-}
 
-/**
- * Killing bubblewrap ends the sandbox by `--die-with-parent`, but not while it is still being set up; so its first
- * process is killed by name as well, and with that one the kernel ends all others of its namespace.
- */
-async function kill(
-  child: ChildProcess,
-  status: BubblewrapStatus,
-  exited: Promise<SandboxExit>,
-): Promise<void> {
-  const first = await Promise.race([status.firstProcess, exited.then(() => status.firstProcess)]);
-  if (child.pid !== undefined && child.exitCode === null && child.signalCode === null) {
-    killNow(child.pid);
+  unavailable(): Promise<string | undefined> {
+    this.#problem ??= this.#tryOnce();
+    return this.#problem;
   }
-  if (first !== undefined) {
-    await killUntilGone(first);
-  }
-}
 
-async function killUntilGone(first: ProcessIdentity): Promise<void> {
-  while (await isAlive(first)) {
-    killNow(first.pid);
-    await setTimeout(GONE_EVERY_MS);
+  async weaknesses(): Promise<readonly string[]> {
+    const held = (await this.#findPlaces()).flatMap(({ controllers }) => controllers);
+    // The processes of anybody but root are limited without a cgroup, too.
+    if (process.getuid?.() !== 0) held.push("pids");
+    const missing = CONTROLLERS.filter((controller) => !held.includes(controller));
+    if (missing.length === 0) return [];
+    const what = missing.map((controller) => LIMITED[controller]).join(", ");
+    return [
+      `Nothing limits these of agents: ${what}. No cgroup can be made here: run the worker as a service of systemd ` +
+        "with Delegate=yes and DelegateSubgroup=worker, or as root, or use docker.",
+    ];
+  }
+
+  spawn(command: SandboxCommand): SandboxProcess {
+    if (command.image !== undefined) return imageRefused(command.image, this.name);
+    const { dataDir, limits, program = "bwrap" } = this.#options;
+    const marker = makeMarker(dataDir);
+    return new BubblewrapProcess(behindDoor(command), {
+      ...{ program, marker, limits },
+      places: this.#findPlaces(),
+    });
+  }
+
+  async sweep(): Promise<number> {
+    const { dataDir } = this.#options;
+    const killed = await sweepOrphans(dataDir);
+    await sweepCgroups(await this.#findPlaces(), dataDir);
+    return killed;
+  }
+
+  #findPlaces(): Promise<readonly CgroupPlace[]> {
+    this.#places ??= findCgroupPlaces();
+    return this.#places;
+  }
+
+  /** That it is installed says little: kernels and containers forbid namespaces. So it is really used once. */
+  async #tryOnce(): Promise<string | undefined> {
+    const argv = ["/bin/sh", "-c", "exit 0"] as const;
+    const inside = this.spawn({ argv, env: {}, cwd: "/tmp", writable: [], readable: [] });
+    inside.stdin.on("error", () => {}).end();
+    inside.stdout.resume();
+    const [exit, complaint] = await Promise.all([inside.exited, text(inside.stderr)]);
+    await inside.kill();
+    return exit.code === 0 ? undefined : `${(exit.reason ?? complaint).trim()}. ${REMEDY}`;
   }
 }

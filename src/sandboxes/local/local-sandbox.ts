@@ -1,15 +1,28 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { behindDoor } from "../behind-door.ts";
+import { FirstWords } from "../first-words.ts";
 import { killNow } from "../linux-processes.ts";
+import { killMarked, MARKER, makeMarker, sweepOrphans } from "../marked-processes.ts";
+import { imageRefused } from "../refused-process.ts";
 import type { Sandbox, SandboxCommand, SandboxExit, SandboxProcess } from "../sandbox.ts";
-import { killMarked, MARKER, makeMarker } from "./marked-processes.ts";
+
+const WEAKNESS =
+  "Agents run without a sandbox: with this user's rights, files, network and processes, and without limits. " +
+  "Install bubblewrap or docker, and leave ERRAND_SANDBOX unset.";
 
 /** No sandbox: the agent's processes run as this one's user. What is promised is that they can be ended. */
 export function createLocalSandbox(dataDir: string): Sandbox {
   return {
     name: "local",
     isolated: false,
+    hasImages: false,
     unavailable: async () => undefined,
-    spawn: (command) => spawnLocal(makeMarker(dataDir), command),
+    weaknesses: async () => [WEAKNESS],
+    spawn: (command) =>
+      command.image === undefined
+        ? spawnLocal(makeMarker(dataDir), behindDoor(command))
+        : imageRefused(command.image, "local"),
+    sweep: () => sweepOrphans(dataDir),
   };
 }
 
@@ -22,21 +35,26 @@ function spawnLocal(marker: string, command: SandboxCommand): SandboxProcess {
     detached: true,
     stdio: "pipe",
   });
-  const exited = watchExit(child);
+  const words = new FirstWords(child.stderr);
   return {
     stdin: child.stdin,
     stdout: child.stdout,
-    stderr: child.stderr,
-    exited,
+    stderr: words.stderr,
+    exited: watchExit(child, command.door === undefined ? undefined : words),
     kill: () => kill(child, marker),
   };
 }
 
-function watchExit(child: ChildProcessWithoutNullStreams): Promise<SandboxExit> {
-  return new Promise((resolve) => {
-    child.once("error", (error) => resolve({ code: 127, signal: null, reason: error.message }));
-    child.once("exit", (code, signal) => resolve({ code, signal }));
-  });
+async function watchExit(
+  child: ChildProcessWithoutNullStreams,
+  words: FirstWords | undefined,
+): Promise<SandboxExit> {
+  const { promise, resolve } = Promise.withResolvers<SandboxExit>();
+  child.once("error", (error) => resolve({ code: 127, signal: null, reason: error.message }));
+  child.once("exit", (code, signal) => resolve({ code, signal }));
+  const exit = await promise;
+  const reason = exit.code === 127 ? await words?.forwarderComplaint() : undefined;
+  return reason === undefined ? exit : { ...exit, reason };
 }
 
 async function kill(child: ChildProcessWithoutNullStreams, marker: string): Promise<void> {

@@ -1,29 +1,36 @@
 import { existsSync, readFileSync } from "node:fs";
-import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, readdir, rm, symlink, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createBubblewrapSandbox } from "../../../src/sandboxes/bubblewrap/bubblewrap-sandbox.ts";
-import {
-  describeSandbox,
-  processesWith,
-  SandboxBench,
-  uniqueSeconds,
-} from "../../contract/sandbox-contract.ts";
-import { reasonToSkipBubblewrap } from "../../support/bubblewrap.ts";
+import { findCgroupPlaces } from "../../../src/sandboxes/bubblewrap/cgroup-places.ts";
+import { DEFAULT_SANDBOX_LIMITS } from "../../../src/sandboxes/sandbox-limits.ts";
+import { describeSandbox, processesWith, uniqueSeconds } from "../../contract/sandbox-contract.ts";
+import { describeSandboxDoor } from "../../contract/sandbox-door-contract.ts";
+import { describeSandboxSweep } from "../../contract/sandbox-sweep-contract.ts";
+import { bubblewrapIn, reasonToSkipBubblewrap, reasonToSkipCgroups } from "../../support/bubblewrap.ts";
+import { SandboxBench } from "../../support/sandbox-bench.ts";
 import { waitFor } from "../../support/wait-for.ts";
 
 const skipped = await reasonToSkipBubblewrap();
+const unlimited = skipped ?? (await reasonToSkipCgroups());
 
 describe.skipIf(skipped !== undefined)(
   `bubblewrap${skipped === undefined ? "" : ` (skipped: ${skipped})`}`,
   () => {
-    describeSandbox("bubblewrap", () => createBubblewrapSandbox());
+    describeSandbox("bubblewrap", bubblewrapIn);
+    describeSandboxDoor("bubblewrap", bubblewrapIn);
+    describeSandboxSweep("bubblewrap", {
+      makeSandbox: bubblewrapIn,
+      worker: () => ({ kind: "bubblewrap" }),
+      endsWithWorker: true,
+    });
 
     describe("keeps an agent from the host", () => {
       let bench: SandboxBench;
       beforeEach(async () => {
-        bench = await SandboxBench.open(() => createBubblewrapSandbox());
+        bench = await SandboxBench.open((dataDir) => bubblewrapIn(dataDir));
       });
       afterEach(() => bench.close());
 
@@ -134,6 +141,30 @@ describe.skipIf(skipped !== undefined)(
         expect(await processesWith("--setenv")).toEqual([]);
       });
 
+      it("starts nothing when its limits cannot be set", async () => {
+        const impossible = await SandboxBench.open((dataDir) => bubblewrapIn(dataDir, { processes: -5 }));
+
+        const exit = await impossible.shell("touch started").exited;
+        const left = existsSync(join(impossible.workspace, "started"));
+        await impossible.close();
+
+        expect(exit).toMatchObject({ code: 127, reason: expect.stringContaining("limits could not be set") });
+        expect(left).toBe(false);
+      });
+
+      it.skipIf(unlimited !== undefined)(
+        "leaves no cgroup when a command has ended, whether somebody kills it or not",
+        async () => {
+          const own = await bench.run("cat /proc/self/cgroup");
+          const path = own.out.match(/(errand-\S+)$/m)?.[1];
+          expect(path).toBeDefined();
+
+          await waitFor(async () => (await listCgroups()).every((name) => name !== path), {
+            what: "its end",
+          });
+        },
+      );
+
       it("runs nothing of the agent's environment outside", async () => {
         const { err, code } = await bench.run("unset LD_PRELOAD; true", {
           env: { PATH: "/usr/bin:/bin", LD_PRELOAD: "/no/such/library.so" },
@@ -148,7 +179,16 @@ describe.skipIf(skipped !== undefined)(
 );
 
 it("a bubblewrap that is not there is told with what would help", async () => {
-  const problem = await createBubblewrapSandbox("/usr/bin/no-such-bwrap").unavailable();
+  const problem = await createBubblewrapSandbox({
+    ...{ dataDir: "/nowhere", limits: DEFAULT_SANDBOX_LIMITS },
+    program: "/usr/bin/no-such-bwrap",
+  }).unavailable();
 
   expect(problem).toMatch(/ENOENT.*Install bubblewrap/);
 });
+
+/** The cgroups that sandboxes have here. */
+async function listCgroups(): Promise<readonly string[]> {
+  const places = await findCgroupPlaces();
+  return (await Promise.all(places.map(({ directory }) => readdir(directory)))).flat();
+}

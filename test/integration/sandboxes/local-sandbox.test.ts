@@ -1,73 +1,39 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { createServer } from "node:net";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { createLocalSandbox } from "../../../src/sandboxes/local/local-sandbox.ts";
-import { sweepOrphans } from "../../../src/sandboxes/local/marked-processes.ts";
-import { describeSandbox, processesWith, uniqueSeconds } from "../../contract/sandbox-contract.ts";
-import { waitFor } from "../../support/wait-for.ts";
+import { describeSandbox } from "../../contract/sandbox-contract.ts";
+import { describeSandboxDoor } from "../../contract/sandbox-door-contract.ts";
+import { describeSandboxSweep } from "../../contract/sandbox-sweep-contract.ts";
+import { SandboxBench } from "../../support/sandbox-bench.ts";
 
 describeSandbox("local", createLocalSandbox);
-
-it("the local sandbox says that it isolates nothing", () => {
-  expect(createLocalSandbox("/nowhere").isolated).toBe(false);
+describeSandboxDoor("local", createLocalSandbox);
+describeSandboxSweep("local", {
+  makeSandbox: createLocalSandbox,
+  worker: () => ({ kind: "local" }),
+  endsWithWorker: false,
 });
 
-describe("sweepOrphans", () => {
-  let dataDir: string;
-  let worker: ChildProcess;
-  const seconds = uniqueSeconds();
-
-  beforeEach(async () => {
-    dataDir = await mkdtemp(join(tmpdir(), "errand-orphans-"));
-    worker = startWorker(dataDir, seconds);
-    await waitFor(async () => (await processesWith(seconds)).length > 0, { what: "the worker's agent" });
+describe("the local sandbox", () => {
+  it("says that it isolates nothing", async () => {
+    expect(createLocalSandbox("/nowhere").isolated).toBe(false);
+    expect(await createLocalSandbox("/nowhere").weaknesses()).toEqual([
+      expect.stringMatching(/without a sandbox.*Install/),
+    ]);
   });
 
-  afterEach(async () => {
-    await kill(worker);
-    await sweepOrphans(dataDir);
-    await rm(dataDir, { recursive: true });
-  });
+  it("tells of a door whose port is somebody else's", async () => {
+    const bench = await SandboxBench.open(createLocalSandbox);
+    const server = createServer().listen(0, "127.0.0.1");
+    await new Promise((resolve) => server.once("listening", resolve));
+    const address = server.address();
+    const port = typeof address === "object" ? (address?.port ?? 0) : 0;
 
-  it("ends what a worker left that was killed", async () => {
-    await kill(worker);
-    expect(await processesWith(seconds)).not.toEqual([]);
+    const exit = await bench.shell("true", { door: { socketPath: join(bench.root, "s"), port } }).exited;
+    await new Promise((resolve) => server.close(resolve));
+    await bench.close();
 
-    const killed = await sweepOrphans(dataDir);
-
-    expect(killed).toBeGreaterThan(0);
-    expect(await processesWith(seconds)).toEqual([]);
-  });
-
-  it("leaves a living worker's agents alone", async () => {
-    expect(await sweepOrphans(dataDir)).toBe(0);
-    expect(await processesWith(seconds)).not.toEqual([]);
-  });
-
-  it("leaves another data directory's agents alone", async () => {
-    await kill(worker);
-
-    expect(await sweepOrphans(join(dataDir, "other"))).toBe(0);
-    expect(await processesWith(seconds)).not.toEqual([]);
+    expect(exit).toMatchObject({ code: 127, reason: expect.stringMatching(/EADDRINUSE/) });
   });
 });
-
-function startWorker(dataDir: string, seconds: string): ChildProcess {
-  const sandbox = join(import.meta.dirname, "../../../src/sandboxes/local/local-sandbox.ts");
-  const script = `
-    import { createLocalSandbox } from ${JSON.stringify(sandbox)};
-    const argv = ["/bin/sh", "-c", "setsid nohup sleep ${seconds} >/dev/null 2>&1 & sleep ${seconds}"];
-    createLocalSandbox(${JSON.stringify(dataDir)}).spawn({ argv, env: {}, cwd: "/", writable: [], readable: [] });
-  `;
-  return spawn(process.execPath, ["--input-type=module", "--eval", script], { stdio: "inherit" });
-}
-
-async function kill(worker: ChildProcess): Promise<void> {
-  if (worker.exitCode === null && worker.signalCode === null) {
-    worker.kill("SIGKILL");
-    await once(worker, "exit");
-  }
-}

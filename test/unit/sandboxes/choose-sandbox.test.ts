@@ -1,57 +1,86 @@
 import { describe, expect, it } from "vitest";
-import { chooseSandbox } from "../../../src/sandboxes/choose-sandbox.ts";
+import { chooseSandbox, type SandboxChoices } from "../../../src/sandboxes/choose-sandbox.ts";
 import type { Sandbox } from "../../../src/sandboxes/sandbox.ts";
 
 const DEMO = { name: "demo", isDemo: true };
 const REAL = { name: "codex", isDemo: false };
 
 describe("auto", () => {
-  it("takes bubblewrap where it can be used", async () => {
-    expect((await chooseSandbox("auto", REAL, choices(undefined))).name).toBe("bubblewrap");
-    expect((await chooseSandbox("auto", DEMO, choices(undefined))).name).toBe("bubblewrap");
+  it("takes docker where it can be used", async () => {
+    const { notes, sandbox, warnings } = await chooseSandbox("auto", choices({}));
+
+    expect(sandbox.name).toBe("docker");
+    expect({ notes, warnings }).toEqual({ notes: [], warnings: [] });
+  });
+
+  it("takes bubblewrap where docker cannot be used, and says why", async () => {
+    const { notes, requireFor, sandbox } = await chooseSandbox("auto", choices({ docker: "no daemon" }));
+
+    expect(sandbox.name).toBe("bubblewrap");
+    expect(notes).toEqual([expect.stringContaining("no daemon")]);
+    expect(() => requireFor(REAL)).not.toThrow();
   });
 
   it("runs the demo agent, and it alone, without a sandbox where there is none", async () => {
-    expect((await chooseSandbox("auto", DEMO, choices("not installed"))).name).toBe("local");
-    await expect(chooseSandbox("auto", REAL, choices("not installed"))).rejects.toMatchObject({
-      code: "environment_setup_failed",
-      message: expect.stringContaining("not installed"),
-      options: { remedy: expect.stringContaining("ERRAND_SANDBOX=local") },
-    });
+    const none = { docker: "no daemon", bubblewrap: "not installed" };
+    const { requireFor, sandbox, warnings } = await chooseSandbox("auto", choices(none));
+
+    expect(sandbox.name).toBe("local");
+    expect(warnings).toEqual(["local keeps nothing"]);
+    expect(() => requireFor(DEMO)).not.toThrow();
+    expect(() => requireFor(REAL)).toThrow(
+      expect.objectContaining({
+        code: "environment_setup_failed",
+        message: expect.stringMatching(/codex.*no daemon.*not installed/),
+        options: { remedy: expect.stringContaining("ERRAND_SANDBOX=local") },
+      }),
+    );
   });
 });
 
 describe("by name", () => {
-  it("local is given to a real agent too", async () => {
-    expect((await chooseSandbox("local", REAL, choices(undefined))).name).toBe("local");
+  it("local is given to a real agent too, and says that it keeps nothing", async () => {
+    const { requireFor, sandbox, warnings } = await chooseSandbox("local", choices({}));
+
+    expect(sandbox.name).toBe("local");
+    expect(warnings).toEqual(["local keeps nothing"]);
+    expect(() => requireFor(REAL)).not.toThrow();
   });
 
-  it("bubblewrap is refused where it cannot be used, also for the demo agent", async () => {
-    await expect(chooseSandbox("bubblewrap", DEMO, choices("no namespaces"))).rejects.toMatchObject({
+  it.each(["docker", "bubblewrap"] as const)("%s is refused where it cannot be used", async (name) => {
+    expect((await chooseSandbox(name, choices({}))).sandbox.name).toBe(name);
+    await expect(chooseSandbox(name, choices({ [name]: "not here" }))).rejects.toMatchObject({
       code: "environment_setup_failed",
-      message: expect.stringContaining("no namespaces"),
-    });
-  });
-
-  it("docker is refused with what to set instead", async () => {
-    await expect(chooseSandbox("docker", DEMO, choices(undefined))).rejects.toMatchObject({
-      code: "environment_setup_failed",
-      options: { remedy: expect.stringContaining("bubblewrap") },
+      message: expect.stringContaining("not here"),
+      options: { remedy: expect.stringContaining("ERRAND_SANDBOX") },
     });
   });
 });
 
-function choices(problem: string | undefined): { bubblewrap: Sandbox; local: Sandbox } {
-  return { bubblewrap: aSandbox("bubblewrap", problem), local: aSandbox("local", undefined) };
+it("what killed workers left is swept in every sandbox, whichever is in use now", async () => {
+  const { sweep } = await chooseSandbox("bubblewrap", choices({ docker: "no daemon" }));
+
+  expect(await sweep()).toBe(3);
+});
+
+function choices(problems: Partial<Record<keyof SandboxChoices, string>>): SandboxChoices {
+  return {
+    docker: aSandbox("docker", problems.docker),
+    bubblewrap: aSandbox("bubblewrap", problems.bubblewrap),
+    local: aSandbox("local", undefined),
+  };
 }
 
 function aSandbox(name: string, problem: string | undefined): Sandbox {
   return {
     name,
     isolated: name !== "local",
+    hasImages: name === "docker",
     unavailable: async () => problem,
+    weaknesses: async () => (name === "local" ? ["local keeps nothing"] : []),
     spawn: () => {
       throw new Error("not to be used");
     },
+    sweep: async () => 1,
   };
 }

@@ -1,11 +1,12 @@
 import { createHash } from "node:crypto";
 import { resolve } from "node:path";
 import { setTimeout } from "node:timers/promises";
-import { isAlive, killNow, listByVariable, ownStartTime } from "../linux-processes.ts";
+import { isAlive, killNow, listByVariable, ownStartTime } from "./linux-processes.ts";
 
 /**
  * Every process of a local sandbox carries this variable, and so does what it starts, in whatever group or session:
- * by it they are found again. Its value is `<data directory>.<owner's pid>.<owner's start>.<sandbox>`.
+ * by it they are found again. Of a bubblewrap sandbox the first process does, with which all others end. Its value
+ * is `<data directory>.<owner's pid>.<owner's start>.<sandbox>`.
  */
 export const MARKER = "ERRAND_SANDBOX_ID";
 
@@ -28,11 +29,13 @@ export async function killMarked(marker: string): Promise<void> {
  * that were. To be called when a worker starts, before it claims its first run. Workers that live are left alone.
  */
 export async function sweepOrphans(dataDir: string): Promise<number> {
-  const scope = scopeOf(dataDir);
-  return await killUntilNone(async (value) => {
-    const [owner, pid, startTime] = value.split(".");
-    return owner === scope && !(await isAlive({ pid: Number(pid), startTime: startTime ?? "" }));
-  });
+  return await killUntilNone((marker) => isOrphan(marker, dataDir));
+}
+
+/** Whether what is marked so belonged to a worker of this data directory that is no more. */
+export async function isOrphan(marker: string, dataDir: string): Promise<boolean> {
+  const [scope, pid, startTime] = marker.split(".");
+  return scope === scopeOf(dataDir) && !(await isAlive({ pid: Number(pid), startTime: startTime ?? "" }));
 }
 
 async function killUntilNone(isWanted: (marker: string) => Promise<boolean>): Promise<number> {
@@ -63,6 +66,6 @@ async function listWanted(isWanted: (marker: string) => Promise<boolean>): Promi
   return wanted;
 }
 
-function scopeOf(dataDir: string): string {
+export function scopeOf(dataDir: string): string {
   return createHash("sha256").update(resolve(dataDir)).digest("hex").slice(0, 16);
 }

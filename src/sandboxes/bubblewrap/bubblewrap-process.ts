@@ -1,0 +1,175 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import type { Readable, Writable } from "node:stream";
+import { setTimeout } from "node:timers/promises";
+import { FirstWords } from "../first-words.ts";
+import { isAlive, killNow, type ProcessIdentity } from "../linux-processes.ts";
+import { MARKER } from "../marked-processes.ts";
+import type { SandboxCommand, SandboxExit, SandboxProcess } from "../sandbox.ts";
+import { type SandboxLimits, withLimitNamed } from "../sandbox-limits.ts";
+import { bubblewrapArgs } from "./bubblewrap-args.ts";
+import { BubblewrapStatus } from "./bubblewrap-status.ts";
+import { Cgroup } from "./cgroup.ts";
+import type { CgroupPlace } from "./cgroup-places.ts";
+import { limitProcess } from "./process-limits.ts";
+
+const STATUS_FD = 3;
+const ARGS_FD = 4;
+/** Bubblewrap waits here before it starts the command: time to put limits on it. */
+const BLOCK_FD = 5;
+const GONE_EVERY_MS = 5;
+
+export interface BubblewrapMeans {
+  readonly program: string;
+  readonly marker: string;
+  readonly limits: SandboxLimits;
+  readonly places: Promise<readonly CgroupPlace[]>;
+}
+
+/** One sandbox, from its first process to the last. */
+export class BubblewrapProcess implements SandboxProcess {
+  readonly stdin: Writable;
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+  readonly exited: Promise<SandboxExit>;
+  readonly #command: SandboxCommand;
+  readonly #means: BubblewrapMeans;
+  readonly #child: ChildProcess;
+  readonly #status: BubblewrapStatus;
+  readonly #words: FirstWords;
+  /** Undefined when it never began. If it rejects, the limits could not be set, and the command was not started. */
+  readonly #limited: Promise<Cgroup | undefined>;
+  #removed: Promise<void> | undefined;
+
+  constructor(command: SandboxCommand, means: BubblewrapMeans) {
+    this.#command = command;
+    this.#means = means;
+    this.#child = startBubblewrap(command, means);
+    const [stdin, stdout, stderr] = this.#child.stdio as [Writable, Readable, Readable, unknown, unknown];
+    this.#words = new FirstWords(stderr);
+    this.#status = new BubblewrapStatus(this.#child.stdio[STATUS_FD] as Readable);
+    this.stdin = stdin;
+    this.stdout = stdout;
+    this.stderr = this.#words.stderr;
+    this.#limited = this.#limit();
+    // It may reject long before anybody asks for it.
+    this.#limited.catch(() => undefined);
+    this.exited = this.#watchExit();
+    // Whoever kills is told; without one the next sweep finds what is left.
+    this.exited.then(() => this.#removeCgroup()).catch(() => undefined);
+  }
+
+  /**
+   * Killing bubblewrap ends the sandbox by `--die-with-parent`, but not while it is still being set up; so its first
+   * process is killed by name as well, and with that one the kernel ends all others of its namespace.
+   */
+  async kill(): Promise<void> {
+    await this.#killProcesses();
+    await this.#removeCgroup();
+  }
+
+  async #removeCgroup(): Promise<void> {
+    const cgroup = await this.#limited.catch(() => undefined);
+    this.#removed ??= cgroup?.remove();
+    await this.#removed;
+  }
+
+  async #killProcesses(): Promise<void> {
+    const { firstProcess } = this.#status;
+    const first = await Promise.race([firstProcess, this.exited.then(() => firstProcess)]);
+    const { exitCode, pid, signalCode } = this.#child;
+    if (pid !== undefined && exitCode === null && signalCode === null) killNow(pid);
+    if (first !== undefined) await killUntilGone(first);
+  }
+
+  async #limit(): Promise<Cgroup | undefined> {
+    const first = await this.#status.firstProcess;
+    if (first === undefined) return undefined;
+    try {
+      const cgroup = await this.#setLimits(first.pid);
+      pipeOf(this.#child, BLOCK_FD).end("go");
+      return cgroup;
+    } catch (error) {
+      // Nothing runs without its limits.
+      await killUntilGone(first);
+      throw error;
+    }
+  }
+
+  async #setLimits(pid: number): Promise<Cgroup> {
+    const { limits, marker, places } = this.#means;
+    const cgroup = await Cgroup.create(await places, marker, limits);
+    try {
+      await cgroup.add(pid);
+      await limitProcess(pid, limits);
+      return cgroup;
+    } catch (error) {
+      // It can be removed as soon as the process is gone, and that is ended for this.
+      void cgroup.remove().catch(() => undefined);
+      throw error;
+    }
+  }
+
+  async #watchExit(): Promise<SandboxExit> {
+    const exit = await ending(this.#child);
+    const problem = await this.#limited.then(
+      () => undefined,
+      (error) => `The sandbox's limits could not be set: ${error instanceof Error ? error.message : error}`,
+    );
+    if (exit.signal !== null || exit.reason !== undefined) return exit;
+    // Bubblewrap's own complaint comes first: when it fails, there is soon nothing left to limit.
+    const hasRun = (await this.#status.exitCode) !== undefined;
+    const told = hasRun ? "" : await this.#words.text();
+    const reason = told || problem || (hasRun ? undefined : "bubblewrap gave no reason");
+    return reason === undefined ? await this.#explained(exit) : { code: 127, signal: null, reason };
+  }
+
+  async #explained(exit: SandboxExit): Promise<SandboxExit> {
+    const complaint = await this.#complaint(exit);
+    if (complaint !== undefined) return { ...exit, reason: complaint };
+    const cgroup = await this.#limited;
+    return withLimitNamed(exit, this.#means.limits, (await cgroup?.memoryKills()) ?? 0);
+  }
+
+  async #complaint({ code }: SandboxExit): Promise<string | undefined> {
+    const mayBeForwarders = code === 127 && this.#command.door !== undefined;
+    return mayBeForwarders ? await this.#words.forwarderComplaint() : undefined;
+  }
+}
+
+function startBubblewrap(command: SandboxCommand, { marker, program }: BubblewrapMeans): ChildProcess {
+  const channels = ["--json-status-fd", STATUS_FD, "--args", ARGS_FD, "--block-fd", BLOCK_FD].map(String);
+  const child = spawn(program, [...channels, "--", ...command.argv], {
+    // Bubblewrap itself runs outside, so it gets nothing of the agent's environment (think of LD_PRELOAD).
+    env: { [MARKER]: marker },
+    stdio: ["pipe", "pipe", "pipe", "pipe", "pipe", "pipe"],
+  });
+  const args = pipeOf(child, ARGS_FD);
+  // When bubblewrap could not be started, its exit says so.
+  for (const pipe of [args, pipeOf(child, BLOCK_FD)]) pipe.on("error", () => {});
+  // Through a pipe, as an argument is there for every process of the host to read.
+  args.end(
+    bubblewrapArgs(command)
+      .map((arg) => `${arg}\0`)
+      .join(""),
+  );
+  return child;
+}
+
+/** The types know of five pipes at most. */
+function pipeOf({ stdio }: ChildProcess, fd: number): Writable {
+  return (stdio as unknown as readonly Writable[])[fd] as Writable;
+}
+
+function ending(child: ChildProcess): Promise<SandboxExit> {
+  return new Promise((resolve) => {
+    child.once("error", (error) => resolve({ code: 127, signal: null, reason: error.message }));
+    child.once("exit", (code, signal) => resolve({ code, signal }));
+  });
+}
+
+async function killUntilGone(first: ProcessIdentity): Promise<void> {
+  while (await isAlive(first)) {
+    killNow(first.pid);
+    await setTimeout(GONE_EVERY_MS);
+  }
+}

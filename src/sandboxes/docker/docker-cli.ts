@@ -1,0 +1,83 @@
+import { type ChildProcessWithoutNullStreams, execFile, spawn } from "node:child_process";
+
+/** The docker program, or one that takes the same arguments, and all of our environment that it gets. */
+export interface DockerProgram {
+  readonly program: string;
+  /** DOCKER_HOST and its like, PATH and HOME. Nothing of an agent: the program runs outside of every sandbox. */
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+export interface CallOptions {
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+const TIMEOUT_MS = 60_000;
+const MAX_OUTPUT_BYTES = 8 * 1024 ** 2;
+const COMPLAINT_CHARS = 500;
+
+const MISSING = /no such (container|image|object)|no container with name|image not known/i;
+const UNREACHABLE =
+  /ENOENT|cannot connect|error during connect|connection refused|is the docker daemon running|unexpected EOF/i;
+
+/** What docker says of a call that failed. */
+export class DockerError extends Error {
+  override readonly name = "DockerError";
+  /** The container or image is not there. */
+  readonly isMissing: boolean;
+  /** There is no program, or no daemon that answers it. */
+  readonly isUnreachable: boolean;
+
+  constructor(message: string, cause?: unknown) {
+    super(message, { cause });
+    this.isMissing = MISSING.test(message);
+    this.isUnreachable = UNREACHABLE.test(message);
+  }
+}
+
+export class DockerCli {
+  readonly #docker: DockerProgram;
+
+  constructor(docker: DockerProgram) {
+    this.#docker = docker;
+  }
+
+  /** What the command prints. Fails with a `DockerError`. */
+  call(args: readonly string[], { signal, timeoutMs = TIMEOUT_MS }: CallOptions = {}): Promise<string> {
+    const { environment: env, program } = this.#docker;
+    const options = {
+      env,
+      signal,
+      timeout: timeoutMs,
+      killSignal: "SIGKILL",
+      maxBuffer: MAX_OUTPUT_BYTES,
+    } as const;
+    return new Promise((resolve, reject) => {
+      const child = execFile(program, [...args], options, (error, stdout, stderr) => {
+        if (error === null) resolve(stdout.trim());
+        else reject(new DockerError(tellFailure(error, stderr, timeoutMs), error));
+      });
+      child.stdin?.end();
+    });
+  }
+
+  /** A command whose streams are used while it runs. */
+  spawn(args: readonly string[]): ChildProcessWithoutNullStreams {
+    const { environment: env, program } = this.#docker;
+    return spawn(program, [...args], { env, stdio: "pipe" });
+  }
+}
+
+function tellFailure(error: Error & { killed?: boolean }, stderr: string, timeoutMs: number): string {
+  if (error.killed === true) return `docker did not answer within ${timeoutMs / 1_000} s`;
+  return tidy(stderr) || error.message.slice(0, COMPLAINT_CHARS);
+}
+
+/** Without the words around what went wrong. */
+export function tidy(complaint: string): string {
+  return complaint
+    .replace(/^(docker: )?(Error response from daemon: |Error: )/gm, "")
+    .replace(/^See '.*--help'\.$/gm, "")
+    .trim()
+    .slice(0, COMPLAINT_CHARS);
+}

@@ -1,0 +1,185 @@
+import type { ChildProcessWithoutNullStreams } from "node:child_process";
+import { PassThrough } from "node:stream";
+import { setTimeout } from "node:timers/promises";
+import { z } from "zod";
+import { FirstWords } from "../first-words.ts";
+import type { SandboxExit, SandboxProcess } from "../sandbox.ts";
+import { type SandboxLimits, withLimitNamed } from "../sandbox-limits.ts";
+import { type DockerCli, DockerError, tidy } from "./docker-cli.ts";
+import type { OrdersLine } from "./orders.ts";
+
+export interface ContainerMeans {
+  readonly cli: DockerCli;
+  readonly name: string;
+  readonly limits: SandboxLimits;
+  /** Finds out what `create` needs: the daemon, the image. Given up when the container is no longer wanted. */
+  readonly prepare: () => Promise<ContainerStart>;
+}
+
+export interface ContainerStart {
+  readonly line: OrdersLine;
+  readonly createArgs: readonly string[];
+}
+
+const stateOf = z.object({
+  Status: z.string(),
+  OOMKilled: z.boolean().default(false),
+  ExitCode: z.number(),
+  Error: z.string().default(""),
+});
+
+const KILLED: SandboxExit = { code: null, signal: "SIGKILL" };
+
+const REMOVE_TRIES = 5;
+const REMOVE_EVERY_MS = 500;
+
+/** A command in a container of its own, from its preparation to its removal. */
+export class DockerContainer implements SandboxProcess {
+  readonly stdin = new PassThrough();
+  readonly stdout = new PassThrough();
+  readonly stderr = new PassThrough();
+  readonly exited: Promise<SandboxExit>;
+  readonly #means: ContainerMeans;
+  readonly #unwanted = new AbortController();
+  readonly #settled: Promise<void>;
+  #start: ContainerStart | undefined;
+  #isCreated = false;
+  #attached: ChildProcessWithoutNullStreams | undefined;
+  #removal: Promise<void> | undefined;
+
+  constructor(means: ContainerMeans) {
+    this.#means = means;
+    this.exited = this.#live();
+    this.#settled = this.exited.then(() => this.#putAway());
+    // Whoever kills is told; without one the next sweep finds what is left.
+    this.#settled.catch(() => undefined);
+  }
+
+  async kill(): Promise<void> {
+    this.#unwanted.abort();
+    // First of all: where nobody reads what it carries, the daemon would wait for it.
+    this.#attached?.kill("SIGKILL");
+    if (this.#isCreated) await this.#remove();
+    await this.#settled;
+  }
+
+  async #live(): Promise<SandboxExit> {
+    try {
+      return await this.#run();
+    } catch (error) {
+      this.stdout.end();
+      this.stderr.end();
+      if (this.#unwanted.signal.aborted) return KILLED;
+      return { code: 127, signal: null, reason: error instanceof Error ? error.message : String(error) };
+    } finally {
+      this.stdin.destroy();
+    }
+  }
+
+  async #run(): Promise<SandboxExit> {
+    this.#start = await this.#orUnwanted(this.#means.prepare());
+    // Never broken off: what has been created can be removed, what is being created cannot.
+    await this.#means.cli.call(this.#start.createArgs);
+    this.#isCreated = true;
+    this.#unwanted.signal.throwIfAborted();
+    this.#attached = this.#means.cli.spawn(["start", "--attach", "--interactive", this.#means.name]);
+    const words = this.#connect(this.#attached);
+    const failure = await ending(this.#attached);
+    return this.#unwanted.signal.aborted ? KILLED : await this.#judge(words, failure);
+  }
+
+  #connect({ stderr, stdin, stdout }: ChildProcessWithoutNullStreams): FirstWords {
+    const words = new FirstWords(stderr);
+    stdout.pipe(this.stdout);
+    words.stderr.pipe(this.stderr);
+    this.stdin.pipe(stdin);
+    // Closed inside: whoever writes is told as by any process.
+    stdin.on("error", (error) => this.stdin.destroy(error));
+    return words;
+  }
+
+  /** The docker program's own exit code says too little: the command may end with any of its codes. */
+  async #judge(words: FirstWords, failure: string | undefined): Promise<SandboxExit> {
+    const { cli, limits, name } = this.#means;
+    if (failure !== undefined) return { code: 127, signal: null, reason: failure };
+    try {
+      const state = stateOf.parse(
+        JSON.parse(await cli.call(["inspect", "--format", "{{json .State}}", name])),
+      );
+      const told = state.Error || tidy(await words.text());
+      if (["created", "configured", "initialized"].includes(state.Status))
+        return { code: 127, signal: null, reason: told };
+      const exit = { code: state.ExitCode, signal: null };
+      const complaint = exit.code === 127 ? await words.forwarderComplaint() : undefined;
+      if (complaint !== undefined) return { ...exit, reason: complaint };
+      return withLimitNamed(exit, limits, state.OOMKilled ? 1 : 0);
+    } catch (error) {
+      if (this.#unwanted.signal.aborted) return KILLED;
+      return { code: null, signal: null, reason: tellLoss(error) };
+    }
+  }
+
+  async #putAway(): Promise<void> {
+    if (this.#isCreated) await this.#remove();
+    await this.#start?.line.remove();
+  }
+
+  #remove(): Promise<void> {
+    this.#removal ??= this.#removeOnce();
+    return this.#removal;
+  }
+
+  /** A daemon that is away cannot end the container. What it carries has ended by itself then, and a sweep finds the rest. */
+  async #removeOnce(): Promise<void> {
+    const hasEnded = this.#start?.line.cut();
+    try {
+      await removeContainer(this.#means.cli, this.#means.name);
+    } catch (error) {
+      const isDaemonAway = error instanceof DockerError && error.isUnreachable;
+      if (!isDaemonAway || (await hasEnded) !== true) throw error;
+    }
+  }
+
+  /** Waiting ends when the container is not wanted any more; what is prepared for it then is put away. */
+  async #orUnwanted(preparation: Promise<ContainerStart>): Promise<ContainerStart> {
+    const { signal } = this.#unwanted;
+    const { promise, reject } = Promise.withResolvers<never>();
+    const giveUp = () => reject(signal.reason);
+    signal.addEventListener("abort", giveUp);
+    if (signal.aborted) giveUp();
+    try {
+      return await Promise.race([preparation, promise]);
+    } catch (error) {
+      preparation.then(({ line }) => line.remove()).catch(() => undefined);
+      throw error;
+    } finally {
+      signal.removeEventListener("abort", giveUp);
+    }
+  }
+}
+
+/** Also one that runs. Resolves when it is gone. */
+export async function removeContainer(cli: DockerCli, name: string): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      await cli.call(["rm", "--force", "--volumes", name]);
+      return;
+    } catch (error) {
+      if (error instanceof DockerError && error.isMissing) return;
+      if (tries === REMOVE_TRIES) throw error;
+    }
+    await setTimeout(REMOVE_EVERY_MS);
+  }
+}
+
+/** Why the docker program could not be run; undefined when it ran and ended. */
+function ending(child: ChildProcessWithoutNullStreams): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    child.once("error", (error) => resolve(error.message));
+    child.once("exit", () => resolve(undefined));
+  });
+}
+
+function tellLoss(error: unknown): string {
+  return `The container was lost: ${error instanceof Error ? error.message : error}`;
+}

@@ -1,0 +1,60 @@
+import { readFile, rm } from "node:fs/promises";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import type { Sandbox } from "../sandbox.ts";
+
+const PORT = 8_123;
+
+/** The image may have to be pulled, and a start waits for this. */
+const LIMIT_MS = 5 * 60_000;
+
+/** What comes through the door is written to a file: so both ways are proven. */
+const SCRIPT = `
+require("node:net").connect(${PORT}, "127.0.0.1").pipe(require("node:fs").createWriteStream("answer"));
+`;
+
+/**
+ * That a daemon answers says little: it may be on another machine, or not let our Node run, or not carry sockets. So
+ * one container of the default image is made and its door used. Fails with the reason.
+ */
+export async function tryContainer(sandbox: Sandbox, directory: string): Promise<void> {
+  const server = createServer((socket) => socket.end("through the door"));
+  try {
+    const socketPath = join(directory, "door.sock");
+    await listen(server, socketPath);
+    await tryDoor(sandbox, directory, socketPath);
+  } finally {
+    server.close();
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+function listen(server: ReturnType<typeof createServer>, path: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(path, resolve);
+  });
+}
+
+async function tryDoor(sandbox: Sandbox, directory: string, socketPath: string): Promise<void> {
+  const inside = sandbox.spawn({
+    argv: [process.execPath, "-e", SCRIPT],
+    env: {},
+    cwd: directory,
+    writable: [directory],
+    readable: [process.execPath],
+    door: { socketPath, port: PORT },
+  });
+  const timer = setTimeout(() => void inside.kill().catch(() => undefined), LIMIT_MS);
+  inside.stdin.on("error", () => {}).end();
+  inside.stdout.resume();
+  const [exit, complaint] = await Promise.all([inside.exited, text(inside.stderr)]);
+  clearTimeout(timer);
+  await inside.kill();
+  if (exit.signal !== null) throw new Error(`no container was ready within ${LIMIT_MS / 1_000} s`);
+  if (exit.code !== 0) throw new Error(exit.reason ?? `a container of it failed: ${complaint.trim()}`);
+  const answer = await readFile(join(directory, "answer"), "utf8").catch(() => "");
+  if (answer !== "through the door")
+    throw new Error("what a container writes does not arrive on this machine");
+}

@@ -1,0 +1,23 @@
+import { PassThrough, Readable } from "node:stream";
+import type { SandboxProcess } from "./sandbox.ts";
+
+/** What is handed out in place of a process that is not even tried. */
+function refusedProcess(reason: string): SandboxProcess {
+  const stdin = new PassThrough();
+  stdin.resume();
+  return {
+    stdin,
+    stdout: Readable.from([]),
+    stderr: Readable.from([]),
+    exited: Promise.resolve({ code: 127, signal: null, reason }),
+    kill: async () => undefined,
+  };
+}
+
+/** For a sandbox whose files are this machine's own. */
+export function imageRefused(image: string, sandbox: string): SandboxProcess {
+  return refusedProcess(
+    `The environment wants the image ${image}, and the ${sandbox} sandbox has no images: ` +
+      "use workers with ERRAND_SANDBOX=docker, or take the image out of the environment.",
+  );
+}

@@ -1,0 +1,225 @@
+import { lstat, mkdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
+import { createServer, type Server } from "node:net";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Sandbox } from "../../src/sandboxes/sandbox.ts";
+import { DEFAULT_SANDBOX_LIMITS, type SandboxLimits } from "../../src/sandboxes/sandbox-limits.ts";
+import { SandboxBench } from "../support/sandbox-bench.ts";
+import { waitFor } from "../support/wait-for.ts";
+import { processesWith, uniqueSeconds } from "./sandbox-contract.ts";
+
+const MEBIBYTE = 1024 ** 2;
+const NARROW = { memoryBytes: 128 * MEBIBYTE, cpus: 0.5, processes: 64, fileBytes: 8 * MEBIBYTE };
+
+/**
+ * What an agent that means harm tries: denied or capped, and those beside it notice nothing. `unlimited`: why memory and
+ * processors are not limited here.
+ */
+export function describeHostileAgent(
+  name: string,
+  makeSandbox: (dataDir: string, limits: SandboxLimits) => Sandbox,
+  unlimited?: string,
+): void {
+  const itLimited = it.skipIf(unlimited !== undefined);
+  describe(`a hostile agent in the ${name} sandbox`, () => {
+    let bench: SandboxBench;
+    let narrow: SandboxBench;
+
+    beforeEach(async () => {
+      bench = await SandboxBench.open((dataDir) => makeSandbox(dataDir, DEFAULT_SANDBOX_LIMITS));
+      narrow = await SandboxBench.open((dataDir) => makeSandbox(dataDir, NARROW));
+    });
+    afterEach(async () => {
+      await Promise.all([bench.close(), narrow.close()]);
+    });
+
+    it("finds no environment and no memory of this process, nor of another run", async () => {
+      const canary = `canary-${crypto.randomUUID()}`;
+      const seconds = uniqueSeconds();
+      process.env.ERRAND_TEST_CANARY = canary;
+      bench.shell(`sleep ${seconds}`, { env: { PATH: "/usr/bin:/bin", OTHER: canary } });
+      await waitFor(async () => (await processesWith(seconds)).length > 0, { what: "the other run" });
+
+      const { out } = await bench.run(`
+        for each in /proc/[0-9]*; do
+          test $each = /proc/$$ || cat $each/environ $each/cmdline 2>/dev/null | tr '\\0' '\\n' | grep -e ^ERRAND_TEST -e ^OTHER= -e ^sleep
+        done
+        for each in ${process.pid} ${process.ppid}; do
+          cat /proc/$each/environ /proc/$each/maps 2>/dev/null
+          dd if=/proc/$each/mem bs=1 count=1 2>/dev/null
+        done
+        dd if=/dev/mem bs=1 count=1 2>/dev/null; dd if=/proc/kcore bs=1 count=1 2>/dev/null | wc -c`);
+      delete process.env.ERRAND_TEST_CANARY;
+
+      expect(out).toBe("0\n");
+    });
+
+    it("reaches neither the database's socket, nor this machine's ports, nor a cloud's metadata", async () => {
+      const socketPath = join(bench.root, ".s.PGSQL.5432");
+      const servers = await Promise.all([listen(socketPath), listen(0)]);
+      const port = portOf(servers[1]);
+
+      const { out } = await bench.run(
+        `ls ${socketPath} 2>/dev/null
+        for each in 127.0.0.1/${port} 169.254.169.254/80 1.1.1.1/443; do
+          timeout 3 bash -c "exec 3<>/dev/tcp/$each" 2>/dev/null && echo reached $each
+          test $? = 124 && echo waited for $each
+        done
+        grep -v -c -e Inter -e face -e lo: /proc/net/dev`,
+      );
+      await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+
+      expect(out).toBe("0\n");
+    });
+
+    it("sees no file of another run, of the data directory or of this machine's users", async () => {
+      const other = join(bench.root, "runs", "other");
+      await mkdir(other, { recursive: true });
+      await writeFile(join(other, "secret"), "secret");
+      await writeFile(join(bench.root, "secret-key"), "secret");
+
+      const { out } = await bench.run(
+        `cat ${other}/secret ${bench.root}/secret-key /etc/shadow /root/.bash_history 2>/dev/null; ls ${bench.root}`,
+      );
+
+      expect(out).toBe("workspace\n");
+    });
+
+    it("does not get out of its workspace by a link", async () => {
+      const outside = join(bench.root, "outside");
+      await writeFile(outside, "as it was");
+      await symlink(outside, join(bench.workspace, "given"));
+
+      await bench.run(
+        `cat given > stolen; echo x > given; ln -s ${outside} made; echo x > made; ln -s / all; ls all/root > root`,
+      );
+
+      expect(await readFile(outside, "utf8")).toBe("as it was");
+      expect(await readFile(join(bench.workspace, "stolen"), "utf8")).toBe("");
+      expect((await lstat(join(bench.workspace, "made"))).isSymbolicLink()).toBe(true);
+    });
+
+    it("fills its processes and no others, and is ended as a whole", async () => {
+      const seconds = uniqueSeconds();
+      const bomb = narrow.shell(`bomb() { sleep ${seconds} & bomb | bomb & }; bomb; sleep ${seconds}`);
+      bomb.stdout.resume();
+      const complaints = text(bomb.stderr);
+      await waitFor(async () => (await processesWith(seconds)).length > 5, { what: "the bomb" });
+
+      const neighbour = await bench.run("for n in $(seq 100); do sleep 1 & done; wait; echo well");
+      const most = (await processesWith(seconds)).length;
+      await bomb.kill();
+
+      expect(neighbour).toMatchObject({ out: "well\n", code: 0 });
+      expect(most).toBeLessThanOrEqual(NARROW.processes);
+      expect(await processesWith(seconds)).toEqual([]);
+      expect(await complaints).toMatch(/fork/i);
+    });
+
+    itLimited("is ended when it wants more memory than it may have, with the limit named", async () => {
+      const neighbour = bench.run("sleep 1; echo well");
+
+      const hog = await narrow.run("head -c 400000000 /dev/zero | tail; exit 1");
+
+      expect(hog).toMatchObject({
+        code: 1,
+        reason: expect.stringMatching(/128 MiB.*ERRAND_SANDBOX_MEMORY_MIB/),
+      });
+      expect(await neighbour).toMatchObject({ out: "well\n", code: 0 });
+    });
+
+    itLimited("has no memory to hide in /tmp or in shared memory either", async () => {
+      const hog = await narrow.run(
+        "for n in $(seq 40); do head -c 7000000 /dev/zero > /tmp/$n; head -c 7000000 /dev/zero > /dev/shm/$n; done; exit 1",
+      );
+
+      expect(hog.reason ?? hog.err).toMatch(/128 MiB|No space/);
+    });
+
+    itLimited("gets its share of the processors and no more", async () => {
+      const word = uniqueSeconds();
+      narrow.shell(`sh -c 'while :; do :; done' ${word}`);
+      await waitFor(async () => (await processesWith(word)).length > 0, { what: "the busy one" });
+      const [pid = 0] = await processesWith(word);
+
+      await waitFor(async () => (await timesThrottled(pid)) > 0, { what: "the kernel to keep it waiting" });
+
+      expect(await bench.run("echo well")).toMatchObject({ out: "well\n", code: 0 });
+    });
+
+    it("writes no file larger than it may, in its workspace or in /tmp", async () => {
+      const { out } = await narrow.run(`
+        (truncate -s 50G a) 2>/dev/null; (head -c 50000000 /dev/zero > b) 2>/dev/null
+        (head -c 50000000 /dev/zero > /tmp/c) 2>/dev/null; wc -c < /tmp/c`);
+      const named = await narrow.run("exec head -c 50000000 /dev/zero > d");
+
+      expect(out.trim()).toBe(String(NARROW.fileBytes));
+      expect((await stat(join(narrow.workspace, "a"))).size).toBe(0);
+      expect((await stat(join(narrow.workspace, "b"))).size).toBe(NARROW.fileBytes);
+      expect(named.reason).toMatch(/8 MiB.*ERRAND_SANDBOX_FILE_MIB/);
+    });
+
+    it("is kept waiting when it says more than anybody reads, and can be ended then", async () => {
+      const before = process.memoryUsage().rss;
+      const seconds = uniqueSeconds();
+      const talker = bench.shell(`head -c 1000000000 /dev/zero; sleep ${seconds}`);
+      await waitFor(() => talker.stdout.readableLength > 0, { what: "its first words" });
+      await new Promise((resolve) => talker.stdout.once("readable", resolve));
+
+      const grown = process.memoryUsage().rss - before;
+      await talker.kill();
+
+      expect(grown).toBeLessThan(100 * MEBIBYTE);
+      expect(await processesWith(seconds)).toEqual([]);
+    });
+
+    it("says 1 GB, and nobody stores it", async () => {
+      const before = process.memoryUsage().rss;
+      const talker = bench.shell("head -c 1000000000 /dev/zero");
+      talker.stderr.resume();
+      let bytes = 0;
+      for await (const chunk of talker.stdout) bytes += (chunk as Buffer).length;
+
+      expect(bytes).toBe(1_000_000_000);
+      expect(process.memoryUsage().rss - before).toBeLessThan(200 * MEBIBYTE);
+    });
+
+    it("has no capability and no way to more rights", async () => {
+      const { out } = await bench.run(`
+        grep -h -E '^Cap(Eff|Prm|Bnd|Inh|Amb)|^NoNewPrivs' /proc/self/status
+        unshare --user --map-root-user true 2>/dev/null && echo namespace
+        for each in /proc/sys/kernel/core_pattern /proc/sysrq-trigger /usr/x /etc/x /x; do
+          (: >> $each) 2>/dev/null && echo $each
+        done; true`);
+
+      expect(out.match(/^Cap(Eff|Prm|Inh|Amb|Bnd):\t0+$/gm)).toHaveLength(5);
+      expect(out.trim().split("\n").at(-1)).toBe("NoNewPrivs:\t1");
+    });
+  });
+}
+
+/** By the limit of its cgroup, which the host knows. */
+async function timesThrottled(pid: number): Promise<number> {
+  const membership = await readFile(`/proc/${pid}/cgroup`, "utf8");
+  const path = /^\d+:(?:|.*\bcpu\b.*):(\/.*)$/gm;
+  const files = [...membership.matchAll(path)].flatMap(([, own = ""]) => [
+    join("/sys/fs/cgroup/cpu", own, "cpu.stat"),
+    join("/sys/fs/cgroup", own, "cpu.stat"),
+  ]);
+  const texts = await Promise.all(files.map((file) => readFile(file, "utf8").catch(() => "")));
+  return Math.max(0, ...texts.map((text) => Number(/^nr_throttled (\d+)$/m.exec(text)?.[1] ?? 0)));
+}
+
+async function listen(where: string | number): Promise<Server> {
+  const server = createServer((socket) => socket.end("reached"));
+  if (typeof where === "string") server.listen(where);
+  else server.listen(where, "127.0.0.1");
+  await new Promise((resolve) => server.once("listening", resolve));
+  return server;
+}
+
+function portOf(server: Server): number {
+  const address = server.address();
+  return typeof address === "object" ? (address?.port ?? 0) : 0;
+}

@@ -1,0 +1,224 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { createDockerSandbox } from "../../../src/sandboxes/docker/docker-sandbox.ts";
+import type { Sandbox } from "../../../src/sandboxes/sandbox.ts";
+import { DEFAULT_SANDBOX_LIMITS } from "../../../src/sandboxes/sandbox-limits.ts";
+import { processesWith, uniqueSeconds } from "../../contract/sandbox-contract.ts";
+import { reasonToSkipDocker, startDocker, type TestDocker } from "../../support/docker-daemon.ts";
+import { SandboxBench } from "../../support/sandbox-bench.ts";
+import { waitFor } from "../../support/wait-for.ts";
+
+const skipped = await reasonToSkipDocker();
+const WORKER_MAIN = join(import.meta.dirname, "../../support/sandbox-worker-main.ts");
+
+describe.skipIf(skipped !== undefined)(
+  `containers${skipped === undefined ? "" : ` (skipped: ${skipped})`}`,
+  () => {
+    let docker: TestDocker;
+    let bench: SandboxBench;
+    const makeSandbox = (dataDir: string, image = docker.imageWithNode): Sandbox =>
+      createDockerSandbox({ dataDir, limits: DEFAULT_SANDBOX_LIMITS, docker, image });
+
+    beforeAll(async () => {
+      docker = await startDocker();
+    });
+    afterAll(() => docker?.stop());
+    beforeEach(async () => {
+      bench = await SandboxBench.open(makeSandbox);
+    });
+    afterEach(() => bench.close());
+
+    it("no value of the environment is known to the daemon, or in an argument or variable of what runs outside", async () => {
+      const seconds = uniqueSeconds();
+      const canary = `canary-${seconds}`;
+      bench.shell(`sleep ${seconds}`, { env: { PATH: "/usr/bin:/bin", SECRET: canary }, label: "run 7" });
+      await waitFor(async () => (await processesWith(seconds)).length > 0, { what: "the sleeper" });
+
+      const inspected = await docker.call("inspect", await docker.call("ps", "--quiet"));
+      const [{ Config, HostConfig }] = JSON.parse(inspected);
+
+      expect(inspected).not.toContain(canary);
+      expect(await processesOutsideWith(canary)).toEqual([]);
+      expect(Config.Labels).toMatchObject({ "errand.for": "run 7" });
+      expect(HostConfig.LogConfig.Type).toBe("none");
+    });
+
+    it("leaves no container and no file when a command has ended, whether well, badly or killed", async () => {
+      const seconds = uniqueSeconds();
+      const sleeper = bench.shell(`sleep ${seconds}`);
+      const ended = [
+        bench.shell("true"),
+        bench.shell("exit 3"),
+        bench.shell("true", { readable: ["/nowhere"] }),
+      ];
+      await waitFor(async () => (await processesWith(seconds)).length > 0, { what: "the sleeper" });
+
+      await sleeper.kill();
+
+      await Promise.all(ended.map(({ exited }) => exited));
+      await waitFor(async () => (await docker.call("ps", "--all", "--quiet")) === "", {
+        what: "no container",
+      });
+      await waitFor(async () => (await readdir(join(bench.root, "sandboxes"))).length === 0, {
+        what: "no file",
+      });
+    });
+
+    it("runs our Node, and with it the door, in an image that has neither Node nor its libraries", async () => {
+      const socketPath = join(bench.root, "door", "s");
+      await mkdir(join(bench.root, "door"));
+      const server = createServer((socket) => socket.end("through")).listen(socketPath);
+      const script = 'require("node:net").connect(8123, "127.0.0.1").pipe(process.stdout)';
+
+      const bare = bench.spawn({
+        argv: [process.execPath, "-e", script],
+        ...{ image: docker.imageBare, readable: [process.execPath], door: { socketPath, port: 8123 } },
+      });
+      const [out] = await bare.stdout.toArray();
+      server.close();
+
+      expect(await bare.exited).toEqual({ code: 0, signal: null });
+      expect(String(out)).toBe("through");
+      expect((await bench.run("command -v node git; true", { image: docker.imageBare })).out).toBe("");
+      expect((await bench.run("command -v git")).out).toBe("/usr/bin/git\n");
+      expect(await makeSandbox(bench.root, docker.imageBare).unavailable()).toBeUndefined();
+    });
+
+    it("gives the image's own variables and folders of programs, and does not run its entrypoint", async () => {
+      const change = [
+        "ENV PATH=/opt/tools/bin:/usr/bin:/bin",
+        "ENV OF_IMAGE=1 BOTH=image",
+        'ENTRYPOINT ["/bin/false"]',
+      ];
+      const id = await docker.call("create", docker.imageBare, "x");
+      await docker.call("commit", ...change.flatMap((each) => ["--change", each]), id, "errand-test:tools");
+      await docker.call("rm", id);
+
+      const { out } = await bench.run('echo "$PATH $OF_IMAGE $BOTH $OWN"', {
+        image: "errand-test:tools",
+        env: { PATH: "/agents/bin:/usr/bin:/bin", BOTH: "own", OWN: "2" },
+      });
+
+      expect(out).toBe("/agents/bin:/opt/tools/bin:/usr/bin:/bin 1 own 2\n");
+    });
+
+    it.each(["errand-test:missing", "127.0.0.1:9/none:1"])(
+      "tells why the image %s is not there",
+      async (image) => {
+        const { exited } = bench.shell("true", { image });
+
+        expect(await exited).toMatchObject({
+          code: 127,
+          reason: expect.stringMatching(/is not here and could not be pulled: ./),
+        });
+      },
+    );
+
+    it.each(["--privileged", "-v/:/host", "a b", ""])("takes %j for no name of an image", async (image) => {
+      expect(await bench.shell("true", { image }).exited).toMatchObject({
+        code: 127,
+        reason: expect.stringContaining("no name of an image"),
+      });
+    });
+
+    it("says of an image that cannot run our Node what it would need", async () => {
+      // The end of an archive: two blocks of zeros.
+      await writeFile(join(bench.root, "empty.tar"), Buffer.alloc(1024));
+      await docker.call("import", join(bench.root, "empty.tar"), "errand-test:empty");
+
+      const { exited } = bench.shell("true", { image: "errand-test:empty" });
+
+      expect(await exited).toMatchObject({ code: 127, reason: expect.stringMatching(/needs glibc/) });
+    });
+
+    it("a path with commas and quotes is mounted as it is", async () => {
+      const odd = join(bench.root, 'a,b "c"');
+      await mkdir(odd);
+
+      await bench.run("echo hello > file", { cwd: odd, writable: [odd] });
+
+      expect(await readFile(join(odd, "file"), "utf8")).toBe("hello\n");
+    });
+
+    it("sweep ends what lives on without its worker, since its first program was stopped", async () => {
+      const seconds = uniqueSeconds();
+      const worker = startWorker(docker, bench.root, seconds);
+      await waitFor(async () => (await processesWith(seconds)).length >= 2, { what: "the worker's agent" });
+      for (const pid of await processesWith("--orders")) process.kill(pid, "SIGSTOP");
+      worker.kill("SIGKILL");
+      await once(worker, "exit");
+      expect(await processesWith(seconds)).not.toEqual([]);
+
+      expect(await bench.sandbox.sweep()).toBe(1);
+
+      expect(await processesWith(seconds)).toEqual([]);
+      expect(await readdir(join(bench.root, "sandboxes"))).toEqual([]);
+    });
+
+    it("says why it cannot be used, and has nothing to sweep then", async () => {
+      const nowhere = { ...docker.environment, DOCKER_HOST: "unix:///nowhere/docker.sock" };
+      const options = { dataDir: bench.root, limits: DEFAULT_SANDBOX_LIMITS, image: docker.imageWithNode };
+      const away = createDockerSandbox({ ...options, docker: { program: "docker", environment: nowhere } });
+      const missing = createDockerSandbox({ ...options, docker: { program: "/no/docker", environment: {} } });
+
+      expect(await away.unavailable()).toMatch(/cannot connect.*DOCKER_HOST/is);
+      expect(await missing.unavailable()).toMatch(/ENOENT.*ERRAND_DOCKER/s);
+      expect(await makeSandbox(bench.root, "errand-test:none").unavailable()).toMatch(
+        /not here.*ERRAND_DOCKER_IMAGE/s,
+      );
+      expect([await away.sweep(), await missing.sweep()]).toEqual([0, 0]);
+    });
+  },
+);
+
+describe.skipIf(skipped !== undefined)("a daemon that dies", () => {
+  it("is told of its commands, which end all the same", async () => {
+    const docker = await startDocker();
+    const bench = await SandboxBench.open((dataDir) =>
+      createDockerSandbox({ dataDir, limits: DEFAULT_SANDBOX_LIMITS, docker, image: docker.imageBare }),
+    );
+    try {
+      const seconds = uniqueSeconds();
+      const sleeper = bench.shell(`sleep ${seconds}`);
+      await waitFor(async () => (await processesWith(seconds)).length > 0, { what: "the sleeper" });
+
+      await docker.killDaemon();
+
+      expect(await sleeper.exited).toMatchObject({ code: null, reason: expect.stringMatching(/lost/) });
+      await sleeper.kill();
+      await waitFor(async () => (await processesWith(seconds)).length === 0, { what: "the sleeper's end" });
+    } finally {
+      await bench.close();
+      await docker.stop();
+    }
+  });
+});
+
+function startWorker(
+  { environment, imageWithNode, program }: TestDocker,
+  dataDir: string,
+  seconds: string,
+): ChildProcess {
+  const docker = { program, environment };
+  const order = { kind: "docker", docker, image: imageWithNode, dataDir, seconds };
+  return fork(WORKER_MAIN, [JSON.stringify(order)], { stdio: "inherit" });
+}
+
+/** The processes of this machine but for those in containers, with `word` in their arguments or environment. */
+async function processesOutsideWith(word: string): Promise<readonly string[]> {
+  const own = await readFile("/proc/self/cgroup", "utf8");
+  const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid);
+  const found = await Promise.all(
+    pids.map(async (pid) => {
+      const read = (name: string) => readFile(`/proc/${pid}/${name}`, "utf8").catch(() => "");
+      const isOutside = (await read("cgroup")) === own;
+      const text = `${await read("cmdline")}${await read("environ")}`;
+      return isOutside && text.includes(word) ? [text] : [];
+    }),
+  );
+  return found.flat();
+}

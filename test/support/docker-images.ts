@@ -1,0 +1,127 @@
+import { execFile } from "node:child_process";
+import { access, realpath } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+
+const run = promisify(execFile);
+
+const USUAL = [
+  ...[
+    "sh",
+    "bash",
+    "cat",
+    "chmod",
+    "cp",
+    "cut",
+    "date",
+    "dd",
+    "env",
+    "false",
+    "find",
+    "grep",
+    "head",
+    "id",
+    "kill",
+  ],
+  ...[
+    "ln",
+    "ls",
+    "mkdir",
+    "mv",
+    "nohup",
+    "ps",
+    "pwd",
+    "rm",
+    "sed",
+    "seq",
+    "setsid",
+    "sleep",
+    "sort",
+    "tail",
+    "tee",
+  ],
+  ...["touch", "tr", "true", "truncate", "uname", "unshare", "wc", "xargs", "timeout", "dirname", "basename"],
+];
+
+const GIT_FOLDERS = [
+  "/usr/lib/git-core",
+  "/usr/share/git-core/templates",
+  "/etc/ssl/certs/ca-certificates.crt",
+];
+
+/** What git starts to talk over HTTP. */
+const GIT_HTTP = "/usr/lib/git-core/git-remote-http";
+
+const NODE_ALONE = /\/(libstdc\+\+|libgcc_s)/;
+
+const ENVIRONMENT = "ENV PATH=/usr/local/bin:/usr/bin:/bin";
+
+/** Images made of this machine's own programs: no registry is needed, and none is asked. */
+export async function buildImages(
+  root: string,
+  call: (...args: string[]) => Promise<string>,
+): Promise<{ imageWithNode: string; imageBare: string }> {
+  const [imageWithNode, imageBare] = ["errand-test:node", "errand-test:bare"];
+  const usual = await locate(USUAL);
+  const users = ["/etc/passwd", "/etc/group"];
+  // Every image with glibc has all of it, whatever its programs use.
+  const glibc = (await librariesOf([process.execPath])).filter((path) => !NODE_ALONE.test(path));
+  await importImage(root, call, { name: imageBare, paths: [...usual, ...users, ...glibc] });
+  const git = await locate(["git"]);
+  const folders = (await Promise.all(GIT_FOLDERS.map(existing))).flat();
+  const more = { folders, node: process.execPath, linked: await existing(GIT_HTTP) };
+  await importImage(root, call, { name: imageWithNode, paths: [...usual, ...users, ...git], ...more });
+  return { imageWithNode, imageBare };
+}
+
+interface ImageFiles {
+  readonly name: string;
+  readonly paths: readonly string[];
+  /** As they are, with their links. */
+  readonly folders?: readonly string[];
+  readonly node?: string;
+  /** Programs in the folders that need libraries of their own. */
+  readonly linked?: readonly string[];
+}
+
+async function importImage(
+  root: string,
+  call: (...args: string[]) => Promise<string>,
+  { folders = [], linked = [], name, node, paths }: ImageFiles,
+): Promise<void> {
+  const tarFile = join(root, `${name.replace(":", "-")}.tar`);
+  const libraries = await librariesOf([...paths, ...linked, ...(node === undefined ? [] : [node])]);
+  const add = (...args: string[]) => run("tar", ["--append", "--file", tarFile, "--absolute-names", ...args]);
+  // Links as what they point to, so that a program is where it is looked for, whatever the folders of this machine are.
+  await add("--dereference", ...new Set([...paths, ...libraries]));
+  if (folders.length > 0) await add(...folders);
+  if (node !== undefined) await add("--dereference", "--transform", "s,^.*$,usr/local/bin/node,", node);
+  await call("import", "--change", ENVIRONMENT, tarFile, name);
+}
+
+async function locate(names: readonly string[]): Promise<readonly string[]> {
+  const found = await Promise.all(
+    names.map(async (name) => (await Promise.all([`/usr/bin/${name}`, `/bin/${name}`].map(existing))).flat()),
+  );
+  return found.flat();
+}
+
+async function existing(path: string): Promise<readonly string[]> {
+  return await access(path).then(
+    () => [path],
+    () => [],
+  );
+}
+
+/** Under the names by which they are looked for, and with the loader. */
+async function librariesOf(paths: readonly string[]): Promise<readonly string[]> {
+  const programs = await Promise.all(paths.map((path) => realpath(path)));
+  const { stdout } = await run("sh", [
+    "-c",
+    'for each; do ldd "$each" 2>/dev/null; done; true',
+    "sh",
+    ...programs,
+  ]);
+  const libraries = [...stdout.matchAll(/(?:=> )?(\/\S+) \(0x/g)].map(([, path = ""]) => path);
+  return [...new Set(libraries)];
+}
