@@ -6,8 +6,10 @@ export interface GitCall {
   /** Git, by its name or path. */
   readonly program: string;
   readonly args: readonly string[];
-  /** The bare repository that it is about; made by `init`. */
+  /** The repository that it is about; made by `init`. */
   readonly gitDir: string;
+  /** Where its files are checked out; a bare one has none. */
+  readonly workTree?: string;
   readonly input?: string;
   readonly config?: Readonly<Record<string, string>>;
   readonly maxOutputBytes: number;
@@ -57,17 +59,22 @@ export async function git(call: GitCall): Promise<Buffer> {
 
 type Child = ChildProcessByStdio<Writable, Readable, Readable>;
 
-function start({ program: git, args, gitDir, config = {}, maxFileBytes }: GitCall): Child {
+function start({ program: git, args, gitDir, workTree, config = {}, maxFileBytes }: GitCall): Child {
   const [program, ...rest] =
     maxFileBytes === undefined
       ? ([git, ...args] as const)
       : (["sh", "-c", LIMITED, String(Math.ceil(maxFileBytes / LIMIT_BLOCK_BYTES)), git, ...args] as const);
   // A group of its own: git leaves the talking over the network to children, which outlive it when it is killed.
-  const options = { cwd: "/", env: environment(gitDir, config), detached: true } as const;
+  const places = { GIT_DIR: gitDir, ...(workTree === undefined ? {} : { GIT_WORK_TREE: workTree }) };
+  // Git looks for a work tree's files from where it stands.
+  const options = { cwd: workTree ?? "/", env: environment(places, config), detached: true } as const;
   return spawn(program, rest, { ...options, stdio: ["pipe", "pipe", "pipe"] });
 }
 
-function environment(gitDir: string, config: Readonly<Record<string, string>>): Record<string, string> {
+function environment(
+  places: Readonly<Record<string, string>>,
+  config: Readonly<Record<string, string>>,
+): Record<string, string> {
   const settings = Object.entries({ ...SAFE_SETTINGS, ...config });
   const numbered = settings.flatMap(([key, value], index) => [
     [`GIT_CONFIG_KEY_${index}`, key],
@@ -78,7 +85,7 @@ function environment(gitDir: string, config: Readonly<Record<string, string>>): 
     // Where libcurl would look for a .netrc.
     HOME: "/nonexistent",
     LC_ALL: "C",
-    GIT_DIR: gitDir,
+    ...places,
     GIT_CONFIG_NOSYSTEM: "1",
     GIT_CONFIG_GLOBAL: "/dev/null",
     GIT_TERMINAL_PROMPT: "0",

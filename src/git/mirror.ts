@@ -1,6 +1,7 @@
 import { rm } from "node:fs/promises";
 import { GitFailure, git } from "./git-command.ts";
 import { isEmptyRepository } from "./git-error.ts";
+import { transportSettings } from "./transport-settings.ts";
 
 /** Reads what was fetched of a repository. */
 export interface MirrorReader {
@@ -82,7 +83,7 @@ export class Mirror implements MirrorReader {
     const { maxPackBytes: maxFileBytes, signal, url } = options;
     const args = [...FETCH, "--", url, refspec];
     const limits = { maxOutputBytes: WORDS_BYTES, maxFileBytes, signal };
-    const config = settingsOf(options);
+    const config = transportSettings(options);
     await git({ program: this.#program, args, gitDir: this.#path, config, ...limits });
   }
 
@@ -92,13 +93,4 @@ export class Mirror implements MirrorReader {
     await this.git(["init", "--quiet", "--bare", "--template="], WORDS_BYTES);
     this.#isMade = true;
   }
-}
-
-function settingsOf({ authorization, url }: FetchOptions): Readonly<Record<string, string>> {
-  const { origin, protocol } = new URL(url);
-  const allowed = { [`protocol.${protocol.slice(0, -1)}.allow`]: "always" };
-  if (authorization === undefined) return allowed;
-  const header = { [`http.${origin}/.extraHeader`]: `Authorization: ${authorization}` };
-  // Whoever we are sent on to would be told as well, even another host.
-  return { ...allowed, ...header, "http.followRedirects": "false" };
 }

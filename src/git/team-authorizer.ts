@@ -1,6 +1,13 @@
 import type { InstallationStore } from "../core/ports/people.ts";
 import type { OpenRepository } from "../core/ports/repository-access.ts";
-import type { MirrorOptions } from "./mirror-options.ts";
+import type { TeamRepository } from "../core/skills/skill.ts";
+
+/** The value of the header `Authorization` for a team; undefined: none. */
+export type TeamAuthorizer = (
+  repository: TeamRepository,
+  url: string,
+  access?: "read" | "write",
+) => Promise<string | undefined>;
 
 /**
  * A repository is opened with the key of an installation for the installation's own team alone: whoever else names it
@@ -9,13 +16,13 @@ import type { MirrorOptions } from "./mirror-options.ts";
 export function createTeamAuthorizer(
   openers: ReadonlyMap<string, OpenRepository>,
   installations: Pick<InstallationStore, "ensure">,
-): MirrorOptions["authorize"] {
-  return async ({ teamId }, url) => {
+): TeamAuthorizer {
+  return async ({ teamId }, url, access = "read") => {
     for (const [adapter, open] of openers) {
-      const access = await open(url);
-      if (access === undefined) continue;
-      const installation = await installations.ensure(adapter, access.installation);
-      if (installation.enabled && installation.teamId === teamId) return access.authorization();
+      const opened = await open(url);
+      if (opened === undefined) continue;
+      const installation = await installations.ensure(adapter, opened.installation);
+      if (installation.enabled && installation.teamId === teamId) return opened.authorization(access);
     }
     return undefined;
   };

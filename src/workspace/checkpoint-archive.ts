@@ -27,11 +27,13 @@ export async function packDirectory(
   directory: string,
   members: readonly string[],
   limits: ArchiveLimits,
+  isLeftOut: (path: string, stat: Stats) => boolean = () => false,
 ): Promise<Uint8Array> {
   let unpackedBytes = 0;
-  const filter = (_path: string, stat: Stats | ReadEntry): boolean => {
-    unpackedBytes += stat.size ?? 0;
-    return unpackedBytes <= limits.maxUnpackedBytes && "isFile" in stat && isKept(stat);
+  const filter = (path: string, stat: Stats | ReadEntry): boolean => {
+    if (!("isFile" in stat) || !isKept(stat) || isLeftOut(path, stat)) return false;
+    unpackedBytes += stat.size;
+    return unpackedBytes <= limits.maxUnpackedBytes;
   };
   const chunks: Buffer[] = [];
   let bytes = 0;

@@ -1,31 +1,42 @@
-import { chmod, lstat, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { chmod, lstat, mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { RunId } from "../core/ids.ts";
 import type { Workspace } from "../core/ports/workspace.ts";
-
-export const MEMBERS = ["workspace", "home"] as const;
+import { MEMBERS } from "./members.ts";
+import { removeTree } from "./remove-tree.ts";
+import { readRecord, type WorkspaceRecord, writeRecord } from "./workspace-record.ts";
 
 const MARKER = "checkpoints.json";
 const PRIVATE = 0o700;
 
 /**
- * The files of one run on this worker's disk, at `<data directory>/runs/<run id>`. It is there whole or not at all:
- * it is built beside its place and renamed into it. Its marker lists the checkpoints that its content continues.
+ * The files of one run on this worker's disk, at `<data directory>/runs/<run id>`. They are made in that very place, as
+ * programs write down where they were set up; so a directory counts only with its marker, which is written last. The
+ * marker lists the checkpoints that its content continues.
  */
 export class RunDirectory {
   readonly path: string;
-  readonly #runs: string;
-  readonly #runId: RunId;
+  readonly #old: string;
 
   constructor(dataDir: string, runId: RunId) {
     // An agent is told its directory by an absolute path.
-    this.#runs = resolve(dataDir, "runs");
-    this.#runId = runId;
-    this.path = join(this.#runs, runId);
+    const runs = resolve(dataDir, "runs");
+    this.path = join(runs, runId);
+    this.#old = join(runs, `.old-${runId}`);
   }
 
-  workspace(): Workspace {
-    return { directory: join(this.path, "workspace"), home: join(this.path, "home") };
+  get directory(): string {
+    return join(this.path, "workspace");
+  }
+
+  async workspace(): Promise<Workspace> {
+    return this.workspaceOf(await readRecord(this.path));
+  }
+
+  async workspaceOf({ repositories }: WorkspaceRecord): Promise<Workspace> {
+    const { directory } = this;
+    const home = join(this.path, "home");
+    return { directory, home, workingDirectory: await workingDirectory(directory, repositories) };
   }
 
   /** Undefined when the run has no files here. */
@@ -34,74 +45,55 @@ export class RunDirectory {
       const checkpoints: unknown = JSON.parse(await readFile(join(this.path, MARKER), "utf8"));
       return Array.isArray(checkpoints) ? checkpoints.map(String) : undefined;
     } catch (error) {
-      if (isMissing(error)) {
-        return undefined;
-      }
+      if (isMissing(error)) return undefined;
       throw error;
     }
   }
 
   async writeCheckpoints(checkpoints: readonly string[]): Promise<void> {
-    await writeMarker(this.path, checkpoints);
+    const marker = join(this.path, MARKER);
+    await writeFile(`${marker}.new`, JSON.stringify(checkpoints), { mode: 0o600 });
+    await rename(`${marker}.new`, marker);
   }
 
-  /** Replaces whatever is there by what `fill` puts into an empty directory. */
-  async replace(checkpoints: readonly string[], fill: (directory: string) => Promise<void>): Promise<void> {
-    await this.#removeRemains();
-    const fresh = join(this.#runs, `.new-${this.#runId}`);
-    await mkdir(fresh, { recursive: true, mode: PRIVATE });
-    await fill(fresh);
-    for (const member of MEMBERS) {
-      await mkdir(join(fresh, member), { recursive: true });
-      await chmod(join(fresh, member), PRIVATE);
-    }
-    await writeMarker(fresh, checkpoints);
-    await this.#moveAside();
-    await rename(fresh, this.path);
-    await this.#removeRemains();
-  }
-
-  async #moveAside(): Promise<void> {
+  /** Replaces whatever is there by what `fill` puts into the empty directory. If it throws, nothing is there. */
+  async build(checkpoints: readonly string[], fill: () => Promise<WorkspaceRecord>): Promise<void> {
+    await this.clear();
     try {
-      await rename(this.path, join(this.#runs, `.old-${this.#runId}`));
+      const record = await fill();
+      for (const member of MEMBERS) await chmod(join(this.path, member), PRIVATE);
+      await writeRecord(this.path, record);
+      await this.writeCheckpoints(checkpoints);
     } catch (error) {
-      if (!isMissing(error)) {
-        throw error;
-      }
+      await removeTree(this.path);
+      throw error;
     }
   }
 
-  /** What an interrupted replacement left. */
-  async #removeRemains(): Promise<void> {
-    await removeTree(join(this.#runs, `.new-${this.#runId}`));
-    await removeTree(join(this.#runs, `.old-${this.#runId}`));
+  /** Empty, without a marker. */
+  async clear(): Promise<void> {
+    // What an interrupted call left.
+    await removeTree(this.#old);
+    // Moved first: what is removed half must not keep its marker.
+    await rename(this.path, this.#old).catch((error) => {
+      if (!isMissing(error)) throw error;
+    });
+    for (const member of MEMBERS) await mkdir(join(this.path, member), { recursive: true, mode: PRIVATE });
+    await chmod(this.path, PRIVATE);
+    await removeTree(this.#old);
   }
 }
 
-async function writeMarker(directory: string, checkpoints: readonly string[]): Promise<void> {
-  const marker = join(directory, MARKER);
-  await writeFile(`${marker}.new`, JSON.stringify(checkpoints), { mode: 0o600 });
-  await rename(`${marker}.new`, marker);
-}
-
-/** Also when directories in it may not be written to, as in Go's module cache. */
-async function removeTree(path: string): Promise<void> {
-  try {
-    await rm(path, { recursive: true, force: true });
-  } catch {
-    await makeWritable(path);
-    await rm(path, { recursive: true, force: true });
-  }
-}
-
-async function makeWritable(directory: string): Promise<void> {
-  if (!(await lstat(directory)).isDirectory()) {
-    return;
-  }
-  await chmod(directory, PRIVATE);
-  for (const entry of await readdir(directory)) {
-    await makeWritable(join(directory, entry));
-  }
+/** The agent may have moved its repository away since. */
+async function workingDirectory(
+  directory: string,
+  repositories: WorkspaceRecord["repositories"],
+): Promise<string> {
+  const [only, ...others] = repositories;
+  if (only === undefined || others.length > 0) return directory;
+  const place = join(directory, only.folder);
+  const found = await lstat(place).catch(() => undefined);
+  return found?.isDirectory() ? place : directory;
 }
 
 function isMissing(error: unknown): boolean {

@@ -3,25 +3,23 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { RunId } from "../../../src/core/ids.ts";
-import type { Beginning } from "../../../src/core/ports/workspace.ts";
-import { createMemoryBlobStore } from "../../../src/storage/memory/blob-store.ts";
-import { systemClock } from "../../../src/system-clock.ts";
-import { createWorkspaceKeeper } from "../../../src/workspace/workspace-keeper.ts";
+import type { Beginning, WorkspaceKeeper } from "../../../src/core/ports/workspace.ts";
+import { aPreparation, aWorkspaceKeeper } from "../../support/workspace-bench.ts";
 
 const FIRST = "0197f3a2-0000-7000-8000-000000000001" as RunId;
 const SECOND = "0197f3a2-0000-7000-8000-000000000002" as RunId;
 const FILE = { path: "attachments/a.txt", bytes: Buffer.from("given") };
 
 let root: string;
-let keeper: ReturnType<typeof createWorkspaceKeeper>;
+let keeper: WorkspaceKeeper;
 beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), "errand-given-"));
-  keeper = createWorkspaceKeeper({ dataDir: root, blobs: createMemoryBlobStore(systemClock) });
+  keeper = aWorkspaceKeeper(root);
 });
 afterEach(() => rm(root, { recursive: true, force: true }));
 
-function begin(beginning: Beginning): () => Promise<Beginning> {
-  return async () => beginning;
+function beginning(runId: RunId, given: Beginning) {
+  return aPreparation(runId, { beginning: async () => given });
 }
 
 function text(directory: string, file: string): Promise<string> {
@@ -29,30 +27,31 @@ function text(directory: string, file: string): Promise<string> {
 }
 
 test("a new workspace holds what was given, which nobody else may read", async () => {
-  const { directory } = await keeper.prepare(FIRST, undefined, begin({ files: [FILE] }));
+  const { directory } = await keeper.prepare(beginning(FIRST, { files: [FILE] }));
 
   expect(await text(directory, FILE.path)).toBe("given");
   expect((await stat(join(directory, FILE.path))).mode & 0o777).toBe(0o600);
 });
 
 test("given once: what the agent made of it since is kept", async () => {
-  const { directory } = await keeper.prepare(FIRST, undefined, begin({ files: [FILE] }));
+  const { directory } = await keeper.prepare(beginning(FIRST, { files: [FILE] }));
   await writeFile(join(directory, FILE.path), "changed");
 
-  await keeper.prepare(FIRST, undefined, begin({ files: [FILE] }));
+  await keeper.prepare(beginning(FIRST, { files: [FILE] }));
   const checkpoint = await keeper.checkpoint(FIRST);
-  await keeper.prepare(FIRST, checkpoint, () => Promise.reject(new Error("asked for")));
+  const again = { checkpoint, beginning: () => Promise.reject(new Error("asked for")) };
+  await keeper.prepare(aPreparation(FIRST, again));
 
   expect(await text(directory, FILE.path)).toBe("changed");
 });
 
 test("a run can begin with the files of another, and what they do is then apart", async () => {
-  const first = await keeper.prepare(FIRST, undefined);
+  const first = await keeper.prepare(aPreparation(FIRST));
   await writeFile(join(first.directory, "work.txt"), "of the first");
   await writeFile(join(first.home, "session"), "remembered");
   const checkpoint = await keeper.checkpoint(FIRST);
 
-  const second = await keeper.prepare(SECOND, undefined, begin({ checkpoint, files: [FILE] }));
+  const second = await keeper.prepare(beginning(SECOND, { checkpoint, files: [FILE] }));
   await writeFile(join(second.directory, "work.txt"), "of the second");
 
   expect(await text(second.home, "session")).toBe("remembered");
@@ -64,11 +63,11 @@ test("links that an earlier agent laid are taken away, not followed", async () =
   const outside = join(root, "outside");
   await mkdir(outside);
   await writeFile(join(outside, "a.txt"), "ours");
-  const first = await keeper.prepare(FIRST, undefined);
+  const first = await keeper.prepare(aPreparation(FIRST));
   await symlink(outside, join(first.directory, "attachments"));
   const checkpoint = await keeper.checkpoint(FIRST);
 
-  const { directory } = await keeper.prepare(SECOND, undefined, begin({ checkpoint, files: [FILE] }));
+  const { directory } = await keeper.prepare(beginning(SECOND, { checkpoint, files: [FILE] }));
 
   expect(await text(outside, "a.txt")).toBe("ours");
   expect(await text(directory, FILE.path)).toBe("given");
@@ -76,12 +75,12 @@ test("links that an earlier agent laid are taken away, not followed", async () =
 
 test("a link in the place of the file itself is taken away too", async () => {
   await writeFile(join(root, "ours.txt"), "ours");
-  const first = await keeper.prepare(FIRST, undefined);
+  const first = await keeper.prepare(aPreparation(FIRST));
   await mkdir(join(first.directory, "attachments"));
   await symlink(join(root, "ours.txt"), join(first.directory, FILE.path));
   const checkpoint = await keeper.checkpoint(FIRST);
 
-  const { directory } = await keeper.prepare(SECOND, undefined, begin({ checkpoint, files: [FILE] }));
+  const { directory } = await keeper.prepare(beginning(SECOND, { checkpoint, files: [FILE] }));
 
   expect(await text(root, "ours.txt")).toBe("ours");
   expect(await text(directory, FILE.path)).toBe("given");
@@ -92,7 +91,7 @@ test.each(["attachments/../../x", "../x", "attachments/..", "a/b/c", "a"])(
   async (path) => {
     const files = [{ path, bytes: Buffer.from("x") }];
 
-    const prepared = keeper.prepare(FIRST, undefined, begin({ files }));
+    const prepared = keeper.prepare(beginning(FIRST, { files }));
 
     await expect(prepared).rejects.toMatchObject({ code: "environment_setup_failed" });
     expect(await readdir(join(root, "runs"))).not.toContain(FIRST);
@@ -100,7 +99,7 @@ test.each(["attachments/../../x", "../x", "attachments/..", "a/b/c", "a"])(
 );
 
 test("what is collected is stored", async () => {
-  const { directory } = await keeper.prepare(FIRST, undefined);
+  const { directory } = await keeper.prepare(aPreparation(FIRST));
   await mkdir(join(directory, "artifacts"));
   await writeFile(join(directory, "artifacts/a.txt"), "made");
 

@@ -3,19 +3,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { RunId } from "../../../src/core/ids.ts";
-import type { Beginning } from "../../../src/core/ports/workspace.ts";
-import { createMemoryBlobStore } from "../../../src/storage/memory/blob-store.ts";
-import { systemClock } from "../../../src/system-clock.ts";
-import { createWorkspaceKeeper } from "../../../src/workspace/workspace-keeper.ts";
+import type { Beginning, WorkspaceKeeper } from "../../../src/core/ports/workspace.ts";
+import { aPreparation, aWorkspaceKeeper } from "../../support/workspace-bench.ts";
 
 const FIRST = "0197f3a2-0000-7000-8000-000000000001" as RunId;
 const SECOND = "0197f3a2-0000-7000-8000-000000000002" as RunId;
 
 let root: string;
-let keeper: ReturnType<typeof createWorkspaceKeeper>;
+let keeper: WorkspaceKeeper;
 beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), "errand-skill-files-"));
-  keeper = createWorkspaceKeeper({ dataDir: root, blobs: createMemoryBlobStore(systemClock) });
+  keeper = aWorkspaceKeeper(root);
 });
 afterEach(() => rm(root, { recursive: true, force: true }));
 
@@ -31,7 +29,7 @@ function prepare(runId: RunId, files: readonly ReturnType<typeof file>[], checkp
     skill: { directory: ".skills/deploy", files },
     ...(checkpoint === undefined ? {} : { checkpoint }),
   };
-  return keeper.prepare(runId, undefined, async () => beginning);
+  return keeper.prepare(aPreparation(runId, { beginning: async () => beginning }));
 }
 
 test("a new workspace holds the skill's files, for nobody else to read, and its programs can be run", async () => {

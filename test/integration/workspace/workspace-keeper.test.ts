@@ -20,8 +20,8 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { AppError } from "../../../src/core/errors.ts";
 import type { RunId } from "../../../src/core/ids.ts";
 import type { BlobStore } from "../../../src/core/ports/blob-store.ts";
-import { createWorkspaceKeeper } from "../../../src/workspace/workspace-keeper.ts";
 import { waitFor } from "../../support/wait-for.ts";
+import { aPreparation, aWorkspaceKeeper } from "../../support/workspace-bench.ts";
 
 const RUN = "0197f3a2-0000-7000-8000-000000000001" as RunId;
 const OTHER_RUN = "0197f3a2-0000-7000-8000-000000000002" as RunId;
@@ -42,10 +42,11 @@ afterEach(async () => {
 
 describe("a run's first workspace", () => {
   it("is empty, with a home beside it, and nobody else's to read", async () => {
-    const workspace = await keeper("a").prepare(RUN, undefined);
+    const workspace = await keeper("a").prepare(aPreparation(RUN));
 
     expect(workspace).toEqual({
       directory: join(root, "a/runs", RUN, "workspace"),
+      workingDirectory: join(root, "a/runs", RUN, "workspace"),
       home: join(root, "a/runs", RUN, "home"),
     });
     for (const directory of [workspace.directory, workspace.home, join(root, "a/runs", RUN)]) {
@@ -55,10 +56,10 @@ describe("a run's first workspace", () => {
   });
 
   it("is apart from another run's", async () => {
-    const { directory } = await keeper("a").prepare(RUN, undefined);
+    const { directory } = await keeper("a").prepare(aPreparation(RUN));
     await writeFile(join(directory, "mine.txt"), "x");
 
-    const other = await keeper("a").prepare(OTHER_RUN, undefined);
+    const other = await keeper("a").prepare(aPreparation(OTHER_RUN));
 
     expect(await readdir(other.directory)).toEqual([]);
   });
@@ -66,7 +67,7 @@ describe("a run's first workspace", () => {
 
 describe("a checkpoint", () => {
   it("is restored by another worker with files, home, links and modes", async () => {
-    const before = await keeper("a").prepare(RUN, undefined);
+    const before = await keeper("a").prepare(aPreparation(RUN));
     await mkdir(join(before.directory, "src/deep"), { recursive: true });
     await writeFile(join(before.directory, "src/deep/größe.ts"), "code");
     await writeFile(join(before.directory, "run.sh"), "#!/bin/sh", { mode: 0o750 });
@@ -81,7 +82,7 @@ describe("a checkpoint", () => {
     await writeFile(join(before.home, ".agent-session"), "session");
 
     const id = await keeper("a").checkpoint(RUN);
-    const { directory, home } = await keeper("b").prepare(RUN, id);
+    const { directory, home } = await keeper("b").prepare(at(id));
 
     expect(directory).toContain(join(root, "b"));
     expect(await readFile(join(directory, "src/deep/größe.ts"), "utf8")).toBe("code");
@@ -99,20 +100,20 @@ describe("a checkpoint", () => {
   it("holds a link, and nothing of what it leads to", async () => {
     const outside = join(root, "secret.txt");
     await writeFile(outside, "top secret");
-    const { directory } = await keeper("a").prepare(RUN, undefined);
+    const { directory } = await keeper("a").prepare(aPreparation(RUN));
     await symlink(outside, join(directory, "link"));
     await symlink(root, join(directory, "dirlink"));
 
     const id = await keeper("a").checkpoint(RUN);
     await rm(outside);
-    const restored = await keeper("b").prepare(RUN, id);
+    const restored = await keeper("b").prepare(at(id));
 
     expect((await readdir(restored.directory)).sort()).toEqual(["dirlink", "link"]);
     await expect(readFile(join(restored.directory, "link"))).rejects.toThrow("ENOENT");
   });
 
   it("leaves sockets and pipes out", async () => {
-    const { directory } = await keeper("a").prepare(RUN, undefined);
+    const { directory } = await keeper("a").prepare(aPreparation(RUN));
     await writeFile(join(directory, "file.txt"), "x");
     const server = createServer().listen(join(directory, "socket"));
     await once(server, "listening");
@@ -120,7 +121,7 @@ describe("a checkpoint", () => {
 
     const id = await keeper("a").checkpoint(RUN);
     server.close();
-    const restored = await keeper("b").prepare(RUN, id);
+    const restored = await keeper("b").prepare(at(id));
 
     expect(await readdir(restored.directory)).toEqual(["file.txt"]);
   });
@@ -132,7 +133,7 @@ describe("a checkpoint", () => {
     "that is too large %s fails loudly, and the run's files and its last checkpoint stay good",
     async (_what, bytes) => {
       const small = keeper("a", 50_000);
-      const { directory } = await small.prepare(RUN, undefined);
+      const { directory } = await small.prepare(aPreparation(RUN));
       const id = await small.checkpoint(RUN);
       await writeFile(join(directory, "big.bin"), bytes);
 
@@ -142,13 +143,13 @@ describe("a checkpoint", () => {
         options: { remedy: expect.stringContaining("Remove files") },
       });
 
-      const again = await small.prepare(RUN, id);
+      const again = await small.prepare(at(id));
       expect((await stat(join(again.directory, "big.bin"))).size).toBe(bytes.length);
     },
   );
 
   it("that is not there any more fails the preparation", async () => {
-    await expect(keeper("a").prepare(RUN, "gone")).rejects.toMatchObject({
+    await expect(keeper("a").prepare(at("gone"))).rejects.toMatchObject({
       code: "environment_setup_failed",
     });
   });
@@ -156,18 +157,18 @@ describe("a checkpoint", () => {
   it("whose store is away for a moment may be tried again", async () => {
     const away = { ...blobs, get: () => Promise.reject(new AppError("resource_unavailable", "away")) };
 
-    const preparing = createWorkspaceKeeper({ dataDir: join(root, "a"), blobs: away }).prepare(RUN, "1");
+    const preparing = aWorkspaceKeeper(join(root, "a"), { blobs: away }).prepare(at("1"));
 
     await expect(preparing).rejects.toMatchObject({ code: "resource_unavailable", retryable: true });
   });
 
   it("that is damaged fails the preparation, and leaves nothing that is taken for a workspace", async () => {
-    await keeper("a").prepare(RUN, undefined);
+    await keeper("a").prepare(aPreparation(RUN));
     await writeFile(join(root, "a/runs", RUN, "workspace/file.txt"), "x".repeat(10_000));
     const id = await keeper("a").checkpoint(RUN);
     blobs.stored.set("cut", (blobs.stored.get(id) ?? new Uint8Array()).subarray(0, 60));
 
-    await expect(keeper("b").prepare(RUN, "cut")).rejects.toMatchObject({ code: "environment_setup_failed" });
+    await expect(keeper("b").prepare(at("cut"))).rejects.toMatchObject({ code: "environment_setup_failed" });
 
     expect(await readdir(join(root, "b/runs"))).not.toContain(RUN);
   });
@@ -175,57 +176,57 @@ describe("a checkpoint", () => {
 
 describe("the copy that a worker holds", () => {
   it("goes on with the work of an attempt that was lost", async () => {
-    const { directory } = await keeper("a").prepare(RUN, undefined);
+    const { directory } = await keeper("a").prepare(aPreparation(RUN));
     await writeFile(join(directory, "first.txt"), "x");
     const id = await keeper("a").checkpoint(RUN);
     await writeFile(join(directory, "lost.txt"), "not stored");
 
-    const again = await keeper("a").prepare(RUN, id);
+    const again = await keeper("a").prepare(at(id));
 
     expect((await readdir(again.directory)).sort()).toEqual(["first.txt", "lost.txt"]);
   });
 
   it("goes on before there was a checkpoint", async () => {
-    const { directory } = await keeper("a").prepare(RUN, undefined);
+    const { directory } = await keeper("a").prepare(aPreparation(RUN));
     await writeFile(join(directory, "lost.txt"), "not stored");
 
-    expect(await readdir((await keeper("a").prepare(RUN, undefined)).directory)).toEqual(["lost.txt"]);
+    expect(await readdir((await keeper("a").prepare(aPreparation(RUN))).directory)).toEqual(["lost.txt"]);
   });
 
   it.each([[undefined], ["an earlier one"]])(
     "goes on when the worker was lost before the run's row named its checkpoint (before: %s)",
     async (earlier) => {
-      const { directory } = await keeper("a").prepare(RUN, undefined);
+      const { directory } = await keeper("a").prepare(aPreparation(RUN));
       const named = earlier === undefined ? undefined : await keeper("a").checkpoint(RUN);
       await writeFile(join(directory, "work.txt"), "x");
       await keeper("a").checkpoint(RUN);
 
-      const again = await keeper("a").prepare(RUN, named);
+      const again = await keeper("a").prepare(at(named));
 
       expect(await readdir(again.directory)).toEqual(["work.txt"]);
     },
   );
 
   it("is replaced when another worker had the run since", async () => {
-    const mine = await keeper("a").prepare(RUN, undefined);
+    const mine = await keeper("a").prepare(aPreparation(RUN));
     await writeFile(join(mine.directory, "common.txt"), "x");
     const first = await keeper("a").checkpoint(RUN);
     await writeFile(join(mine.directory, "stale.txt"), "x");
     await mkdir(join(mine.directory, "cache"));
     await writeFile(join(mine.directory, "cache/module.txt"), "x");
     await chmod(join(mine.directory, "cache"), 0o555);
-    const theirs = await keeper("b").prepare(RUN, first);
+    const theirs = await keeper("b").prepare(at(first));
     await writeFile(join(theirs.directory, "newer.txt"), "x");
     const second = await keeper("b").checkpoint(RUN);
 
-    const again = await keeper("a").prepare(RUN, second);
+    const again = await keeper("a").prepare(at(second));
 
     expect((await readdir(again.directory)).sort()).toEqual(["common.txt", "newer.txt"]);
     expect(await readdir(join(root, "a/runs"))).toEqual([RUN]);
   });
 
   it("a worker killed while it restores leaves no half workspace", async () => {
-    const { directory } = await keeper("a").prepare(RUN, undefined);
+    const { directory } = await keeper("a").prepare(aPreparation(RUN));
     const names = Array.from({ length: 800 }, (_, index) => `${index}.txt`);
     await Promise.all(names.map((name) => writeFile(join(directory, name), "x")));
     const id = await keeper("a").checkpoint(RUN);
@@ -233,21 +234,21 @@ describe("the copy that a worker holds", () => {
     await writeFile(archive, blobs.stored.get(id) ?? "");
 
     await killWhileRestoring(archive, id);
-    const left = await readdir(join(root, "b/runs"));
-    const restored = await keeper("b").prepare(RUN, id);
+    const left = await readdir(join(root, "b/runs", RUN));
+    const restored = await keeper("b").prepare(at(id));
 
-    expect(left).toEqual([`.new-${RUN}`]);
+    expect(left).not.toContain("checkpoints.json");
     expect(await readdir(restored.directory)).toHaveLength(800);
     expect(await readdir(join(root, "b/runs"))).toEqual([RUN]);
   });
 });
 
 function keeper(worker: string, maxBytes?: number) {
-  return createWorkspaceKeeper({
-    dataDir: join(root, worker),
-    blobs,
-    ...(maxBytes === undefined ? {} : { maxBytes }),
-  });
+  return aWorkspaceKeeper(join(root, worker), { blobs, ...(maxBytes === undefined ? {} : { maxBytes }) });
+}
+
+function at(checkpoint: string | undefined) {
+  return aPreparation(RUN, checkpoint === undefined ? {} : { checkpoint });
 }
 
 async function modeOf(directory: string, file: string): Promise<number> {
@@ -277,17 +278,18 @@ function memoryBlobs(): BlobStore & { readonly stored: Map<string, Uint8Array> }
 
 /** Restores in a process of its own, which is killed as soon as some files are there. */
 async function killWhileRestoring(archive: string, id: string): Promise<void> {
-  const keeperModule = join(import.meta.dirname, "../../../src/workspace/workspace-keeper.ts");
+  const bench = join(import.meta.dirname, "../../support/workspace-bench.ts");
   const dataDir = join(root, "b");
   const script = `
     import { readFile } from "node:fs/promises";
-    import { createWorkspaceKeeper } from ${JSON.stringify(keeperModule)};
+    import { aPreparation, aWorkspaceKeeper } from ${JSON.stringify(bench)};
     const blobs = { get: () => readFile(${JSON.stringify(archive)}) };
-    await createWorkspaceKeeper({ dataDir: ${JSON.stringify(dataDir)}, blobs }).prepare(${JSON.stringify(RUN)}, ${JSON.stringify(id)});
+    const preparation = aPreparation(${JSON.stringify(RUN)}, { checkpoint: ${JSON.stringify(id)} });
+    await aWorkspaceKeeper(${JSON.stringify(dataDir)}, { blobs }).prepare(preparation);
   `;
   const worker = spawn(process.execPath, ["--input-type=module", "--eval", script], { stdio: "inherit" });
   const ended = once(worker, "exit");
-  const half = join(dataDir, "runs", `.new-${RUN}`, "workspace");
+  const half = join(dataDir, "runs", RUN, "incoming/workspace");
   await waitFor(async () => (await readdir(half)).length > 10, { what: "some files", everyMs: 1 });
   worker.kill("SIGKILL");
   await ended;

@@ -1,0 +1,98 @@
+import { mkdir, readdir, rm, utimes } from "node:fs/promises";
+import { join } from "node:path";
+import { GitFailure, git } from "./git-command.ts";
+import { type Transport, transportSettings } from "./transport-settings.ts";
+
+export interface HistoryFetch extends Transport {
+  readonly commit: string;
+  /** Fetched along, if it is there. */
+  readonly branch?: string;
+  readonly isShallow: boolean;
+  readonly maxPackBytes: number;
+  readonly signal: AbortSignal;
+}
+
+/** Of the mirror's own: the commit that was asked for last. */
+export const WANTED = "refs/errand/wanted";
+
+const FETCH = ["fetch", "--quiet", "--no-write-fetch-head", "--no-recurse-submodules"];
+const WORDS_BYTES = 4_096;
+const LOOK_MS = 10_000;
+const LEFT_BY_KILLED = /^tmp_|\.lock$/;
+
+/** A bare repository of ours with the history of another one's branches, as far as somebody has asked for them. */
+export class HistoryMirror {
+  readonly path: string;
+  readonly #program: string;
+  #isMade = false;
+
+  constructor(program: string, path: string) {
+    this.#program = program;
+    this.path = path;
+  }
+
+  /** Whether the commit is here with all its history, and the branch stands at it. */
+  async isAt(commit: string, branch: string | undefined): Promise<boolean> {
+    if (branch === undefined) return false;
+    await this.#make();
+    try {
+      const args = ["rev-parse", "--verify", "--quiet", `refs/heads/${branch}^{commit}`];
+      const words = await this.#git(args, this.#look());
+      return words.toString().trim() === commit;
+    } catch (error) {
+      if (error instanceof GitFailure && error.kind === "failed") return false;
+      throw error;
+    }
+  }
+
+  async fetch({
+    branch,
+    commit,
+    isShallow,
+    maxPackBytes,
+    signal,
+    ...transport
+  }: HistoryFetch): Promise<void> {
+    await this.#make();
+    const along = branch === undefined ? [] : [`+refs/heads/${branch}:refs/heads/${branch}`];
+    const depth = isShallow ? ["--depth=1"] : [];
+    const args = [...FETCH, ...depth, "--", transport.url, `+${commit}:${WANTED}`, ...along];
+    const config = transportSettings(transport);
+    await this.#git(args, { maxOutputBytes: WORDS_BYTES, maxFileBytes: maxPackBytes, config, signal });
+  }
+
+  async want(commit: string): Promise<void> {
+    await this.#git(["update-ref", WANTED, commit], this.#look());
+  }
+
+  /** So that the mirrors that nobody asks for are known by their age. */
+  async touch(): Promise<void> {
+    const now = new Date();
+    await mkdir(this.path, { recursive: true, mode: 0o700 });
+    await utimes(this.path, now, now);
+  }
+
+  async remove(): Promise<void> {
+    this.#isMade = false;
+    await rm(this.path, { recursive: true, force: true });
+  }
+
+  #git(args: readonly string[], call: Omit<Parameters<typeof git>[0], "program" | "gitDir" | "args">) {
+    return git({ program: this.#program, gitDir: this.path, args, ...call });
+  }
+
+  #look() {
+    return { maxOutputBytes: WORDS_BYTES, signal: AbortSignal.timeout(LOOK_MS) };
+  }
+
+  /** Repeatable. What git puts into a mirror is there whole or not at all, but for what it was killed over. */
+  async #make(): Promise<void> {
+    if (this.#isMade) return;
+    await mkdir(this.path, { recursive: true, mode: 0o700 });
+    for (const entry of await readdir(this.path, { recursive: true, withFileTypes: true })) {
+      if (entry.isFile() && LEFT_BY_KILLED.test(entry.name)) await rm(join(entry.parentPath, entry.name));
+    }
+    await this.#git(["init", "--quiet", "--bare", "--template="], this.#look());
+    this.#isMade = true;
+  }
+}

@@ -1,0 +1,77 @@
+import { git } from "./git-command.ts";
+import { isCommitId, isRefName } from "./ref-name.ts";
+import { type Transport, transportSettings } from "./transport-settings.ts";
+
+/** What a repository's host says of its branches and tags. */
+export interface RemoteRefs {
+  /** Undefined: it has none, or one without a commit. */
+  readonly defaultBranch: string | undefined;
+  readonly commits: ReadonlyMap<string, string>;
+}
+
+/** What is checked out, and under which name. */
+export interface RefTarget {
+  readonly commit: string;
+  /** Undefined: a tag or a commit, which no branch stands for. */
+  readonly branch?: string;
+}
+
+const REFS_BYTES = 2 ** 16;
+const HEADS = "refs/heads/";
+const TAGS = "refs/tags/";
+
+/** What the host has of `ref`, and its default branch. Fails as `git` does. */
+export async function listRefs(
+  ref: string | undefined,
+  transport: Transport,
+  { program, signal }: { readonly program: string; readonly signal: AbortSignal },
+): Promise<RemoteRefs> {
+  const args = ["ls-remote", "--symref", "--quiet", "--", transport.url, ...patternsFor(ref)];
+  const config = transportSettings(transport);
+  // No repository of ours is part of it.
+  const call = { program, args, gitDir: "/nonexistent", config, signal, maxOutputBytes: REFS_BYTES };
+  return readRemoteRefs((await git(call)).toString());
+}
+
+function patternsFor(ref: string | undefined): readonly string[] {
+  if (ref === undefined || isCommitId(ref)) return ["HEAD"];
+  return ["HEAD", `${HEADS}${ref}`, `${TAGS}${ref}`, `${TAGS}${ref}^{}`, ...(isFullName(ref) ? [ref] : [])];
+}
+
+/** Whoever answers is not trusted: lines that are not what they should be are no lines. */
+function readRemoteRefs(output: string): RemoteRefs {
+  const commits = new Map<string, string>();
+  let defaultBranch: string | undefined;
+  for (const line of output.split("\n")) {
+    const [what = "", name = ""] = line.split("\t");
+    if (isCommitId(what)) commits.set(name, what);
+    else if (name === "HEAD" && what.startsWith(`ref: ${HEADS}`))
+      defaultBranch = what.slice(5 + HEADS.length);
+  }
+  const isKnown = defaultBranch !== undefined && isRefName(defaultBranch) && commits.has("HEAD");
+  return { commits, defaultBranch: isKnown ? defaultBranch : undefined };
+}
+
+/** The commit that `ref` means: a branch before a tag, as git has it for its own. Undefined: there is none. */
+export function targetOf(
+  { commits, defaultBranch }: RemoteRefs,
+  ref: string | undefined,
+): RefTarget | undefined {
+  if (ref === undefined) return named(commits.get("HEAD"), defaultBranch);
+  if (isCommitId(ref)) return { commit: ref };
+  return (
+    named(commits.get(`${HEADS}${ref}`), ref) ??
+    named(commits.get(`${TAGS}${ref}^{}`) ?? commits.get(`${TAGS}${ref}`)) ??
+    (isFullName(ref) ? named(commits.get(ref)) : undefined)
+  );
+}
+
+function named(commit: string | undefined, branch?: string): RefTarget | undefined {
+  if (commit === undefined) return undefined;
+  return branch === undefined ? { commit } : { commit, branch };
+}
+
+/** As pull requests have it on some hosts. */
+function isFullName(ref: string): boolean {
+  return ref.startsWith("refs/");
+}

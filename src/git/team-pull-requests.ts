@@ -1,0 +1,30 @@
+import type { InstallationStore } from "../core/ports/people.ts";
+import type { OpenPullRequests, PullRequestAccess, PullRequests } from "../core/ports/pull-requests.ts";
+import type { TeamRepository } from "../core/skills/skill.ts";
+
+/**
+ * Pull requests with the key of an installation, for the installation's own team alone. `openers` are the adapters' by
+ * their names.
+ */
+export function createTeamPullRequests(
+  openers: ReadonlyMap<string, OpenPullRequests>,
+  installations: Pick<InstallationStore, "ensure">,
+): PullRequests {
+  const accessOf = async ({
+    teamId,
+    ...repository
+  }: TeamRepository): Promise<PullRequestAccess | undefined> => {
+    for (const [adapter, open] of openers) {
+      const access = await open(repository);
+      if (access === undefined) continue;
+      const installation = await installations.ensure(adapter, access.installation);
+      if (installation.enabled && installation.teamId === teamId) return access;
+    }
+    return undefined;
+  };
+  return {
+    open: async ({ repository: { name, owner }, teamId, ...draft }) =>
+      (await accessOf({ owner, name, teamId }))?.open(draft),
+    find: async (teamId, { name, owner }, branch) => (await accessOf({ owner, name, teamId }))?.find(branch),
+  };
+}

@@ -1,0 +1,99 @@
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { GitFailure, git } from "./git-command.ts";
+import { WANTED } from "./history-mirror.ts";
+import type { RefTarget } from "./remote-refs.ts";
+
+export interface WorkingClone extends RefTarget {
+  readonly directory: string;
+  /** The bare repository of ours that it is made from. */
+  readonly mirror: string;
+  /** What its `origin` says; nothing is fetched from there. */
+  readonly url: string;
+  readonly defaultBranch: string | undefined;
+  readonly program: string;
+  readonly signal: AbortSignal;
+}
+
+/** Of the clone's own, so that its beginning is not collected as garbage, whatever becomes of the branches. */
+const BASE = "refs/errand/base";
+/** Whoever commits in it and says nothing of himself. */
+export const COMMITTER = { name: "Errand", email: "errand@users.noreply.invalid" } as const;
+
+const WORDS_BYTES = 4_096;
+const TREE_BYTES = 128 * 2 ** 20;
+const CHECKOUT_FILES_MAX = 1_000_000;
+const CHECKOUT_BYTES_MAX = 16 * 2 ** 30;
+const FROM_MIRROR = { "protocol.file.allow": "always" };
+const FETCH = ["fetch", "--quiet", "--no-write-fetch-head", "--no-recurse-submodules", "--update-shallow"];
+
+/**
+ * A repository of its own in a new directory: nothing in it is shared with the mirror, no program of the repository runs,
+ * and a link in it is made and not followed. Fails as `git` does.
+ */
+export async function makeWorkingClone(clone: WorkingClone): Promise<void> {
+  const { branch, commit, defaultBranch, directory } = clone;
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  const run = (...args: string[]) => runGit(clone, args);
+  await run("init", "--quiet", "--template=", `--initial-branch=${branch ?? defaultBranch ?? "main"}`);
+  // Programs expect them, and git makes them from its templates alone.
+  for (const part of ["hooks", "info"]) await mkdir(join(directory, ".git", part));
+  // First of all: else git writes the worker's name into its logs.
+  for (const [key, value] of settingsOf(clone)) await run("config", "--", key, value);
+  await fetchFromMirror(clone);
+  await checkSize(clone);
+  if (defaultBranch !== undefined) {
+    await run("symbolic-ref", "refs/remotes/origin/HEAD", `refs/remotes/origin/${defaultBranch}`);
+  }
+  await run(
+    "update-ref",
+    ...(branch === undefined ? ["--no-deref", "HEAD"] : [`refs/heads/${branch}`]),
+    commit,
+  );
+  await run("reset", "--quiet", "--hard", "--no-recurse-submodules");
+}
+
+async function fetchFromMirror(clone: WorkingClone): Promise<void> {
+  const { branch, defaultBranch, mirror } = clone;
+  const refspecs = [
+    `+${WANTED}:${BASE}`,
+    ...(branch === undefined ? [] : [`+${WANTED}:refs/remotes/origin/${branch}`]),
+  ];
+  if (defaultBranch !== undefined && defaultBranch !== branch) {
+    refspecs.push(`+refs/heads/${defaultBranch}:refs/remotes/origin/${defaultBranch}`);
+  }
+  await runGit(clone, [...FETCH, "--", mirror, ...refspecs], { config: FROM_MIRROR });
+}
+
+/** A few bytes of a repository can say that there are more files than any disk holds. */
+async function checkSize(clone: WorkingClone): Promise<void> {
+  const args = ["ls-tree", "-r", "-l", "-z", "--full-tree", clone.commit];
+  const lines = (await runGit(clone, args, { maxOutputBytes: TREE_BYTES })).toString("latin1").split("\0");
+  const bytes = lines.reduce((sum, line) => sum + (Number(/ +(\d+)\t/.exec(line)?.[1]) || 0), 0);
+  if (lines.length > CHECKOUT_FILES_MAX || bytes > CHECKOUT_BYTES_MAX) {
+    throw new GitFailure("too-large", `the checkout has ${lines.length} files of ${bytes} bytes`);
+  }
+}
+
+function settingsOf({ branch, url }: WorkingClone): readonly (readonly [string, string])[] {
+  const tracking = [
+    [`branch.${branch}.remote`, "origin"],
+    [`branch.${branch}.merge`, `refs/heads/${branch}`],
+  ] as const;
+  return [
+    ["remote.origin.url", url],
+    ["remote.origin.fetch", "+refs/heads/*:refs/remotes/origin/*"],
+    ["user.name", COMMITTER.name],
+    ["user.email", COMMITTER.email],
+    ...(branch === undefined ? [] : tracking),
+  ];
+}
+
+function runGit(
+  { directory, program, signal }: WorkingClone,
+  args: readonly string[],
+  more: { readonly maxOutputBytes?: number; readonly config?: Readonly<Record<string, string>> } = {},
+): Promise<Buffer> {
+  const places = { gitDir: join(directory, ".git"), workTree: directory };
+  return git({ program, args, ...places, signal, maxOutputBytes: WORDS_BYTES, ...more });
+}

@@ -1,0 +1,94 @@
+import type { Stats } from "node:fs";
+import { lstat, readdir, readFile, rename, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { z } from "zod";
+import { MEMBERS } from "./members.ts";
+import { clonedRepository } from "./workspace-record.ts";
+
+/** What a workspace was before anybody worked in it, and can be made from again. */
+export const workspaceBase = z.object({
+  repositories: z.array(clonedRepository),
+  setupCommands: z.array(z.string()),
+  image: z.string().optional(),
+});
+export type WorkspaceBase = z.infer<typeof workspaceBase>;
+
+const baseManifest = z.object({
+  base: workspaceBase,
+  /** By their paths below the run directory. */
+  entries: z.record(z.string(), z.string()),
+});
+export type BaseManifest = z.infer<typeof baseManifest>;
+
+const FILE = "base.json";
+/** A base that is smaller travels with the rest. */
+const WORTH_BYTES = 4 * 2 ** 20;
+const DIRECTORY = "directory";
+
+/** Notes what lies below the run directory now; `leftOut` of the workspace cannot be made again. */
+export async function writeManifest(
+  runPath: string,
+  base: WorkspaceBase,
+  leftOut: readonly string[],
+): Promise<void> {
+  const entries: Record<string, string> = {};
+  const isLeftOut = (path: string) => leftOut.some((name) => path === join("workspace", name));
+  let bytes = 0;
+  for await (const { path, stat } of entriesBelow(runPath, MEMBERS, isLeftOut)) {
+    bytes += stat.size;
+    entries[path] = identityOf(stat);
+  }
+  if (bytes < WORTH_BYTES) return;
+  const file = join(runPath, FILE);
+  await writeFile(`${file}.new`, JSON.stringify({ base, entries }), { mode: 0o600 });
+  await rename(`${file}.new`, file);
+}
+
+export async function findManifest(runPath: string): Promise<BaseManifest | undefined> {
+  try {
+    return baseManifest.parse(JSON.parse(await readFile(join(runPath, FILE), "utf8")));
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+/** Whether nobody has touched it since; the time of the last change is not for a process to set. */
+export function isOfBase({ entries }: BaseManifest, path: string, stat: Stats): boolean {
+  return !stat.isDirectory() && entries[path] === identityOf(stat);
+}
+
+/** What is no longer there, without what is below it. */
+export async function listGone(runPath: string, { entries }: BaseManifest): Promise<readonly string[]> {
+  const gone: string[] = [];
+  for (const path of Object.keys(entries).sort()) {
+    if (gone.some((above) => path.startsWith(`${above}/`))) continue;
+    const stat = await lstat(join(runPath, path)).catch(() => undefined);
+    if (stat === undefined) gone.push(path);
+  }
+  return gone;
+}
+
+function identityOf(stat: Stats): string {
+  return stat.isDirectory() ? DIRECTORY : [stat.ino, stat.size, stat.mtimeMs, stat.ctimeMs].join(" ");
+}
+
+async function* entriesBelow(
+  root: string,
+  paths: readonly string[],
+  isLeftOut: (path: string) => boolean,
+): AsyncGenerator<{ readonly path: string; readonly stat: Stats }> {
+  for (const path of paths) {
+    if (isLeftOut(path)) continue;
+    const stat = await lstat(join(root, path)).catch(() => undefined);
+    if (stat === undefined) continue;
+    yield { path, stat };
+    if (!stat.isDirectory()) continue;
+    const names = await readdir(join(root, path)).catch(() => []);
+    yield* entriesBelow(
+      root,
+      names.map((name) => `${path}/${name}`),
+      isLeftOut,
+    );
+  }
+}

@@ -1,0 +1,27 @@
+import { AppError } from "../../core/errors.ts";
+import type { RepositoryName } from "../../core/skills/skill.ts";
+import { SCRIPT_ENDS } from "./change-scripts.ts";
+import type { ScriptEnd } from "./sandboxed-script.ts";
+
+/** Why nothing can be said of a repository's changes. Not the run's fault: the caller tells it and goes on. */
+export function changeProblem({ name, owner }: RepositoryName, { complaint, exit }: ScriptEnd): AppError {
+  const said = complaint === "" ? "" : ` ${complaint}`;
+  const problem = (why: string, remedy?: string) =>
+    new AppError("operation_not_supported", `${why}${said}`, {
+      retryable: false,
+      ...(remedy === undefined ? {} : { remedy }),
+    });
+  const repository = `${owner}/${name}`;
+  if (exit === "time-out") return problem(`The changes in ${repository} were not found in time.`);
+  if (exit === "cut") return problem(`What is said of the changes in ${repository} makes no sense.`);
+  switch (exit.code) {
+    case SCRIPT_ENDS.noGit:
+      return problem("There is no git where the run works.", "Put git into the environment's image.");
+    case SCRIPT_ENDS.noRepository:
+      return problem(`The repository ${repository} is no longer in the workspace, or broken.`);
+    case SCRIPT_ENDS.notPushed:
+      return problem(`The changes in ${repository} could not be pushed.`);
+    default:
+      return problem(`The changes in ${repository} cannot be read. ${exit.reason ?? ""}`.trim());
+  }
+}

@@ -1,0 +1,75 @@
+/**
+ * What is run in the sandbox, in the folder `$1` of a repository that its agent may have bent in any way. The settings
+ * that git is called with outweigh the repository's own; whatever runs in spite of them runs where the agent ran.
+ */
+
+/** How a script says why it could not go on. */
+export const SCRIPT_ENDS = { noGit: 91, noRepository: 92, unreadable: 93, notPushed: 94 } as const;
+
+const OPENING = `
+command -v git >/dev/null 2>&1 || exit 91
+cd -P -- "$1" 2>/dev/null || exit 92
+[ -e .git ] || exit 92
+export GIT_DIR="$PWD/.git" GIT_WORK_TREE="$PWD"
+g() {
+  git -c core.hooksPath=/dev/null -c core.fsmonitor=false -c core.untrackedCache=false -c core.pager=cat \\
+    -c core.attributesFile=/dev/null -c commit.gpgsign=false -c gc.auto=0 -c maintenance.auto=false \\
+    -c credential.helper= -c safe.directory='*' -c advice.addEmbeddedRepo=false "$@"
+}
+index=$(g rev-parse --git-path index) || exit 92
+objects=$(g rev-parse --git-path objects) || exit 92
+`;
+
+/** What is too large for a patch or a pull request, in the form of .gitignore; files that git knows stay with it. */
+const LARGE_FILES = `
+large="$SCRATCH/large"
+find . -name .git -prune -o -type f -size +20480 -print 2>/dev/null |
+  sed -e 's/[][\\*?!# ]/\\\\&/g' -e 's/^\\.//' > "$large"
+`;
+
+/**
+ * `$tree`: everything as it lies there, but for ignored files. Index and repository stay as they are. The copied index
+ * keeps its time: git tells by it which files may have changed in the very second in which it was written.
+ */
+const SNAPSHOT = `
+${LARGE_FILES}
+export GIT_INDEX_FILE="$SCRATCH/index" GIT_OBJECT_DIRECTORY="$OBJECTS" GIT_ALTERNATE_OBJECT_DIRECTORIES="$objects"
+cp -p -- "$index" "$GIT_INDEX_FILE" 2>/dev/null
+g -c core.excludesFile="$large" add -A --ignore-errors . >/dev/null 2>&1
+tree=$(g write-tree 2>/dev/null)
+if [ -z "$tree" ]; then
+  rm -f "$GIT_INDEX_FILE"
+  g -c core.excludesFile="$large" add -A --ignore-errors . >/dev/null 2>&1
+  tree=$(g write-tree) || exit 93
+fi
+`;
+
+/** Says the tree's id. */
+export const MARK = `${OPENING}${SNAPSHOT}
+printf '%s\\n' "$tree"
+`;
+
+/** Since `$2`: how many files, whether some were left out, and behind that line the patch. */
+export const DIFF = `${OPENING}${SNAPSHOT}
+from=$(g rev-parse --verify --quiet "$2^{tree}") || exit 93
+files=$(g diff-tree -r -M --name-only -z "$from" "$tree" | tr -dc '\\000' | wc -c) || exit 93
+left=$(g -c core.excludesFile=/dev/null ls-files --others --exclude-standard | head -c 1 | wc -c)
+printf '%d %d\\n' "$files" "$left"
+g diff-tree -r -p -M --binary --full-index --no-ext-diff --no-textconv --no-color "$from" "$tree"
+`;
+
+/** Commits and pushes `$2..HEAD` to `$4` of `$3`, by force when `$5` says `+`. Says the commit, or nothing. */
+export const PUSH = `${OPENING}${LARGE_FILES}
+rm -f "$index.lock"
+g -c core.excludesFile="$large" add -A --ignore-errors . >/dev/null 2>&1
+if ! g diff-index --cached --quiet --no-ext-diff HEAD -- 2>/dev/null; then
+  printf '%s\\n' "$MESSAGE" | g commit --quiet --no-verify --no-gpg-sign --cleanup=verbatim -F - >/dev/null || exit 93
+fi
+head=$(g rev-parse --verify --quiet 'HEAD^{commit}') || exit 93
+upstream=$(g rev-parse --verify --quiet 'refs/remotes/origin/HEAD^{commit}')
+new=$(g rev-list --max-count=1 "$head" --not "$2" $upstream) || exit 93
+[ -n "$new" ] || exit 0
+g -c http.followRedirects=false push --quiet --no-verify --no-follow-tags --no-signed --recurse-submodules=no \\
+  -- "$3" "$5$head:refs/heads/$4" >&2 || exit 94
+printf '%s\\n' "$head"
+`;

@@ -1,0 +1,112 @@
+import { randomUUID } from "node:crypto";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { Readable } from "node:stream";
+import { setTimeout } from "node:timers/promises";
+import type { Sandbox, SandboxExit } from "../../sandboxes/sandbox.ts";
+import { removeTree } from "../remove-tree.ts";
+import { pathIn, placesOf, type Site } from "../site.ts";
+
+export interface SandboxedScript {
+  readonly sandbox: Sandbox;
+  readonly site: Site;
+  readonly script: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  /** Whether it is led to the gateway. */
+  readonly hasDoor: boolean;
+  /** Besides the workspace. */
+  readonly writable: readonly string[];
+  readonly maxOutputBytes: number;
+  readonly timeoutMs: number;
+}
+
+export interface ScriptEnd {
+  readonly exit: SandboxExit | "time-out" | "cut";
+  /** Said by whoever the agent left there: to be checked. */
+  readonly output: Buffer;
+  readonly complaint: string;
+}
+
+const COMPLAINT_BYTES = 2_000;
+const LAST_WORDS_MS = 2_000;
+const GIT_SETTINGS = {
+  LC_ALL: "C",
+  GIT_CONFIG_NOSYSTEM: "1",
+  GIT_CONFIG_GLOBAL: "/dev/null",
+  GIT_ATTR_NOSYSTEM: "1",
+  GIT_NO_REPLACE_OBJECTS: "1",
+  GIT_NO_LAZY_FETCH: "1",
+  GIT_TERMINAL_PROMPT: "0",
+  GIT_ASKPASS: "/bin/false",
+  GIT_EDITOR: "/bin/false",
+  // Others are programs to run.
+  GIT_ALLOW_PROTOCOL: "http:https:file",
+} as const;
+
+/** Runs a script where the agent worked, with a scratch directory of its own, and nothing of it goes on afterwards. */
+export async function runScript(call: SandboxedScript, runPath: string): Promise<ScriptEnd> {
+  const scratch = join(runPath, `scratch-${randomUUID()}`);
+  await mkdir(scratch, { mode: 0o700 });
+  try {
+    return await spawnScript(call, scratch);
+  } finally {
+    await removeTree(scratch);
+  }
+}
+
+async function spawnScript(call: SandboxedScript, scratch: string): Promise<ScriptEnd> {
+  const { args, env, hasDoor, sandbox, script, site, timeoutMs, writable } = call;
+  const { door, ...places } = placesOf(site);
+  const inside = sandbox.spawn({
+    ...places,
+    ...(hasDoor && door !== undefined ? { door } : {}),
+    argv: ["/bin/sh", "-c", script, "sh", ...args],
+    env: { ...pathIn(site.image), ...env, ...GIT_SETTINGS, HOME: scratch, TMPDIR: scratch, SCRATCH: scratch },
+    cwd: site.workspace.directory,
+    writable: [site.workspace.directory, scratch, ...writable],
+    readable: [],
+  });
+  inside.stdin.on("error", () => undefined).end();
+  const output = new Heard(inside.stdout, call.maxOutputBytes);
+  const complaint = new Heard(inside.stderr, COMPLAINT_BYTES);
+  const timing = new AbortController();
+  const late = setTimeout(timeoutMs, "time-out" as const, { signal: timing.signal });
+  late.catch(() => undefined);
+  const exit = await Promise.race([inside.exited, output.full.then(() => "cut" as const), late]);
+  timing.abort();
+  await inside.kill();
+  const spoken = Promise.all([output.closed, complaint.closed]);
+  await Promise.race([spoken, setTimeout(LAST_WORDS_MS, undefined, { ref: false })]);
+  // It may have ended just before the last of it was heard.
+  const ended = output.isFull ? "cut" : exit;
+  return { exit: ended, output: output.bytes(), complaint: complaint.bytes().toString("utf8").trim() };
+}
+
+/** So much of a stream, and no more. */
+class Heard {
+  readonly full: Promise<void>;
+  readonly closed: Promise<void>;
+  isFull = false;
+  readonly #chunks: Buffer[] = [];
+  #length = 0;
+
+  constructor(stream: Readable, maxBytes: number) {
+    const full = Promise.withResolvers<void>();
+    this.full = full.promise;
+    this.closed = new Promise((resolve) => stream.once("close", resolve));
+    stream.on("error", () => undefined);
+    stream.on("data", (chunk: Buffer) => {
+      const room = maxBytes - this.#length;
+      if (room > 0) this.#chunks.push(chunk.subarray(0, room));
+      this.#length += chunk.length;
+      if (chunk.length <= room) return;
+      this.isFull = true;
+      full.resolve();
+    });
+  }
+
+  bytes(): Buffer {
+    return Buffer.concat(this.#chunks);
+  }
+}

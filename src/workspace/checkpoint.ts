@@ -1,0 +1,137 @@
+import { lstat, mkdir, readFile, rename, rmdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { z } from "zod";
+import { AppError } from "../core/errors.ts";
+import type { Preparation } from "../core/ports/workspace.ts";
+import { type BaseManifest, findManifest, isOfBase, listGone, workspaceBase } from "./base-manifest.ts";
+import { ArchiveTooLarge, packDirectory, unpackArchive } from "./checkpoint-archive.ts";
+import { FirstWorkspace } from "./first-workspace.ts";
+import { MEMBERS } from "./members.ts";
+import { mergeTree, removeBelow } from "./merge-tree.ts";
+import { removeTree } from "./remove-tree.ts";
+import type { RunDirectory } from "./run-directory.ts";
+import type { Steps } from "./steps.ts";
+import type { WorkspaceParts } from "./workspace-parts.ts";
+import { RECORD, readRecord, type WorkspaceRecord, writeRecord } from "./workspace-record.ts";
+import { findWritten, rewrite } from "./written-paths.ts";
+
+/** In an archive that does without what the workspace was made from: how to make that again. */
+const LEAN = "lean.json";
+const lean = z.object({ base: workspaceBase, gone: z.array(z.string()) });
+type Lean = z.infer<typeof lean>;
+
+/** Source code compresses to a quarter; what compresses to less than this is no source code. */
+const MAX_COMPRESSION = 32;
+const INCOMING = "incoming";
+
+/** The whole run directory, or, where that is too much, what has changed in it since it was set up. */
+export async function packCheckpoint(runPath: string, maxBytes: number): Promise<Uint8Array> {
+  const limits = { maxBytes, maxUnpackedBytes: maxBytes * MAX_COMPRESSION };
+  // One that was made before there were records gets its own.
+  await writeRecord(runPath, await readRecord(runPath));
+  const manifest = await findManifest(runPath);
+  try {
+    // What was too much once will be again.
+    if (manifest !== undefined && (await isThere(join(runPath, LEAN)))) {
+      return await packLean(runPath, manifest, limits);
+    }
+    return await packDirectory(runPath, [...MEMBERS, RECORD], limits).catch((error) => {
+      if (manifest === undefined || !(error instanceof ArchiveTooLarge)) throw error;
+      return packLean(runPath, manifest, limits);
+    });
+  } catch (error) {
+    throw error instanceof ArchiveTooLarge ? tooLarge(maxBytes, error) : error;
+  }
+}
+
+async function packLean(
+  runPath: string,
+  manifest: BaseManifest,
+  limits: Parameters<typeof packDirectory>[2],
+): Promise<Uint8Array> {
+  const about: Lean = { base: manifest.base, gone: [...(await listGone(runPath, manifest))] };
+  await writeFile(join(runPath, LEAN), JSON.stringify(about), { mode: 0o600 });
+  const isLeftOut = (path: string, stat: Parameters<typeof isOfBase>[2]) => isOfBase(manifest, path, stat);
+  return packDirectory(runPath, [...MEMBERS, RECORD, LEAN], limits, isLeftOut);
+}
+
+export interface Restoration {
+  readonly parts: WorkspaceParts;
+  readonly preparation: Preparation;
+  readonly run: RunDirectory;
+  readonly steps: Steps;
+}
+
+/** Fills the empty run directory. What was set up in another place is told where it is now. */
+export async function restoreCheckpoint(
+  archive: Uint8Array,
+  restoration: Restoration,
+): Promise<WorkspaceRecord> {
+  const { path } = restoration.run;
+  return restoration.steps.during("Restore the files", async () => {
+    const incoming = join(path, INCOMING);
+    await mkdir(incoming, { mode: 0o700 });
+    await unpackArchive(archive, incoming);
+    const record = await readRecord(incoming);
+    await relocate(incoming, record.place, path);
+    const about = await findLean(incoming);
+    if (about === undefined) await moveInto(path, incoming);
+    else await mergeInto(about, incoming, restoration);
+    await removeTree(incoming);
+    return { ...record, place: path };
+  });
+}
+
+async function relocate(incoming: string, from: string, to: string): Promise<void> {
+  if (from === "" || from === to) return;
+  for (const member of MEMBERS) {
+    const place = join(incoming, member);
+    const { paths } = await findWritten(place, from);
+    await rewrite(place, paths, from, to);
+  }
+}
+
+async function moveInto(path: string, incoming: string): Promise<void> {
+  for (const member of MEMBERS) {
+    await rmdir(join(path, member));
+    await rename(join(incoming, member), join(path, member));
+  }
+}
+
+/** Makes again what the run began with, and puts over it what became of that. */
+async function mergeInto({ base, gone }: Lean, incoming: string, restoration: Restoration): Promise<void> {
+  const { path } = restoration.run;
+  const { image, repositories, setupCommands } = base;
+  const plan = { repositories: [], setupCommands, ...(image === undefined ? {} : { image }) };
+  const preparation = { ...restoration.preparation, plan };
+  await new FirstWorkspace({ ...restoration, preparation, beginning: { files: [] }, repositories }).make(
+    undefined,
+  );
+  for (const each of gone) await removeBelow(path, each);
+  for (const member of MEMBERS) await mergeTree(join(incoming, member), join(path, member));
+  // The next checkpoint will be too large as well.
+  await rename(join(incoming, LEAN), join(path, LEAN));
+}
+
+async function findLean(directory: string): Promise<Lean | undefined> {
+  if (!(await isThere(join(directory, LEAN)))) return undefined;
+  return lean.parse(JSON.parse(await readFile(join(directory, LEAN), "utf8")));
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return (await lstat(path).catch(() => undefined)) !== undefined;
+}
+
+/** The files stay here and the checkpoint before stays good: the caller tells it and goes on with the run. */
+function tooLarge(maxBytes: number, cause: unknown): AppError {
+  const limit = `${Math.floor(maxBytes / 1024 / 1024)} MiB`;
+  return new AppError(
+    "operation_not_supported",
+    `The workspace is larger than can be stored (${limit} compressed).`,
+    {
+      cause,
+      remedy:
+        "Remove files that can be made again, such as build results and package caches, in the next turn.",
+    },
+  );
+}

@@ -1,0 +1,13 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+
+const run = promisify(execFile);
+const COPY_MS = 600_000;
+/** The blocks are shared where the file system can do that, and never the files themselves. */
+const COPY = process.platform === "linux" ? ["-a", "--reflink=auto"] : ["-pPR"];
+
+/** Copies directories into another one, with links as links, modes and times. */
+export async function copyInto(directory: string, sources: readonly string[]): Promise<void> {
+  const options = { timeout: COPY_MS, env: { PATH: process.env.PATH ?? "", LC_ALL: "C" } };
+  await run("cp", [...COPY, "--", ...sources, directory], options);
+}

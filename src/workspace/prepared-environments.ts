@@ -1,0 +1,167 @@
+import { randomUUID } from "node:crypto";
+import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { z } from "zod";
+import type { Log } from "../core/ports/log.ts";
+import { copyInto } from "./copy-tree.ts";
+import { MEMBERS } from "./members.ts";
+import { removeTree } from "./remove-tree.ts";
+import { readRecord, type WorkspaceRecord, writeRecord } from "./workspace-record.ts";
+import { findWritten, rewrite } from "./written-paths.ts";
+
+export interface PreparedLimits {
+  readonly maxEntries: number;
+  readonly maxBytes: number;
+  /** What commands fetch without naming a version grows old. */
+  readonly maxAgeMs: number;
+}
+
+const DEFAULT_LIMITS: PreparedLimits = { maxEntries: 10, maxBytes: 20 * 2 ** 30, maxAgeMs: 24 * 3_600_000 };
+const ABOUT = "environment.json";
+const REMAINS = /^\.(new|old)-/;
+const REMAINS_MS = 3_600_000;
+
+const about = z.object({
+  madeAt: z.number(),
+  bytes: z.number(),
+  /** What says where the environment was made, by its member. */
+  written: z.record(z.string(), z.array(z.string())),
+});
+type About = z.infer<typeof about>;
+
+/**
+ * Workspaces as they were when their setup commands had ended, for the next run that would do the very same: at
+ * `<data directory>/environments/<key>`, each whole, or not under its key.
+ */
+export class PreparedEnvironments {
+  readonly #root: string;
+  readonly #limits: PreparedLimits;
+  readonly #log: Pick<Log, "warn">;
+
+  constructor(dataDir: string, log: Pick<Log, "warn">, limits: Partial<PreparedLimits> = {}) {
+    this.#root = resolve(dataDir, "environments");
+    this.#limits = { ...DEFAULT_LIMITS, ...limits };
+    this.#log = log;
+  }
+
+  /** Fills the run directory `place` with the environment of this key; undefined when there is none. */
+  async copyTo(place: string, key: string): Promise<WorkspaceRecord | undefined> {
+    const entry = join(this.#root, key);
+    const known = await this.#find(entry);
+    if (known === undefined) return undefined;
+    try {
+      const record = await readRecord(entry);
+      for (const member of MEMBERS) await rm(join(place, member), { recursive: true });
+      await copyInto(
+        place,
+        MEMBERS.map((member) => join(entry, member)),
+      );
+      for (const member of MEMBERS) {
+        await rewrite(join(place, member), known.written[member] ?? [], record.place, place);
+      }
+      const now = new Date();
+      await utimes(entry, now, now);
+      return { ...record, place };
+    } catch (error) {
+      // Another process may have dropped it just now.
+      this.#log.warn("environment.not_copied", { key, error });
+      for (const member of MEMBERS) await removeTree(join(place, member));
+      for (const member of MEMBERS) await mkdir(join(place, member), { mode: 0o700 });
+      return undefined;
+    }
+  }
+
+  /** Keeps a copy of the run directory, without `leftOut` of its workspace. One that is there already stays. */
+  async keep(place: string, key: string, record: WorkspaceRecord, leftOut: readonly string[]): Promise<void> {
+    const fresh = join(this.#root, `.new-${randomUUID()}`);
+    try {
+      await mkdir(fresh, { recursive: true, mode: 0o700 });
+      await this.#fill(fresh, place, record, leftOut);
+      await rename(fresh, join(this.#root, key)).catch((error) => {
+        if (!isTaken(error)) throw error;
+      });
+      await this.#dropOldest();
+    } catch (error) {
+      // The run has its workspace; only the next one waits longer.
+      this.#log.warn("environment.not_kept", { key, error });
+    } finally {
+      await removeTree(fresh);
+    }
+  }
+
+  async #fill(
+    fresh: string,
+    place: string,
+    record: WorkspaceRecord,
+    leftOut: readonly string[],
+  ): Promise<void> {
+    const written: About["written"] = {};
+    let bytes = 0;
+    for (const member of MEMBERS) {
+      const found = await findWritten(join(place, member), place);
+      written[member] = [...found.paths];
+      bytes += found.bytes;
+    }
+    if (bytes > this.#limits.maxBytes / 2) throw new Error(`It has ${bytes} bytes.`);
+    await copyInto(
+      fresh,
+      MEMBERS.map((member) => join(place, member)),
+    );
+    for (const name of leftOut) await removeTree(join(fresh, "workspace", name));
+    await writeRecord(fresh, record);
+    const facts: About = { madeAt: Date.now(), bytes, written };
+    await writeFile(join(fresh, ABOUT), JSON.stringify(facts), { mode: 0o600 });
+  }
+
+  async #find(entry: string): Promise<About | undefined> {
+    try {
+      const known = about.parse(JSON.parse(await readFile(join(entry, ABOUT), "utf8")));
+      if (Date.now() - known.madeAt <= this.#limits.maxAgeMs) return known;
+    } catch (error) {
+      if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+      this.#log.warn("environment.broken", { entry, error });
+    }
+    await this.#drop(entry);
+    return undefined;
+  }
+
+  async #dropOldest(): Promise<void> {
+    const names = await readdir(this.#root);
+    const found = await Promise.all(names.map(async (name) => ({ name, ...(await this.#look(name)) })));
+    const now = Date.now();
+    for (const { name, usedAt } of found) {
+      if (REMAINS.test(name) && now - usedAt > REMAINS_MS) await removeTree(join(this.#root, name));
+    }
+    let count = 0;
+    let bytes = 0;
+    const entries = found.filter(({ name }) => !REMAINS.test(name));
+    for (const entry of entries.sort((left, right) => right.usedAt - left.usedAt)) {
+      count += 1;
+      bytes += entry.bytes;
+      const isTooMuch = count > this.#limits.maxEntries || bytes > this.#limits.maxBytes;
+      if (isTooMuch) await this.#drop(join(this.#root, entry.name));
+    }
+  }
+
+  async #look(name: string): Promise<{ readonly usedAt: number; readonly bytes: number }> {
+    const entry = join(this.#root, name);
+    const usedAt = (await stat(entry).catch(() => undefined))?.mtimeMs ?? 0;
+    const known = about.safeParse(
+      await readFile(join(entry, ABOUT), "utf8")
+        .then(JSON.parse)
+        .catch(() => 0),
+    );
+    return { usedAt, bytes: known.data?.bytes ?? 0 };
+  }
+
+  /** Under its key it is whole as long as it is there. */
+  async #drop(entry: string): Promise<void> {
+    const old = join(this.#root, `.old-${randomUUID()}`);
+    await rename(entry, old).catch(() => undefined);
+    await removeTree(old);
+  }
+}
+
+function isTaken(error: unknown): boolean {
+  return error instanceof Error && "code" in error && ["ENOTEMPTY", "EEXIST"].includes(String(error.code));
+}

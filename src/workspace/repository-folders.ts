@@ -1,0 +1,23 @@
+import { AppError } from "../core/errors.ts";
+import type { RepositoryName } from "../core/skills/skill.ts";
+
+/** What a workspace has besides repositories, and what git means by a folder of this name. */
+const TAKEN = [".git", ".skills", "artifacts", "attachments"];
+const PLAIN = /^[\w.-]+$/;
+
+/** The folder of each: its name, with the owner's before it where that is taken. */
+export function foldersFor(repositories: readonly RepositoryName[]): readonly string[] {
+  const names = repositories.map(({ name }) => name.toLowerCase());
+  return repositories.map(({ name, owner }, index) => {
+    if (![owner, name].every(isPlain)) {
+      throw new AppError("environment_setup_failed", `${owner}/${name} is no name of a repository.`);
+    }
+    const own = name.toLowerCase();
+    const isAlone = names.every((other, at) => at === index || other !== own);
+    return isAlone && !TAKEN.includes(own) ? name : `${owner}-${name}`;
+  });
+}
+
+function isPlain(name: string): boolean {
+  return PLAIN.test(name) && name !== "." && name !== "..";
+}

@@ -1,0 +1,94 @@
+import type { Readable } from "node:stream";
+import { StringDecoder } from "node:string_decoder";
+import { setTimeout } from "node:timers/promises";
+import { AppError } from "../core/errors.ts";
+import type { Sandbox, SandboxCommand, SandboxExit } from "../sandboxes/sandbox.ts";
+
+export interface SetupCommand {
+  readonly sandbox: Sandbox;
+  /** All of the sandbox's command but for the program. */
+  readonly site: Omit<SandboxCommand, "argv">;
+  readonly command: string;
+  readonly timeoutMs: number;
+  readonly say: (text: string) => void;
+  readonly signal: AbortSignal;
+}
+
+/** How a command ended. `undefined`: well. */
+export type SetupProblem = "time-out" | "stopped" | SandboxExit | undefined;
+
+const LAST_WORDS_MS = 2_000;
+/**
+ * People write for bash, and small images have none. A login shell is told by the system's profile to look in the system's
+ * folders alone: where the image keeps its programs is added again.
+ */
+const LOGIN = 'PATH="$PATH:$ERRAND_PATH"; unset ERRAND_PATH; command=$1; shift; eval "$command"';
+const SHELL = [
+  'export ERRAND_PATH="$PATH"',
+  `if command -v bash >/dev/null 2>&1; then exec bash -lc '${LOGIN}' bash "$1"; fi`,
+  `exec sh -lc '${LOGIN}' sh "$1"`,
+].join("\n");
+
+/** Runs the command and ends all that it leaves running. */
+export async function runSetupCommand(command: SetupCommand): Promise<SetupProblem> {
+  const { sandbox, signal, site, timeoutMs } = command;
+  if (signal.aborted) return "stopped";
+  const inside = sandbox.spawn({ ...site, argv: ["/bin/sh", "-c", SHELL, "sh", command.command] });
+  inside.stdin.on("error", () => undefined).end();
+  const heard = [inside.stdout, inside.stderr].map((stream) => listen(stream, command.say));
+  const broken = brokenOff(signal, timeoutMs);
+  try {
+    const end = await Promise.race([inside.exited, broken.promise]);
+    return typeof end !== "string" && end.code === 0 ? undefined : end;
+  } finally {
+    broken.release();
+    await inside.kill();
+    await Promise.race([Promise.all(heard), setTimeout(LAST_WORDS_MS, undefined, { ref: false })]);
+  }
+}
+
+/** Words for people, and what the command said last. */
+export function setupFailure(
+  problem: Exclude<SetupProblem, undefined>,
+  what: string,
+  tail: string,
+): AppError {
+  const said = tail.trim() === "" ? "" : `\n${tail.trim()}`;
+  return new AppError("environment_setup_failed", `${what} ${wordsFor(problem)}${said}`, {
+    retryable: false,
+  });
+}
+
+function wordsFor(problem: Exclude<SetupProblem, undefined>): string {
+  if (problem === "time-out") return "did not end in time and was ended.";
+  if (problem === "stopped") return "was stopped.";
+  if (problem.reason !== undefined) {
+    return problem.code === 127 ? `could not be run: ${problem.reason}` : `was ended: ${problem.reason}`;
+  }
+  return problem.code === null
+    ? `was ended by ${problem.signal ?? "the system"}.`
+    : `failed with exit code ${problem.code}.`;
+}
+
+async function listen(stream: Readable, say: (text: string) => void): Promise<void> {
+  const decoder = new StringDecoder("utf8");
+  // A stream that breaks says nothing more; how the command ended is known by its exit.
+  stream.on("error", () => undefined);
+  stream.on("data", (chunk: Buffer) => say(decoder.write(chunk)));
+  await new Promise((resolve) => stream.once("close", resolve));
+}
+
+function brokenOff(
+  signal: AbortSignal,
+  timeoutMs: number,
+): { readonly promise: Promise<"time-out" | "stopped">; readonly release: () => void } {
+  const { promise, resolve } = Promise.withResolvers<"time-out" | "stopped">();
+  const stop = () => resolve("stopped");
+  const timer = globalThis.setTimeout(() => resolve("time-out"), timeoutMs);
+  signal.addEventListener("abort", stop, { once: true });
+  const release = () => {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", stop);
+  };
+  return { promise, release };
+}

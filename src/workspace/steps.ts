@@ -1,0 +1,81 @@
+import { randomUUID } from "node:crypto";
+import type { WorkspaceStep } from "../core/ports/workspace.ts";
+import { StepOutput } from "./step-output.ts";
+
+type Tell = (step: WorkspaceStep) => void;
+
+const BATCH_MS = 50;
+const TITLE_CHARS = 200;
+
+/** The steps of one preparation, as they are told to whoever watches the run. */
+export class Steps {
+  readonly #tell: Tell;
+  // A run may be prepared more than once, and each time is told for itself.
+  readonly #preparation = randomUUID().slice(0, 8);
+  #count = 0;
+
+  constructor(tell: Tell) {
+    this.#tell = tell;
+  }
+
+  begin(title: string): Step {
+    this.#count += 1;
+    return new Step(this.#tell, `${this.#preparation}-${this.#count}`, title);
+  }
+
+  /** One that ends as its work does. */
+  async during<T>(title: string, work: (step: Step) => Promise<T>): Promise<T> {
+    const step = this.begin(title);
+    try {
+      const done = await work(step);
+      step.end("completed");
+      return done;
+    } catch (error) {
+      step.end("failed");
+      throw error;
+    }
+  }
+}
+
+export class Step {
+  readonly #tell: Tell;
+  readonly #about: Pick<WorkspaceStep, "kind" | "stepId" | "title">;
+  readonly #output = new StepOutput();
+  #timer: NodeJS.Timeout | undefined;
+  #isOver = false;
+
+  constructor(tell: Tell, stepId: string, title: string) {
+    this.#tell = tell;
+    this.#about = { kind: "workspace.step", stepId, title: shortened(title) };
+    tell({ ...this.#about, status: "running" });
+  }
+
+  say(text: string): void {
+    if (this.#isOver) return;
+    this.#output.add(text);
+    this.#timer ??= setTimeout(() => this.#flush(), BATCH_MS);
+  }
+
+  /** Repeatable; the first end counts. */
+  end(status: "completed" | "failed"): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    clearTimeout(this.#timer);
+    this.#send(status, this.#output.end());
+  }
+
+  #flush(): void {
+    this.#timer = undefined;
+    const output = this.#output.take();
+    if (output !== "") this.#send("running", output);
+  }
+
+  #send(status: WorkspaceStep["status"], output: string): void {
+    this.#tell({ ...this.#about, status, ...(output === "" ? {} : { output }) });
+  }
+}
+
+function shortened(title: string): string {
+  const line = title.replace(/\s+/g, " ").trim();
+  return line.length > TITLE_CHARS ? `${line.slice(0, TITLE_CHARS - 1)}…` : line;
+}

@@ -1,0 +1,106 @@
+import type { Dirent } from "node:fs";
+import {
+  chmod,
+  lstat,
+  open,
+  readdir,
+  readFile,
+  readlink,
+  rm,
+  symlink,
+  utimes,
+  writeFile,
+} from "node:fs/promises";
+import { join, relative } from "node:path";
+
+export interface Written {
+  /** Files and links that say where they were made, by their paths below the directory. */
+  readonly paths: readonly string[];
+  /** Of all files. */
+  readonly bytes: number;
+}
+
+const CHUNK_BYTES = 2 ** 20;
+/** A file that is larger is no script and no setting. */
+const REWRITE_BYTES_MAX = 256 * 2 ** 20;
+const NO_TEXT = 0;
+
+/** Which files below `root` hold `place`, the directory's own path. Nobody may be at work in it. */
+export async function findWritten(root: string, place: string): Promise<Written> {
+  const paths: string[] = [];
+  let bytes = 0;
+  for await (const entry of entriesBelow(root)) {
+    const path = join(entry.parentPath, entry.name);
+    if (entry.isSymbolicLink() && (await readlink(path)).includes(place)) paths.push(relative(root, path));
+    if (!entry.isFile()) continue;
+    const stat = await lstat(path);
+    bytes += stat.size;
+    if (stat.size >= place.length && (await holds(path, place))) paths.push(relative(root, path));
+  }
+  return { paths, bytes };
+}
+
+/**
+ * Makes files that say they are at `from` say `to`. Programs that were compiled hold the length of what they say: where
+ * that changes, only text is rewritten.
+ */
+export async function rewrite(
+  root: string,
+  paths: readonly string[],
+  from: string,
+  to: string,
+): Promise<void> {
+  for (const path of paths) await rewriteOne(join(root, path), from, to);
+}
+
+/** Without what is behind links, and without directories that we may not read. */
+async function* entriesBelow(directory: string): AsyncGenerator<Dirent> {
+  const entries = await readdir(directory, { withFileTypes: true }).catch(() => []);
+  for (const entry of entries) {
+    yield entry;
+    if (entry.isDirectory()) yield* entriesBelow(join(directory, entry.name));
+  }
+}
+
+async function rewriteOne(path: string, from: string, to: string): Promise<void> {
+  const stat = await lstat(path).catch(() => undefined);
+  if (stat?.isSymbolicLink()) {
+    const target = await readlink(path);
+    await rm(path);
+    await symlink(target.replaceAll(from, to), path);
+  }
+  if (!stat?.isFile() || stat.size > REWRITE_BYTES_MAX) return;
+  const before = await readFile(path);
+  if (from.length !== to.length && before.includes(NO_TEXT)) return;
+  // Whatever its bytes mean, each is one character of this encoding.
+  const after = before.toString("latin1").replaceAll(latin1(from), latin1(to));
+  await chmod(path, stat.mode | 0o600);
+  await writeFile(path, after, "latin1");
+  await chmod(path, stat.mode);
+  // What was made from it is as new as it was.
+  await utimes(path, stat.atime, stat.mtime);
+}
+
+function latin1(text: string): string {
+  return Buffer.from(text).toString("latin1");
+}
+
+async function holds(path: string, text: string): Promise<boolean> {
+  const wanted = Buffer.from(text);
+  const file = await open(path, "r").catch(() => undefined);
+  if (file === undefined) return false;
+  try {
+    const buffer = Buffer.alloc(CHUNK_BYTES + wanted.length);
+    for (let kept = 0; ; ) {
+      const { bytesRead } = await file.read(buffer, kept, CHUNK_BYTES);
+      if (bytesRead === 0) return false;
+      const end = kept + bytesRead;
+      if (buffer.subarray(0, end).includes(wanted)) return true;
+      // It may begin in this piece and end in the next.
+      kept = Math.min(end, wanted.length - 1);
+      buffer.copyWithin(0, end - kept, end);
+    }
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,384 @@
+import { execFile } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import {
+  lstat,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  readlink,
+  rename,
+  rm,
+  stat,
+  utimes,
+  writeFile,
+} from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { TeamId } from "../../../src/core/ids.ts";
+import { type CloneLimits, RepositoryClones } from "../../../src/git/repository-clones.ts";
+import { runGit } from "../../support/change-bench.ts";
+import { GitHttpServer } from "../../support/git-http-server.ts";
+import { reasonToSkipGit } from "../../support/git-program.ts";
+import { GitRepositories } from "../../support/git-repositories.ts";
+import { waitFor } from "../../support/wait-for.ts";
+
+const runProgram = promisify(execFile);
+const TEAM = "team-1" as TeamId;
+const TOKEN = "Basic dG9rZW4tb2YtdGhlLWFwcA==";
+
+const skipped = reasonToSkipGit();
+describe.skipIf(skipped !== undefined)(`clones of repositories${skipped ? ` (${skipped})` : ""}`, () => {
+  let repositories: GitRepositories;
+  let server: GitHttpServer;
+  let root: string;
+  let opened: RepositoryClones[];
+  let count = 0;
+
+  beforeAll(async () => {
+    repositories = await GitRepositories.create();
+    server = await GitHttpServer.start(repositories.root);
+  });
+  afterAll(async () => {
+    await server.stop();
+    await repositories.remove();
+  });
+  beforeEach(async () => {
+    root = await mkdtemp(join(tmpdir(), "errand-clones-"));
+    opened = [];
+    server.authorization = undefined;
+    server.intercept = () => false;
+    server.requests.length = 0;
+  });
+  afterEach(async () => {
+    for (const clones of opened) clones.close();
+    await rm(root, { recursive: true, force: true });
+  });
+
+  const note = () => undefined;
+  function open(
+    limits: Partial<CloneLimits> = {},
+    authorize = async (): Promise<string | undefined> => undefined,
+  ) {
+    const log = { info: note, warn: note, error: note };
+    const options = { dataDir: root, baseUrl: server.url, authorize, log, limits };
+    const clones = new RepositoryClones(options);
+    opened.push(clones);
+    return clones;
+  }
+
+  const aRepository = (name: string) => ({ teamId: TEAM, owner: "acme", name });
+  const never = new AbortController().signal;
+
+  async function cloneOf(clones: RepositoryClones, name: string, ref?: string) {
+    const repository = aRepository(name);
+    const found = await clones.find(repository, ref, never);
+    count += 1;
+    const directory = join(root, `clone-${count}`);
+    const { isShallow } = await clones.clone({ repository, found, directory, signal: never });
+    return { directory, found, isShallow, git: (...args: string[]) => runGit(directory, args) };
+  }
+
+  /** Packs are asked for by POST. */
+  const fetched = () => server.requests.filter(({ url }) => url.includes("git-upload-pack")).length;
+  const fileOf = (directory: string) => readFile(join(directory, "file.txt"), "utf8");
+
+  test("stand at the branch, tag or commit that is asked for", async () => {
+    const first = await repositories.commit("acme/refs", { "file.txt": "first" });
+    const bare = repositories.pathOf("acme/refs");
+    await runGit(bare, ["branch", "feature/x", first]);
+    await runGit(bare, ["-c", "user.name=a", "-c", "user.email=a@b", "tag", "-a", "-m", "m", "v1", first]);
+    const second = await repositories.commit("acme/refs", { "file.txt": "second" });
+    await runGit(bare, ["tag", "feature/x", second]);
+    const clones = open();
+
+    const newest = await cloneOf(clones, "refs");
+    const branch = await cloneOf(clones, "refs", "feature/x");
+    const tag = await cloneOf(clones, "refs", "v1");
+    const commit = await cloneOf(clones, "refs", first);
+
+    expect(newest.found).toMatchObject({ commit: second, branch: "main", defaultBranch: "main" });
+    expect(branch.found).toMatchObject({ commit: first, branch: "feature/x", defaultBranch: "main" });
+    expect(await branch.git("status", "--branch", "--porcelain")).toBe("## feature/x...origin/feature/x\n");
+    expect(await branch.git("rev-parse", "origin/main", "origin/HEAD")).toBe(`${second}\n${second}\n`);
+    for (const { directory, found, git } of [tag, commit]) {
+      expect(found).toMatchObject({ commit: first });
+      expect(await fileOf(directory)).toBe("first");
+      expect(await git("branch", "--show-current")).toBe("");
+    }
+    expect(await newest.git("tag", "--list")).toContain("v1");
+  });
+
+  test("fetch only what is new, and share nothing with the mirror or with one another", async () => {
+    await repositories.commit("acme/often", { "file.txt": "one" });
+    const clones = open();
+    const first = await cloneOf(clones, "often");
+    const before = fetched();
+
+    const second = await cloneOf(clones, "often");
+    const other = await cloneOf(open(), "often");
+
+    // Each asks which commit is the newest, and fetches nothing; not even after a restart.
+    expect(fetched() - before).toBe((await listings()) * 2);
+    for (const { directory, git } of [first, second, other]) {
+      await expect(stat(join(directory, ".git/objects/info/alternates"))).rejects.toThrow("ENOENT");
+      expect(await git("fsck", "--full")).toBe("");
+      for (const file of await readdir(join(directory, ".git/objects/pack")))
+        expect((await stat(join(directory, ".git/objects/pack", file))).nlink).toBe(1);
+    }
+    await repositories.commit("acme/often", { "file.txt": "two" });
+    expect(await fileOf((await cloneOf(clones, "often")).directory)).toBe("two");
+  });
+
+  /** How many POSTs it takes to ask for branches. */
+  async function listings(): Promise<number> {
+    const before = fetched();
+    await open().find(aRepository("often"), undefined, never);
+    return fetched() - before;
+  }
+
+  test("of a private repository are made with the team's key, which stays in no file", async () => {
+    server.authorization = TOKEN;
+    await repositories.commit("acme/private", { "file.txt": "x" });
+
+    const { directory } = await cloneOf(
+      open({}, async () => TOKEN),
+      "private",
+    );
+
+    expect(await fileOf(directory)).toBe("x");
+    for (const entry of await readdir(root, { recursive: true, withFileTypes: true })) {
+      if (!entry.isFile()) continue;
+      expect((await readFile(join(entry.parentPath, entry.name))).includes("dG9rZW4tb2Y")).toBe(false);
+    }
+    await expect(open().find(aRepository("private"), undefined, never)).rejects.toMatchObject({
+      code: "environment_setup_failed",
+      retryable: false,
+    });
+  });
+
+  test("come from the mirror for nobody to whom the host shows the repository no more", async () => {
+    await repositories.commit("acme/withdrawn", { "file.txt": "x" });
+    const clones = open();
+    await cloneOf(clones, "withdrawn");
+    server.authorization = TOKEN;
+
+    await expect(cloneOf(clones, "withdrawn")).rejects.toMatchObject({
+      message: expect.stringContaining("There is no repository acme/withdrawn"),
+    });
+
+    expect(await readdir(join(root, "histories"))).toEqual([]);
+  });
+
+  test("of a history that is too large are made without it", async () => {
+    await repositories.commit("acme/long", { "file.txt": randomBytes(300_000).toString("base64") });
+    await repositories.commit("acme/long", { "file.txt": "small" });
+
+    const { directory, git, isShallow } = await cloneOf(open({ maxPackBytes: 100_000 }), "long");
+
+    expect(isShallow).toBe(true);
+    expect(await fileOf(directory)).toBe("small");
+    expect(await git("rev-list", "--count", "HEAD")).toBe("1\n");
+    expect(await git("fsck")).toBe("");
+  });
+
+  test("of what is too large without its history too are refused", async () => {
+    await repositories.commit("acme/large", { "file.txt": randomBytes(300_000).toString("base64") });
+
+    await expect(cloneOf(open({ maxPackBytes: 100_000 }), "large")).rejects.toMatchObject({
+      code: "environment_setup_failed",
+      retryable: false,
+      message: expect.stringContaining("acme/large cannot be cloned: it is too large"),
+    });
+  });
+
+  test("of few bytes that would fill the disk are refused", async () => {
+    const deep = 12;
+    await repositories.commit("acme/bomb", { "file.txt": "x" });
+    const bare = repositories.pathOf("acme/bomb");
+    let tree = (await runGit(bare, ["rev-parse", "main^{tree}"])).trim();
+    for (let level = 0; level < deep; level += 1) {
+      const lines = Array.from({ length: 10 }, (_, index) => `040000 tree ${tree}\t${index}\n`).join("");
+      await writeFile(join(root, "tree"), lines);
+      tree = (
+        await runGit(root, [
+          "-c",
+          "x.y=z",
+          "--git-dir",
+          bare,
+          "hash-object",
+          "-w",
+          "-t",
+          "tree",
+          "--literally",
+          await rawTree(tree),
+        ])
+      ).trim();
+    }
+    const commit = await runGit(bare, [
+      ...["-c", "user.name=a", "-c", "user.email=a@b", "commit-tree", "-m", "m", tree],
+    ]);
+    await runGit(bare, ["update-ref", "refs/heads/main", commit.trim()]);
+
+    await expect(cloneOf(open(), "bomb")).rejects.toMatchObject({
+      code: "environment_setup_failed",
+      message: expect.stringContaining("too large"),
+    });
+  });
+
+  /** A file with a tree that holds ten times this one. */
+  async function rawTree(tree: string): Promise<string> {
+    const entries = Array.from({ length: 10 }, (_, index) =>
+      Buffer.concat([Buffer.from(`40000 ${index}\0`), Buffer.from(tree, "hex")]),
+    );
+    const path = join(root, "raw-tree");
+    await writeFile(path, Buffer.concat(entries));
+    return path;
+  }
+
+  test("follow no link, run no filter, and fetch no submodule", async () => {
+    await mkdir(join(root, "outside"));
+    await repositories.commit("acme/hostile", {
+      link: { mode: "120000", text: join(root, "outside") },
+      ".gitattributes": "*.txt filter=lfs diff=lfs merge=lfs\n",
+      "file.txt": "version https://git-lfs.github.com/spec/v1\n",
+      ".gitmodules": `[submodule "x"]\npath = sub\nurl = ext::sh -c touch% ${root}/outside/ran\n`,
+      "-rf": "x",
+      "hooks/post-checkout": { mode: "100755", text: `#!/bin/sh\ntouch ${root}/outside/ran\n` },
+    });
+
+    const { directory } = await cloneOf(open(), "hostile");
+
+    expect(await readlink(join(directory, "link"))).toBe(join(root, "outside"));
+    expect((await lstat(join(directory, "link"))).isSymbolicLink()).toBe(true);
+    expect(await fileOf(directory)).toContain("git-lfs.github.com");
+    expect(await readdir(join(root, "outside"))).toEqual([]);
+    expect(await readdir(join(directory, ".git/hooks"))).toEqual([]);
+    expect(await readFile(join(directory, ".git/logs/HEAD"), "utf8")).toContain("Errand <errand@");
+  });
+
+  test("of a repository whose files would lie in its own .git are refused for good", async () => {
+    await repositories.commit("acme/dotgit", { "file.txt": "x" });
+    const bare = repositories.pathOf("acme/dotgit");
+    const blob = (await runGit(bare, ["rev-parse", "main:file.txt"])).trim();
+    await writeFile(
+      join(root, "raw"),
+      Buffer.concat([Buffer.from("100644 .GIT\0"), Buffer.from(blob, "hex")]),
+    );
+    const hash = ["hash-object", "-w", "-t", "tree", "--literally", join(root, "raw")];
+    const tree = (await runGit(bare, hash)).trim();
+    const author = ["-c", "user.name=a", "-c", "user.email=a@b"];
+    const commit = await runGit(bare, [...author, "commit-tree", "-m", "m", tree]);
+    await runGit(bare, ["update-ref", "refs/heads/main", commit.trim()]);
+
+    await expect(cloneOf(open(), "dotgit")).rejects.toMatchObject({
+      code: "environment_setup_failed",
+      retryable: false,
+    });
+  });
+
+  test("are made anew from the host when the mirror is broken, or a killed git left its remains", async () => {
+    await repositories.commit("acme/broken", { "file.txt": "x" });
+    await cloneOf(open(), "broken");
+    const [mirror = ""] = await readdir(join(root, "histories"));
+    const place = join(root, "histories", mirror);
+    await writeFile(join(place, "config.lock"), "");
+    await writeFile(join(place, "objects/pack/tmp_pack_x"), "half");
+    for (const file of await readdir(join(place, "objects/pack"))) {
+      if (file.endsWith(".pack")) await rm(join(place, "objects/pack", file));
+    }
+
+    const { directory } = await cloneOf(open(), "broken");
+
+    expect(await fileOf(directory)).toBe("x");
+    expect(await readdir(join(place, "objects/pack"))).not.toContain("tmp_pack_x");
+  });
+
+  test("are made anew when the mirror lacks what it should have", async () => {
+    await repositories.commit("acme/holes", { "file.txt": "x" });
+    await cloneOf(open(), "holes");
+    const [mirror = ""] = await readdir(join(root, "histories"));
+    const place = join(root, "histories", mirror);
+    const packs = join(place, "objects/pack");
+    const pack = (await readdir(packs)).find((file) => file.endsWith(".pack")) ?? "";
+    await rename(packs, join(root, "packs"));
+    await mkdir(packs);
+    const unpack = `git --git-dir ${place} unpack-objects -q < ${join(root, "packs", pack)}`;
+    await runProgram("sh", ["-c", unpack]);
+    const tree = (await runGit(place, ["rev-parse", "refs/heads/main^{tree}"])).trim();
+    await rm(join(place, "objects", tree.slice(0, 2), tree.slice(2)));
+
+    const { directory } = await cloneOf(open(), "holes");
+
+    expect(await fileOf(directory)).toBe("x");
+  });
+
+  test("of two teams come from two mirrors", async () => {
+    await repositories.commit("acme/shared", { "file.txt": "x" });
+    const clones = open();
+    for (const teamId of [TEAM, "team-2" as TeamId]) {
+      const repository = { ...aRepository("shared"), teamId };
+      const found = await clones.find(repository, undefined, never);
+      await clones.clone({ repository, found, directory: join(root, teamId), signal: never });
+    }
+
+    expect(await readdir(join(root, "histories"))).toHaveLength(2);
+  });
+
+  test("can be made again in the same way when the branch is gone, or has moved on", async () => {
+    const commit = await repositories.commit("acme/moving", { "file.txt": "one" });
+    await runGit(repositories.pathOf("acme/moving"), ["branch", "work", commit]);
+    const { found } = await cloneOf(open(), "moving", "work");
+    await runGit(repositories.pathOf("acme/moving"), ["branch", "-D", "work"]);
+    await repositories.commit("acme/moving", { "file.txt": "two" });
+    await rm(join(root, "histories"), { recursive: true });
+
+    const directory = join(root, "again");
+    await open().clone({ repository: aRepository("moving"), found, directory, signal: never });
+
+    expect(await fileOf(directory)).toBe("one");
+    expect(await runGit(directory, ["branch", "--show-current"])).toBe("work\n");
+  });
+
+  test("are ended when nobody waits for them any more, and then the mirror is good", async () => {
+    await repositories.commit("acme/slow", { "file.txt": "x" });
+    const stopping = new AbortController();
+    let asked = 0;
+    server.intercept = (request) => {
+      asked += 1;
+      return request.method === "GET";
+    };
+
+    const finding = open().find(aRepository("slow"), undefined, stopping.signal);
+    finding.catch(() => undefined);
+    await waitFor(() => asked > 0, { what: "the request" });
+    stopping.abort();
+
+    await expect(finding).rejects.toMatchObject({ code: "environment_setup_failed", retryable: true });
+    server.intercept = () => false;
+    expect(await fileOf((await cloneOf(open(), "slow")).directory)).toBe("x");
+  });
+
+  test("leave only so many mirrors behind, those that were used last", async () => {
+    for (const name of ["a", "b", "c"]) await repositories.commit(`acme/${name}`, { "file.txt": name });
+    const clones = open({ maxMirrors: 2 });
+    await cloneOf(clones, "a");
+    const [a = ""] = await readdir(join(root, "histories"));
+    await cloneOf(clones, "b");
+    await utimes(join(root, "histories", a), new Date(0), new Date(0));
+
+    await cloneOf(clones, "c");
+
+    const left = await waitFor(
+      async () => {
+        const names = await readdir(join(root, "histories"));
+        return names.length === 2 && names;
+      },
+      { what: "two mirrors" },
+    );
+    expect(left).not.toContain(a);
+    expect(await fileOf((await cloneOf(clones, "a")).directory)).toBe("a");
+  });
+});

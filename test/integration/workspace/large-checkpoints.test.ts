@@ -1,0 +1,202 @@
+import {
+  lstat,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  readlink,
+  rename,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { newId, type RunId } from "../../../src/core/ids.ts";
+import type { BlobStore } from "../../../src/core/ports/blob-store.ts";
+import type { Workspace } from "../../../src/core/ports/workspace.ts";
+import { createMemoryBlobStore } from "../../../src/storage/memory/blob-store.ts";
+import { systemClock } from "../../../src/system-clock.ts";
+import { runGit } from "../../support/change-bench.ts";
+import { reasonToSkipGit } from "../../support/git-program.ts";
+import { GitRepositories } from "../../support/git-repositories.ts";
+import { aPreparation, aWorkspaceKeeper, stepsOf } from "../../support/workspace-bench.ts";
+
+const TOOLS = { owner: "acme", name: "tools" };
+const MAX_BYTES = 2 ** 20;
+const skipped = reasonToSkipGit();
+
+describe.skipIf(skipped !== undefined)(
+  `a workspace too large to be stored whole${skipped ? ` (${skipped})` : ""}`,
+  () => {
+    let repositories: GitRepositories;
+    let root: string;
+    let blobs: BlobStore;
+    let runId: RunId;
+
+    beforeEach(async () => {
+      repositories = await GitRepositories.create();
+      await repositories.commit("acme/tools", {
+        "file.txt": "first\n",
+        "gone.txt": "x",
+        "dir/a.txt": "a",
+        ".gitignore": "deps/\n",
+      });
+      root = await mkdtemp(join(tmpdir(), "errand-large-"));
+      blobs = createMemoryBlobStore(systemClock);
+      runId = newId<RunId>(new Date());
+    });
+    afterEach(async () => {
+      await repositories.remove();
+      await rm(root, { recursive: true, force: true });
+    });
+
+    /** What no compression makes smaller, and nobody wants to store. */
+    const setUp = () =>
+      `echo x >> ${root}/count; mkdir -p deps/sub; head -c 6000000 /dev/urandom > deps/large.bin; echo dep > deps/lib.txt; ` +
+      'echo dep > deps/sub/file.txt; pwd > deps/where; echo cached > "$HOME/cache"';
+    const plan = () => ({ repositories: [TOOLS], setupCommands: [setUp()] });
+    const keeper = (worker: string) =>
+      aWorkspaceKeeper(join(root, worker), { gitUrl: repositories.fileUrl, blobs, maxBytes: MAX_BYTES });
+    const given = { path: "attachments/a.txt", bytes: Buffer.from("given") };
+    const begin = () =>
+      keeper("a").prepare(aPreparation(runId, { plan: plan(), beginning: async () => ({ files: [given] }) }));
+    const text = (...path: string[]) => readFile(join(...path), "utf8");
+
+    async function moved(
+      from: string,
+      to: string,
+    ): Promise<Workspace & { readonly told: readonly unknown[] }> {
+      const checkpoint = await keeper(from).checkpoint(runId);
+      expect((await blobs.get(checkpoint)).length).toBeLessThan(MAX_BYTES);
+      // A later environment is no matter of a run that has begun.
+      const preparation = aPreparation(runId, { checkpoint, plan: { setupCommands: ["exit 1"] } });
+      return { ...(await keeper(to).prepare(preparation)), told: stepsOf(preparation.told) };
+    }
+
+    test("is stored without what its environment makes, and made again with it on another worker", async () => {
+      const { home, workingDirectory: place } = await begin();
+      await writeFile(join(place, "committed.txt"), "1");
+      await runGit(place, ["rm", "--quiet", "gone.txt"]);
+      await runGit(place, ["add", "-A"]);
+      await runGit(place, ["commit", "--quiet", "-m", "work"]);
+      await writeFile(join(place, "file.txt"), "changed\n");
+      await writeFile(join(place, "untracked.txt"), "2");
+      await writeFile(join(place, "deps/lib.txt"), "patched by the agent");
+      await rm(join(place, "deps/sub"), { recursive: true });
+      await rename(join(place, "dir"), join(place, "renamed"));
+      await writeFile(join(home, "session"), "remembered");
+      await repositories.commit("acme/tools", { "file.txt": "newer\n" });
+      const status = await runGit(place, ["status", "--porcelain"]);
+
+      const restored = await moved("a", "b");
+
+      const there = restored.workingDirectory;
+      const git = (...args: string[]) => runGit(there, args);
+      expect(await git("log", "-1", "--format=%s")).toBe("work\n");
+      expect(await git("status", "--porcelain")).toBe(status);
+      expect(await git("fsck")).toBe("");
+      expect(await text(there, "file.txt")).toBe("changed\n");
+      expect(await text(there, "untracked.txt")).toBe("2");
+      expect(await readdir(there)).not.toContain("dir");
+      expect(await text(there, "renamed/a.txt")).toBe("a");
+      expect((await readdir(join(there, "deps"))).sort()).toEqual(["large.bin", "lib.txt", "where"]);
+      expect(await text(there, "deps/lib.txt")).toBe("patched by the agent");
+      expect((await stat(join(there, "deps/large.bin"))).size).toBe(6_000_000);
+      expect(await text(there, "deps/where")).toBe(`${there}\n`);
+      expect(await text(restored.directory, "attachments/a.txt")).toBe("given");
+      expect([await text(restored.home, "session"), await text(restored.home, "cache")]).toEqual([
+        "remembered",
+        "cached\n",
+      ]);
+      expect(await text(root, "count")).toBe("x\nx\n");
+      expect(restored.told).toMatchObject([
+        ["Restore the files", "completed", ""],
+        ["Clone acme/tools", "completed", expect.stringContaining("main at")],
+        [expect.stringContaining("echo x"), "completed", ""],
+      ]);
+    });
+
+    test("goes from worker to worker, and takes what each did along", async () => {
+      const first = await begin();
+      await writeFile(join(first.workingDirectory, "one.txt"), "1");
+      const second = await moved("a", "b");
+      await rm(join(second.workingDirectory, "one.txt"));
+      await writeFile(join(second.workingDirectory, "two.txt"), "2");
+
+      const third = await moved("b", "c");
+
+      expect((await readdir(third.workingDirectory)).sort()).toEqual(
+        [".git", ".gitignore", "deps", "dir", "file.txt", "gone.txt", "two.txt"].sort(),
+      );
+      expect(await runGit(third.workingDirectory, ["status", "--porcelain"])).toBe("?? two.txt\n");
+    });
+
+    test("is put together without following a link out of it", async () => {
+      const { workingDirectory: place } = await begin();
+      const outside = join(root, "outside");
+      await mkdir(join(outside, "sub"), { recursive: true });
+      await writeFile(join(outside, "sub/file.txt"), "ours");
+      await rm(join(place, "deps/sub"), { recursive: true });
+      await symlink(join(outside, "sub"), join(place, "deps/sub"));
+      await rm(join(place, "dir"), { recursive: true });
+      await symlink(outside, join(place, "dir"));
+      await mkdir(join(place, "made/sub"), { recursive: true });
+      await writeFile(join(place, "made/sub/file.txt"), "theirs");
+
+      const { workingDirectory: there } = await moved("a", "b");
+
+      expect(await text(outside, "sub/file.txt")).toBe("ours");
+      expect((await readdir(outside)).sort()).toEqual(["sub"]);
+      expect(await readlink(join(there, "dir"))).toBe(outside);
+      expect((await lstat(join(there, "deps/sub"))).isSymbolicLink()).toBe(true);
+    });
+
+    test("is put over what its commands make without following their links either", async () => {
+      const outside = join(root, "outside");
+      await mkdir(outside);
+      await writeFile(join(outside, "file.txt"), "ours");
+      // The second time they make a link where the agent has taken something away.
+      const commands = `${setUp()}; ln -s ${outside} deps/link; if test -e ${root}/again; then ln -s ${outside} deps/turn; else mkdir deps/turn; echo x > deps/turn/file.txt; fi`;
+      const plan = { repositories: [TOOLS], setupCommands: [commands] };
+      const { workingDirectory: place } = await keeper("a").prepare(aPreparation(runId, { plan }));
+      await rm(join(place, "deps/link"));
+      await mkdir(join(place, "deps/link"));
+      await writeFile(join(place, "deps/link/file.txt"), "theirs");
+      await rm(join(place, "deps/turn/file.txt"));
+      await writeFile(join(root, "again"), "");
+
+      const { workingDirectory: there } = await moved("a", "b");
+
+      expect(await text(outside, "file.txt")).toBe("ours");
+      expect(await text(there, "deps/link/file.txt")).toBe("theirs");
+    });
+
+    test("cannot be made again without its repository, and the failure names it", async () => {
+      await begin();
+      const checkpoint = await keeper("a").checkpoint(runId);
+      await rm(repositories.pathOf("acme/tools"), { recursive: true });
+
+      const preparing = keeper("b").prepare(aPreparation(runId, { checkpoint, plan: plan() }));
+
+      await expect(preparing).rejects.toMatchObject({
+        code: "environment_setup_failed",
+        message: expect.stringContaining("acme/tools"),
+      });
+      expect(await readdir(join(root, "b/runs"))).toEqual([]);
+    });
+
+    test("fails loudly where the agent's own work is too much", async () => {
+      const { workingDirectory } = await begin();
+      await writeFile(join(workingDirectory, "own.bin"), crypto.getRandomValues(new Uint8Array(60_000)));
+      for (let part = 0; part < 40; part += 1) {
+        const bytes = crypto.getRandomValues(new Uint8Array(60_000));
+        await writeFile(join(workingDirectory, `own-${part}.bin`), bytes);
+      }
+
+      await expect(keeper("a").checkpoint(runId)).rejects.toMatchObject({ code: "operation_not_supported" });
+    });
+  },
+);

@@ -1,0 +1,381 @@
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { newId, type RunId } from "../../../src/core/ids.ts";
+import type { BlobStore } from "../../../src/core/ports/blob-store.ts";
+import { findProcess } from "../../../src/sandboxes/linux-processes.ts";
+import { createMemoryBlobStore } from "../../../src/storage/memory/blob-store.ts";
+import { systemClock } from "../../../src/system-clock.ts";
+import { bubblewrapIn, reasonToSkipBubblewrap } from "../../support/bubblewrap.ts";
+import { runGit } from "../../support/change-bench.ts";
+import { GitHttpServer } from "../../support/git-http-server.ts";
+import { reasonToSkipGit } from "../../support/git-program.ts";
+import { GitRepositories } from "../../support/git-repositories.ts";
+import { waitFor } from "../../support/wait-for.ts";
+import {
+  aPreparation,
+  aWorkspaceKeeper,
+  type KeeperChanges,
+  stepsOf,
+} from "../../support/workspace-bench.ts";
+
+const TOOLS = { owner: "acme", name: "tools" };
+const skipped = reasonToSkipGit();
+const noBubblewrap = await reasonToSkipBubblewrap();
+
+describe.skipIf(skipped !== undefined)(`a prepared workspace${skipped ? ` (${skipped})` : ""}`, () => {
+  let repositories: GitRepositories;
+  let root: string;
+  let blobs: BlobStore;
+
+  beforeAll(async () => {
+    repositories = await GitRepositories.create();
+    await repositories.commit("acme/tools", { "file.txt": "first\n" });
+    await repositories.commit("acme/tools", { "file.txt": "second\n" });
+    await repositories.commit("other/tools", { "file.txt": "other's\n" });
+    await repositories.make("acme/empty");
+  });
+  afterAll(() => repositories.remove());
+  beforeEach(async () => {
+    root = await mkdtemp(join(tmpdir(), "errand-preparation-"));
+    blobs = createMemoryBlobStore(systemClock);
+  });
+  afterEach(() => rm(root, { recursive: true, force: true }));
+
+  const aRunId = () => newId<RunId>(new Date());
+  const keeper = (changes: KeeperChanges = {}, worker = "a") =>
+    aWorkspaceKeeper(join(root, worker), { gitUrl: repositories.fileUrl, blobs, ...changes });
+  const commands = (...setupCommands: string[]) => aPreparation(aRunId(), { plan: { setupCommands } });
+  const text = (...path: string[]) => readFile(join(...path), "utf8");
+
+  describe("its repositories", () => {
+    test("are cloned with their history, the agent stands in the only one, and each step is told", async () => {
+      const preparation = aPreparation(aRunId(), { plan: { repositories: [TOOLS] } });
+
+      const { directory, workingDirectory } = await keeper().prepare(preparation);
+
+      expect(workingDirectory).toBe(join(directory, "tools"));
+      expect(await text(workingDirectory, "file.txt")).toBe("second\n");
+      const git = (...args: string[]) => runGit(workingDirectory, args);
+      expect(await git("rev-list", "--count", "HEAD")).toBe("2\n");
+      expect(await git("status", "--branch", "--porcelain")).toBe("## main...origin/main\n");
+      expect(await git("remote", "get-url", "origin")).toBe(`${repositories.fileUrl}/acme/tools.git\n`);
+      expect(await readdir(directory)).toEqual(["artifacts", "tools"]);
+      const commit = (await git("rev-parse", "HEAD")).trim();
+      expect(stepsOf(preparation.told)).toEqual([["Clone acme/tools", "completed", `main at ${commit}`]]);
+    });
+
+    test("of one name lie apart, and the agent stands above them", async () => {
+      const plan = { repositories: [TOOLS, { owner: "other", name: "tools" }] };
+
+      const { directory, workingDirectory } = await keeper().prepare(aPreparation(aRunId(), { plan }));
+
+      expect(workingDirectory).toBe(directory);
+      expect(await text(directory, "acme-tools/file.txt")).toBe("second\n");
+      expect(await text(directory, "other-tools/file.txt")).toBe("other's\n");
+    });
+
+    test("have each a folder of their own, however they are called, and one named twice has one", async () => {
+      await repositories.commit("other/acme-tools", { "file.txt": "confusing\n" });
+      await repositories.commit("other/artifacts", { "file.txt": "more\n" });
+      const named = ["acme/tools", "other/tools", "other/acme-tools", "other/artifacts", "ACME/Tools"];
+      const plan = {
+        repositories: named.map((each) => {
+          const [owner = "", name = ""] = each.split("/");
+          return { owner, name };
+        }),
+      };
+
+      const { directory } = await keeper().prepare(aPreparation(aRunId(), { plan }));
+
+      const folders = ["acme-tools", "acme-tools-2", "artifacts", "other-artifacts", "other-tools"];
+      expect((await readdir(directory)).sort()).toEqual(folders);
+      expect(await text(directory, "acme-tools-2/file.txt")).toBe("confusing\n");
+      expect(await readdir(join(directory, "artifacts"))).toEqual([]);
+    });
+
+    test.each([
+      ["that is not there", { owner: "acme", name: "none" }, "There is no repository acme/none"],
+      ["without a commit", { owner: "acme", name: "empty" }, "acme/empty cannot be cloned: it has no commit"],
+      ["with a ref that is none", { ...TOOLS, ref: "nope" }, "acme/tools cannot be cloned: it has no branch"],
+      ["with a ref that is an option", { ...TOOLS, ref: "--upload-pack=x" }, "is no name of a branch"],
+      ["that leads elsewhere", { owner: "..", name: "tools" }, "is no name of a repository"],
+    ])("%s fail the preparation, which names them", async (_what, repository, words) => {
+      const preparation = aPreparation(aRunId(), { plan: { repositories: [repository] } });
+
+      await expect(keeper().prepare(preparation)).rejects.toMatchObject({
+        code: "environment_setup_failed",
+        retryable: false,
+        message: expect.stringContaining(words),
+      });
+
+      expect(await readdir(join(root, "a/runs"))).toEqual([]);
+      for (const [, status] of stepsOf(preparation.told)) expect(status).toBe("failed");
+    });
+
+    test("on a host that is away may be cloned later", async () => {
+      const plan = { repositories: [TOOLS] };
+
+      const preparing = keeper({ gitUrl: "http://127.0.0.1:9" }).prepare(aPreparation(aRunId(), { plan }));
+
+      await expect(preparing).rejects.toMatchObject({ code: "environment_setup_failed", retryable: true });
+    });
+  });
+
+  describe("its setup commands", () => {
+    test("run one by one, where the agent will work, with the run's secrets, and what they say is told", async () => {
+      const preparation = aPreparation(aRunId(), {
+        variables: { SECRET: "of the run", HOME: "/elsewhere" },
+        plan: {
+          repositories: [TOOLS],
+          setupCommands: [
+            'pwd > "$HOME/where"; echo "$SECRET" > made.txt; echo out; echo err >&2',
+            'cat made.txt; test -d "$ERRAND_ARTIFACTS_DIR" && echo "$GATE"',
+          ],
+        },
+      });
+
+      const variablesOf = () => ({ GATE: "to the gateway" });
+      const { directory, home, workingDirectory } = await keeper({ variablesOf }).prepare(preparation);
+
+      expect((await text(home, "where")).trim()).toBe(workingDirectory);
+      const [, first, second] = stepsOf(preparation.told);
+      expect(first?.slice(1)).toEqual(["completed", expect.stringMatching(/^(out\nerr|err\nout)\n$/)]);
+      expect(second).toEqual([
+        expect.stringContaining("cat made.txt"),
+        "completed",
+        "of the run\nto the gateway\n",
+      ]);
+      expect(await readdir(directory)).toContain("artifacts");
+    });
+
+    test("come after the files that the run was given, and after its skill", async () => {
+      const preparation = aPreparation(aRunId(), {
+        beginning: async () => ({
+          files: [{ path: "attachments/a.txt", bytes: Buffer.from("given") }],
+          skill: {
+            directory: ".skills/deploy",
+            files: [{ path: "SKILL.md", bytes: Buffer.from("Deploy."), isExecutable: false }],
+          },
+        }),
+        plan: { setupCommands: ["cat attachments/a.txt .skills/deploy/SKILL.md > seen.txt"] },
+      });
+
+      const { directory } = await keeper().prepare(preparation);
+
+      expect(await text(directory, "seen.txt")).toBe("givenDeploy.");
+    });
+
+    test("find what is on the path besides what the system's profile names", async () => {
+      const programs = join(root, "programs");
+      await mkdir(programs);
+      await writeFile(join(programs, "own-program"), "#!/bin/sh\necho found > found.txt\n", { mode: 0o755 });
+      const variables = { PATH: `/usr/bin:/bin:${programs}` };
+
+      const preparation = aPreparation(aRunId(), { variables, plan: { setupCommands: ["own-program"] } });
+      const { directory } = await keeper().prepare(preparation);
+
+      expect(await text(directory, "found.txt")).toBe("found\n");
+    });
+
+    test("are run by sh where there is no bash", async () => {
+      const programs = join(root, "programs");
+      await mkdir(programs);
+      for (const name of ["sh", "cat"]) await symlink(`/bin/${name}`, join(programs, name));
+      const preparation = aPreparation(aRunId(), {
+        variables: { PATH: programs },
+        plan: { setupCommands: ['test -z "$BASH_VERSION" && echo sh > shell.txt'] },
+      });
+
+      const { directory } = await keeper().prepare(preparation);
+
+      expect(await text(directory, "shell.txt")).toBe("sh\n");
+    });
+
+    test("of which one fails end the preparation with its number and its last words, and leave no workspace", async () => {
+      const preparation = commands("echo fine", "echo much; echo why >&2; exit 3", "echo never > never.txt");
+
+      await expect(keeper().prepare(preparation)).rejects.toMatchObject({
+        code: "environment_setup_failed",
+        retryable: false,
+        message: expect.stringMatching(
+          /^Setup command 2 of 3 failed with exit code 3\.\n(much\nwhy|why\nmuch)$/,
+        ),
+      });
+
+      expect(stepsOf(preparation.told).map(([, status]) => status)).toEqual(["completed", "failed"]);
+      expect(await readdir(join(root, "a/runs"))).toEqual([]);
+    });
+
+    test.each([
+      ["one", { commandMs: 300, totalMs: 60_000 }, "Setup command 1 of 1 did not end in time"],
+      ["all", { commandMs: 60_000, totalMs: 300 }, "Setup command 1 of 1 did not end in time"],
+    ])("are ended with all that they started when %s took too long", async (_what, setup, words) => {
+      const preparation = commands(`sh -c 'setsid sleep 600 & echo $! > ${root}/pid'; echo begun; sleep 600`);
+
+      await expect(keeper({ setup }).prepare(preparation)).rejects.toMatchObject({
+        message: `${words} and was ended.\nbegun`,
+      });
+
+      expect(await findProcess(Number(await text(root, "pid")))).toBeUndefined();
+    });
+
+    test("are ended at once when nobody wants the workspace any more", async () => {
+      const stopping = new AbortController();
+      const preparation = {
+        ...commands(`echo $$ > ${root}/pid; exec sleep 600`, "true"),
+        signal: stopping.signal,
+      };
+      const prepared = keeper().prepare(preparation);
+      const pid = await waitFor(async () => Number(await text(root, "pid")), { what: "the command" });
+
+      stopping.abort();
+
+      await expect(prepared).rejects.toMatchObject({ message: expect.stringContaining("was stopped") });
+      expect(await findProcess(pid)).toBeUndefined();
+      expect(await readdir(join(root, "a/runs"))).toEqual([]);
+    });
+
+    test("that leave something running do not keep the agent waiting, and it does not go on", async () => {
+      await keeper().prepare(commands(`sleep 600 & echo $! > ${root}/pid`));
+
+      expect(await findProcess(Number(await text(root, "pid")))).toBeUndefined();
+    });
+
+    test("that say a lot are told in pieces as they speak, and cut in the middle", async () => {
+      const preparation = commands("seq 1 100000");
+
+      await keeper().prepare(preparation);
+
+      const [step] = stepsOf(preparation.told);
+      const said = step?.[2] ?? "";
+      expect(said.length).toBeLessThan(257 * 1024);
+      expect(said).toMatch(/^1\n2\n3\n/);
+      expect(said).toMatch(/\n… \d+ characters left out …\n/);
+      expect(said).toMatch(/\n99999\n100000\n$/);
+      expect(preparation.told.length).toBeLessThan(200);
+    });
+
+    test("with a word for people about an image where the sandbox has none", async () => {
+      const preparation = aPreparation(aRunId(), { plan: { setupCommands: ["true"], image: "node:24" } });
+
+      await expect(keeper().prepare(preparation)).rejects.toMatchObject({
+        code: "environment_setup_failed",
+        message: expect.stringContaining(
+          "Setup command 1 of 1 could not be run: The environment wants the image node:24",
+        ),
+      });
+    });
+
+    describe.skipIf(noBubblewrap !== undefined)(
+      `in a sandbox${noBubblewrap ? ` (${noBubblewrap})` : ""}`,
+      () => {
+        test("see nothing of the host", async () => {
+          await writeFile(join(root, "ours.txt"), "canary");
+          const preparation = commands(
+            `cat ${root}/ours.txt; ls /proc | grep -c '^[0-9]' ; echo kept > kept.txt`,
+          );
+
+          const sandbox = bubblewrapIn(join(root, "a"));
+          const { directory } = await keeper({ sandbox }).prepare(preparation);
+
+          expect(JSON.stringify(preparation.told)).not.toContain("canary");
+          expect(await text(directory, "kept.txt")).toBe("kept\n");
+        });
+      },
+    );
+  });
+
+  test("whose worker was killed while it was set up is begun anew", async () => {
+    const preparation = aPreparation(aRunId());
+    const { directory } = await keeper().prepare(preparation);
+    await writeFile(join(directory, "half.txt"), "x");
+    const runPath = join(root, "a/runs", preparation.runId);
+    // The marker is written last.
+    await rm(join(runPath, "checkpoints.json"));
+
+    await keeper().prepare(preparation);
+
+    expect(await readdir(directory)).toEqual([]);
+    expect((await stat(runPath)).mode & 0o777).toBe(0o700);
+  });
+
+  describe("of a later turn", () => {
+    test("is found on another worker with commits, changes and new files, and knows its new place", async () => {
+      const runId = aRunId();
+      const plan = {
+        repositories: [TOOLS],
+        setupCommands: ['pwd > "$HOME/where"; ln -s "$PWD" "$HOME/link"'],
+      };
+      const first = await keeper().prepare(aPreparation(runId, { plan }));
+      await writeFile(join(first.workingDirectory, "committed.txt"), "1");
+      await runGit(first.workingDirectory, ["add", "-A"]);
+      await runGit(first.workingDirectory, ["commit", "--quiet", "-m", "work"]);
+      await writeFile(join(first.workingDirectory, "file.txt"), "changed\n");
+      await writeFile(join(first.workingDirectory, "untracked.txt"), "2");
+      const checkpoint = await keeper().checkpoint(runId);
+
+      const preparation = aPreparation(runId, { plan, checkpoint });
+      const second = await keeper({}, "another-worker").prepare(preparation);
+
+      expect(second.workingDirectory).toBe(join(second.directory, "tools"));
+      const git = (...args: string[]) => runGit(second.workingDirectory, args);
+      expect(await git("log", "-1", "--format=%s")).toBe("work\n");
+      expect(await git("status", "--porcelain")).toBe(" M file.txt\n?? untracked.txt\n");
+      expect((await text(second.home, "where")).trim()).toBe(second.workingDirectory);
+      expect(await readdir(join(second.home, "link"))).toContain("untracked.txt");
+      expect(stepsOf(preparation.told)).toEqual([["Restore the files", "completed", ""]]);
+    });
+
+    test("is this worker's own, and nothing is done again", async () => {
+      const runId = aRunId();
+      const plan = { repositories: [TOOLS], setupCommands: [`echo x >> ${root}/count`] };
+      await keeper().prepare(aPreparation(runId, { plan }));
+      const checkpoint = await keeper().checkpoint(runId);
+
+      const again = aPreparation(runId, { plan, checkpoint });
+      await keeper().prepare(again);
+
+      expect(await text(root, "count")).toBe("x\n");
+      expect(again.told).toEqual([]);
+    });
+  });
+
+  test("of a run that goes on with another's files is set up only as far as it was not", async () => {
+    const plan = { repositories: [TOOLS], setupCommands: [`echo x >> ${root}/count`] };
+    const first = aPreparation(aRunId(), { plan });
+    const before = await keeper().prepare(first);
+    await writeFile(join(before.workingDirectory, "file.txt"), "worked on\n");
+    const checkpoint = await keeper().checkpoint(first.runId);
+    const beginning = async () => ({ checkpoint, files: [] });
+
+    const same = await keeper().prepare(aPreparation(aRunId(), { beginning, plan }));
+    const more = { ...plan, repositories: [TOOLS, { owner: "other", name: "tools" }] };
+    const other = await keeper().prepare(aPreparation(aRunId(), { beginning, plan: more }));
+
+    expect(await text(same.workingDirectory, "file.txt")).toBe("worked on\n");
+    expect(await text(other.directory, "tools/file.txt")).toBe("worked on\n");
+    expect(await text(other.directory, "other-tools/file.txt")).toBe("other's\n");
+    expect(await text(root, "count")).toBe("x\nx\n");
+  });
+
+  test("of a private repository holds no key, and another team does not get it from our mirror", async () => {
+    const token = "Basic dG9rZW4tb2YtdGhlLWFwcA==";
+    const server = await GitHttpServer.start(repositories.root, token);
+    const authorize = async ({ teamId }: { teamId: string }) => (teamId === "team-1" ? token : undefined);
+    const changes = { gitUrl: server.url, authorize };
+    try {
+      const plan = { repositories: [TOOLS] };
+      const { workingDirectory } = await keeper(changes).prepare(aPreparation(aRunId(), { plan }));
+
+      expect(await text(workingDirectory, ".git/config")).not.toMatch(/basic|dG9r/i);
+      const theirs = aPreparation(aRunId(), { plan, teamId: "team-2" as never });
+      await expect(keeper(changes).prepare(theirs)).rejects.toMatchObject({
+        message: expect.stringContaining("There is no repository acme/tools that this server may read"),
+      });
+    } finally {
+      await server.stop();
+    }
+  });
+});

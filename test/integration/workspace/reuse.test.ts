@@ -1,0 +1,251 @@
+import { chmod, mkdtemp, readdir, readFile, rm, stat, symlink, utimes, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { newId, type RunId, type TeamId } from "../../../src/core/ids.ts";
+import type { Preparation } from "../../../src/core/ports/workspace.ts";
+import { reasonToSkipGit } from "../../support/git-program.ts";
+import { GitRepositories } from "../../support/git-repositories.ts";
+import {
+  aPreparation,
+  aWorkspaceKeeper,
+  type KeeperChanges,
+  stepsOf,
+} from "../../support/workspace-bench.ts";
+
+const TOOLS = { owner: "acme", name: "tools" };
+const FILE = { path: "attachments/a.txt", bytes: Buffer.from("of this run") };
+const skipped = reasonToSkipGit();
+
+describe.skipIf(skipped !== undefined)(`a prepared environment${skipped ? ` (${skipped})` : ""}`, () => {
+  let repositories: GitRepositories;
+  let root: string;
+  let warned: string[];
+
+  beforeEach(async () => {
+    repositories = await GitRepositories.create();
+    await repositories.commit("acme/tools", { "file.txt": "first\n" });
+    root = await mkdtemp(join(tmpdir(), "errand-reuse-"));
+    warned = [];
+  });
+  afterEach(async () => {
+    expect(warned).toEqual([]);
+    await repositories.remove();
+    await rm(root, { recursive: true, force: true });
+  });
+
+  const warn = (message: string) => void warned.push(message);
+  const keeper = (changes: KeeperChanges = {}) =>
+    aWorkspaceKeeper(join(root, "data"), {
+      gitUrl: repositories.fileUrl,
+      log: { info: () => undefined, warn, error: warn },
+      ...changes,
+    });
+  /** Its command counts how often it runs. */
+  const count = () => `echo x >> ${root}/count; echo made > made.txt`;
+  const counted = async () => (await readFile(join(root, "count"), "utf8")).length / 2;
+  const kept = async () => (await readdir(join(root, "data/environments"))).sort();
+
+  function aRun(changes: Partial<Omit<Preparation, "plan">> & { plan?: Partial<Preparation["plan"]> } = {}) {
+    const { plan, ...others } = changes;
+    return aPreparation(newId<RunId>(new Date()), {
+      ...others,
+      plan: { repositories: [TOOLS], setupCommands: [count()], ...plan },
+    });
+  }
+
+  test("is used again when nothing has changed, and the steps say so", async () => {
+    await keeper().prepare(aRun());
+    const second = aRun();
+
+    const { directory, workingDirectory } = await keeper().prepare(second);
+
+    expect(await counted()).toBe(1);
+    expect(workingDirectory).toBe(join(directory, "tools"));
+    expect((await readdir(workingDirectory)).sort()).toEqual([".git", "file.txt", "made.txt"]);
+    expect(await readdir(directory)).toEqual(["artifacts", "tools"]);
+    expect(stepsOf(second.told)).toEqual([
+      ["Clone acme/tools", "completed", expect.stringMatching(/^main at [0-9a-f]{40}, reused$/)],
+      [count(), "completed", "reused"],
+    ]);
+    expect((await stat(directory)).mode & 0o777).toBe(0o700);
+  });
+
+  test("is each run's own, down to its files", async () => {
+    const first = await keeper().prepare(aRun());
+    const second = await keeper().prepare(aRun());
+    await writeFile(join(second.workingDirectory, "made.txt"), "changed by the second");
+
+    const third = await keeper().prepare(aRun());
+
+    expect(await counted()).toBe(1);
+    for (const { workingDirectory } of [first, third])
+      expect(await readFile(join(workingDirectory, "made.txt"), "utf8")).toBe("made\n");
+  });
+
+  test("knows where it is now, in scripts, links and programs alike", async () => {
+    const setupCommands = [
+      [
+        'printf "#!%s/tool\\n" "$PWD" > script; chmod 555 script; ln -s "$PWD/script" link',
+        'printf "\\0%s\\0\\377" "$PWD" > program; touch -d 2001-01-01 program; echo "$PWD" > "$HOME/where"',
+      ].join("\n"),
+    ];
+    await keeper().prepare(aRun({ plan: { setupCommands } }));
+
+    const { home, workingDirectory } = await keeper().prepare(aRun({ plan: { setupCommands } }));
+
+    const place = (name: string) => join(workingDirectory, name);
+    expect(await readFile(place("script"), "utf8")).toBe(`#!${place("tool")}\n`);
+    expect((await stat(place("script"))).mode & 0o777).toBe(0o555);
+    expect(await readFile(place("link"), "utf8")).toContain(workingDirectory);
+    expect((await readFile(place("program"))).toString("latin1")).toBe(`\0${workingDirectory}\0\xff`);
+    expect((await stat(place("program"))).mtime.getUTCFullYear()).toBeLessThan(2002);
+    expect(await readFile(join(home, "where"), "utf8")).toBe(`${workingDirectory}\n`);
+  });
+
+  test.each<readonly [string, () => Parameters<typeof aRun>[0]]>([
+    ["another team", () => ({ teamId: "team-2" as TeamId })],
+    ["other commands", () => ({ plan: { setupCommands: [count(), "true"] } })],
+    ["a secret more", () => ({ variables: { TOKEN: "theirs" } })],
+    ["another repository", () => ({ plan: { repositories: [TOOLS, { owner: "acme", name: "more" }] } })],
+  ])("is not used for %s", async (_what, changes) => {
+    await repositories.commit("acme/more", { "file.txt": "x" });
+    await keeper().prepare(aRun());
+
+    await keeper().prepare(aRun(changes()));
+
+    expect(await counted()).toBe(2);
+  });
+
+  test("is not used for whoever has another value of the same secret", async () => {
+    const plan = { setupCommands: [count(), 'echo "$TOKEN" > "$HOME/.token"'] };
+    await keeper().prepare(aRun({ plan, variables: { TOKEN: "canary of the first" } }));
+
+    const { home } = await keeper().prepare(aRun({ plan, variables: { TOKEN: "of the second" } }));
+    const again = await keeper().prepare(aRun({ plan, variables: { TOKEN: "canary of the first" } }));
+
+    expect(await readFile(join(home, ".token"), "utf8")).toBe("of the second\n");
+    expect(await readFile(join(again.home, ".token"), "utf8")).toBe("canary of the first\n");
+    expect(await counted()).toBe(2);
+    expect(JSON.stringify(await kept())).not.toContain("canary");
+  });
+
+  test("is not used when the repository has a newer commit", async () => {
+    await keeper().prepare(aRun());
+    await repositories.commit("acme/tools", { "file.txt": "second\n" });
+
+    const { workingDirectory } = await keeper().prepare(aRun());
+
+    expect(await readFile(join(workingDirectory, "file.txt"), "utf8")).toBe("second\n");
+    expect(await counted()).toBe(2);
+  });
+
+  test("is not used for a repository that may no longer be read", async () => {
+    await keeper().prepare(aRun());
+    await rm(repositories.pathOf("acme/tools"), { recursive: true });
+
+    await expect(keeper().prepare(aRun())).rejects.toMatchObject({ code: "environment_setup_failed" });
+  });
+
+  test("holds nothing of what was given to the run that it was made for", async () => {
+    const skill = { directory: ".skills/deploy", files: [] };
+    await keeper().prepare(aRun({ beginning: async () => ({ files: [FILE], skill }) }));
+    const other = { path: "attachments/b.txt", bytes: Buffer.from("of the second") };
+
+    const { directory } = await keeper().prepare(aRun({ beginning: async () => ({ files: [other] }) }));
+
+    expect(await counted()).toBe(1);
+    expect((await readdir(directory)).sort()).toEqual(["artifacts", "attachments", "tools"]);
+    expect(await readdir(join(directory, "attachments"))).toEqual(["b.txt"]);
+  });
+
+  test("that commands bent is taken apart without following where it leads", async () => {
+    const outside = join(root, "outside");
+    await writeFile(join(root, "outside-file"), "ours");
+    await symlink(root, outside);
+    const setupCommands = [`rm -rf ../attachments; ln -s ${root} ../attachments`];
+    await keeper().prepare(aRun({ plan: { setupCommands }, beginning: async () => ({ files: [FILE] }) }));
+
+    await keeper().prepare(aRun({ plan: { setupCommands }, beginning: async () => ({ files: [FILE] }) }));
+
+    expect(await readFile(join(root, "outside-file"), "utf8")).toBe("ours");
+    expect(await readdir(root)).not.toContain("a.txt");
+  });
+
+  test("is not made where there is nothing to set up, and not kept where that failed", async () => {
+    await keeper().prepare(aRun({ plan: { setupCommands: [] } }));
+    await keeper()
+      .prepare(aRun({ plan: { setupCommands: ["exit 1"] } }))
+      .catch(() => undefined);
+
+    await expect(readdir(join(root, "data/environments"))).rejects.toThrow("ENOENT");
+  });
+
+  test("is never met half, by runs that begin at once", async () => {
+    const shared = keeper();
+
+    const runs = await Promise.all([1, 2, 3].map(() => shared.prepare(aRun())));
+
+    for (const { workingDirectory } of runs)
+      expect((await readdir(workingDirectory)).sort()).toEqual([".git", "file.txt", "made.txt"]);
+    expect(await kept()).toHaveLength(1);
+  });
+
+  test("is made again when the copy is damaged, and when it is a day old", async () => {
+    await keeper().prepare(aRun());
+    const [key = ""] = await kept();
+    await rm(join(root, "data/environments", key, "home"), { recursive: true });
+    await keeper().prepare(aRun());
+    expect(await counted()).toBe(2);
+    expect(warned.splice(0)).toEqual(["environment.not_copied"]);
+
+    await keeper({ prepared: { maxAgeMs: -1 } }).prepare(aRun());
+
+    expect(await counted()).toBe(3);
+  });
+
+  test("makes room for newer ones, the one that was longest not used first", async () => {
+    const run = (name: string) => aRun({ plan: { setupCommands: [`echo ${name}`] } });
+    const few = () => keeper({ prepared: { maxEntries: 2 } });
+    await few().prepare(run("one"));
+    const [one = ""] = await kept();
+    await few().prepare(run("two"));
+    const two = (await kept()).find((key) => key !== one) ?? "";
+    for (const [key, year] of [
+      [one, 2001],
+      [two, 2002],
+    ] as const)
+      await utimes(
+        join(root, "data/environments", key),
+        new Date(`${year}-01-01`),
+        new Date(`${year}-01-01`),
+      );
+    await few().prepare(run("one"));
+
+    await few().prepare(run("three"));
+
+    expect(await kept()).toHaveLength(2);
+    expect(await kept()).toContain(one);
+    expect(await kept()).not.toContain(two);
+  });
+
+  test("that is too large is not kept, and the run has it all the same", async () => {
+    const setupCommands = ["head -c 100000 /dev/zero > large.bin"];
+
+    await keeper({ prepared: { maxBytes: 100_000 } }).prepare(aRun({ plan: { setupCommands } }));
+
+    expect(await kept()).toEqual([]);
+    expect(warned.splice(0)).toEqual(["environment.not_kept"]);
+  });
+
+  test("may hold directories that nobody may write to", async () => {
+    const setupCommands = ["mkdir -p cache/module; echo x > cache/module/file; chmod -R a-w cache"];
+    await keeper().prepare(aRun({ plan: { setupCommands } }));
+
+    const { workingDirectory } = await keeper().prepare(aRun({ plan: { setupCommands } }));
+
+    expect((await stat(join(workingDirectory, "cache/module"))).mode & 0o777).toBe(0o555);
+    for (const place of await readdir(join(root, "data/runs")))
+      await chmod(join(root, "data/runs", place, "workspace/tools/cache/module"), 0o700);
+  });
+});

@@ -1,0 +1,65 @@
+import type { RunId, TeamId } from "../../src/core/ids.ts";
+import type { Preparation, WorkspaceKeeper, WorkspaceStep } from "../../src/core/ports/workspace.ts";
+import { type CloneOptions, RepositoryClones } from "../../src/git/repository-clones.ts";
+import { createLocalSandbox } from "../../src/sandboxes/local/local-sandbox.ts";
+import { createMemoryBlobStore } from "../../src/storage/memory/blob-store.ts";
+import { systemClock } from "../../src/system-clock.ts";
+import { createWorkspaceKeeper, type WorkspaceKeeperOptions } from "../../src/workspace/workspace-keeper.ts";
+import { anIdleGateway } from "./idle-gateway.ts";
+
+const QUIET = { info: () => undefined, warn: () => undefined, error: () => undefined };
+const MINUTE_MS = 60_000;
+
+export type KeeperChanges = Partial<WorkspaceKeeperOptions> &
+  Partial<Pick<CloneOptions, "authorize">> & { readonly gitUrl?: string };
+
+/** A keeper of workspaces on its own; `gitUrl` is where its repositories are. */
+export function aWorkspaceKeeper(
+  dataDir: string,
+  { authorize = async () => undefined, gitUrl: baseUrl = "file:///nowhere", ...changes }: KeeperChanges = {},
+): WorkspaceKeeper {
+  return createWorkspaceKeeper({
+    dataDir,
+    blobs: createMemoryBlobStore(systemClock),
+    sandbox: createLocalSandbox(dataDir),
+    repositories: new RepositoryClones({ dataDir, baseUrl, authorize, log: QUIET }),
+    variablesOf: () => ({}),
+    setup: { commandMs: MINUTE_MS, totalMs: MINUTE_MS },
+    log: QUIET,
+    ...changes,
+  });
+}
+
+export interface TestPreparation extends Preparation {
+  /** What was told, in its order. */
+  readonly told: WorkspaceStep[];
+}
+
+/** Of an environment with nothing in it. */
+export function aPreparation(
+  runId: RunId,
+  changes: Partial<Omit<Preparation, "plan">> & { readonly plan?: Partial<Preparation["plan"]> } = {},
+): TestPreparation {
+  const told: WorkspaceStep[] = [];
+  return {
+    runId,
+    teamId: "team-1" as TeamId,
+    beginning: async () => ({ files: [] }),
+    gateway: anIdleGateway(),
+    variables: {},
+    tell: (step) => void told.push(step),
+    signal: new AbortController().signal,
+    told,
+    ...changes,
+    plan: { repositories: [], setupCommands: [], ...changes.plan },
+  };
+}
+
+/** What each step said in the end, by its title. */
+export function stepsOf(told: readonly WorkspaceStep[]): readonly (readonly [string, string, string])[] {
+  const steps = new Map<string, [string, string, string]>();
+  for (const { output = "", status, stepId, title } of told) {
+    steps.set(stepId, [title, status, (steps.get(stepId)?.[2] ?? "") + output]);
+  }
+  return [...steps.values()];
+}
