@@ -8,6 +8,7 @@ const PARTS = [
   "adapters",
   "agents",
   "api",
+  "gateway",
   "git",
   "news",
   "outgoing",
@@ -20,7 +21,7 @@ const PARTS = [
 ];
 
 /** The files that put parts together: the only ones that see all of them. */
-const WIRING = "^src/(compose|compose-doctor|start|serve|main)\\.ts$";
+const WIRING = "^src/(compose|compose-[a-z]+|start|serve|main)\\.ts$";
 
 /** One part may import itself, the core, and what `also` names. Packages are another matter. */
 function partKnows(part, also = []) {
@@ -60,6 +61,11 @@ module.exports = {
     partKnows("adapters"),
     partKnows("agents", ["src/sandboxes/sandbox.ts"]),
     partKnows("api"),
+    partKnows("gateway", [
+      "src/model-config.ts",
+      "src/outgoing/destinations.ts",
+      "src/outgoing/guarded-connector.ts",
+    ]),
     partKnows("git"),
     partKnows("news"),
     partKnows("outgoing"),
@@ -68,7 +74,11 @@ module.exports = {
     partKnows("skills", ["src/git/mirror.ts", "src/git/repository-mirrors.ts"]),
     partKnows("storage", ["src/start-error.ts"]),
     partKnows("webhooks", ["src/outgoing/destinations.ts", "src/outgoing/guarded-connector.ts"]),
-    partKnows("workspace"),
+    partKnows("workspace", [
+      "src/git/repository-clones.ts",
+      "src/git/working-clone.ts",
+      "src/sandboxes/sandbox.ts",
+    ]),
     strangers("adapters"),
     strangers("agents"),
     strangers("sandboxes"),
@@ -103,8 +113,9 @@ module.exports = {
         path: `^src/(${PARTS.join("|")})/`,
         pathNot: [
           "^src/adapters/registry\\.ts$",
+          "^src/agents/agent-settings\\.ts$",
           "^src/outgoing/allow-list\\.ts$",
-          "^src/sandboxes/choose-sandbox\\.ts$",
+          "^src/sandboxes/(choose-sandbox|sandbox-limits)\\.ts$",
         ],
       },
     },

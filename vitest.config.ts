@@ -6,7 +6,13 @@ const SLOW = [
   "test/integration/storage/embedded-postgres-*.test.ts",
   "test/integration/storage/schema-check.test.ts",
   "test/integration/git/**/*.test.ts",
+  "test/integration/gateway/git.test.ts",
   "test/integration/agents/acp-runner-*.test.ts",
+  "test/integration/agents/real-*.test.ts",
+  "test/integration/sandboxes/docker-*.test.ts",
+  "test/integration/sandboxes/bubblewrap-hostile.test.ts",
+  "test/integration/workspace/{changes,docker-workspace,hostile-repositories,large-checkpoints,reuse}.test.ts",
+  "test/e2e/agents-at-work.test.ts",
   "test/e2e/redelivery.test.ts",
 ];
 

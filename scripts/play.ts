@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { type EmulatedGithub, startEmulatedGithub } from "../test/support/emulated-github.ts";
 import { type EmulatedSlack, startEmulatedSlack } from "../test/support/emulated-slack.ts";
+import { GitHost } from "../test/support/git-host.ts";
 import { asRecord, isRecord } from "../test/support/json.ts";
 import { githubEnvironment, type Service, slackEnvironment, startService } from "../test/support/service.ts";
 
@@ -34,7 +35,8 @@ async function play(): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "errand-play-"));
   await chmod(folder, 0o711);
   const [slack, github] = await Promise.all([startEmulatedSlack(), startEmulatedGithub()]);
-  const env = { ...slackEnvironment(slack), ...githubEnvironment(github) };
+  const gitHost = await GitHost.start(github.repo.fullName);
+  const env = { ...slackEnvironment(slack), ...githubEnvironment(github), ...gitHost.environment };
   const service = await startService(join(folder, "data"), env);
   const stage: Stage = { slack, github, service, issues: [] };
   process.stdout.write(`Errand  ${service.url}  key ${service.apiKey}\n`);
@@ -55,7 +57,7 @@ async function play(): Promise<void> {
   clearInterval(looking);
   process.stdout.write("\nGood-bye.\n");
   await service.end("SIGTERM");
-  await Promise.all([slack.stop(), github.stop()]);
+  await Promise.all([slack.stop(), github.stop(), gitHost.stop()]);
   await rm(folder, { recursive: true, force: true });
 }
 

@@ -1,10 +1,14 @@
 import { resolve } from "node:path";
 import { z } from "zod";
 import { type AdapterReading, readAdapters } from "./adapters/registry.ts";
+import { type AgentConfig, agentConfigOf, agentProblems, agentVariables } from "./agent-config.ts";
+import type { WorkSettings } from "./core/attempts/attempt-parts.ts";
+import { type ModelConfig, type ModelPrice, modelsOf, modelVariables } from "./model-config.ts";
 import { type AllowList, parseAllowList } from "./outgoing/allow-list.ts";
 import { formsOf } from "./redaction.ts";
-import { SANDBOX_SETTINGS } from "./sandboxes/choose-sandbox.ts";
+import { type SandboxConfig, sandboxConfigOf, sandboxVariables } from "./sandbox-config.ts";
 import { StartError } from "./start-error.ts";
+import { workSettingsOf, workVariables } from "./work-config.ts";
 
 const flag = z.enum(["0", "1", "true", "false"]).transform((value) => value === "1" || value === "true");
 /** `true` and `false` as well, since the other switches take them. */
@@ -51,12 +55,16 @@ const variables = z.object({
   ERRAND_API_KEY: z.string().min(16, "must have at least 16 characters").optional(),
   ERRAND_SECRET_KEY: secretKey.optional(),
   ERRAND_OLD_SECRET_KEYS: secretKeys,
-  ERRAND_AGENT: z.enum(["auto", "demo"]).default("auto"),
-  ERRAND_SANDBOX: z.enum(SANDBOX_SETTINGS).default("auto"),
+  ...agentVariables,
+  ...sandboxVariables,
+  ...workVariables,
   ERRAND_CONCURRENCY: count(1, 100).default(4),
   ERRAND_WORKER_HOST: z.string().max(100, "must have at most 100 characters").optional(),
   ERRAND_GIT_URL: gitUrl.default("https://github.com"),
+  ERRAND_SETUP_MINUTES: count(1, 1_440).default(10),
   ERRAND_WEBHOOK_ALLOW: allowList,
+  ERRAND_AGENT_ALLOW: allowList,
+  ...modelVariables,
   ERRAND_DATABASE_CONNECTIONS: count(2, 100).default(10),
   ERRAND_RATE_LIMIT: count(0, 1_000_000).default(600),
   ERRAND_MAX_STREAMS: count(0, 100_000).default(20),
@@ -86,14 +94,24 @@ export interface Config {
   readonly secretKey: string | undefined;
   /** Earlier ones: what they sealed and hashed still opens. */
   readonly oldSecretKeys: readonly string[];
-  readonly sandbox: Variables["ERRAND_SANDBOX"];
+  readonly agent: AgentConfig;
+  readonly sandbox: SandboxConfig;
+  readonly work: WorkSettings;
   readonly concurrency: number;
   /** The name by which runs ask for this worker. Undefined: it takes only runs that name none. */
   readonly workerHost: string | undefined;
   /** Repositories are at `<gitUrl>/<owner>/<name>.git`. */
   readonly gitUrl: string;
+  /** How long a setup command of an environment may take; all of one environment may take three times as long. */
+  readonly setupMinutes: number;
   /** Where the server connects to on behalf of callers although it is not public, or not HTTPS. */
   readonly webhookAllow: AllowList;
+  /** What agents with a network, and remote tool servers, may be of the operator's own network; also without HTTPS. */
+  readonly agentAllow: AllowList;
+  /** The models' servers that there is a key or an address for. */
+  readonly models: ModelConfig;
+  /** By a model's id, or its beginning and a `*`. */
+  readonly modelPrices: Readonly<Record<string, ModelPrice>>;
   /** How many proxies stand before us; false: none. */
   readonly trustProxy: number | false;
   /** Of the API; what is counted is counted in each process. */
@@ -128,10 +146,10 @@ export function readConfig(environment: Env): Config {
   ];
   if (!parsed.success || problems.length > 0) throw new StartError(problems.join("\n"));
   const switchedOn = adapters.flatMap(({ create }) => create ?? []);
-  return Object.freeze({ ...configOf(parsed.data), adapters: switchedOn, secrets: secretsIn(env) });
+  return Object.freeze({ ...configOf(parsed.data, env), adapters: switchedOn, secrets: secretsIn(env) });
 }
 
-function configOf(given: Variables): Omit<Config, "adapters" | "secrets"> {
+function configOf(given: Variables, env: Env): Omit<Config, "adapters" | "secrets"> {
   const { ERRAND_TLS_CERT: certFile, ERRAND_TLS_KEY: keyFile } = given;
   return {
     role: given.ERRAND_ROLE,
@@ -144,11 +162,17 @@ function configOf(given: Variables): Omit<Config, "adapters" | "secrets"> {
     apiKey: given.ERRAND_API_KEY,
     secretKey: given.ERRAND_SECRET_KEY,
     oldSecretKeys: given.ERRAND_OLD_SECRET_KEYS,
-    sandbox: given.ERRAND_SANDBOX,
+    agent: agentConfigOf(given, env),
+    sandbox: sandboxConfigOf(given, env),
+    work: workSettingsOf(given),
     concurrency: given.ERRAND_CONCURRENCY,
     workerHost: given.ERRAND_WORKER_HOST,
     gitUrl: given.ERRAND_GIT_URL,
+    setupMinutes: given.ERRAND_SETUP_MINUTES,
     webhookAllow: given.ERRAND_WEBHOOK_ALLOW,
+    agentAllow: given.ERRAND_AGENT_ALLOW,
+    models: modelsOf(given),
+    modelPrices: given.ERRAND_MODEL_PRICES,
     trustProxy: given.ERRAND_TRUST_PROXY,
     limits: {
       rateLimit: given.ERRAND_RATE_LIMIT,
@@ -165,7 +189,7 @@ function configOf(given: Variables): Omit<Config, "adapters" | "secrets"> {
 
 /** What each variable alone may be, but not together with the others. */
 function problemsOf(given: Variables): string[] {
-  const problems: string[] = [];
+  const problems = agentProblems(given);
   if (given.DATABASE_URL !== undefined && given.ERRAND_SECRET_KEY === undefined) {
     problems.push(
       "ERRAND_SECRET_KEY is missing: with DATABASE_URL all processes must share one (32 characters or more).",

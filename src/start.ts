@@ -3,7 +3,8 @@ import type { FastifyInstance } from "fastify";
 import { keepAdministratorKey, keepOwnKey } from "./administrator-key.ts";
 import { keyHint, newApiKey } from "./api/api-keys.ts";
 import { createServer } from "./api/server.ts";
-import { apiParts, compose, composeWorker, type Grounds, type Parts } from "./compose.ts";
+import { apiParts, compose, type Grounds, type Parts } from "./compose.ts";
+import { composeWorker, type WorkerParts } from "./compose-worker.ts";
 import type { Config } from "./config.ts";
 import { untilAvailable } from "./core/attempts/until-available.ts";
 import { AppError } from "./core/errors.ts";
@@ -11,7 +12,6 @@ import type { RunId } from "./core/ids.ts";
 import { startWebhooks } from "./core/webhooks/webhook-worker.ts";
 import { createLogger, plainLog } from "./log.ts";
 import { createKnownSecrets } from "./redaction.ts";
-import { sweepOrphans } from "./sandboxes/local/marked-processes.ts";
 import { keepSecret, randomSecret } from "./secrets.ts";
 import { StartError } from "./start-error.ts";
 import { startEmbeddedPostgres } from "./storage/embedded/embedded-postgres.ts";
@@ -63,17 +63,20 @@ async function start(config: Config, undo: AsyncDisposableStack): Promise<App> {
   await parts.queue.start();
   // It was there a moment ago; many processes that start at once may keep it busy.
   const keyFile = await untilAvailable(systemClock, () => keepKey(config, parts));
+  const worker = config.role === "api" ? undefined : await prepareWorker(grounds, parts, undo);
   const server = await listen(grounds, parts, undo);
   // Before the server, which answers whoever waits for a repository.
   undo.defer(() => parts.repositories.close());
-  const sandboxName = config.role === "api" ? undefined : await startWorker(grounds, parts, undo);
+  undo.defer(() => parts.agents.programs.close());
+  if (worker !== undefined) await startWorker(config, parts, worker, undo);
+  const sandboxName = worker?.chosen.sandbox.name;
   plainLog(grounds.logger).info("app.started", {
     role: config.role,
     address: server.listeningOrigin,
     sandboxName,
   });
   const stop = () => undo.disposeAsync();
-  return { url: grounds.publicUrl(), agentName: parts.agentName, sandboxName, keyFile, stop };
+  return { url: grounds.publicUrl(), agentName: parts.agents.defaultName, sandboxName, keyFile, stop };
 }
 
 async function prepare(
@@ -142,13 +145,30 @@ async function listen(
   return server;
 }
 
-async function startWorker(grounds: Grounds, parts: Parts, undo: AsyncDisposableStack): Promise<string> {
-  const { config, logger } = grounds;
-  const { heartbeat, janitor, runWorker, sandbox, scheduler, webhooks } = await composeWorker(grounds, parts);
-  const swept = await sweepOrphans(config.dataDir);
-  if (swept > 0) plainLog(logger).warn("sandbox.orphans.killed", { count: swept });
-  undo.defer(() => heartbeat.stop());
-  await heartbeat.start();
+/** It is known as a worker before the first run is asked for: whoever asks is told whether there is one. */
+async function prepareWorker(
+  grounds: Grounds,
+  parts: Parts,
+  undo: AsyncDisposableStack,
+): Promise<WorkerParts> {
+  const log = plainLog(grounds.logger);
+  const worker = await composeWorker(grounds, parts);
+  for (const note of worker.chosen.notes) log.info("sandbox.not_used", { note });
+  for (const warning of worker.chosen.warnings) log.warn("sandbox.warning", { warning });
+  const swept = await worker.chosen.sweep();
+  if (swept > 0) log.warn("sandbox.orphans.killed", { count: swept });
+  undo.defer(() => worker.heartbeat.stop());
+  await worker.heartbeat.start();
+  return worker;
+}
+
+async function startWorker(
+  config: Config,
+  parts: Parts,
+  { clones, janitor, runWorker, scheduler, webhooks }: WorkerParts,
+  undo: AsyncDisposableStack,
+): Promise<void> {
+  undo.defer(() => clones.close());
   await parts.queue.work("run", config.concurrency, (key, stop) => runWorker.work(key as RunId, stop));
   await parts.queue.work("inbox", CONVERSATION_CONCURRENCY, (key, stop) => parts.intake.work(key, stop));
   await parts.queue.work("deliver", CONVERSATION_CONCURRENCY, (key, stop) => parts.postman.work(key, stop));
@@ -160,7 +180,6 @@ async function startWorker(grounds: Grounds, parts: Parts, undo: AsyncDisposable
   undo.defer(startWebhooks(webhooks));
   const pruning = setInterval(() => void janitor.prune(), PRUNING_MS);
   undo.defer(() => clearInterval(pruning));
-  return sandbox.name;
 }
 
 async function makeDataDir(path: string): Promise<void> {

@@ -22,5 +22,5 @@ function tryIt(url: string, keyFile: string): string {
 const ELSEWHERE =
   "The API key was made by the process that started first on this database: it is in the file api-key in that one's data directory.";
 const DEMO =
-  "Runs are done by the built-in demo agent, which needs no model. Real agents are not in this version yet.";
-const LOCAL = "Agents run without a sandbox here: install bubblewrap to have one.";
+  "Runs are done by the built-in demo agent, which needs no model. ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY or OPENAI_BASE_URL gives them a real one.";
+const LOCAL = "Agents run without a sandbox here: install bubblewrap or docker to have one.";

@@ -1,5 +1,6 @@
 import type { FastifyPluginAsync } from "fastify";
 import type { Log } from "../core/ports/log.ts";
+import type { OpenPullRequests } from "../core/ports/pull-requests.ts";
 import type { OpenRepository } from "../core/ports/repository-access.ts";
 import type { InboxEvent, ThreadAdapter } from "../core/ports/thread-adapter.ts";
 import { readGithubConfig } from "./github/config.ts";
@@ -18,6 +19,8 @@ export interface RunningAdapter {
   readonly routes: FastifyPluginAsync;
   /** For a system that has repositories: how the one at this address is read. Undefined: not with a key of ours. */
   readonly openRepository?: OpenRepository;
+  /** For a system that has pull requests. */
+  readonly openPullRequests?: OpenPullRequests;
 }
 
 export interface AdapterReading {

@@ -3,11 +3,12 @@ import { promisify } from "node:util";
 
 const run = promisify(execFile);
 const COPY_MS = 600_000;
+const SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 /** The blocks are shared where the file system can do that, and never the files themselves. */
 const COPY = process.platform === "linux" ? ["-a", "--reflink=auto"] : ["-pPR"];
 
 /** Copies directories into another one, with links as links, modes and times. */
 export async function copyInto(directory: string, sources: readonly string[]): Promise<void> {
-  const options = { timeout: COPY_MS, env: { PATH: process.env.PATH ?? "", LC_ALL: "C" } };
+  const options = { timeout: COPY_MS, env: { PATH: SYSTEM_PATH, LC_ALL: "C" } };
   await run("cp", [...COPY, "--", ...sources, directory], options);
 }

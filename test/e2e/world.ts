@@ -8,6 +8,7 @@ import { SOCKET_PORT } from "../../src/storage/embedded/socket-directory.ts";
 import { type ApiClient, createApiClient, type LoggedEvent } from "../support/api-client.ts";
 import { type EmulatedGithub, startEmulatedGithub, type Written } from "../support/emulated-github.ts";
 import { type EmulatedSlack, type SendOptions, startEmulatedSlack } from "../support/emulated-slack.ts";
+import { GitHost } from "../support/git-host.ts";
 import { type CheckedSystem, checkInvariants, githubThreads, slackThreads } from "../support/invariants.ts";
 import { githubEnvironment, type Service, slackEnvironment, startService } from "../support/service.ts";
 import type { ButtonPress, SlackEvent } from "../support/slack/slack-events.ts";
@@ -25,6 +26,8 @@ export class World {
   /** Between the service and Slack's Web API. */
   readonly slackGate: Gate;
   readonly githubGate: Gate;
+  /** Has the repository of the emulated GitHub. */
+  readonly gitHost: GitHost;
   readonly dataDir: string;
   readonly acknowledged: Acknowledged[] = [];
   readonly #folder: string;
@@ -36,7 +39,8 @@ export class World {
     await chmod(folder, ENTERABLE);
     const [slack, github] = await Promise.all([startEmulatedSlack(), startEmulatedGithub()]);
     const gates = await Promise.all([startGate(slack.apiUrl), startGate(github.apiUrl)]);
-    const world = new World({ folder, slack, github, gates }, env);
+    const gitHost = await GitHost.start(github.repo.fullName);
+    const world = new World({ folder, slack, github, gates, gitHost }, env);
     await world.start();
     return world;
   }
@@ -47,6 +51,7 @@ export class World {
       readonly slack: EmulatedSlack;
       readonly github: EmulatedGithub;
       readonly gates: readonly [Gate, Gate];
+      readonly gitHost: GitHost;
     },
     env: Record<string, string>,
   ) {
@@ -55,11 +60,13 @@ export class World {
     this.github = parts.github;
     this.slackGate = slackGate;
     this.githubGate = githubGate;
+    this.gitHost = parts.gitHost;
     this.dataDir = join(parts.folder, "data");
     this.#folder = parts.folder;
     this.#env = {
       ...slackEnvironment(this.slack, slackGate.url),
       ...githubEnvironment(this.github, githubGate.url),
+      ...this.gitHost.environment,
       ...env,
     };
   }
@@ -124,7 +131,7 @@ export class World {
   async close(): Promise<void> {
     for (const service of this.#services) await service.end("SIGTERM");
     await stopLeftoverPostmaster(join(this.dataDir, "postgres"), () => undefined);
-    const parts = [this.slackGate, this.githubGate, this.slack, this.github];
+    const parts = [this.slackGate, this.githubGate, this.slack, this.github, this.gitHost];
     for (const part of parts) await part.stop();
     await rm(this.#folder, { recursive: true, force: true, maxRetries: 10 });
   }

@@ -8,11 +8,10 @@ import { FIRST_TEAM } from "../../src/core/people/team.ts";
 import type { Log } from "../../src/core/ports/log.ts";
 import type { RunRedactors } from "../../src/core/ports/redactor.ts";
 import type { Storage } from "../../src/core/ports/storage.ts";
-import type { Beginning, Collected, WorkspaceKeeper } from "../../src/core/ports/workspace.ts";
 import { runRules } from "../../src/core/rules/run-rules.ts";
 import type { RunEvent } from "../../src/core/runs/events.ts";
 import type { NewRun } from "../../src/core/runs/new-run.ts";
-import type { Run } from "../../src/core/runs/run.ts";
+import type { FollowUpDelivery, Run } from "../../src/core/runs/run.ts";
 import { RunService } from "../../src/core/runs/run-service.ts";
 import { SkillFinder } from "../../src/core/skills/skill-finder.ts";
 import { NoticeWriter } from "../../src/core/threads/notice-writer.ts";
@@ -24,11 +23,18 @@ import { createSecretBox } from "../../src/secret-box.ts";
 import { MemorySkillLibrary } from "../../src/skills/memory-skill-library.ts";
 import { createMemoryBlobStore } from "../../src/storage/memory/blob-store.ts";
 import { createMemoryStorage } from "../../src/storage/memory/memory-storage.ts";
+import { agentChoice } from "./agent-choice.ts";
 import { ManualClock, quiet } from "./manual-clock.ts";
+import { MemoryChanges } from "./memory-changes.ts";
+import { MemoryGateways } from "./memory-gateways.ts";
+import { MemoryPullRequests } from "./memory-pull-requests.ts";
+import { MemoryWorkspaces } from "./memory-workspaces.ts";
 import { ScriptedAgents } from "./scripted-agents.ts";
 import { StorageFaults } from "./storage-faults.ts";
 
 export const LEASE_MS = 10_000;
+const MINUTE_MS = 60_000;
+export const LIMITS = { inactivityMs: 15 * MINUTE_MS, turnMs: 120 * MINUTE_MS, runMs: 360 * MINUTE_MS };
 
 /** The core on memory twins, put together as in production; nothing happens but by promises and the clock. */
 export class CoreBench {
@@ -38,8 +44,13 @@ export class CoreBench {
   readonly faults: StorageFaults;
   readonly storage: Storage;
   readonly adapter = new MemoryAdapter();
-  readonly agents = new ScriptedAgents();
-  readonly workspaces = new MemoryWorkspaces();
+  /** What the twins below did, in its order. */
+  readonly journal: string[] = [];
+  readonly agents = new ScriptedAgents(this.journal);
+  readonly gateways = new MemoryGateways(this.journal);
+  readonly workspaces = new MemoryWorkspaces(this.journal);
+  readonly changes = new MemoryChanges(this.journal);
+  readonly pullRequests = new MemoryPullRequests();
   readonly secretBox = createSecretBox([Buffer.alloc(32, 1).toString("base64url")]);
   readonly skills = new MemorySkillLibrary();
   readonly blobs = createMemoryBlobStore(this.clock);
@@ -58,7 +69,7 @@ export class CoreBench {
     const log = this.#log();
     const adapters = new Map([[this.adapter.name, this.adapter]]);
     const writer = new NoticeWriter(() => "http://here", new Map([[this.adapter.name, this.adapter.traits]]));
-    const agents = { names: new Set(["scripted", "other"]), defaultName: "scripted" };
+    const agents = agentChoice("scripted", "other");
     const environments = new EnvironmentService({ environments: storage.environments, clock });
     const skills = new SkillFinder({ library: this.skills, environments });
     this.runs = new RunService({
@@ -72,9 +83,10 @@ export class CoreBench {
     this.intake = new Intake({ storage, runs: this.runs, adapters, clock, log });
     this.postman = new Postman({ outbox: storage.outbox, adapters, log });
     const { secretBox } = this;
-    const worker = { worker: "worker-1", leaseMs: LEASE_MS, redactors: REDACTORS, secretBox };
-    const { agents: runner, blobs, workspaces } = this;
-    const shared = { skills: this.skills, blobs, workspaces };
+    const settings = { ...LIMITS, pullRequests: "draft" } as const;
+    const worker = { worker: "worker-1", leaseMs: LEASE_MS, settings, redactors: REDACTORS, secretBox };
+    const { agents: runner, blobs, changes, gateways, pullRequests, workspaces } = this;
+    const shared = { skills: this.skills, blobs, workspaces, gateways, changes, pullRequests };
     this.#workerParts = { storage, news, clock, writer, log, ...shared, agents: runner, ...worker };
   }
 
@@ -109,7 +121,7 @@ export class CoreBench {
     return this.storage.runs.readEvents(id, 0, 10_000);
   }
 
-  async followUp(id: RunId, message: string, delivery: "queue" | "interrupt" = "queue"): Promise<void> {
+  async followUp(id: RunId, message: string, delivery: FollowUpDelivery = "queue"): Promise<void> {
     const viewer = await this.person();
     await this.runs.followUp(id, viewer, { message, delivery, authorId: viewer.id });
     await quiet();
@@ -135,48 +147,3 @@ const REDACTORS: RunRedactors = {
     return { ...known, redact: (text) => known.redact(text).replaceAll("s3cret", "[redacted]") };
   },
 };
-
-/** Workspaces that are names only. */
-class MemoryWorkspaces implements WorkspaceKeeper {
-  readonly checkpoints: string[] = [];
-  readonly forgotten: string[] = [];
-  /** Each strikes the next checkpoint. */
-  readonly faults: Error[] = [];
-  /** Each strikes the next workspace that is prepared. */
-  readonly prepareFaults: Error[] = [];
-
-  /** What the new workspaces held. */
-  readonly beginnings: Beginning[] = [];
-  /** What is found in workspaces at the next ends of turns. */
-  readonly found: Collected[] = [];
-  /** What was known each time. */
-  readonly known: ReadonlyMap<string, string>[] = [];
-
-  async prepare(
-    runId: RunId,
-    checkpoint: string | undefined,
-    beginning?: () => Promise<Beginning>,
-  ): Promise<{ directory: string; home: string }> {
-    const begun = checkpoint === undefined ? await beginning?.() : undefined;
-    const fault = this.prepareFaults.shift();
-    if (fault !== undefined) throw fault;
-    if (begun !== undefined) this.beginnings.push(begun);
-    return { directory: `/runs/${runId}/workspace`, home: `/runs/${runId}/home` };
-  }
-
-  async checkpoint(): Promise<string> {
-    const fault = this.faults.shift();
-    if (fault !== undefined) throw fault;
-    this.checkpoints.push(`checkpoint-${this.checkpoints.length + 1}`);
-    return this.checkpoints.at(-1) ?? "";
-  }
-
-  async collect(_runId: RunId, known: ReadonlyMap<string, string>): Promise<Collected> {
-    this.known.push(known);
-    return this.found.shift() ?? { files: [], leftOut: [] };
-  }
-
-  async forget(checkpoint: string): Promise<void> {
-    this.forgotten.push(checkpoint);
-  }
-}

@@ -33,10 +33,20 @@ export class ScriptedAgents implements AgentRunner {
   readonly beforeStart: (() => Promise<void> | void)[] = [];
   /** Whether a session that is named is taken up again. */
   remembers = true;
+  /** What was said to a running turn, and whether it takes any. */
+  readonly steered: string[] = [];
+  takesSteering = false;
+  /** Awaited before words for a running turn are taken. */
+  readonly beforeSteer: (() => Promise<void> | void)[] = [];
   /** Closes to come fail. */
   readonly closeFaults: Error[] = [];
   /** Sessions that were started and are not closed. */
   open = 0;
+  readonly journal: string[];
+
+  constructor(journal: string[] = []) {
+    this.journal = journal;
+  }
 
   async start(request: AgentStart, observer: AgentObserver): Promise<AgentSession> {
     this.starts.push(request);
@@ -78,6 +88,13 @@ class ScriptedSession implements AgentSession {
     }
   }
 
+  async steer(text: string): Promise<boolean> {
+    if (this.#turn === undefined) return false;
+    await this.#agents.beforeSteer.shift()?.();
+    if (this.#agents.takesSteering) this.#agents.steered.push(text);
+    return this.#agents.takesSteering;
+  }
+
   async cancel(): Promise<void> {
     this.#turn?.abort();
   }
@@ -86,7 +103,10 @@ class ScriptedSession implements AgentSession {
     this.#turn?.abort();
     const fault = this.#agents.closeFaults.shift();
     if (fault !== undefined) throw fault;
-    if (this.#isOpen) this.#agents.open -= 1;
+    if (this.#isOpen) {
+      this.#agents.open -= 1;
+      this.#agents.journal.push("agent closed");
+    }
     this.#isOpen = false;
   }
 }

@@ -27,7 +27,7 @@ export class StorageFaults {
         create: (origin, created) => runs.create(origin, created),
         find: (key) => runs.find(key),
         list: (query) => runs.list(query),
-        readEvents: (id, after, limit) => runs.readEvents(id, after, limit),
+        readEvents: (...args) => runs.readEvents(...args),
       },
       leases: {
         renew: (...args) => (this.isAway ? Promise.reject(away()) : leases.renew(...args)),

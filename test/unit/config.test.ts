@@ -186,3 +186,64 @@ describe("the limits", () => {
     expect(() => readConfig({ [name]: value })).toThrow(new RegExp(`^${name}: `));
   });
 });
+
+describe("models", () => {
+  test("are those that there is a key or an address for", () => {
+    expect(readConfig({}).models).toEqual({});
+    expect(
+      readConfig({
+        ANTHROPIC_API_KEY: "key-a",
+        OPENAI_BASE_URL: "http://127.0.0.1:11434/v1/",
+        GEMINI_API_KEY: "key-g",
+      }).models,
+    ).toEqual({
+      anthropic: { key: "key-a", baseUrl: "https://api.anthropic.com" },
+      openai: { key: undefined, baseUrl: "http://127.0.0.1:11434/v1" },
+      gemini: { key: "key-g", baseUrl: "https://generativelanguage.googleapis.com" },
+    });
+    expect(readConfig({ OPENAI_API_KEY: "key-o" }).models.openai?.baseUrl).toBe("https://api.openai.com/v1");
+  });
+
+  test("have keys that are never shown", () => {
+    const canary = "canary key with blanks";
+
+    expect(readConfig({ OPENAI_API_KEY: "canary-key-1", GEMINI_API_KEY: "canary-key-2" }).secrets).toEqual([
+      "canary-key-1",
+      "canary-key-2",
+    ]);
+    expect(() => readConfig({ OPENAI_API_KEY: canary })).toThrow(/^OPENAI_API_KEY: must be one word$/);
+  });
+
+  test.each(["ftp://x", "not a url", "https://name:canary@example.com", "https://example.com?key=canary"])(
+    "at %j are refused, and the address is not shown",
+    (url) => {
+      expect(() => readConfig({ ANTHROPIC_BASE_URL: url })).toThrow(/^ANTHROPIC_BASE_URL: (?!.*canary)/);
+    },
+  );
+
+  test("have the prices that the operator names", () => {
+    const prices = { "gpt-*": { input: 1.25, cached_input: 0.125, output: 10 } };
+
+    expect(readConfig({ ERRAND_MODEL_PRICES: JSON.stringify(prices) }).modelPrices).toEqual(prices);
+  });
+
+  test.each([
+    "{",
+    "[]",
+    '{"a": 1}',
+    '{"a": {"input": 1}}',
+    '{"a": {"input": -1, "output": 1}}',
+    '{"a": {"input": 1, "output": 1, "else": 1}}',
+  ])("have no prices such as %s", (text) => {
+    expect(() => readConfig({ ERRAND_MODEL_PRICES: text })).toThrow(/^ERRAND_MODEL_PRICES/);
+  });
+});
+
+test("what agents may reach of the operator's network is not what webhooks may", () => {
+  const config = readConfig({ ERRAND_AGENT_ALLOW: "tools.internal", ERRAND_WEBHOOK_ALLOW: "board.internal" });
+
+  expect([...config.agentAllow.hosts, ...config.webhookAllow.hosts]).toEqual([
+    "tools.internal",
+    "board.internal",
+  ]);
+});

@@ -3,7 +3,15 @@ import { join, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
 
 const ROOT = resolve(import.meta.dirname, "../..");
-const CONFIGS = ["src/config.ts", "src/adapters/slack/config.ts", "src/adapters/github/config.ts"];
+const CONFIGS = [
+  "src/config.ts",
+  "src/model-config.ts",
+  "src/agent-config.ts",
+  "src/sandbox-config.ts",
+  "src/work-config.ts",
+  "src/adapters/slack/config.ts",
+  "src/adapters/github/config.ts",
+];
 
 const read = (file: string): Promise<string> => readFile(join(ROOT, file), "utf8");
 const exists = (file: string): Promise<boolean> =>

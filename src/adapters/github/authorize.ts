@@ -7,6 +7,7 @@ import { findRepository } from "./repository.ts";
 const provenanceSchema = z.object({
   repository: z.object({ id: z.number(), full_name: z.string() }),
   actor: z.object({ id: z.number(), login: z.string() }),
+  object: z.object({ in: z.string(), number: z.int() }).optional(),
 });
 
 const permissionAnswer = z.object({
@@ -21,6 +22,9 @@ const permissionAnswer = z.object({
     })
     .nullable(),
 });
+const pullAnswer = z.object({
+  head: z.object({ ref: z.string(), repo: z.object({ id: z.number() }).nullish() }),
+});
 type Permission = z.infer<typeof permissionAnswer>;
 
 /** Base permissions that include pushing; custom roles are told by `user.permissions.push`. */
@@ -33,7 +37,7 @@ const FOR_GOOD = /suspended|archived/i;
  * permissions, and not by login, which can change hands: the answer must be about the same numeric id.
  */
 export async function authorize(client: GithubClient, message: InboundMessage): Promise<Authorization> {
-  const { repository, actor } = provenanceSchema.parse(message.provenance);
+  const { repository, actor, object } = provenanceSchema.parse(message.provenance);
   const found = await findPermission(client, message.installation, {
     repositoryId: repository.id,
     login: actor.login,
@@ -43,7 +47,27 @@ export async function authorize(client: GithubClient, message: InboundMessage): 
   }
   const displayName = found.user.name ?? found.user.login;
   const author = { subject: `github:${actor.id}`, displayName };
-  return { allowed: true, permission: found.role_name || found.permission, author };
+  const allowed = { allowed: true, permission: found.role_name || found.permission, author } as const;
+  if (object?.in !== "pull_request") return allowed;
+  const branch = await findBranch(client, message.installation, repository.id, object.number);
+  return branch === undefined ? allowed : { ...allowed, provenance: { head: { branch } } };
+}
+
+/** The branch of a pull request, where it is one of this repository: a fork's is somebody else's to change. */
+async function findBranch(
+  client: GithubClient,
+  installation: string,
+  repositoryId: number,
+  number: number,
+): Promise<string | undefined> {
+  const repository = await findRepository(client, installation, repositoryId).catch(failClosed);
+  const call = {
+    route: "GET /repos/{owner}/{repo}/pulls/{number}",
+    parameters: { ...repository, number },
+    answer: pullAnswer,
+  };
+  const { head } = await client.call(installation, call).catch(failClosed);
+  return head.repo?.id === repositoryId ? head.ref : undefined;
 }
 
 async function findPermission(

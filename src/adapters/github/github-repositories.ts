@@ -12,7 +12,7 @@ const PUBLIC_API = "https://api.github.com";
 const PUBLIC_HOST = "https://github.com";
 const REPOSITORY_PATH = /^\/(?<owner>[^/]+)\/(?<repo>[^/]+)\.git$/;
 
-/** Opens the repositories that the App is installed in, each with a token for it alone, for reading. */
+/** Opens the repositories that the App is installed in, each with a token for it alone. */
 export class GithubRepositories {
   readonly #client: GithubClient;
   readonly #host: string;
@@ -30,20 +30,25 @@ export class GithubRepositories {
     const { origin, pathname } = new URL(url);
     const { owner, repo } = REPOSITORY_PATH.exec(pathname)?.groups ?? {};
     if (origin !== this.#host || owner === undefined || repo === undefined) return undefined;
-    const id = await this.#installationOf(owner, repo);
+    const id = await this.installationOf(owner, repo);
     if (id === undefined) return undefined;
-    return { installation: String(id), authorization: () => this.#authorization(id, repo) };
+    return { installation: String(id), authorization: (access) => this.#authorization(id, repo, access) };
   }
 
-  async #installationOf(owner: string, repo: string): Promise<number | undefined> {
+  /** Undefined: the App is not installed there, or must not know. */
+  async installationOf(owner: string, repo: string): Promise<number | undefined> {
     const route = "GET /repos/{owner}/{repo}/installation";
     const call = { route, parameters: { owner, repo }, answer: installationAnswer };
     return (await this.#unlessRefused(repo, () => this.#client.asApp(call)))?.id;
   }
 
-  async #authorization(installation: number, repo: string): Promise<string | undefined> {
+  async #authorization(
+    installation: number,
+    repo: string,
+    access: "read" | "write" = "read",
+  ): Promise<string | undefined> {
     const route = "POST /app/installations/{installation_id}/access_tokens";
-    const wanted = { repositories: [repo], permissions: { contents: "read" } };
+    const wanted = { repositories: [repo], permissions: { contents: access } };
     const call = { route, parameters: { installation_id: installation, ...wanted }, answer: tokenAnswer };
     const answer = await this.#unlessRefused(repo, () => this.#client.asApp(call));
     return answer && `Basic ${Buffer.from(`x-access-token:${answer.token}`).toString("base64")}`;

@@ -1,5 +1,6 @@
 import type { FastifyPluginAsync } from "fastify";
 import type { Log } from "../../core/ports/log.ts";
+import type { OpenPullRequests } from "../../core/ports/pull-requests.ts";
 import type { OpenRepository } from "../../core/ports/repository-access.ts";
 import type { InboxEvent, ThreadAdapter } from "../../core/ports/thread-adapter.ts";
 import { authorize } from "./authorize.ts";
@@ -9,6 +10,7 @@ import type { GithubConfig } from "./config.ts";
 import { deliver } from "./deliver.ts";
 import { GithubRepositories } from "./github-repositories.ts";
 import { BotIdentity } from "./identity.ts";
+import { openPullRequests } from "./pull-requests.ts";
 import { webhookRoutes } from "./routes.ts";
 import { translate } from "./translate.ts";
 
@@ -27,6 +29,7 @@ export interface GithubAdapter {
   /** Serves `POST /webhooks/github`. */
   readonly routes: FastifyPluginAsync;
   readonly openRepository: OpenRepository;
+  readonly openPullRequests: OpenPullRequests;
 }
 
 export function createGithubAdapter(config: GithubConfig, deps: GithubDeps): GithubAdapter {
@@ -56,5 +59,6 @@ export function createGithubAdapter(config: GithubConfig, deps: GithubDeps): Git
     adapter,
     routes: webhookRoutes({ secrets: config.webhookSecrets, log, accept }),
     openRepository: (url) => repositories.open(url),
+    openPullRequests: (repository) => openPullRequests(repository, { client, repositories }),
   };
 }

@@ -30,10 +30,12 @@ const TEST = {
   operationId: "testCatalogueAgent",
   summary: "Try an agent",
   description:
-    "Starts a small run with it, which costs what one word of its model costs. Its end says whether it works.",
+    "Starts a small run with it, which costs what one word of its model costs. Its log tells how the agent was " +
+    "installed and started, in what version and how fast; its end says whether it works, and what is missing where it does " +
+    "not. What is known to be missing before is refused at once.",
   tags,
   params: z.object({ name: z.string().describe("An agent's name.") }),
-  response: { 200: RunAgentResponse, ...problems(401, 403, 404, 503) },
+  response: { 200: RunAgentResponse, ...problems(400, 401, 403, 404, 503) },
 };
 
 const TEST_PROMPT = "This is a test. Answer with the one word: ready";
@@ -41,7 +43,7 @@ const TEST_PROMPT = "This is a test. Answer with the one word: ready";
 export function agentRoutes({ catalogue, runs }: ApiParts, idempotency: Idempotency): FastifyPluginAsyncZod {
   return async (app) => {
     app.get("/agent/models", { schema: MODELS, config: reading }, async () => {
-      const entries = await catalogue.list();
+      const entries = (await catalogue.list()).filter(({ usable }) => usable);
       return { default_model_id: defaultModelOf(entries), models: modelsJson(entries) };
     });
     app.get("/agent/catalogue", { schema: CATALOGUE, config: reading }, async () => ({
@@ -69,8 +71,10 @@ export function agentRoutes({ catalogue, runs }: ApiParts, idempotency: Idempote
 /** The default agent stands first, and so does its default model. */
 function defaultModelOf(entries: readonly CatalogueEntry[]): string {
   const id = entries[0]?.models[0]?.id;
-  if (id === undefined) throw new Error("The default agent has no model.");
-  return id;
+  if (id !== undefined) return id;
+  throw new AppError("resource_unavailable", "No agent can be used here.", {
+    remedy: "See GET /agent/catalogue for what each needs.",
+  });
 }
 
 function entryOf(entries: readonly CatalogueEntry[], name: string): CatalogueEntry {

@@ -9,7 +9,6 @@ import { type ApiParts, limitsOf } from "../api-parts.ts";
 import { viewerOf } from "../auth.ts";
 import { givenFilesOf } from "../given-files.ts";
 import type { Idempotency } from "../idempotency.ts";
-import { requireAvailable } from "../not-available.ts";
 import { requireBytes } from "../request-validation.ts";
 import { problems } from "../schemas/problem.ts";
 import { RunAgentRequest, RunAgentResponse } from "../schemas/run-requests.ts";
@@ -38,7 +37,6 @@ export function createRunRoutes(parts: ApiParts, idempotency: Idempotency): Fast
       const config = { scope: "runs:write", describedHeaders: ["Idempotency-Key", "X-Run-Source"] } as const;
       app.post(path, { schema, config }, async (request, reply) => {
         requireBytes("prompt", request.body.prompt, limits.promptBytes);
-        requireAvailable(request.body);
         const files = givenFilesOf(request.body, limits);
         const source = sourceOf(request.headers["x-run-source"]);
         const isFull = await capacity.isFull(request.body.config?.worker_host);

@@ -1,11 +1,11 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
 import type { Storage } from "../../core/ports/storage.ts";
+import { requireSupportedConfig } from "../../core/runs/supported-config.ts";
 import { ScheduleService } from "../../core/schedules/schedule-service.ts";
 import { type ApiParts, limitsOf } from "../api-parts.ts";
 import { viewerOf } from "../auth.ts";
 import type { Idempotency } from "../idempotency.ts";
-import { requireAvailable } from "../not-available.ts";
 import { requireBytes } from "../request-validation.ts";
 import { problems } from "../schemas/problem.ts";
 import {
@@ -182,5 +182,5 @@ function requireRunnable(
   { prompt, agent_config: config }: Pick<ScheduleUpdateRequest, "prompt" | "agent_config">,
 ): void {
   requireBytes("prompt", prompt, limitsOf(parts).promptBytes);
-  requireAvailable({ prompt, config });
+  requireSupportedConfig(config ?? {});
 }

@@ -17,6 +17,7 @@ const AGENT_EXAMPLE = {
   version: "1",
   is_default: true,
   needs: [],
+  usable: true,
   license: "Apache-2.0",
   models: [MODEL_EXAMPLE],
 };
@@ -37,7 +38,7 @@ export const ListModelsResponse = z
     models: z
       .array(Model)
       .describe(
-        "Of all agents, the default one's first. Agents may know others, which can be named all the same.",
+        "Of the agents that can be used, the default one's first. Agents may know others, which can be named all the same.",
       ),
   })
   .meta({
@@ -55,8 +56,11 @@ const Agent = z
     installed: z.boolean().describe("Whether it is on the machine that answers."),
     version: z.string().optional().describe("Of the agent."),
     is_default: z.boolean().describe("Whether it does the runs that name none."),
-    needs: z.array(z.string()).describe("What is missing to use it, each as a sentence."),
-    license: z.string().optional().describe("The agent's own, as SPDX names it."),
+    needs: z
+      .array(z.string())
+      .describe("What is missing, or done when it is first used, each as a sentence."),
+    usable: z.boolean().describe("Whether a run can be done by it now."),
+    license: z.string().optional().describe("The agent's own, as SPDX names it or in words."),
     models: z.array(Model).describe("The first is what it takes when none is named."),
   })
   .meta({
@@ -83,7 +87,7 @@ export function agentJson(
   entry: CatalogueEntry,
   defaultName: string,
 ): ListCatalogueResponse["agents"][number] {
-  const { name, displayName, description, installed, version, needs, license, models } = entry;
+  const { name, displayName, description, installed, usable, version, needs, license, models } = entry;
   return {
     name,
     display_name: displayName,
@@ -91,6 +95,7 @@ export function agentJson(
     installed,
     is_default: name === defaultName,
     needs: [...needs],
+    usable,
     models: models.map(modelJson),
     ...(version === undefined ? {} : { version }),
     ...(license === undefined ? {} : { license }),

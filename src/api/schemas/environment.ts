@@ -12,8 +12,6 @@ const IMAGE_LENGTH = 500;
 const REPOSITORIES_MAX = 100;
 const COMMANDS_MAX = 100;
 const COMMAND_LENGTH = 4_096;
-/** Kept and given back: what an environment holds is of use to later versions, and to skills already. */
-const NOT_USED = "Kept and given back; runs of this version do not use it.";
 
 /** What a host of repositories takes for a name, and no `..`. */
 const RepositoryWord = z
@@ -29,21 +27,29 @@ export const EnvironmentConfigSchema = z
   .object({
     name: textOfCharacters(NAME_LENGTH).min(1).describe("What people call it."),
     description: textOfCharacters(DESCRIPTION_LENGTH).optional().describe("What it is for."),
-    docker_image: z.string().max(IMAGE_LENGTH).optional().describe(`The image it is made from. ${NOT_USED}`),
+    docker_image: z
+      .string()
+      .max(IMAGE_LENGTH)
+      .optional()
+      .describe("The container image that commands and agent run in. Needs the docker sandbox."),
     github_repos: z
       .array(Repository)
       .max(REPOSITORIES_MAX)
       .optional()
-      .describe("Its repositories. Their skills can be used; this version does not clone them for runs."),
+      .describe("Its repositories. Each run begins with a clone of each; their skills can be used."),
     setup_commands: z
       .array(textOfCharacters(COMMAND_LENGTH).min(1))
       .max(COMMANDS_MAX)
       .optional()
-      .describe(`Shell commands that prepare it, in their order. ${NOT_USED}`),
+      .describe(
+        "Shell commands that prepare it, one after the other, in the sandbox. One that fails ends the run.",
+      ),
     network: z
       .enum(NETWORK_ACCESSES)
       .optional()
-      .describe(`\`none\` (default): the agent reaches nothing outside. ${NOT_USED}`),
+      .describe(
+        "`none` (default): commands and agent reach the model, the run's repositories and its tool servers. `internet`: public addresses too.",
+      ),
   })
   .meta({
     id: "EnvironmentConfig",

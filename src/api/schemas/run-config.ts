@@ -6,19 +6,28 @@ import { textOfBytes } from "./text.ts";
 const BASE_PROMPT_BYTES = 64 * 1024;
 const IDLE_MINUTES_MAX = 60;
 /** Written with a `$` and braces around the secret's name. */
-const SECRETS = "Values may name secrets: `$` and the name in braces.";
+const SECRETS =
+  "Values may name secrets: `$` and the name in braces. They are filled in when the run starts.";
 /** Taken all the same: public clients send these with every request, and want them back. */
 const NOT_USED = "Kept and given back; no agent of this version uses it.";
 const MCP_KINDS = ["command", "url", "warp_id"] as const;
 
 const McpServerConfig = z
   .looseObject({
-    command: z.string().optional().describe("A program that speaks MCP on its standard streams."),
-    args: z.array(z.string()).optional().describe("The program's arguments."),
+    command: z
+      .string()
+      .optional()
+      .describe(
+        "A program that speaks MCP on its standard streams; it runs in the sandbox, beside the agent.",
+      ),
+    args: z.array(z.string()).optional().describe("The program's arguments. They may name no secrets."),
     env: z.record(z.string(), z.string()).optional().describe(SECRETS),
-    url: z.string().optional().describe("The address of a remote server."),
+    url: z
+      .string()
+      .optional()
+      .describe("The address of a remote server. The agent reaches it without learning its keys."),
     headers: z.record(z.string(), z.string()).optional().describe(SECRETS),
-    warp_id: z.string().optional().describe("A shared server, by its id or name."),
+    warp_id: z.string().optional().describe("A shared server, by its id or name. There are none here: 422."),
   })
   .meta({
     id: "MCPServerConfig",
@@ -47,9 +56,17 @@ const Harness = z.looseObject({
 
 const Budget = z.looseObject({
   max_turns: z.int().min(1).optional().describe("Prompts to the agent."),
-  max_minutes: z.number().positive().optional().describe("Of the agent at work."),
+  max_minutes: z
+    .number()
+    .positive()
+    .optional()
+    .describe("Of the agent at work; not while it waits for a person or a worker."),
   max_tokens: z.int().min(1).optional().describe("In and out, of all turns."),
-  max_cost_usd: z.number().positive().optional().describe("As the agent or the price list reckons it."),
+  max_cost_usd: z
+    .number()
+    .positive()
+    .optional()
+    .describe("As the agent or the price list reckons it, whichever is more."),
 });
 
 /** What names no skill is told at its member. */
@@ -76,7 +93,9 @@ export const AmbientAgentConfig = z
       .describe("The environment that the run works in. Yours or the team's."),
     skill_spec: SkillSpec.optional().describe("`owner/repo:skill-name` or `owner/repo:path/to/SKILL.md`."),
     skills: z.array(z.string()).optional().describe(NOT_USED),
-    mcp_servers: McpServers.optional().describe(NOT_USED),
+    mcp_servers: McpServers.optional().describe(
+      "Tool servers for the agent, at most 20. Names are 1 to 64 letters, digits, _ and -.",
+    ),
     computer_use_enabled: z.boolean().optional().describe(NOT_USED),
     worker_host: z
       .string()
@@ -93,7 +112,9 @@ export const AmbientAgentConfig = z
       .looseObject({ public_access: z.enum(["VIEWER", "EDITOR"]).optional().describe("What strangers may.") })
       .optional()
       .describe(NOT_USED),
-    budget: Budget.optional().describe("An empty one sets no limit; others are not available yet."),
+    budget: Budget.optional().describe(
+      "What the run may take in all its turns. When it is used up, the turn is stopped and the run is FAILED with `budget_exceeded`.",
+    ),
     permission_policy: z
       .enum(["allow", "ask"])
       .optional()

@@ -1,4 +1,3 @@
-import type { ErrorCode } from "../errors.ts";
 import { endStateOf } from "../errors.ts";
 import type { TurnEnd } from "../ports/agent-runner.ts";
 import { keepAnswer } from "../runs/decide-follow-up.ts";
@@ -6,12 +5,11 @@ import type { FollowUp, RunMode, StatusMessage } from "../runs/run.ts";
 import type { LeaseGrant } from "../runs/run-change.ts";
 import type { RunEdit } from "../runs/run-edit.ts";
 import { isMoving, isWorkedOn } from "../runs/states.ts";
+import type { RunFailure } from "./breaking.ts";
 import { modeOf } from "./turn-mode.ts";
 
 /** Claims in a row that got no turn to its end; then the run is given up instead of taking workers down with it. */
 const LOST_ATTEMPTS_MAX = 3;
-/** More than any turn takes, and few enough that their sum stays exact. */
-const TOKENS_MAX = 1_000_000_000_000;
 
 /** Takes a free, queued run; false when there is nothing to take. A lease that is over is cleared away first. */
 export function decideClaim(edit: RunEdit, grant: LeaseGrant): boolean {
@@ -71,38 +69,30 @@ export function decideTurnStart(edit: RunEdit): TurnStart | undefined {
 
 /**
  * The end of a turn. Follow-ups that wait start the next one; with none the run ends. True: another turn.
- * `end_turn` alone is a success; a turn cut off for a follow-up goes on with that.
+ * `end_turn` alone is a success, of which `success` is said; a turn cut off for a follow-up goes on with that.
  */
-export function decideTurnEnd(edit: RunEdit, end: TurnEnd, answer: string): boolean {
+export function decideTurnEnd(edit: RunEdit, end: TurnEnd, answer: string, success?: StatusMessage): boolean {
   const { stopReason, usage } = end;
   edit.record({ kind: "turn.ended", stopReason, answer, ...(usage === undefined ? {} : { usage }) });
-  edit.set({ totalTokens: edit.run.totalTokens + tokensOf(end) });
   if (!isWorkedOn(edit.run.state)) return false;
   edit.set({ turnOpen: false, lostAttempts: 0, answer, permission: undefined });
   if (edit.waitingCount > 0) {
+    // The agent went on without the answer that it asked for: nobody waits for a person any more.
+    if (edit.run.state === "BLOCKED") edit.moveTo("INPROGRESS");
     edit.sayAnswer();
     return true;
   }
   const failure = failureOf(stopReason);
-  if (failure === undefined) edit.moveTo("SUCCEEDED");
+  if (failure === undefined) edit.moveTo("SUCCEEDED", success === undefined ? {} : { status: success });
   else decideFailure(edit, failure);
   return false;
-}
-
-/** An agent may tell anything; what is no count is none. */
-function tokensOf({ usage }: TurnEnd): number {
-  const tokens = usage?.totalTokens ?? 0;
-  return Number.isInteger(tokens) && tokens > 0 && tokens <= TOKENS_MAX ? tokens : 0;
 }
 
 /**
  * The end of a run by a failure. Follow-ups that came during its turn take it up again. Before its turn began the
  * same would fail again without end: they wait for the next word.
  */
-export function decideFailure(
-  edit: RunEdit,
-  status: StatusMessage & { readonly errorCode: ErrorCode },
-): void {
+export function decideFailure(edit: RunEdit, status: RunFailure): void {
   if (!isWorkedOn(edit.run.state)) return;
   const wasInTurn = edit.run.turnOpen;
   edit.set({ turnOpen: false, lostAttempts: 0, answer: undefined });
@@ -124,9 +114,7 @@ export function decideHandBack(
   if (isMoving(state)) edit.moveTo("QUEUED", { reason: why.reason });
 }
 
-function failureOf(
-  stopReason: TurnEnd["stopReason"],
-): (StatusMessage & { errorCode: ErrorCode }) | undefined {
+function failureOf(stopReason: TurnEnd["stopReason"]): RunFailure | undefined {
   switch (stopReason) {
     case "end_turn":
       return undefined;

@@ -2,30 +2,34 @@ import { cleaned } from "../clean-text.ts";
 import type { AgentUpdate } from "../ports/agent-runner.ts";
 import type { Clock, Stop } from "../ports/clock.ts";
 import type { Redactor } from "../ports/redactor.ts";
+import type { WorkspaceStep } from "../ports/workspace.ts";
 
 /** Agents stream words in tiny pieces; together they are one event. */
 const BATCH_MS = 50;
 const MERGED_LENGTH_MAX = 4_000;
 
+/** What is told while a run is prepared and worked on. */
+export type Told = AgentUpdate | WorkspaceStep;
+
 /**
- * Stores what an agent tells, in order and in batches. Of words that may go on, what may be the beginning of a secret
+ * Stores what is told, in order and in batches. Of words that may go on, what may be the beginning of a secret
  * is held back until it is clear what it is: else a secret would pass in two events, half in each.
  */
 export class EventRecorder {
   readonly #clock: Clock;
-  readonly #store: (updates: readonly AgentUpdate[]) => Promise<void>;
+  readonly #store: (updates: readonly Told[]) => Promise<void>;
   readonly #redactor: Redactor;
-  #waiting: AgentUpdate[] = [];
+  #waiting: Told[] = [];
   #timer: Stop | undefined;
   #stored: Promise<void> = Promise.resolve();
 
-  constructor(clock: Clock, redactor: Redactor, store: (updates: readonly AgentUpdate[]) => Promise<void>) {
+  constructor(clock: Clock, redactor: Redactor, store: (updates: readonly Told[]) => Promise<void>) {
     this.#clock = clock;
     this.#redactor = redactor;
     this.#store = store;
   }
 
-  add(update: AgentUpdate): void {
+  add(update: Told): void {
     const last = this.#waiting.pop();
     this.#waiting.push(...(last === undefined ? [update] : joined(last, update, this.#redactor)));
     this.#timer ??= this.#clock.after(BATCH_MS, () => {
@@ -40,7 +44,7 @@ export class EventRecorder {
   }
 
   /** Takes off what waits the words that must wait on. */
-  #heldBack(): AgentUpdate[] {
+  #heldBack(): Told[] {
     const last = this.#waiting.pop();
     if (last === undefined) return [];
     const { told, held } = cut(last, this.#redactor);
@@ -48,7 +52,7 @@ export class EventRecorder {
     return held;
   }
 
-  #storeBut(held: AgentUpdate[]): Promise<void> {
+  #storeBut(held: Told[]): Promise<void> {
     this.#timer?.();
     this.#timer = undefined;
     const updates = this.#waiting.map((update) => cleaned(update, (text) => this.#redactor.redact(text)));
@@ -58,24 +62,31 @@ export class EventRecorder {
   }
 }
 
-type Words = Extract<AgentUpdate, { readonly kind: "agent.message" | "agent.thought" }>;
-
-/** Two updates as one where both are words of one message, until those are long. */
-function joined(last: AgentUpdate, next: AgentUpdate, redactor: Redactor): AgentUpdate[] {
-  if (!areWords(last) || !areWords(next) || !isSameMessage(last, next)) return [last, next];
-  if (last.text.length <= MERGED_LENGTH_MAX) return [{ ...last, text: last.text + next.text }];
-  const { told, held } = cut(last, redactor);
-  const begun = held.map(({ text }) => text).join("");
-  return [...told, { ...next, text: begun + next.text }];
+/** Text that the next update of the same stream goes on with: an agent's words, what a command prints. */
+interface Flow {
+  readonly stream: string;
+  readonly text: string;
+  with(text: string): Told;
 }
 
-/** What can be told of words that may go on, and what of them must wait. */
-function cut(update: AgentUpdate, redactor: Redactor): { told: AgentUpdate[]; held: Words[] } {
-  if (!areWords(update)) return { told: [update], held: [] };
-  const { text } = update;
+/** Two updates as one where the second goes on with the first, until that is long. */
+function joined(last: Told, next: Told, redactor: Redactor): Told[] {
+  const [before, after] = [flowOf(last), flowOf(next)];
+  if (before === undefined || after?.stream !== before.stream) return [last, next];
+  if (before.text.length <= MERGED_LENGTH_MAX) return [after.with(before.text + after.text)];
+  const { told, held } = cut(last, redactor);
+  const begun = held.map((update) => flowOf(update)?.text ?? "").join("");
+  return [...told, after.with(begun + after.text)];
+}
+
+/** What can be told of text that may go on, and what of it must wait. */
+function cut(update: Told, redactor: Redactor): { told: Told[]; held: Told[] } {
+  const flow = flowOf(update);
+  if (flow === undefined) return { told: [update], held: [] };
+  const { text } = flow;
   const place = text.length - Math.max(redactor.openTail(text), HALF_CHARACTER.test(text) ? 1 : 0);
   const parts = [text.slice(0, place), text.slice(place)].map((part) =>
-    part === "" ? [] : [{ ...update, text: part }],
+    part === "" ? [] : [flow.with(part)],
   );
   const [told = [], held = []] = parts;
   return { told, held };
@@ -84,10 +95,23 @@ function cut(update: AgentUpdate, redactor: Redactor): { told: AgentUpdate[]; he
 /** The first half of a surrogate pair. */
 const HALF_CHARACTER = /[\ud800-\udbff]$/;
 
-function areWords(update: AgentUpdate): update is Words {
-  return update.kind === "agent.message" || update.kind === "agent.thought";
-}
-
-function isSameMessage(left: Words, right: Words): boolean {
-  return left.kind === right.kind && left.messageId === right.messageId;
+function flowOf(update: Told): Flow | undefined {
+  switch (update.kind) {
+    case "agent.message":
+    case "agent.thought":
+      return {
+        stream: `${update.kind} ${update.messageId ?? ""}`,
+        text: update.text,
+        with: (text) => ({ ...update, text }),
+      };
+    case "workspace.step":
+      if (update.output === undefined || update.output === "") return undefined;
+      return {
+        stream: `${update.kind} ${update.stepId}`,
+        text: update.output,
+        with: (output) => ({ ...update, output }),
+      };
+    default:
+      return undefined;
+  }
 }

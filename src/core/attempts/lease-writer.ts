@@ -1,6 +1,6 @@
 import { type LeaseToken, newId, type RunId } from "../ids.ts";
 import type { Clock } from "../ports/clock.ts";
-import type { RunStore } from "../ports/storage.ts";
+import type { RunStore, RunSubject } from "../ports/storage.ts";
 import type { Run } from "../runs/run.ts";
 import { RunEdit } from "../runs/run-edit.ts";
 import type { NoticeWriter } from "../threads/notice-writer.ts";
@@ -41,6 +41,19 @@ export class LeaseWriter {
     this.#token = parts.token;
     this.#clock = parts.clock;
     this.#writer = parts.writer;
+  }
+
+  /** The run as it stands, with what waits for it. */
+  async look(): Promise<RunSubject> {
+    const seen: { subject?: RunSubject } = {};
+    await untilAvailable(this.#clock, () =>
+      this.#runs.change(this.#runId, (subject) => {
+        seen.subject = subject;
+        return undefined;
+      }),
+    );
+    if (seen.subject?.run.lease?.token !== this.#token) throw new LeaseLost();
+    return seen.subject;
   }
 
   /** Writes wait for one another, so that they are stored in the order in which they were asked for. */

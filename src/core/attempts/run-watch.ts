@@ -1,6 +1,7 @@
 import type { Stop } from "../ports/clock.ts";
 import type { Unsubscribe } from "../ports/news.ts";
 import type { RunSubject } from "../ports/storage.ts";
+import type { FollowUp } from "../runs/run.ts";
 import { isWorkedOn } from "../runs/states.ts";
 import type { AttemptParts } from "./attempt-parts.ts";
 
@@ -11,6 +12,8 @@ export interface WatchedChanges {
   cancelled(): void;
   /** A follow-up asks to stop the current turn and take it instead. */
   interrupted(followUpId: string): void;
+  /** Follow-ups that wait and are meant for the turn that runs. Told again each time. */
+  steered(followUps: readonly FollowUp[]): void;
   answered(optionId: string | null): void;
 }
 
@@ -86,7 +89,10 @@ export class RunWatch {
     if (run.lease?.token !== this.#parts.token) this.#changes.lost();
     else if (!isWorkedOn(run.state)) this.#changes.cancelled();
     else if (run.permission?.answer !== undefined) this.#changes.answered(run.permission.answer);
-    else this.#seeInterrupt(waiting);
+    else {
+      this.#changes.steered(waiting.filter(({ delivery }) => delivery === "steer"));
+      this.#seeInterrupt(waiting);
+    }
   }
 
   /** Each follow-up that wants to interrupt does so once. */

@@ -5,11 +5,11 @@ import { AppError } from "../errors.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { FileStore } from "../ports/files.ts";
 import type { Log } from "../ports/log.ts";
-import type { Collected, WorkspaceKeeper } from "../ports/workspace.ts";
+import type { Collected, CollectedFile, WorkspaceKeeper } from "../ports/workspace.ts";
 import type { Run } from "../runs/run.ts";
 import type { RunEdit } from "../runs/run-edit.ts";
 import type { AttemptParts } from "./attempt-parts.ts";
-import type { LeaseWriter } from "./lease-writer.ts";
+import type { LeaseWriter, Written } from "./lease-writer.ts";
 import { untilAvailable } from "./until-available.ts";
 
 type Saved = { readonly checkpoint: string } | { readonly problem: string } | undefined;
@@ -49,20 +49,29 @@ export class WorkspaceSaver {
     this.#isTouched = true;
   }
 
-  /** The checkpoint is stored first and named by the run in the same transaction as the decision. */
-  async saveWith<T>(decide: (edit: RunEdit) => T): Promise<T> {
+  /** Whether files may have changed since they were stored. */
+  get isTouched(): boolean {
+    return this.#isTouched;
+  }
+
+  /**
+   * The checkpoint is stored first and named by the run in the same transaction as the decision; so are `made`, files
+   * that are stored already.
+   */
+  async saveWith<T>(decide: (edit: RunEdit) => T, made: readonly CollectedFile[] = []): Promise<Written<T>> {
     const known = await this.#knownArtifacts();
     const collected = this.#isTouched ? await this.#collect(known) : NOTHING;
     const saved = this.#isTouched ? await this.#save() : undefined;
-    const { run, value } = await this.#lease.write((edit) => {
-      decideArtifacts(edit, collected, known);
+    const files = [...collected.files, ...newOf(made, known)];
+    const written = await this.#lease.write((edit) => {
+      decideArtifacts(edit, { ...collected, files }, known);
       recordSaved(edit, saved);
       return decide(edit);
     });
     this.#isTouched = false;
-    this.#hasArtifacts = run.artifactTypes !== undefined;
+    this.#hasArtifacts = written.run.artifactTypes !== undefined;
     if (saved !== undefined && "checkpoint" in saved) await this.#replace(saved.checkpoint);
-    return value;
+    return written;
   }
 
   async #knownArtifacts(): Promise<readonly Artifact[]> {
@@ -102,6 +111,12 @@ export class WorkspaceSaver {
       this.#log.warn("workspace.checkpoint.left", { runId: this.#run.id, checkpoint: before, error }),
     );
   }
+}
+
+/** The same content again is no new version. */
+function newOf(files: readonly CollectedFile[], known: readonly Artifact[]): readonly CollectedFile[] {
+  const hashes = hashesOf(known);
+  return files.filter(({ hash, path }) => hashes.get(path) !== hash);
 }
 
 function recordSaved(edit: RunEdit, saved: Saved): void {

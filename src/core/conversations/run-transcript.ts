@@ -1,5 +1,5 @@
 import type { FileInWorkspace } from "../inputs/input-paths.ts";
-import type { AgentUpdate, PermissionRequest } from "../ports/agent-runner.ts";
+import type { AgentUpdate, PermissionRequest, ToolCallUpdate } from "../ports/agent-runner.ts";
 import type { RunEvent, RunEventBody } from "../runs/events.ts";
 import type { Run } from "../runs/run.ts";
 import { isEnded } from "../runs/states.ts";
@@ -18,6 +18,8 @@ export class RunTranscript {
   /** Follow-ups that no turn has taken. */
   readonly #waiting = new Map<string, Said>();
   readonly #questions = new Map<string, PermissionRequest>();
+  /** What the running steps of the preparation printed so far. */
+  readonly #outputs = new Map<string, string>();
 
   constructor(run: Run) {
     this.#run = run;
@@ -74,7 +76,14 @@ export class RunTranscript {
         if (body.files !== undefined) tellFiles(step, body.files, at);
         break;
       case "artifact.added":
+      case "changes.not_kept":
         tell(step, body, at);
+        break;
+      case "followup.steered":
+        this.#take(step, body.followUpId);
+        break;
+      case "workspace.step":
+        step.act(`${this.#run.id}:${seq}`, this.#asAction(body), at);
         break;
       case "artifact.left_out":
       case "attempt.started":
@@ -87,6 +96,22 @@ export class RunTranscript {
       default:
         hearAgent(step, body, { at, id: `${this.#run.id}:${seq}` });
     }
+  }
+
+  /** A command of ours is shown as one of the agent's; its output comes in pieces. */
+  #asAction({ output = "", status, stepId, title }: Body<"workspace.step">): ToolCallUpdate {
+    const text = (this.#outputs.get(stepId) ?? "") + output;
+    if (status === "running") this.#outputs.set(stepId, text);
+    // One that is begun anew prints anew.
+    else this.#outputs.delete(stepId);
+    return {
+      kind: "agent.tool_call",
+      toolCallId: `workspace.step ${stepId}`,
+      toolKind: "execute",
+      title,
+      status: status === "running" ? "in_progress" : status,
+      content: [{ type: "text", text }],
+    };
   }
 
   #take(step: StepDraft, followUpId: string): void {

@@ -6,6 +6,7 @@ export const TIMELINE_KINDS = [
   "run.state",
   "attempt.started",
   "attempt.ended",
+  "workspace.step",
   "workspace.ready",
   "workspace.stored",
   "workspace.not_stored",
@@ -13,11 +14,13 @@ export const TIMELINE_KINDS = [
   "turn.started",
   "turn.ended",
   "followup.received",
+  "followup.steered",
   "permission.requested",
   "permission.answered",
   "thread.bound",
   "artifact.added",
   "artifact.left_out",
+  "changes.not_kept",
 ] as const satisfies readonly RunEventKind[];
 
 export interface TimelineEntry {

@@ -50,7 +50,7 @@ export function sandboxCheck({ workers }: { readonly workers: Pick<WorkerStore, 
         return ok(names === "" ? "There is no worker that has one." : `In use: ${names}.`);
       return warn(
         `${open.length} of ${live.length} workers keep agents from nothing: they have this machine's files and network.`,
-        "Install bubblewrap where those workers run, and leave ERRAND_SANDBOX unset.",
+        "Install bubblewrap or docker where those workers run, and leave ERRAND_SANDBOX unset.",
       );
     },
   };
@@ -61,12 +61,14 @@ export function agentsCheck(catalogue: AgentCatalogueView): Check {
     name: "agents",
     async look() {
       const entries = await catalogue.list();
-      const missing = entries.filter(({ needs }) => needs.length > 0);
-      const names = entries.map(({ name }) => name).join(", ");
-      if (missing.length === 0) return ok(`Ready: ${names}. Default: ${catalogue.defaultName}.`);
-      const isDefault = missing.some(({ name }) => name === catalogue.defaultName);
-      const needs = missing.map((entry) => `${entry.displayName}: ${entry.needs.join(" ")}`);
-      return (isDefault ? fail : warn)(needs.join(" "), "Install what is missing, or choose another agent.");
+      const ready = entries.filter(({ usable }) => usable).map(({ name }) => name);
+      const usual = entries.find(({ name }) => name === catalogue.defaultName);
+      if (usual?.usable) return ok(`Ready: ${ready.join(", ")}. Default: ${usual.name}.`);
+      const needs = usual?.needs.join(" ") ?? "It is not in the catalogue.";
+      return fail(
+        `The default agent, ${catalogue.defaultName}, does no runs. ${needs}`,
+        "Give it what it needs, or choose another one by ERRAND_AGENT.",
+      );
     },
   };
 }

@@ -6,7 +6,7 @@ const NAME_BYTES_MAX = 200;
 const EXTENSION_LENGTH_MAX = 20;
 
 export interface FileInWorkspace extends Pick<RunInput, "kind" | "mimeType" | "sizeBytes"> {
-  /** Below the agent's working directory. */
+  /** Below the workspace's directory. */
   readonly path: string;
 }
 

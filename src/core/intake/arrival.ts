@@ -21,7 +21,8 @@ export interface Arrival {
   readonly trigger: string;
   readonly adapter: ThreadAdapter;
   readonly author: Principal;
-  readonly permission: string;
+  /** What the platform proved when it was asked: the author's permission, and more about the place. */
+  readonly proven: Readonly<Record<string, unknown>>;
   /** Its row may not exist yet; then `id` is what it will be called. */
   readonly thread: Thread;
   readonly settles: Omit<Settlement, "disposition" | "runId">;

@@ -29,13 +29,13 @@ export async function decideMessage(arrival: Arrival, parts: IntakeParts): Promi
 }
 
 async function create(arrival: Arrival, { runs }: IntakeParts, prompt: string): Promise<Disposition> {
-  const { adapter, author, message, permission, thread } = arrival;
+  const { adapter, author, message, proven, thread } = arrival;
   const { context, permalink, subject } = message;
   const request = {
     prompt,
     source: adapter.traits.source,
     creator: author,
-    provenance: { ...message.provenance, permission },
+    provenance: { ...message.provenance, ...proven },
     ...(context === undefined ? {} : { context }),
     ...(subject === undefined ? {} : { title: subject }),
     ...(permalink === undefined ? {} : { triggerUrl: permalink }),

@@ -94,9 +94,9 @@ export class Intake {
       const { displayName, subject } = allowed.author;
       const author = await people.ensure(teamId, subject, displayName);
       if (author.disabled) return await this.#refuse(settles, message, DISABLED);
-      const { permission } = allowed;
+      const proven = { ...allowed.provenance, permission: allowed.permission };
       const { trigger } = adapter.traits;
-      return await this.#decide({ message, adapter, author, permission, settles, trigger });
+      return await this.#decide({ message, adapter, author, proven, settles, trigger });
     } catch (error) {
       if (!(error instanceof Taken) || error.what !== "meaning") throw error;
       return this.#end(event, "duplicate", "The same thing came in another delivery.");

@@ -2,6 +2,7 @@ import type { ArtifactBody } from "../artifacts/artifact.ts";
 import type { RunId } from "../ids.ts";
 import type { FileInWorkspace } from "../inputs/input-paths.ts";
 import type { AgentUpdate, PermissionRequest } from "../ports/agent-runner.ts";
+import type { WorkspaceStep } from "../ports/workspace.ts";
 import type { RunMode, StatusMessage } from "./run.ts";
 import type { RunState } from "./states.ts";
 
@@ -25,6 +26,8 @@ export type RunEventBody =
   | { readonly kind: "workspace.ready"; readonly restored: boolean }
   | { readonly kind: "workspace.stored"; readonly checkpoint: string }
   | { readonly kind: "workspace.not_stored"; readonly reason: string }
+  /** What the run changed, or its pull request, could not be kept where people look for it. */
+  | { readonly kind: "changes.not_kept"; readonly reason: string }
   | {
       readonly kind: "agent.started";
       readonly agent: string;
@@ -51,6 +54,8 @@ export type RunEventBody =
       readonly authorId: string;
       readonly delivery: string;
     }
+  /** The agent was told of it during its turn. */
+  | { readonly kind: "followup.steered"; readonly followUpId: string }
   | { readonly kind: "permission.requested"; readonly request: PermissionRequest }
   | { readonly kind: "permission.answered"; readonly permissionId: string; readonly optionId: string | null }
   | { readonly kind: "approval.requested"; readonly policyId: string; readonly reason: string }
@@ -71,6 +76,7 @@ export type RunEventBody =
       readonly kind: "artifact.left_out";
       readonly files: readonly { readonly path: string; readonly reason: string }[];
     }
+  | WorkspaceStep
   | AgentUpdate;
 
 export type RunEventKind = RunEventBody["kind"];

@@ -1,4 +1,3 @@
-import { AppError } from "../errors.ts";
 import { newId, type RunId } from "../ids.ts";
 import type { RunInput } from "../inputs/run-input.ts";
 import type { Viewer } from "../people/principal.ts";
@@ -34,10 +33,10 @@ export interface NewRun {
   readonly provenance?: Readonly<Record<string, unknown>>;
 }
 
-/** Which agents there are, as far as creating a run must know. */
+/** Who does a run, as far as creating it must know. */
 export interface AgentChoice {
-  readonly names: ReadonlySet<string>;
-  readonly defaultName: string;
+  /** The agent's name. Throws `invalid_request` or `operation_not_supported` for what cannot be satisfied here. */
+  choose(config: RunConfig): string;
 }
 
 export const TITLE_LENGTH = 300;
@@ -54,7 +53,7 @@ export function originOf(request: NewRun, agents: AgentChoice, now: Date): RunOr
     creatorId: request.creator.id,
     teamOwned: request.teamOwned ?? true,
     config,
-    agent: chooseAgent(config, agents),
+    agent: agents.choose(config),
     metadata: request.metadata ?? {},
     ancestorIds: request.parent === undefined ? [] : [request.parent.id, ...request.parent.ancestorIds],
     conversationId: request.continues?.conversationId ?? newId(now),
@@ -90,18 +89,6 @@ export function freshSubject(origin: RunOrigin, approval?: Approval): RunSubject
   } as const;
   const run: Run = { ...origin, ...progress, updatedAt: origin.createdAt, lastSeq: 0 };
   return { run, waiting: [], taken: [], threads: [], leaseOver: false };
-}
-
-/** `oz` is what public clients call the server's default agent. */
-function chooseAgent(config: RunConfig, agents: AgentChoice): string {
-  const asked = config.harness?.type;
-  if (asked === undefined || asked === "oz") return agents.defaultName;
-  if (agents.names.has(asked)) return asked;
-  const names = Array.from(agents.names).join(", ");
-  throw new AppError("invalid_request", `There is no agent named "${asked}" here.`, {
-    remedy: `Use one of: ${names}.`,
-    issues: [{ path: "config.harness.type", message: `must be one of: ${names}` }],
-  });
 }
 
 function titleFrom(prompt: string): string {

@@ -14,8 +14,14 @@ export function retryOf(run: Run, by: Pick<NewRun, "creator" | "source" | "input
     // The default agent may be another one by now.
     config: { ...config, harness: { ...config.harness, type: agent } },
     isRouted: true,
+    provenance: placeOf(run),
     ...(context === undefined ? {} : { context }),
     ...(mode === undefined ? {} : { mode }),
     ...(skillSnapshot === undefined ? {} : { skill: skillSnapshot }),
   };
+}
+
+/** The repository that it was asked for in is a part of the errand; who asked then is not. */
+function placeOf({ provenance: { head, repository } }: Run): NonNullable<NewRun["provenance"]> {
+  return { ...(repository === undefined ? {} : { repository }), ...(head === undefined ? {} : { head }) };
 }

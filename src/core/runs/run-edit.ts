@@ -42,7 +42,6 @@ export class RunEdit {
   #inputs: readonly RunInput[] = [];
   readonly #artifacts: Artifact[] = [];
   #showCard = false;
-  #isWaitingTaken = false;
 
   constructor(subject: RunSubject, tools: EditTools) {
     this.subject = subject;
@@ -123,7 +122,6 @@ export class RunEdit {
   /** Begins the next turn, or goes on with the open one, with everything that waits. Returns all the turn takes. */
   takeWaiting(): readonly FollowUp[] {
     const { taken, waiting } = this.subject;
-    this.#isWaitingTaken = true;
     const isOpen = this.#progress.turnOpen;
     const turn = isOpen ? this.#progress.turn : this.#progress.turn + 1;
     this.#takes = { turn, ids: waiting.map(({ id }) => id) };
@@ -131,9 +129,16 @@ export class RunEdit {
     return isOpen ? [...taken, ...waiting] : waiting;
   }
 
+  /** The open turn takes one that waits: its agent was told already. */
+  takeSteered(followUpId: string): void {
+    this.#takes = { turn: this.#progress.turn, ids: [followUpId] };
+    this.record({ kind: "followup.steered", followUpId });
+  }
+
   /** How many follow-ups wait for a turn once this is stored. */
   get waitingCount(): number {
-    return this.#followUps.length + (this.#isWaitingTaken ? 0 : this.subject.waiting.length);
+    const left = this.subject.waiting.filter(({ id }) => !this.#takes?.ids.includes(id));
+    return this.#followUps.length + left.length;
   }
 
   bind(binding: ThreadBinding): void {
@@ -141,7 +146,6 @@ export class RunEdit {
     this.#threads.push({ ...binding.thread, runId: this.subject.run.id });
     const { id: threadId, adapter } = binding.thread;
     this.record({ kind: "thread.bound", adapter, threadId });
-    this.#showCard = true;
   }
 
   /** Says `notice` in every thread of the run, or only in `threadId`. */
@@ -162,7 +166,7 @@ export class RunEdit {
   }
 
   done(): RunChange {
-    if (this.#showCard) this.#sayCard();
+    this.#sayCard();
     return {
       progress: this.#progress,
       lease: this.#lease,
@@ -196,16 +200,19 @@ export class RunEdit {
   }
 
   #sayCard(): void {
+    const shown = this.#threads.filter((thread) => !this.#isSpared(thread));
+    if (shown.length === 0) return;
     const card = this.#tools.writer.card(this.run);
-    for (const thread of this.#threads) {
-      if (this.#isSpared(thread)) continue;
-      this.#notices.push({ threadId: thread.id, notice: { kind: "card", card } });
-    }
+    for (const { id } of shown) this.#notices.push({ threadId: id, notice: { kind: "card", card } });
   }
 
-  /** A quiet thread is shown the card when it is bound, and its changes when somebody is asked and at the end. */
+  /**
+   * A thread is shown the card when it is bound, and its changes; a quiet one those when somebody is asked and at the end.
+   */
   #isSpared({ id, verbosity }: Thread): boolean {
-    if (verbosity !== "quiet" || id === this.#binding?.thread.id) return false;
+    if (id === this.#binding?.thread.id) return false;
+    if (!this.#showCard) return true;
+    if (verbosity !== "quiet") return false;
     const { state } = this.#progress;
     return state !== "BLOCKED" && this.subject.run.state !== "BLOCKED" && !isEnded(state);
   }

@@ -24,6 +24,7 @@ import type { RememberedAnswer } from "./remembered-answer.ts";
 import type { Approval, Run, RunOrigin } from "./run.ts";
 import { RunEdit } from "./run-edit.ts";
 import type { RunPage, RunQuery } from "./run-query.ts";
+import { requireSupportedConfig } from "./supported-config.ts";
 import { requireVisible } from "./visibility.ts";
 import type { Whence } from "./whence.ts";
 
@@ -85,6 +86,7 @@ export class RunService {
   async prepare(request: NewRun, from: Whence = { source: request.source }): Promise<PreparedRun> {
     const { agents, clock, storage } = this.#parts;
     const routed = await this.#routed(request, from);
+    requireSupportedConfig(routed.config ?? {});
     await requireRunEnvironment(storage.environments, routed);
     const skill = await this.#skillOf(routed);
     const origin = originOf({ ...routed, ...(skill && { skill }) }, agents, clock.now());

@@ -21,8 +21,34 @@ export interface RunConfig {
   readonly skill_spec?: string;
   readonly worker_host?: string;
   readonly idle_timeout_minutes?: number;
-  readonly harness?: { readonly type?: string; readonly model_id?: string };
+  readonly harness?: {
+    readonly type?: string;
+    readonly model_id?: string;
+    readonly reasoning_level?: string;
+  };
+  readonly mcp_servers?: Record<string, ToolServerConfig>;
+  readonly budget?: Budget;
   readonly permission_policy?: "allow" | "ask";
+  readonly [member: string]: unknown;
+}
+
+/** A tool server as the caller names it: a program, or an address. */
+export interface ToolServerConfig {
+  readonly command?: string;
+  readonly args?: string[];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly url?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly warp_id?: string;
+  readonly [member: string]: unknown;
+}
+
+/** What a run may take in all, over all its turns. */
+export interface Budget {
+  readonly max_turns?: number;
+  readonly max_minutes?: number;
+  readonly max_tokens?: number;
+  readonly max_cost_usd?: number;
   readonly [member: string]: unknown;
 }
 

@@ -1,19 +1,35 @@
+import { wayToFiles } from "../inputs/way-to-files.ts";
+import type { Workspace } from "../ports/workspace.ts";
 import type { Run } from "../runs/run.ts";
 import { type Skill, skillId } from "./skill.ts";
 
 const SKILLS_DIRECTORY = ".skills";
+const ARTIFACTS =
+  "Files that are for people and not for the repository (a report, say) belong into the directory $ERRAND_ARTIFACTS_DIR.";
 
-/** Where the files of a run's skill are, below the agent's working directory. */
+/** Where the files of a run's skill are, below the workspace's directory. */
 export function skillDirectory({ path, repository }: Skill): string {
   return `${SKILLS_DIRECTORY}/${path.split("/").at(-2) ?? repository.name}`;
 }
 
 /** What holds for the agent in all turns: the skill's instructions, and the caller's own behind them. */
-export function basePromptOf({ config, skillSnapshot: skill }: Run): string | undefined {
+export function basePromptOf(
+  { config, skillSnapshot: skill }: Run,
+  workspace: Pick<Workspace, "directory" | "workingDirectory">,
+): string | undefined {
   const own = config.base_prompt;
-  if (skill === undefined) return own;
-  const where = `The files of this skill (${skillId(skill)}) are in ${skillDirectory(skill)}, below the working directory. Paths in its instructions start there.`;
-  return [skill.basePrompt, where, own].filter(isText).join("\n\n");
+  const way = wayToFiles(workspace);
+  // Where the agent stands in a repository, what it makes for people does not belong among that one's files.
+  const kept = way === "" ? undefined : ARTIFACTS;
+  if (skill === undefined) return joined([own, kept]);
+  const directory = `${way}${skillDirectory(skill)}`;
+  const where = `The files of this skill (${skillId(skill)}) are in ${directory}, from the working directory. Paths in its instructions start there.`;
+  return joined([skill.basePrompt, where, own, kept]);
+}
+
+function joined(texts: readonly (string | undefined)[]): string | undefined {
+  const whole = texts.filter(isText).join("\n\n");
+  return whole === "" ? undefined : whole;
 }
 
 /** What is asked of the agent first. A skill alone is a request too. */

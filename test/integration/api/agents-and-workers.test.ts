@@ -15,24 +15,35 @@ describe("the catalogue", () => {
   test("tells the agents, what each needs, and their models", async () => {
     const { body } = await call(bench, "/api/v1/agent/catalogue");
 
-    expect(body.agents).toHaveLength(1);
+    expect(body.agents.map(({ name }: { name: string }) => name)).toEqual([
+      "demo",
+      "codex",
+      "claude",
+      "opencode",
+      "gemini",
+      "qwen",
+      "copilot",
+    ]);
+    expect(body.agents[2]).toMatchObject({
+      ...{ name: "claude", version: "0.100.0", installed: false, usable: false, is_default: false },
+      needs: ["Claude Code needs ANTHROPIC_API_KEY.", expect.stringMatching(/^It is installed when/)],
+    });
     expect(body.agents[0]).toMatchObject({
       name: "demo",
       installed: true,
       is_default: true,
       needs: [],
+      usable: true,
       license: "Apache-2.0",
       models: [{ id: "demo", provider: "Errand", vision_supported: true }],
     });
   });
 
-  test("tells the models of all agents, and the default", async () => {
+  test("tells the models of the agents that can be used, and the default", async () => {
     const { body } = await call(bench, "/api/v1/agent/models");
 
-    expect(body).toMatchObject({
-      default_model_id: "demo",
-      models: [{ id: "demo", display_name: "No model" }],
-    });
+    expect(body.default_model_id).toBe("demo");
+    expect(body.models).toMatchObject([{ id: "demo", display_name: "No model" }]);
   });
 
   test("has an agent tried by a real run", async () => {

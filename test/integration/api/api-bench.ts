@@ -33,6 +33,7 @@ import { createPrismaBlobStore } from "../../../src/storage/blob-store.ts";
 import { Database } from "../../../src/storage/database.ts";
 import { createPrismaStorage } from "../../../src/storage/prisma-storage.ts";
 import { systemClock } from "../../../src/system-clock.ts";
+import { agentChoice } from "../../support/agent-choice.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/test-database.ts";
 import { watchAnswers } from "../../support/watch-answers.ts";
 
@@ -124,7 +125,7 @@ export class TestClock implements Clock {
 
 export const PUBLIC_URL = "http://127.0.0.1:8787";
 const SECRET = "a secret of this test";
-const AGENTS = { names: new Set(["demo", "codex"]), defaultName: "demo" };
+const AGENTS = agentChoice("demo", "codex");
 
 /** The whole HTTP side on a real database, listening on a free port. */
 export async function startBench(options: BenchOptions = {}): Promise<ApiBench> {
@@ -152,7 +153,12 @@ export async function startBench(options: BenchOptions = {}): Promise<ApiBench> 
   const server = await createServer({
     runs,
     skills: new SkillCatalogue(skillParts),
-    catalogue: createCatalogueView(createCatalogue(), "demo"),
+    catalogue: createCatalogueView({
+      catalogue: createCatalogue(),
+      servers: {},
+      setting: "auto",
+      programs: { isThere: async ({ isDemo }) => isDemo },
+    }),
     doctor: new Doctor({ checks: options.checks ?? [], clock, log: skillParts.log }),
     knownPeople: new KnownPeople({ people: storage.people, news: told, clock }),
     storage: { ...storage, answers: options.answers?.(storage.answers) ?? storage.answers },

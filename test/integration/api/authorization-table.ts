@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { ERROR_CODES } from "../../../src/core/errors.ts";
 import type { Scope } from "../../../src/core/people/api-key.ts";
 
 /** Who may call a route, as it is documented: not read from the route, but held against it. */
@@ -41,6 +42,7 @@ export const ROUTES: Readonly<Record<string, Entry>> = {
   "GET /api/v1/openapi.json": "open",
   "GET /docs": "open",
   "GET /docs/scalar.js": "open",
+  ...Object.fromEntries(ERROR_CODES.map((code) => [`GET /problems/${code}`, "open"] as const)),
   "GET /signin": "open",
   "POST /signin": "open",
   "POST /signout": "open",

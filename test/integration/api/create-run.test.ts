@@ -73,7 +73,7 @@ describe("creating a run", () => {
     expect(run.title).toBe("x");
   });
 
-  test("what no agent uses yet is kept and given back, and an empty budget asks for nothing", async () => {
+  test("what a run is given is given back, what no agent uses and an empty budget too", async () => {
     const config = {
       skills: ["a"],
       mcp_servers: { a: { command: "c" } },
@@ -155,6 +155,17 @@ describe("a request that is refused", () => {
       { config: { mcp_servers: { wiki: { args: [] } } } },
       "config.mcp_servers.wiki",
     ],
+    [
+      "an MCP server with a secret among its arguments",
+      { config: { mcp_servers: { wiki: { command: "c", args: ["--key", "$" + "{KEY}"] } } } },
+      "config.mcp_servers.wiki",
+    ],
+    [
+      "an MCP server that is no address",
+      { config: { mcp_servers: { wiki: { url: "file:///etc/passwd" } } } },
+      "config.mcp_servers.wiki",
+    ],
+    ["a budget of no turns", { config: { budget: { max_turns: 0 } } }, "config.budget.max_turns"],
     ["six images", { images: Array(6).fill({ data: "", mime_type: "image/png" }) }, "images"],
     ["NUL in a text", { prompt: "a\0b" }, "prompt"],
     ["half a character pair", { config: { deep: [{ x: "\ud800" }] } }, "config.deep.0.x"],
@@ -180,8 +191,8 @@ describe("a request that is refused", () => {
   });
 
   test.each([
-    ["config.budget", { config: { budget: { max_turns: 1 } } }],
-    ["config.budget", { config: { budget: { unknown: true } } }],
+    ["config.budget.max_beer", { config: { budget: { max_beer: 1 } } }],
+    ["config.mcp_servers.wiki.warp_id", { config: { mcp_servers: { wiki: { warp_id: "w" } } } }],
   ])("%s is refused rather than dropped", async (member, members) => {
     const answer = await call(bench, "/api/v1/agent/runs", { body: { prompt: "x", ...members } });
 

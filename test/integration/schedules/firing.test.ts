@@ -16,6 +16,7 @@ import { Database } from "../../../src/storage/database.ts";
 import { createPrismaStorage } from "../../../src/storage/prisma-storage.ts";
 import { withSession } from "../../../src/storage/session.ts";
 import { systemClock } from "../../../src/system-clock.ts";
+import { agentChoice } from "../../support/agent-choice.ts";
 import { aPolicy } from "../../support/rule-builders.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/test-database.ts";
 
@@ -170,7 +171,7 @@ function openProcess(): Process {
   const sendJobs = async (_tx: unknown, sent: readonly Job[]) => void jobs.push(...sent);
   const storage = createPrismaStorage({ database, news, clock, sendJobs });
   const writer = new NoticeWriter(() => "http://here", new Map());
-  const agents = { names: new Set(["demo"]), defaultName: "demo" };
+  const agents = agentChoice("demo");
   const skills = { find: () => Promise.reject(new Error("No skill was named.")) };
   const runs = new RunService({
     storage,

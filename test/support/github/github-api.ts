@@ -36,6 +36,7 @@ const SUBJECT =
   /^(\/repos\/[^/]+\/[^/]+\/(?:issues|issues\/comments|pulls\/comments)\/\d+)\/reactions(?:\/(\d+))?$/;
 const PERMISSION = /^\/repos\/([^/]+\/[^/]+)\/collaborators\/([^/]+)\/permission$/;
 const REPLIES = /^(\/repos\/[^/]+\/[^/]+\/pulls\/\d+\/comments)\/(\d+)\/replies$/;
+const PULLS = /^\/repos\/[^/]+\/[^/]+\/pulls$/;
 const COMMENT = /\/comments\/(\d+)$/;
 const ISSUE = /\/issues\/(\d+)$/;
 
@@ -84,7 +85,22 @@ export class GithubApi {
     const number = request.method === "GET" && Number(ISSUE.exec(request.path)?.[1]);
     if (number && this.#world.isPullRequest(number))
       return this.#decorated(await this.#pullAsIssue(request, number));
+    const isTaken =
+      request.method === "POST" && PULLS.test(request.path) && (await this.#pullExists(request));
+    if (isTaken) return isTaken;
     return this.#decorated(await this.#comment(request));
+  }
+
+  /** emulate opens any number of them for one branch. */
+  async #pullExists(request: FrontRequest): Promise<FrontAnswer | undefined> {
+    const { base, head } = asRecord(bodyOf(request));
+    const owner = request.path.split("/")[2];
+    const search = `?${new URLSearchParams({ state: "open", head: `${owner}:${head}`, base: String(base) })}`;
+    const found = await this.#world.service.call({ ...asRead(request, request.path), search });
+    if (found.status !== 200 || found.body.toString() === "[]") return undefined;
+    const message = `A pull request already exists for ${owner}:${head}.`;
+    const errors = [{ resource: "PullRequest", code: "custom", message }];
+    return jsonAnswer(422, { message: "Validation Failed", errors });
   }
 
   #refusal(request: FrontRequest): FrontAnswer | undefined {

@@ -9,7 +9,7 @@ export function viewOf(entry) {
 
 const CLASSES = { state: "line", usage: "line" };
 const MARKS = { completed: "☑", in_progress: "◐", pending: "☐" };
-const TOOL_MARKS = { completed: "✓", failed: "✗", in_progress: "…", pending: "·" };
+const TOOL_MARKS = { completed: "✓", failed: "✗", in_progress: "…", running: "…", pending: "·" };
 
 const VIEWS = {
   message: ({ text }) => [element("pre", { text })],

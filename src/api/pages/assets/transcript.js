@@ -71,6 +71,15 @@ const TAKE = {
     log.put(`followup:${followUpId}`, { kind: "followup", text: message }),
   "approval.requested": (log, { seq, reason }) =>
     log.put(`approval:${seq}`, { kind: "line", text: `Waits for approval: ${reason}` }),
+  "changes.not_kept": (log, { seq, reason }) => log.put(`kept:${seq}`, { kind: "line", text: reason }),
+  "workspace.step": (log, { stepId, title, status, output = "" }) => {
+    const key = `step:${stepId}`;
+    const known = log.find(key);
+    // One that is begun anew prints anew.
+    const before = known?.status === "running" ? known.content[0].text : "";
+    const content = [{ type: "text", text: before + output }];
+    return log.put(key, { kind: "tool", toolKind: "execute", title, status, content });
+  },
   "permission.requested": (log, { request: { permissionId, title, options } }) =>
     log.put(`permission:${permissionId}`, { kind: "question", title, options, answer: undefined }),
   "permission.answered": (log, { permissionId, optionId }) => {

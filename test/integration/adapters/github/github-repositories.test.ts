@@ -31,6 +31,14 @@ test("a repository that the App is installed in is opened by a token for it alon
   });
 });
 
+test("it is opened for writing when that is asked for", async () => {
+  const access = await adapterOn(github).openRepository(url);
+
+  await access?.authorization("write");
+
+  expect(github.calls("POST", TOKENS).at(-1)?.body).toMatchObject({ permissions: { contents: "write" } });
+});
+
 test("a repository that the App is not installed in is not opened", async () => {
   expect(await adapterOn(github).openRepository(addressOf("nobody/nothing"))).toBeUndefined();
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { EventRecorder } from "../../../../src/core/attempts/event-recorder.ts";
+import { EventRecorder, type Told } from "../../../../src/core/attempts/event-recorder.ts";
 import type { AgentUpdate } from "../../../../src/core/ports/agent-runner.ts";
 import type { Redactor } from "../../../../src/core/ports/redactor.ts";
 import { createRedactor } from "../../../../src/redaction.ts";
@@ -218,7 +218,7 @@ describe("the recorder of events", () => {
 
 function aRecorder() {
   const clock = new ManualClock();
-  const batches: (readonly AgentUpdate[])[] = [];
+  const batches: (readonly Told[])[] = [];
   const recorder = new EventRecorder(clock, createRedactor([SECRET]), async (updates) => {
     batches.push(updates);
   });

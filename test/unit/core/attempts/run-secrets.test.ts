@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { AppError } from "../../../../src/core/errors.ts";
 import type { Principal } from "../../../../src/core/people/principal.ts";
+import type { AgentStart } from "../../../../src/core/ports/agent-runner.ts";
 import type { Run } from "../../../../src/core/runs/run.ts";
 import { SecretService } from "../../../../src/core/secrets/secret-service.ts";
 import { createSecretBox } from "../../../../src/secret-box.ts";
@@ -46,7 +47,7 @@ describe("the secrets of a run", () => {
     await perform(ada);
     await perform(bob);
 
-    const [adas, bobs] = bench.agents.starts.map(({ variables }) => variables);
+    const [adas, bobs] = bench.agents.starts.map(secretsOf);
     expect(adas).toEqual({ BOTH: ADAS, TEAMS });
     expect(bobs).toEqual({ BOTH: TEAMS, TEAMS, BOBS });
   });
@@ -143,9 +144,11 @@ describe("the secrets of a run", () => {
     await bench.followUp(id, "Again");
     await quiet();
 
-    expect(bench.agents.starts.map(({ variables }) => variables)).toEqual([
-      { TOKEN: TEAMS },
-      { TOKEN: ADAS },
-    ]);
+    expect(bench.agents.starts.map(secretsOf)).toEqual([{ TOKEN: TEAMS }, { TOKEN: ADAS }]);
   });
 });
+
+/** What an agent was given beside what the platform sets. */
+function secretsOf({ variables: { ERRAND_ARTIFACTS_DIR: _ours, ...secrets } }: AgentStart) {
+  return secrets;
+}

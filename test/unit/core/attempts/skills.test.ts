@@ -30,7 +30,7 @@ describe("a run of a skill", () => {
     const { basePrompt = "" } = bench.agents.starts[0] ?? {};
     expect(basePrompt.split("\n\n")).toEqual([
       "Deploy it with scripts/run.sh.",
-      expect.stringContaining(".skills/deploy, below the working directory"),
+      expect.stringContaining(".skills/deploy, from the working directory"),
       "Softly.",
     ]);
   });

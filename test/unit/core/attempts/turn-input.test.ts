@@ -38,7 +38,7 @@ describe("the words of a turn", () => {
     ] as const;
 
     expect(turnText({ run, followUps: [], again: false, files })).toBe(
-      "Fix it\n\nFiles given with this, below the working directory:\n- attachments/a.txt (text/plain, 3 bytes)",
+      "Fix it\n\nFiles given with this, from the working directory:\n- attachments/a.txt (text/plain, 3 bytes)",
     );
   });
 

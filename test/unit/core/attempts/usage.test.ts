@@ -1,8 +1,9 @@
 import { beforeEach, describe, expect, test } from "vitest";
+import { AppError } from "../../../../src/core/errors.ts";
 import type { RunId } from "../../../../src/core/ids.ts";
-import { CoreBench } from "../../../support/core-bench.ts";
+import { CoreBench, LIMITS } from "../../../support/core-bench.ts";
 import { quiet } from "../../../support/manual-clock.ts";
-import type { Script } from "../../../support/scripted-agents.ts";
+import { type Script, untilCancelled } from "../../../support/scripted-agents.ts";
 
 let bench: CoreBench;
 beforeEach(async () => {
@@ -82,5 +83,120 @@ describe("what a run takes", () => {
     const id = await perform(turn([]));
 
     expect(await bench.run(id)).not.toHaveProperty("costUsd");
+  });
+});
+
+describe("agent and gateway tell of the same calls", () => {
+  test.each([
+    [{ totalTokens: 100, costUsd: 0.5 }, 60, 0.25, 100, 0.5],
+    [{ totalTokens: 40, costUsd: 0.125 }, 60, 0.25, 60, 0.25],
+    [{}, 60, 0.25, 60, 0.25],
+  ])("%j: the larger counts, once", async (models, tokens, costUsd, tokensKept, costKept) => {
+    const id = await perform(async (script) => {
+      bench.gateways.last.call(models);
+      return turn([costUsd], tokens)(script);
+    });
+
+    expect(await bench.run(id)).toMatchObject({ totalTokens: tokensKept, costUsd: costKept });
+  });
+
+  test("a session that is taken up again has told what the gateway knew better", async () => {
+    const id = await perform(
+      async (script) => {
+        bench.gateways.last.call({ costUsd: 0.75 });
+        return turn([0.5])(script);
+      },
+      turn([0.5, 0.625]),
+    );
+
+    expect((await bench.run(id)).costUsd).toBe(0.875);
+  });
+
+  test("the log says of a turn what its agent does not tell", async () => {
+    const id = await perform(async () => {
+      bench.gateways.last.call({ inputTokens: 1, outputTokens: 2, totalTokens: 3 });
+      return { stopReason: "end_turn" };
+    });
+
+    const [ended] = (await bench.events(id)).filter(({ body }) => body.kind === "turn.ended");
+    expect(ended?.body).toMatchObject({ usage: { inputTokens: 1, outputTokens: 2, totalTokens: 3 } });
+  });
+});
+
+describe("what a turn took that was broken off is kept, once", () => {
+  const broken: Script = (script) => {
+    bench.gateways.last.call({ totalTokens: 70, costUsd: 0.25 });
+    return untilCancelled(script);
+  };
+
+  test("by a cancel", async () => {
+    const id = await perform(broken);
+    await bench.cancel(id);
+
+    expect(await bench.run(id)).toMatchObject({ state: "CANCELLED", totalTokens: 70, costUsd: 0.25 });
+  });
+
+  test("by a cancel, with what the agent tells at its end", async () => {
+    const id = await perform(async (script) => {
+      await untilCancelled(script);
+      return {
+        stopReason: "cancelled",
+        usage: { inputTokens: 0, outputTokens: 9, totalTokens: 9 },
+      };
+    });
+    await bench.cancel(id);
+
+    expect((await bench.run(id)).totalTokens).toBe(9);
+  });
+
+  test("by its agent's death", async () => {
+    const id = await perform(async () => {
+      bench.gateways.last.call({ totalTokens: 70 });
+      throw new AppError("agent_process_failed", "It died.");
+    });
+
+    expect(await bench.run(id)).toMatchObject({ state: "ERROR", totalTokens: 70 });
+  });
+
+  test("by a time-out", async () => {
+    const id = await perform(broken);
+    await bench.clock.advance(LIMITS.inactivityMs + 10_000);
+
+    expect(await bench.run(id)).toMatchObject({ state: "ERROR", totalTokens: 70 });
+  });
+
+  test("by its worker's stop, and then the whole turn's", async () => {
+    const stopped = new CoreBench();
+    stopped.agents.scripts.push((script) => {
+      stopped.gateways.last.call({ totalTokens: 70 });
+      return untilCancelled(script);
+    });
+    const { id } = await stopped.create();
+    const stop = new AbortController();
+    const working = stopped.worker().work(id, stop.signal);
+    await quiet();
+    stop.abort();
+    await stopped.clock.advance(10_000);
+    await working;
+    stopped.agents.scripts.push(async () => {
+      stopped.gateways.last.call({ totalTokens: 5 });
+      return { stopReason: "end_turn" };
+    });
+    await stopped.start();
+    await quiet();
+
+    expect(await stopped.run(id)).toMatchObject({ state: "SUCCEEDED", totalTokens: 75 });
+  });
+
+  test("by the death of its worker, as far as it was told before", async () => {
+    const id = await perform((script) => {
+      bench.gateways.last.call({ totalTokens: 70 });
+      script.say("at it");
+      return untilCancelled(script);
+    });
+
+    await bench.clock.advance(100);
+
+    expect(await bench.run(id)).toMatchObject({ state: "INPROGRESS", totalTokens: 70 });
   });
 });

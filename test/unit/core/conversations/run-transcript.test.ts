@@ -260,3 +260,63 @@ function question(optionId: string | null): RunEventBody[] {
     { kind: "permission.answered", permissionId: "p", optionId },
   ];
 }
+
+describe("the preparation", () => {
+  const step = (status: "running" | "completed" | "failed", output?: string): RunEventBody => ({
+    kind: "workspace.step",
+    stepId: "1",
+    title: "npm ci",
+    status,
+    ...(output === undefined ? {} : { output }),
+  });
+
+  test("is shown as commands, with what they printed in all", () => {
+    const blocks = blocksOf(
+      told(step("running", "one\n"), step("running", "two\n"), step("completed"), FIRST)[0],
+    );
+
+    expect(blocks.slice(1)).toEqual([
+      expect.objectContaining({ type: "action", category: "command", name: "npm ci" }),
+      expect.objectContaining({ type: "action_result", state: "completed", output: "one\ntwo\n" }),
+    ]);
+  });
+
+  test("that is done again prints anew", () => {
+    const again = [step("running", "one"), step("failed"), step("running", "two"), step("completed", "!")];
+
+    expect(resultOf(...again)).toMatchObject({ state: "completed", output: "two!" });
+  });
+});
+
+test("a follow-up that the running turn took stands in that turn", () => {
+  const steps = told(
+    FIRST,
+    { kind: "agent.message", text: "I begin." },
+    {
+      kind: "followup.received",
+      followUpId: "f",
+      message: "Mind the tests.",
+      authorId: "a",
+      delivery: "steer",
+    },
+    { kind: "followup.steered", followUpId: "f" },
+    { kind: "agent.message", text: "I do." },
+    END,
+  );
+
+  expect(steps).toHaveLength(1);
+  expect(blocksOf(steps[0]).map((block) => Object(block).text)).toEqual([
+    run.prompt,
+    "I begin.",
+    "Mind the tests.",
+    "I do.",
+  ]);
+});
+
+test("what could not be kept of the work is told", () => {
+  const [step] = told(FIRST, { kind: "changes.not_kept", reason: "No room." }, END);
+
+  expect(blocksOf(step)).toContainEqual(
+    expect.objectContaining({ type: "event", name: "changes.not_kept", data: { reason: "No room." } }),
+  );
+});

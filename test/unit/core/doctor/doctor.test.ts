@@ -33,7 +33,8 @@ function catalogue(defaultName: string, ...missing: readonly string[]) {
   const entries = ["one", "two"].map(
     (name): CatalogueEntry => ({
       ...{ name, displayName: name, description: "", models: [] },
-      ...{ installed: !missing.includes(name), needs: missing.includes(name) ? ["Its key is missing."] : [] },
+      ...{ installed: false, usable: !missing.includes(name) },
+      needs: missing.includes(name) ? ["Its key is missing."] : ["It is yet to be installed."],
     }),
   );
   return { defaultName, list: async () => entries };
@@ -52,8 +53,8 @@ test.each<[string, Check, string, RegExp]>([
   ["sandboxes", sandboxCheck(workers(true, true)), "ok", /bubblewrap\.$/],
   ["an open sandbox", sandboxCheck(workers(true, false)), "warn", /1 of 2/],
   ["all agents", agentsCheck(catalogue("one")), "ok", /one, two/],
-  ["an agent that lacks something", agentsCheck(catalogue("one", "two")), "warn", /two: Its key/],
-  ["a default agent that does", agentsCheck(catalogue("one", "one")), "fail", /one: Its key/],
+  ["an agent that lacks something", agentsCheck(catalogue("one", "two")), "ok", /^Ready: one\. Default: one/],
+  ["a default agent that does", agentsCheck(catalogue("one", "one")), "fail", /one, does no runs. Its key/],
   ["an address for all", publicUrlCheck(THERE, ["chat"]), "ok", /example/],
   ["one of this machine alone", publicUrlCheck(HERE, []), "ok", /this machine/],
   ["one of this machine that is posted", publicUrlCheck(HERE, ["chat"]), "warn", /nobody else/],

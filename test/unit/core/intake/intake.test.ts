@@ -34,6 +34,19 @@ describe("a message that names the bot", () => {
     expect(bench.kindsShown()).toEqual(["seen", "card"]);
   });
 
+  test("is kept with what the platform said of the place when it was asked", async () => {
+    const authorize = bench.adapter.authorize.bind(bench.adapter);
+    const proven = { head: { branch: "feature" } };
+    bench.adapter.authorize = async (message) => {
+      const allowed = await authorize(message);
+      return allowed.allowed ? { ...allowed, provenance: proven } : allowed;
+    };
+
+    await bench.receive({ text: "Fix it" });
+
+    expect((await bench.currentRun()).provenance).toMatchObject({ ...proven, permission: "member" });
+  });
+
   test("shows how the run ends, in its card and in its words", async () => {
     await bench.receive({ text: "Fix it" });
     await bench.clock.advance(1_000);

@@ -9,6 +9,7 @@ import {
   decideTurnStart,
 } from "../../../../src/core/attempts/decide-attempt.ts";
 import { LeaseLost, LeaseWriter } from "../../../../src/core/attempts/lease-writer.ts";
+import { decideSteered } from "../../../../src/core/attempts/steering.ts";
 import { AppError, type ErrorCode } from "../../../../src/core/errors.ts";
 import { type LeaseToken, newId, type RunId } from "../../../../src/core/ids.ts";
 import type { Principal } from "../../../../src/core/people/principal.ts";
@@ -24,6 +25,7 @@ import { NoticeWriter } from "../../../../src/core/threads/notice-writer.ts";
 import { MemoryNews } from "../../../../src/news/memory-news.ts";
 import { MemorySkillLibrary } from "../../../../src/skills/memory-skill-library.ts";
 import { createMemoryStorage } from "../../../../src/storage/memory/memory-storage.ts";
+import { agentChoice } from "../../../support/agent-choice.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
 import { aPolicy } from "../../../support/rule-builders.ts";
 import { aPrincipal } from "../../../support/run-builders.ts";
@@ -60,7 +62,7 @@ export class LifeBench {
 
   private constructor(person: Principal) {
     this.#person = person;
-    const agents = { names: new Set<string>(), defaultName: "scripted" };
+    const agents = agentChoice("scripted");
     const [storage, clock] = [this.#storage, this.#clock];
     const rules = runRules({ storage, clock, news: new MemoryNews() });
     const library = new MemorySkillLibrary();
@@ -146,6 +148,16 @@ export class LifeBench {
   async say(): Promise<void> {
     await this.#work("turn", async ({ writer }) => {
       await writer.write((edit) => edit.record({ kind: "agent.message", text: "hm" }));
+      return "turn";
+    });
+  }
+
+  async steer(): Promise<void> {
+    await this.#work("turn", async ({ writer }) => {
+      await writer.write((edit) => {
+        const [first] = edit.subject.waiting;
+        if (first !== undefined) decideSteered(edit, first.id);
+      });
       return "turn";
     });
   }

@@ -1,0 +1,144 @@
+import type { ArtifactBody } from "../artifacts/artifact.ts";
+import type { ChangeSite } from "../ports/changes.ts";
+import type { PushedBranch } from "../ports/gateway.ts";
+import type { PullRequest } from "../ports/pull-requests.ts";
+import { type HomeRepository, homeRepositoryOf } from "../runs/home-repository.ts";
+import type { Run } from "../runs/run.ts";
+import { isSameRepository } from "../skills/repositories.ts";
+import type { RepositoryName } from "../skills/skill.ts";
+import type { AttemptParts } from "./attempt-parts.ts";
+import { fewTries } from "./few-tries.ts";
+import { type KeepPullRequestParts, keepPullRequest } from "./keep-pull-request.ts";
+import { commitMessageOf, pullRequestWords } from "./pull-request-words.ts";
+import { untilAvailable } from "./until-available.ts";
+
+export interface PullRequestDeskParts
+  extends Pick<AttemptParts, "changes" | "pullRequests" | "settings" | "writer">,
+    KeepPullRequestParts {
+  readonly site: ChangeSite;
+  readonly clean: <T>(value: T) => T;
+  readonly problem: (what: string, error: unknown) => void;
+}
+
+export interface Settled {
+  /** Of the pull request that people should look at. */
+  readonly url?: string;
+  /** All that the run changed in it is in a pull request. */
+  readonly handedOver?: RepositoryName;
+}
+
+/**
+ * The pull requests of a run: those of branches that its agent pushed, and the platform's own for work that was asked for
+ * in a repository and that the agent left unpushed. Everything is found again by its branch, so that a worker that takes
+ * the run up later goes on where another was lost.
+ */
+export class PullRequestDesk {
+  readonly #parts: PullRequestDeskParts;
+  readonly #home: HomeRepository | undefined;
+  /** Pushes that were looked at. */
+  #seen = 0;
+
+  constructor(parts: PullRequestDeskParts) {
+    this.#parts = parts;
+    this.#home = homeRepositoryOf(parts.run);
+  }
+
+  /**
+   * After a turn that changed these repositories; undefined: nobody knows which. When the run `isDone`, what its agent
+   * left unpushed is handed over as well.
+   */
+  async settle(isDone: boolean, changed: readonly RepositoryName[] | undefined): Promise<Settled> {
+    const pushed = this.#newPushes();
+    let shown: PullRequest | undefined;
+    for (const branch of pushed) shown = (await this.#ofBranch(branch, isDone)) ?? shown;
+    const home = this.#home;
+    const known = shown === undefined ? {} : { url: shown.url };
+    if (home === undefined || !isDone || isAmong(pushed, home)) return known;
+    const before = isAmong(changed ?? [home], home) ? undefined : await this.#lastOfRun();
+    if (before !== undefined)
+      return { url: before.url, ...(this.#isOwn(before) ? { handedOver: home } : {}) };
+    const opened = await this.#handOver(home);
+    return opened === undefined ? known : { url: opened.url, handedOver: home };
+  }
+
+  /** Where earlier turns handed over what there is, a turn that changed nothing has nothing to hand over. */
+  async #lastOfRun(): Promise<PullRequestBody | undefined> {
+    const { clock, run, storage } = this.#parts;
+    const artifacts = await untilAvailable(clock, () => storage.files.artifactsOf([run.id]));
+    const bodies = artifacts.flatMap(({ body }) => (body.type === "PULL_REQUEST" ? [body] : []));
+    return bodies.findLast((body) => this.#isOwn(body)) ?? bodies.at(-1);
+  }
+
+  #isOwn({ branch }: PullRequestBody): boolean {
+    return branch === branchOf(this.#parts.run);
+  }
+
+  #newPushes(): readonly PushedBranch[] {
+    const { pushes } = this.#parts.site.gateway.traffic;
+    const fresh = pushes.slice(this.#seen);
+    this.#seen = pushes.length;
+    return fresh.filter(({ branch }) => branch !== branchOf(this.#parts.run));
+  }
+
+  /** The agent opened one for its branch, or we do where the work was asked for in that repository. */
+  #ofBranch(branch: PushedBranch, isDone: boolean): Promise<PullRequest | undefined> {
+    const { clock, problem, pullRequests, run } = this.#parts;
+    return this.#attempt(`The pull request of ${branch.branch} was not found`, problem, async () => {
+      const found = await fewTries(clock, () => pullRequests.find(run.teamId, branch, branch.branch));
+      const home = this.#home;
+      const isOurs = isDone && home !== undefined && isSameRepository(home, branch);
+      return found ?? (isOurs ? await this.#open(home, branch.branch) : undefined);
+    });
+  }
+
+  #handOver(home: HomeRepository): Promise<PullRequest | undefined> {
+    const { changes, clean, problem, run, settings, site, writer } = this.#parts;
+    if (settings.pullRequests === "off") return Promise.resolve(undefined);
+    return this.#attempt("The pull request could not be opened", problem, async () => {
+      const message = clean(commitMessageOf(run, writer.sessionLink(run)));
+      const repository = { owner: home.owner, name: home.name };
+      const pushed = await changes.push(site, { repository, branch: branchOf(run), message });
+      return pushed && this.#open(home, pushed.branch);
+    });
+  }
+
+  async #open(home: HomeRepository, branch: string): Promise<PullRequest | undefined> {
+    const { clean, clock, pullRequests, run, settings, writer } = this.#parts;
+    if (settings.pullRequests === "off" || branch === home.branch) return undefined;
+    const draft = {
+      teamId: run.teamId,
+      repository: { owner: home.owner, name: home.name },
+      branch,
+      ...(home.branch === undefined ? {} : { base: home.branch }),
+      ...clean(pullRequestWords(run, writer.sessionLink(run))),
+      isDraft: settings.pullRequests === "draft",
+    };
+    return fewTries(clock, () => pullRequests.open(draft));
+  }
+
+  async #attempt(
+    what: string,
+    problem: PullRequestDeskParts["problem"],
+    work: () => Promise<PullRequest | undefined>,
+  ): Promise<PullRequest | undefined> {
+    try {
+      const found = await work();
+      if (found !== undefined) await keepPullRequest(this.#parts, found);
+      return found;
+    } catch (error) {
+      problem(what, error);
+      return undefined;
+    }
+  }
+}
+
+type PullRequestBody = Extract<ArtifactBody, { readonly type: "PULL_REQUEST" }>;
+
+function isAmong(repositories: readonly RepositoryName[], wanted: RepositoryName): boolean {
+  return repositories.some((each) => isSameRepository(each, wanted));
+}
+
+/** By the random end of its id: runs of one minute begin alike, and one must not move another's branch. */
+function branchOf({ id }: Run): string {
+  return `errand/${id.slice(id.lastIndexOf("-") + 1)}`;
+}

@@ -1,0 +1,24 @@
+import { z } from "zod";
+import { PULL_REQUEST_SETTINGS, type WorkSettings } from "./core/attempts/attempt-parts.ts";
+
+const MINUTE_MS = 60_000;
+/** A job of the queue lasts a day. */
+const MAX_MINUTES = 23 * 60;
+
+const minutes = (usual: number) => z.coerce.number().positive().max(MAX_MINUTES).default(usual);
+
+export const workVariables = {
+  ERRAND_INACTIVITY_MINUTES: minutes(15),
+  ERRAND_TURN_MINUTES: minutes(120),
+  ERRAND_RUN_MINUTES: minutes(360),
+  ERRAND_PULL_REQUESTS: z.enum(PULL_REQUEST_SETTINGS).default("draft"),
+};
+
+export function workSettingsOf(given: z.infer<z.ZodObject<typeof workVariables>>): WorkSettings {
+  return {
+    inactivityMs: given.ERRAND_INACTIVITY_MINUTES * MINUTE_MS,
+    turnMs: given.ERRAND_TURN_MINUTES * MINUTE_MS,
+    runMs: given.ERRAND_RUN_MINUTES * MINUTE_MS,
+    pullRequests: given.ERRAND_PULL_REQUESTS,
+  };
+}

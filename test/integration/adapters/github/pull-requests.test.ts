@@ -1,0 +1,206 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { GithubDeps } from "../../../../src/adapters/github/index.ts";
+import type { PullRequestAccess } from "../../../../src/core/ports/pull-requests.ts";
+import { type EmulatedGithub, startEmulatedGithub } from "../../../support/emulated-github.ts";
+import { loopbackOnlyFetch } from "../../../support/loopback-only.ts";
+import { adapterOn, fetchWith, heard, refusing } from "./setup.ts";
+
+const PULLS = /\/repos\/acme\/widgets\/pulls$/;
+
+let github: EmulatedGithub;
+let branches = 0;
+
+beforeAll(async () => {
+  github = await startEmulatedGithub();
+});
+beforeEach(() => github.faults.clear());
+afterAll(() => github.stop());
+
+async function accessOf(deps: Partial<GithubDeps> = {}): Promise<PullRequestAccess> {
+  const { name, owner } = github.repo;
+  const access = await adapterOn(github, deps).openPullRequests({ owner, name });
+  if (access === undefined) throw new Error("The repository was not opened.");
+  return access;
+}
+
+function aDraft(changes: Partial<Parameters<PullRequestAccess["open"]>[0]> = {}) {
+  branches += 1;
+  const words = { title: "Fix the parser", body: "Made by a run.", isDraft: true };
+  return { branch: `errand/${branches}`, ...words, ...changes };
+}
+
+/** GitHub, refusing with these words whatever `refuses` says of a body. */
+function picky(message: string, refuses: (body: Record<string, unknown>) => boolean): typeof fetch {
+  return async (input, init) => {
+    const isCreate = init?.method === "POST" && PULLS.test(new URL(String(input)).pathname);
+    const answer = { message: "Validation Failed", errors: [{ resource: "PullRequest", message }] };
+    if (isCreate && refuses(JSON.parse(String(init.body)))) return Response.json(answer, { status: 422 });
+    return loopbackOnlyFetch(input, init);
+  };
+}
+
+describe("a pull request", () => {
+  test("is opened as a draft onto the default branch, in the name of the App", async () => {
+    const draft = aDraft();
+
+    const opened = await (await accessOf()).open(draft);
+
+    const [call] = github.calls("POST", PULLS).slice(-1);
+    expect(call).toMatchObject({
+      actor: github.app.botLogin,
+      body: { title: "Fix the parser", head: draft.branch, base: "main", body: draft.body, draft: true },
+    });
+    const number = Number(opened?.url.split("/").at(-1));
+    expect(opened).toEqual({
+      url: expect.stringMatching(/\/acme\/widgets\/pull\/\d+$/),
+      branch: draft.branch,
+      thread: {
+        adapter: "github",
+        installation: String(github.app.installationId),
+        key: `${github.repo.id}/issues/${number}`,
+      },
+    });
+  });
+
+  test("is one, however often it is opened; and what is said on it arrives under its thread", async () => {
+    const draft = aDraft();
+    const access = await accessOf();
+
+    const [first, second] = [await access.open(draft), await access.open(draft)];
+
+    expect(second).toEqual(first);
+    expect(await access.find(draft.branch)).toEqual(first);
+    const number = Number(first?.url.split("/").at(-1));
+    const comment = await github.commentAs("wendy", number, "@errand more");
+    expect(await heard(adapterOn(github), comment)).toMatchObject(first?.thread ?? {});
+  });
+
+  test("whose opening broke off after GitHub did it is found", async () => {
+    const draft = aDraft();
+    const access = await accessOf();
+    github.faults.next({ method: "POST", path: PULLS, kind: "drop-after-write" });
+
+    await expect(access.open(draft)).rejects.toMatchObject({ retryable: true });
+    const found = await access.open(draft);
+
+    expect(found?.branch).toBe(draft.branch);
+    expect(github.calls("POST", PULLS).filter(({ body }) => isAbout(body, draft.branch))).toHaveLength(1);
+  });
+
+  test("that somebody opens in the same moment is found", async () => {
+    const draft = aDraft();
+    let isHidden = true;
+    const fetch = fetchWith((request) => {
+      const isLook = request.method === "GET" && PULLS.test(new URL(request.url).pathname);
+      if (!isLook || !isHidden) return undefined;
+      isHidden = false;
+      return Response.json([]);
+    });
+    const first = await (await accessOf()).open(draft);
+
+    expect(await (await accessOf({ fetch })).open(draft)).toEqual(first);
+    expect(github.calls("POST", PULLS).at(-1)?.outcome).toBe("422");
+  });
+
+  test("is ready for review where the repository has no drafts", async () => {
+    const draft = aDraft();
+    const fetch = picky("Draft pull requests are not supported in this repository.", (body) => !!body.draft);
+
+    const opened = await (await accessOf({ fetch })).open(draft);
+
+    expect(opened?.branch).toBe(draft.branch);
+    expect(github.calls("POST", PULLS).at(-1)?.body).toMatchObject({ draft: false });
+  });
+
+  test("goes into the branch that it was asked for on, or into the default branch when that is gone", async () => {
+    const onto = aDraft({ base: "feature", isDraft: false });
+    await (await accessOf()).open(onto);
+    expect(github.calls("POST", PULLS).at(-1)?.body).toMatchObject({ base: "feature", draft: false });
+
+    const gone = aDraft({ base: "merged" });
+    const fetch = picky('field: "base", code: "invalid"', ({ base }) => base === "merged");
+    await (await accessOf({ fetch })).open(gone);
+    expect(github.calls("POST", PULLS).at(-1)?.body).toMatchObject({ base: "main", head: gone.branch });
+  });
+
+  test.each([
+    ["from the default branch", () => aDraft({ branch: "main" }), undefined],
+    ["of a branch with nothing on it", () => aDraft(), "No commits between main and errand/x"],
+  ])("%s is none", async (_what, draftOf, words) => {
+    const deps = words === undefined ? {} : { fetch: picky(words, () => true) };
+
+    expect(await (await accessOf(deps)).open(draftOf())).toBeUndefined();
+  });
+
+  test("of another branch is not this one's", async () => {
+    const access = await accessOf();
+    await access.open(aDraft());
+
+    expect(await access.find("errand/nobody")).toBeUndefined();
+  });
+});
+
+describe("what GitHub refuses", () => {
+  test.each([
+    [{ kind: "429", retryAfterSeconds: 30 } as const, 30_000],
+    [{ kind: "secondary-limit", retryAfterSeconds: 7 } as const, 7_000],
+    [{ kind: "502" } as const, undefined],
+  ])("for now (%j) can be tried again", async (fault, retryAfterMs) => {
+    github.faults.next({ method: "POST", path: PULLS, ...fault });
+
+    const attempt = (await accessOf()).open(aDraft());
+
+    const options = retryAfterMs === undefined ? {} : { retryAfterMs };
+    await expect(attempt).rejects.toMatchObject({ code: "resource_unavailable", retryable: true, options });
+  });
+
+  test("for good is told", async () => {
+    const fetch = refusing(PULLS, 403, "Resource not accessible by integration");
+
+    const attempt = (await accessOf({ fetch })).open(aDraft());
+
+    await expect(attempt).rejects.toMatchObject({
+      code: "not_authorized",
+      retryable: false,
+      message: expect.stringContaining("not accessible by integration"),
+    });
+  });
+
+  test("a repository that the App is not installed in is not opened", async () => {
+    const name = { owner: "nobody", name: "nothing" };
+
+    expect(await adapterOn(github).openPullRequests(name)).toBeUndefined();
+  });
+});
+
+describe("a request in a pull request", () => {
+  test("is about its branch", async () => {
+    const pull = await github.openPullRequest("wendy", { title: "P", body: "", branch: "feature-1" });
+    const adapted = adapterOn(github);
+    const message = await heard(adapted, await github.commentAs("wendy", pull.number, "@errand go on"));
+
+    expect(await adapted.adapter.authorize(message)).toMatchObject({
+      allowed: true,
+      provenance: { head: { branch: "feature-1" } },
+    });
+  });
+
+  test("of a fork is about no branch of ours", async () => {
+    const pull = await github.openPullRequest("wendy", { title: "P", body: "", branch: "feature-2" });
+    const message = await heard(
+      adapterOn(github),
+      await github.commentAs("wendy", pull.number, "@errand go on"),
+    );
+    const fork = { head: { ref: "main", repo: { id: 999_999 } } };
+    const fetch = fetchWith(({ url }) => (/\/pulls\/\d+$/.test(url) ? Response.json(fork) : undefined));
+
+    const allowed = await adapterOn(github, { fetch }).adapter.authorize(message);
+
+    expect(allowed).toMatchObject({ allowed: true });
+    expect(allowed).not.toHaveProperty("provenance");
+  });
+});
+
+function isAbout(body: unknown, branch: string): boolean {
+  return JSON.stringify(body).includes(`"head":"${branch}"`);
+}

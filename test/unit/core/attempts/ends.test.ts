@@ -1,0 +1,220 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import { AppError, type ErrorCode } from "../../../../src/core/errors.ts";
+import type { Clock } from "../../../../src/core/ports/clock.ts";
+import type { Budget, Run } from "../../../../src/core/runs/run.ts";
+import { CoreBench, LEASE_MS, LIMITS } from "../../../support/core-bench.ts";
+import { quiet } from "../../../support/manual-clock.ts";
+import { END_TURN, type Script, untilCancelled } from "../../../support/scripted-agents.ts";
+
+let bench: CoreBench;
+beforeEach(() => {
+  bench = new CoreBench();
+});
+
+async function perform(budget: Budget = {}): Promise<Run> {
+  await bench.start();
+  const { id } = await bench.create({
+    config: { budget, mcp_servers: { wiki: { command: "w", env: {} } } },
+  });
+  await quiet();
+  await bench.clock.advance(LIMITS.inactivityMs + LEASE_MS);
+  return bench.run(id);
+}
+
+/** An agent that fails with this, as its driver tells it. */
+function failing(code: ErrorCode, message: string): () => void {
+  return () => {
+    bench.agents.scripts.push(async () => {
+      throw new AppError(code, message);
+    });
+  };
+}
+
+function ending(script: Script): () => void {
+  return () => {
+    bench.agents.scripts.push(script);
+  };
+}
+
+/** The contract's table (§10), line by line. */
+describe("what ends a run how", () => {
+  test.each<[string, () => void, string, ErrorCode, RegExp]>([
+    [
+      "clone or setup command fails",
+      () => bench.workspaces.prepareFaults.push(new AppError("environment_setup_failed", "npm ci failed")),
+      "FAILED",
+      "environment_setup_failed",
+      /npm ci/,
+    ],
+    [
+      "an MCP server cannot be started",
+      () =>
+        bench.agents.beforeStart.push(() =>
+          Promise.reject(new AppError("environment_setup_failed", "MCP server wiki: not found")),
+        ),
+      "FAILED",
+      "environment_setup_failed",
+      /wiki/,
+    ],
+    [
+      "the model refuses the key",
+      failing("external_authentication_required", "401 bad key"),
+      "FAILED",
+      "external_authentication_required",
+      /401/,
+    ],
+    ["no credit", failing("insufficient_credits", "no credit"), "FAILED", "insufficient_credits", /credit/],
+    ["the model is away", failing("resource_unavailable", "500"), "ERROR", "resource_unavailable", /500/],
+    ["a refusal", ending(async () => ({ stopReason: "refusal" })), "FAILED", "invalid_request", /refused/],
+    [
+      "max_tokens",
+      ending(async () => ({ stopReason: "max_tokens" })),
+      "FAILED",
+      "invalid_request",
+      /token limit/,
+    ],
+    [
+      "max_turn_requests",
+      ending(async () => ({ stopReason: "max_turn_requests" })),
+      "FAILED",
+      "invalid_request",
+      /limit of requests/,
+    ],
+    [
+      "our budget",
+      ending((turn) => {
+        bench.gateways.last.call({ totalTokens: 11 });
+        return untilCancelled(turn);
+      }),
+      "FAILED",
+      "budget_exceeded",
+      /11 of 10 tokens/,
+    ],
+    [
+      "no sign of life",
+      ending(() => new Promise(() => undefined)),
+      "ERROR",
+      "infrastructure_timeout",
+      /sign of life/,
+    ],
+    ["the agent died", failing("agent_process_failed", "exit 137"), "ERROR", "agent_process_failed", /137/],
+  ])("%s", async (_cause, arrange, state, errorCode, message) => {
+    arrange();
+
+    const run = await perform({ max_tokens: 10 });
+
+    expect(run).toMatchObject({
+      state,
+      statusMessage: { errorCode, message: expect.stringMatching(message) },
+      turnOpen: false,
+    });
+    expect(run).not.toHaveProperty("lease");
+    expect([bench.agents.open, bench.clock.pending]).toEqual([0, 0]);
+    expect(bench.gateways.opened.every(({ isOpen }) => !isOpen)).toBe(true);
+  });
+});
+
+test("an agent that ends well without a word has a run that ends well without one", async () => {
+  bench.agents.scripts.push(async () => END_TURN);
+
+  expect(await perform()).toMatchObject({ state: "SUCCEEDED", answer: "" });
+});
+
+test("a run that takes its worker down three times is given up; its slot is free, others go on", async () => {
+  const { id } = await bench.create();
+  for (let times = 0; times < 3; times += 1) {
+    const { clock, news } = new CoreBench();
+    bench.agents.scripts.push(() => new Promise(() => undefined));
+    void bench.worker({ clock, news }).work(id, new AbortController().signal);
+    await quiet();
+    await bench.clock.advance(2 * LEASE_MS);
+    await bench.worker().recover(id);
+  }
+  expect(await bench.run(id)).toMatchObject({
+    state: "ERROR",
+    statusMessage: { errorCode: "internal_error", message: expect.stringContaining("3 times") },
+  });
+  expect(await bench.run(id)).not.toHaveProperty("lease");
+
+  await bench.start();
+  const other = await bench.create();
+  await quiet();
+
+  expect((await bench.run(other.id)).state).toBe("SUCCEEDED");
+  expect(await bench.run(id)).toMatchObject({ state: "ERROR", attempt: 3 });
+});
+
+test("an agent that dies each time ends its run each time, with its own reason, and is not tried again", async () => {
+  const dies: Script = async () => {
+    throw new AppError("agent_process_failed", "The agent exited with code 137.");
+  };
+  bench.agents.scripts.push(dies, dies, dies);
+  const { id } = await perform();
+
+  for (let times = 0; times < 2; times += 1) await bench.followUp(id, "again");
+
+  expect(await bench.run(id)).toMatchObject({
+    state: "ERROR",
+    attempt: 3,
+    statusMessage: { errorCode: "agent_process_failed", message: "The agent exited with code 137." },
+  });
+});
+
+describe("a wall clock that jumps", () => {
+  /** The worker's time of day is another; its timers go on as they do. */
+  function jumping(offset: { ms: number }): Clock {
+    return {
+      now: () => new Date(bench.clock.now().getTime() + offset.ms),
+      every: (ms, tick) => bench.clock.every(ms, tick),
+      after: (ms, ring) => bench.clock.after(ms, ring),
+    };
+  }
+
+  test.each([10 * 60_000, -10 * 60_000])("by %i ms loses no lease and ends no turn", async (ms) => {
+    const offset = { ms: 0 };
+    let finish: () => void = () => undefined;
+    bench.agents.scripts.push(
+      () =>
+        new Promise((resolve) => {
+          finish = () => resolve(END_TURN);
+        }),
+    );
+    await bench.start(bench.worker({ clock: jumping(offset) }));
+    const { id } = await bench.create();
+    await quiet();
+    await bench.clock.advance(LEASE_MS);
+
+    offset.ms = ms;
+    await bench.clock.advance(3 * LEASE_MS);
+    expect(await bench.storage.leases.listLost(10)).toEqual([]);
+    expect(await bench.run(id)).toMatchObject({ state: "INPROGRESS", attempt: 1 });
+    finish();
+    await quiet();
+
+    expect(await bench.run(id)).toMatchObject({ state: "SUCCEEDED", attempt: 1 });
+  });
+
+  test("while the database is away gives nothing up", async () => {
+    const offset = { ms: 0 };
+    let finish: () => void = () => undefined;
+    bench.agents.scripts.push(
+      () =>
+        new Promise((resolve) => {
+          finish = () => resolve(END_TURN);
+        }),
+    );
+    await bench.start(bench.worker({ clock: jumping(offset) }));
+    const { id } = await bench.create();
+    await quiet();
+    bench.faults.isAway = true;
+    finish();
+    await bench.clock.advance(2_000);
+    offset.ms = 10 * 60_000;
+    await bench.clock.advance(2_000);
+
+    bench.faults.isAway = false;
+    await bench.clock.advance(1_000);
+
+    expect(await bench.run(id)).toMatchObject({ state: "SUCCEEDED", attempt: 1 });
+  });
+});

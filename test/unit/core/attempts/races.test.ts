@@ -1,0 +1,92 @@
+import { expect, test } from "vitest";
+import { AppError } from "../../../../src/core/errors.ts";
+import type { RunId } from "../../../../src/core/ids.ts";
+import { CoreBench, LEASE_MS } from "../../../support/core-bench.ts";
+import { quiet } from "../../../support/manual-clock.ts";
+import { END_TURN, untilCancelled } from "../../../support/scripted-agents.ts";
+import { checkLog } from "../runs/life-checks.ts";
+
+const RACES = 1_000;
+/** Twins of a storage grow slow with their rows. */
+const RACES_A_BENCH = 50;
+/** More steps than a run takes from its creation to its end. */
+const STEPS = 250;
+
+async function* races(): AsyncGenerator<{ readonly bench: CoreBench; readonly race: number }> {
+  for (let race = 0; race < RACES; ) {
+    const bench = new CoreBench();
+    await bench.start();
+    for (let end = race + RACES_A_BENCH; race < end; race += 1) yield { bench, race };
+  }
+}
+
+/** As many steps of whatever goes on by promises. */
+async function steps(count: number): Promise<void> {
+  for (let step = 0; step < count; step += 1) await Promise.resolve();
+}
+
+/** Whether the cancel was taken. */
+async function cancelled(bench: CoreBench, id: RunId): Promise<boolean> {
+  try {
+    await bench.runs.cancel(id, await bench.person());
+    return true;
+  } catch (error) {
+    if (error instanceof AppError && error.code === "invalid_request") return false;
+    throw error;
+  }
+}
+
+async function checkEnd(bench: CoreBench, id: RunId): Promise<readonly string[]> {
+  const run = await bench.run(id);
+  const events = await bench.events(id);
+  checkLog(run, events);
+  expect(run).not.toHaveProperty("lease");
+  expect([bench.agents.open, bench.clock.pending]).toEqual([0, 0]);
+  expect(bench.gateways.opened.every(({ isOpen }) => !isOpen)).toBe(true);
+  return events.flatMap(({ body }) => (body.kind === "run.state" ? [body.to] : []));
+}
+
+test("a cancel that races the start, a thousand times, wins: nothing begins after it", async () => {
+  const seen = new Set<string>();
+  for await (const { bench, race } of races()) {
+    bench.agents.scripts.splice(0, Number.POSITIVE_INFINITY, untilCancelled);
+    const { id } = await bench.create();
+    await steps(race % STEPS);
+    const isTaken = cancelled(bench, id);
+    await quiet();
+    await bench.clock.advance(LEASE_MS);
+
+    expect(await isTaken).toBe(true);
+    const states = await checkEnd(bench, id);
+    expect(states.at(-1)).toBe("CANCELLED");
+    expect(states.indexOf("CANCELLED")).toBe(states.length - 1);
+    seen.add(states.join(" "));
+  }
+  // The cancel came while it was claimed, when it was ready, and in its turn.
+  expect(Array.from(seen, (states) => states.split(" ").length).sort()).toEqual([2, 3, 4]);
+});
+
+test("a cancel that races the end, a thousand times: one end, and the answer says which", async () => {
+  const ends = new Set<string>();
+  for await (const { bench, race } of races()) {
+    let finish: () => void = () => undefined;
+    bench.agents.scripts.push(
+      () =>
+        new Promise((resolve) => {
+          finish = () => resolve(END_TURN);
+        }),
+    );
+    const { id } = await bench.create();
+    await quiet();
+    const isTaken = steps(race % 60).then(() => cancelled(bench, id));
+    await steps((race * 7) % 60);
+    finish();
+    await quiet();
+    await bench.clock.advance(LEASE_MS);
+
+    const states = await checkEnd(bench, id);
+    expect(states.slice(3)).toEqual([(await isTaken) ? "CANCELLED" : "SUCCEEDED"]);
+    ends.add(states.at(-1) ?? "");
+  }
+  expect(ends).toEqual(new Set(["CANCELLED", "SUCCEEDED"]));
+});
