@@ -2,6 +2,13 @@ import { defineConfig } from "vitest/config";
 
 /** Whole processes that are killed, cut off and started again: minutes of waiting. `npm run test:slow` runs them. */
 const SLOW = [
+  "test/contract/{pg-boss-queue,queue}.test.ts",
+  "test/integration/api/{server-modes,two-processes}.test.ts",
+  "test/integration/sandboxes/bubblewrap-sandbox.test.ts",
+  "test/integration/workspace/preparation.test.ts",
+  "test/integration/agents/rude-agents.test.ts",
+  "test/integration/storage/migrations.test.ts",
+  "test/e2e/{conversation,run-files}.test.ts",
   "test/integration/faults/**/*.test.ts",
   "test/integration/storage/embedded-postgres-*.test.ts",
   "test/integration/storage/schema-check.test.ts",
