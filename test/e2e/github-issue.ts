@@ -55,10 +55,12 @@ export class GithubIssue {
     return CARD.exec(this.cards.at(-1)?.body ?? "")?.[1] ?? "";
   }
 
-  /** The words for a state that the newest card has shown, one after the other. */
+  /** The words for a state that the newest card here has shown, one after the other. */
   get history(): string[] {
+    const places = [`/issues/${this.number}/comments`, ...this.cards.map(({ id }) => `/comments/${id}`)];
     const writes = this.#world.github.calls(undefined, /\/comments(\/\d+)?$/);
     const bodies = writes
+      .filter(({ path }) => places.some((place) => path.endsWith(place)))
       .filter(({ method, outcome }) => /^(POST|PATCH)$/.test(method) && /^20/.test(outcome))
       .map(({ body }) => String(asRecord(body).body));
     return bodies.filter((body) => CARD.exec(body)?.[1] === this.runId).map(stateIn);

@@ -109,6 +109,36 @@ describe("a comment on GitHub (step 2)", () => {
     });
   });
 
+  test("leaves its work in a pull request, in which it is followed up", async () => {
+    const issue = await GithubIssue.open(world);
+    await issue.comment("@errand write notes.txt hello");
+    const card = await issue.untilCard("Done", /Its pull request:/);
+    const branch = `errand/${issue.runId.slice(-12)}`;
+
+    const run = await world.api.getRun(issue.runId);
+    const [url = "", number] = /http\S+\/pull\/(\d+)/.exec(card.body) ?? [];
+    expect(run.artifacts).toContainEqual(
+      expect.objectContaining({ artifact_type: "PULL_REQUEST", data: { url, branch } }),
+    );
+    const openings = () =>
+      world.github
+        .calls("POST", /\/pulls$/)
+        .filter(({ body }) => JSON.stringify(body).includes(`"head":"${branch}"`));
+    expect(openings()).toMatchObject([
+      { actor: world.github.app.botLogin, body: { title: "The parser is slow", base: "main", draft: true } },
+    ]);
+    expect(await world.gitHost.repositories.read(world.github.repo.fullName, branch, "notes.txt")).toBe(
+      "hello\n",
+    );
+
+    const pull = new GithubIssue(world, Number(number));
+    await pull.comment("@errand read notes.txt");
+    const second = await pull.untilCard("Done", /turn 2/);
+    expect(second.body).toContain("hello");
+    expect(pull.runId).toBe(issue.runId);
+    expect(openings()).toHaveLength(1);
+  });
+
   test("is followed up by a second mention, whose closing words come in the same comment", async () => {
     const issue = await GithubIssue.open(world);
     await issue.comment("@errand write notes.txt first words");

@@ -48,6 +48,11 @@ export class GitRepositories {
     return head;
   }
 
+  /** A file as it is on a branch. */
+  async read(repository: string, branch: string, path: string): Promise<string> {
+    return runGit(this.pathOf(repository), ["cat-file", "blob", `refs/heads/${branch}:${path}`]);
+  }
+
   async remove(): Promise<void> {
     await rm(this.root, { recursive: true, force: true });
   }
