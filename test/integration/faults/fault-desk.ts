@@ -166,6 +166,19 @@ export class FaultDesk {
     );
   }
 
+  /** Nobody can write to the run for the length of `work`. */
+  whileLocked(runId: string, work: () => Promise<void>): Promise<void> {
+    return withSession(this.databaseUrl, SESSION, async (client) => {
+      await client.query("BEGIN");
+      await client.query("SELECT 1 FROM runs WHERE id = $1 FOR UPDATE", [runId]);
+      try {
+        await work();
+      } finally {
+        await client.query("ROLLBACK");
+      }
+    });
+  }
+
   /** What the processes have printed, for a failure. */
   printed(): string {
     const lines = (worker: Worker) =>

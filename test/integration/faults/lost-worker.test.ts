@@ -56,6 +56,37 @@ describe.concurrent("a worker that is lost", LIMIT, () => {
       await desk.check();
     }));
 
+  test("after its agent has ended its turn and before that is stored: the turn is done once more, and visibly (3)", () =>
+    atDesk(async (desk) => {
+      const [gate, mark] = [desk.gate(), desk.mark()];
+      const lost = await desk.start();
+      const runId = await desk.createRun(lost, `${gate.step}\n${mark.step}`);
+      await desk.waitForRow("SELECT 1 FROM run_events WHERE body::text LIKE '%waits in%'");
+      await desk.whileLocked(runId, async () => {
+        await gate.open();
+        await waitFor(async () => (await mark.count()) === 1, { what: "the agent to do its work" });
+        await desk.waitForRow(
+          "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%FOR UPDATE%'",
+        );
+        await lost.end("SIGKILL");
+      });
+
+      const other = await desk.start();
+
+      await other.api.waitForState(runId, "SUCCEEDED", PROMISE_MS);
+      const events = await other.api.events(runId);
+      expect(events.filter(({ kind }) => kind === "attempt.started").map(({ attempt }) => attempt)).toEqual([
+        1, 2,
+      ]);
+      expect(events.filter(({ kind }) => kind === "turn.started").map(({ again }) => again)).toEqual([
+        false,
+        true,
+      ]);
+      expect(events.filter(({ kind }) => kind === "turn.ended")).toHaveLength(1);
+      expect(await mark.count()).toBe(2);
+      await desk.check();
+    }));
+
   test("after the end and before it is told: it is still told, and once (4)", () =>
     atDesk(
       async (desk) => {

@@ -1,0 +1,73 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { PgBoss } from "pg-boss";
+import { expect, test } from "vitest";
+import { waitFor } from "../../support/wait-for.ts";
+import { atDesk, type Worker } from "./fault-desk.ts";
+
+const RUNS = 60;
+const KILLS = 8;
+/** In the middle of work, at a moment that nobody chose. */
+const KILL_WITHIN_MS = 2_500;
+const PATIENCE_MS = 180_000;
+
+test(
+  "two workers that are killed at random moments: each run is done, and ends once (16)",
+  {
+    timeout: 300_000,
+  },
+  () =>
+    atDesk(async (desk) => {
+      const api = await desk.start({ ERRAND_ROLE: "api" });
+      const workers: Worker[] = await Promise.all([
+        desk.start({ ERRAND_ROLE: "worker" }),
+        desk.start({ ERRAND_ROLE: "worker" }),
+      ]);
+      const runIds = await Promise.all(
+        Array.from({ length: RUNS }, (_, index) =>
+          desk.createRun(api, `sleep 0.2\nsay run ${index} is done`),
+        ),
+      );
+
+      for (let kills = 0; kills < KILLS; kills += 1) {
+        await pause(Math.random() * KILL_WITHIN_MS);
+        const [victim] = workers.splice(kills % 2, 1);
+        await victim?.end("SIGKILL");
+        workers.push(await desk.start({ ERRAND_ROLE: "worker" }, victim?.dataDir));
+      }
+
+      const ended = "SELECT count(*)::int AS count FROM runs WHERE state IN ('SUCCEEDED', 'FAILED', 'ERROR')";
+      await waitFor(async () => (await desk.rows<{ count: number }>(ended))[0]?.count === RUNS, {
+        what: "all runs to end",
+        timeoutMs: PATIENCE_MS,
+      });
+      const terminal = await desk.rows<{ times: number; to: string }>(`
+      SELECT count(*)::int AS times, min(body ->> 'to') AS "to" FROM run_events
+       WHERE kind = 'run.state' AND body ->> 'to' IN ('SUCCEEDED', 'FAILED', 'ERROR') GROUP BY run_id`);
+      expect(terminal).toHaveLength(runIds.length);
+      expect(terminal.filter(({ times }) => times !== 1)).toEqual([]);
+      // Who was under way three times when its worker was killed is given up, and nobody else.
+      expect(terminal.filter(({ to }) => to === "FAILED")).toEqual([]);
+      await desk.check();
+    }),
+);
+
+test("a kind of job that only a newer version knows is left alone (18)", { timeout: 120_000 }, () =>
+  atDesk(async (desk) => {
+    const worker = await desk.start();
+    const boss = new PgBoss(desk.databaseUrl);
+    boss.on("error", () => undefined);
+    await boss.start();
+    await boss.createQueue("of-the-next-version");
+    await boss.send("of-the-next-version", { key: "x" }, { retryLimit: 0 });
+    await boss.stop({ graceful: false });
+
+    const runId = await desk.createRun(worker, "say hello");
+
+    await worker.api.waitForState(runId, "SUCCEEDED");
+    const jobs = await desk.rows<{ state: string }>(
+      "SELECT state::text FROM pgboss.job WHERE name = 'of-the-next-version'",
+    );
+    expect(jobs).toEqual([{ state: "created" }]);
+    await desk.check();
+  }),
+);
