@@ -68,7 +68,8 @@ const TYPES: Readonly<Record<keyof Columns, string>> = {
   answer: "text",
   lastWrite: "uuid",
 };
-const COLUMNS = Object.entries(TYPES).map(([member, type]) => ({ name: columnOf(member), type }));
+const MEMBERS = Object.keys(TYPES) as (keyof Columns)[];
+const COLUMNS = MEMBERS.map((member) => ({ member, name: columnOf(member), type: TYPES[member] }));
 const NAMES = COLUMNS.map(({ name }) => name).join(", ");
 
 /** What is to be stored, as it was sent: a row for each new run. */
@@ -172,10 +173,10 @@ function jobPart(text: string, index: number): string {
 function sentAs({ change, jobs, origin }: NewRunRows): Readonly<Record<string, unknown>> {
   const { answer, events, progress } = change;
   const columns: Columns = { ...originColumns(origin), ...progressColumns(progress) };
-  const sent = Object.entries(columns).map(([member, value]) => [
-    columnOf(member),
-    value === Prisma.DbNull ? null : value,
-  ]);
+  const sent = COLUMNS.map(({ member, name }) => {
+    const value = columns[member];
+    return [name, value === Prisma.DbNull ? null : value];
+  });
   return {
     ...Object.fromEntries(sent),
     events: events.map(({ turn, body }, index) => ({ seq: index + 1, turn, body })),

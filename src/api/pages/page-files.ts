@@ -8,15 +8,16 @@ export interface PageFiles {
   readonly run: string;
   readonly signIn: string;
   readonly notFound: string;
+  readonly problem: string;
 }
 
 export async function readPageFiles(): Promise<PageFiles> {
-  const names = ["runs", "run", "sign-in", "not-found"];
+  const names = ["runs", "run", "sign-in", "not-found", "problem"];
   const texts = await Promise.all(
     names.map((name) => readFile(new URL(`${name}.html`, import.meta.url), "utf8")),
   );
-  const [runs = "", run = "", signIn = "", notFound = ""] = texts;
-  return { runs, run, signIn, notFound };
+  const [runs = "", run = "", signIn = "", notFound = "", problem = ""] = texts;
+  return { runs, run, signIn, notFound, problem };
 }
 
 /** Puts values into a page's `{{name}}` places, harmless inside of text and quoted attributes. */
