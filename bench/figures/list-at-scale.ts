@@ -15,6 +15,7 @@ const ANSWERS = 150;
 const WARM_UP_SECONDS = 0.05;
 const LIMIT_SECONDS = 30;
 const FLAT = 1.5;
+const LIST = "/api/v1/agent/runs";
 
 /** A table of runs, and a service on it. */
 interface Table {
@@ -25,7 +26,21 @@ interface Table {
 
 type Question = { readonly name: string; readonly path: string; readonly headers: Service["headers"] };
 
-/** P5: what a page of 50 takes when there are a hundred times as many runs, for every way of asking. */
+/** What one question takes, in ms: a window each. */
+interface Taken {
+  readonly name: string;
+  readonly large: readonly number[];
+  /** The same question to the small table. */
+  readonly same: readonly number[];
+  /** A question to the small table that is answered with as many runs. */
+  readonly asMany: readonly number[];
+}
+
+/**
+ * P5: what a page of 50 takes when there are a hundred times as many runs, for every way of asking. Of few runs, a question
+ * often finds fewer than a page, and a shorter answer is made sooner; so what is held against it is the plain list of the
+ * small table, as long as the answer of the large one.
+ */
 export const listAtScale: Figure = {
   names: ["P5"],
   measure: async (bench) => {
@@ -33,59 +48,78 @@ export const listAtScale: Figure = {
     const small = await prepare(bench, "list_small", rows / SMALLER_BY);
     const large = await prepare(bench, "list_large", rows);
     bench.tell(`P5: lists of ${PAGE} out of ${rows / SMALLER_BY} and of ${rows}`);
-    const told: Row[] = [];
+    const all: Taken[] = [];
     for (const [index, question] of large.questions.entries()) {
       const smaller = small.questions[index];
       if (smaller === undefined) continue;
-      const row = rowOf(
-        question.name,
-        await measure(bench, small.service, smaller, large.service, question),
-        rows,
+      const taken = await measure(bench, small.service, smaller, large.service, question);
+      const [same, asMany] = [medianRatio(taken.large, taken.same), medianRatio(taken.large, taken.asMany)];
+      bench.tell(
+        `  ${taken.name}: ${round(spreadOf(taken.large).median)} ms, ${round(asMany)} (${round(same)})`,
       );
-      bench.tell(`  ${row.what}: ${row.floor} -> ${row.ours}`);
-      told.push(row);
+      all.push(taken);
     }
     await tellPlans(bench, large);
-    return told;
+    return rowsOf(all, rows);
   },
 };
-
-interface Pair {
-  readonly small: number[];
-  readonly large: number[];
-}
 
 async function measure(
   { load, options }: Bench,
   smallService: Service,
   smallQuestion: Question,
   largeService: Service,
-  largeQuestion: Question,
-): Promise<Pair> {
-  const p99Of = async ({ url }: Service, { path, headers }: Question) => {
-    const requests = [{ method: "GET", path, headers } as const];
+  { headers, name, path }: Question,
+): Promise<Taken> {
+  const p99Of = async ({ url }: Service, question: Pick<Question, "path" | "headers">) => {
+    const requests = [{ method: "GET", ...question } as const];
     const limits = { warmUpSeconds: WARM_UP_SECONDS, seconds: LIMIT_SECONDS, answers: ANSWERS };
     return (await load.perform({ url, requests, connections: 1, ...limits })).p99Ms;
   };
-  const pair: Pair = { small: [], large: [] };
+  const answer = await fetch(`${largeService.url}${path}`, { headers });
+  const { runs } = (await answer.json()) as { runs: readonly unknown[] };
+  const asMany = { path: `${LIST}?limit=${Math.max(1, runs.length)}`, headers: smallService.headers };
+  const taken: Record<"large" | "same" | "asMany", number[]> = { large: [], same: [], asMany: [] };
   for (let index = 0; index < options.rounds; index += 1) {
-    pair.small.push(await p99Of(smallService, smallQuestion));
-    pair.large.push(await p99Of(largeService, largeQuestion));
+    taken.same.push(await p99Of(smallService, smallQuestion));
+    taken.large.push(await p99Of(largeService, { path, headers }));
+    taken.asMany.push(await p99Of(smallService, asMany));
   }
-  return pair;
+  return { name, ...taken };
 }
 
-function rowOf(what: string, { small, large }: Pair, rows: number): Row {
-  const ratio = spreadOf(large.map((value, index) => value / (small[index] ?? Number.NaN)));
-  return {
-    figure: "P5",
-    what: `list p99, ${rows} runs: ${what}`,
-    ours: `${round(spreadOf(large).median)} ms`,
-    floor: `${round(spreadOf(small).median)} ms`,
-    ratio: `${round(ratio.median)} (${round(ratio.min)}–${round(ratio.max)})`,
-    goal: `≤ ${FLAT}`,
-    verdict: ratio.median <= FLAT ? "reached" : "MISSED",
+function medianRatio(large: readonly number[], small: readonly number[]): number {
+  return spreadOf(large.map((value, index) => value / (small[index] ?? Number.NaN))).median;
+}
+
+/** All together, and each that is missed. */
+function rowsOf(all: readonly Taken[], rows: number): readonly Row[] {
+  const figure = "P5";
+  const goal = `≤ ${FLAT}`;
+  const summary = (what: string, small: "same" | "asMany"): Row => {
+    const ratios = all.map((taken) => medianRatio(taken.large, taken[small]));
+    const { max, median, min } = spreadOf(ratios);
+    const reached = ratios.filter((ratio) => ratio <= FLAT).length;
+    return {
+      ...{ figure, goal, floor: "" },
+      what: `list p99, ${rows} runs, ${what}`,
+      ours: `${reached} of ${ratios.length}`,
+      ratio: `${round(median)} (${round(min)}–${round(max)})`,
+      verdict: reached === ratios.length ? "reached" : "MISSED",
+    };
   };
+  const missed = all.filter((taken) => medianRatio(taken.large, taken.asMany) > FLAT);
+  return [
+    summary("against an answer as long", "asMany"),
+    summary("against the same question", "same"),
+    ...missed.map((taken) => ({
+      ...{ figure, goal, verdict: "MISSED" as const },
+      what: taken.name,
+      ours: `${round(spreadOf(taken.large).median)} ms`,
+      floor: `${round(spreadOf(taken.asMany).median)} ms`,
+      ratio: round(medianRatio(taken.large, taken.asMany)),
+    })),
+  ];
 }
 
 async function prepare({ folder, postgres, tell, undo }: Bench, name: string, rows: number): Promise<Table> {
@@ -100,7 +134,7 @@ async function prepare({ folder, postgres, tell, undo }: Bench, name: string, ro
 async function questionsOf(url: string, { headers }: Service): Promise<readonly Question[]> {
   const ask = (name: string, parameters: string, of = headers): Question => ({
     name,
-    path: `/api/v1/agent/runs?limit=${PAGE}${parameters === "" ? "" : `&${parameters}`}`,
+    path: `${LIST}?limit=${PAGE}${parameters === "" ? "" : `&${parameters}`}`,
     headers: of,
   });
   const questions = await Promise.all(

@@ -50,6 +50,8 @@ const CONNECT_TIMEOUT_MS = 2_000;
 const STATEMENT_TIMEOUT_MS = 4_000;
 /** A worker that is frozen or cut off within a transaction would keep its locks, and with them the run, for ever. */
 const IDLE_TRANSACTION_TIMEOUT_MS = 5_000;
+/** No statement is so long that it were worth starting processes for it or compiling it, and each takes tens of ms. */
+const SETTINGS = "-c max_parallel_workers_per_gather=0 -c jit=off";
 const TRANSACTION_WAIT_MS = 2_000;
 const TRANSACTION_TIMEOUT_MS = 8_000;
 const CONFLICT_TRIES = 3;
@@ -68,6 +70,7 @@ export class Database implements Statements {
       query_timeout: statementMs,
       statement_timeout: statementMs,
       idle_in_transaction_session_timeout: IDLE_TRANSACTION_TIMEOUT_MS,
+      options: SETTINGS,
       keepAlive: true,
       application_name: "errand",
     });

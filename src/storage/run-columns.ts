@@ -10,13 +10,6 @@ export function selected(members: readonly string[]): string {
   return members.map((member) => `${columnOf(member)} AS "${member}"`).join(", ");
 }
 
-/** What an index takes of a text. Where two texts are the same so far, the whole decides. */
-const INDEXED_LENGTH = 300;
-
-export function indexed(text: string): string {
-  return text.length <= INDEXED_LENGTH ? text : Array.from(text).slice(0, INDEXED_LENGTH).join("");
-}
-
 /** Made for the indexes alone, of what other columns have as well, or judged by the database's clock alone. */
 const NOT_READ: ReadonlySet<string> = new Set([
   "metadataPairs",
@@ -24,6 +17,12 @@ const NOT_READ: ReadonlySet<string> = new Set([
   "modelId",
   "environmentId",
   "leaseExpiresAt",
+  "creatorCode",
+  "environmentCode",
+  "nameCode",
+  "modelCode",
+  "skillCode",
+  "scheduleCode",
 ]);
 
 /** What `runOf` wants of the table `runs`. */

@@ -1,37 +1,45 @@
 import { ARTIFACT_TYPES } from "../core/artifacts/artifact.ts";
-import type { RunFilters } from "../core/runs/run-query.ts";
+import type { RunFilters, RunSort } from "../core/runs/run-query.ts";
 import { Prisma } from "./generated/client.ts";
-import { indexed } from "./run-columns.ts";
 
-const { empty, join, raw, sql } = Prisma;
+const { join, raw, sql } = Prisma;
+
+/** What it depends on how a filter is best said. */
+export interface Outlook {
+  readonly sort: RunSort;
+  /** Metadata pairs that many runs have, as `key=value`. */
+  readonly frequentPairs: ReadonlySet<string>;
+}
 
 type Conditions = {
-  readonly [Filter in keyof RunFilters]-?: (value: NonNullable<RunFilters[Filter]>) => Prisma.Sql;
+  readonly [Filter in keyof RunFilters]-?: (
+    value: NonNullable<RunFilters[Filter]>,
+    outlook: Outlook,
+  ) => Prisma.Sql;
 };
 
 /**
  * A run was updated when it was created or later, but for what the clocks of two processes differ. Where runs are in the
  * order of their updates, this says where those that are created after a time begin.
  */
-const CLOCKS_DIFFER = Prisma.raw("interval '1 day'");
-
-const NAME = sql`config ->> 'name'`;
-const MODEL = sql`coalesce(config #>> '{harness,model_id}', config ->> 'model_id')`;
+const CLOCKS_DIFFER = raw("interval '1 day'");
 
 const CONDITIONS: Conditions = {
   states: ([state, ...others]) =>
     others.length === 0 ? sql`state = ${state}` : sql`state = ANY (${[state, ...others]}::text[])`,
-  name: (name) => sql`${equal("config_name", name)}${whole(name, NAME)}`,
-  modelId: (modelId) => sql`${equal("model_id", modelId)}${whole(modelId, MODEL)}`,
-  creatorId: (creatorId) => sql`creator_id = ${creatorId}::uuid`,
+  name: (name) => coded("name_code", sql`${name}`, sql`config_name = ${name}`),
+  modelId: (modelId) => coded("model_code", sql`${modelId}`, sql`model_id = ${modelId}`),
+  creatorId: (id) => coded("creator_code", sql`${id}::uuid::text`, sql`creator_id = ${id}::uuid`),
   source: (source) => sql`source = ${source}`,
-  createdAfter: (at) =>
-    sql`created_at > ${at}::timestamptz AND updated_at > ${at}::timestamptz - ${CLOCKS_DIFFER}`,
+  createdAfter: (at, { sort }) =>
+    sort === "updated_at"
+      ? sql`updated_at > ${at}::timestamptz - ${CLOCKS_DIFFER} AND ${implied(sql`created_at > ${at}::timestamptz`)}`
+      : sql`created_at > ${at}::timestamptz`,
   createdBefore: (at) => sql`created_at < ${at}::timestamptz`,
   updatedAfter: (at) => sql`updated_at > ${at}::timestamptz`,
-  environmentId: (environmentId) => sql`environment_id = ${environmentId}`,
-  skill: (skill) => sql`skill = ${skill}`,
-  scheduleId: (scheduleId) => sql`schedule_id = ${scheduleId}::uuid`,
+  environmentId: (id) => coded("environment_code", sql`${id}`, sql`environment_id = ${id}`),
+  skill: (skill) => coded("skill_code", sql`${skill}`, sql`skill = ${skill}`),
+  scheduleId: (id) => coded("schedule_code", sql`${id}::uuid::text`, sql`schedule_id = ${id}::uuid`),
   conversationId: (conversationId) => sql`conversation_id = ${conversationId}::uuid`,
   // What is said of the empty array is what the index says of itself; without it, it would not be used.
   ancestorId: (id) => sql`ancestor_ids @> ARRAY[${id}]::uuid[] AND ancestor_ids <> '{}'`,
@@ -42,25 +50,34 @@ const CONDITIONS: Conditions = {
 };
 
 /** All of them must hold. */
-export function conditionsOf(filters: RunFilters): readonly Prisma.Sql[] {
+export function conditionsOf(filters: RunFilters, outlook: Outlook): readonly Prisma.Sql[] {
   const given = Object.keys(CONDITIONS) as (keyof RunFilters)[];
-  return given.flatMap((filter) => conditionOf(filter, filters));
+  return given.flatMap((filter) => conditionOf(filter, filters, outlook));
 }
 
-function conditionOf<Filter extends keyof RunFilters>(filter: Filter, filters: RunFilters): Prisma.Sql[] {
+function conditionOf<Filter extends keyof RunFilters>(
+  filter: Filter,
+  filters: RunFilters,
+  outlook: Outlook,
+): Prisma.Sql[] {
   const value = filters[filter];
   if (value === undefined) return [];
   // Only the environment may be asked for as none.
-  if (value === null) return [sql`environment_id IS NULL`];
-  return [CONDITIONS[filter](value as never)];
+  if (value === null) return [sql`environment_code IS NULL`];
+  return [CONDITIONS[filter](value as never, outlook)];
 }
 
-function equal(column: string, text: string): Prisma.Sql {
-  return sql`${raw(column)} = ${indexed(text)}`;
+/** Indexes have a short code of a long value. Now and then two values have the same, so the value itself decides. */
+function coded(code: string, value: Prisma.Sql, condition: Prisma.Sql): Prisma.Sql {
+  return sql`${raw(code)} = list_code(${value}) AND ${implied(condition)}`;
 }
 
-function whole(text: string, place: Prisma.Sql): Prisma.Sql {
-  return indexed(text) === text ? empty : sql` AND ${place} = ${text}`;
+/**
+ * A condition that another one nearly says already. The planner would multiply the chances of both, and expect far fewer
+ * runs than there are; of this it expects that every second passes.
+ */
+function implied(condition: Prisma.Sql): Prisma.Sql {
+  return sql`coalesce(${condition}, false)`;
 }
 
 /** Written out, so that the index of this type is seen to be the right one. */
@@ -70,16 +87,19 @@ function artifactType(type: string): Prisma.Sql {
 }
 
 /**
- * Said in two ways: of a pair that is not among the most frequent ones the planner believes that each two-hundredth run has
- * it, and would rather walk through all runs than use the index. Twice a two-hundredth is little enough.
+ * Of a frequent pair, the index would give far too many runs. Of all others the planner believes that up to every
+ * two-hundredth run has them, and would rather walk through all runs than use the index; said twice, it is little enough.
  */
-function metadata(given: Readonly<Record<string, string>>): Prisma.Sql {
+function metadata(given: Readonly<Record<string, string>>, { frequentPairs }: Outlook): Prisma.Sql {
   const pairs = pairsOf(given);
-  const each = pairs.map((pair) => sql`${pair} = ANY (metadata_pairs)`);
-  return join([sql`metadata_pairs @> ${pairs}::text[]`, sql`metadata_pairs <> '{}'`, ...each], " AND ");
+  const frequent = pairs.filter((pair) => frequentPairs.has(pair));
+  const others = pairs.filter((pair) => !frequentPairs.has(pair));
+  const walked = frequent.map((pair) => sql`${pair} = ANY (metadata_pairs)`);
+  const found = sql`metadata_pairs @> ${others}::text[] AND metadata_pairs @> ${others}::text[] AND metadata_pairs <> '{}'`;
+  return join([...walked, ...(others.length === 0 ? [] : [found])], " AND ");
 }
 
-function pairsOf(metadata: Readonly<Record<string, string>>): string[] {
+export function pairsOf(metadata: Readonly<Record<string, string>>): string[] {
   return Object.entries(metadata).map(([key, value]) => `${key}=${value}`);
 }
 

@@ -5,7 +5,7 @@ import type { RunFilters, RunPage, RunPosition, RunQuery, RunSort } from "../cor
 import type { Statement, Statements } from "./database.ts";
 import { Prisma, type Run as RunRow } from "./generated/client.ts";
 import { RUN_COLUMNS } from "./run-columns.ts";
-import { conditionsOf } from "./run-filters.ts";
+import { conditionsOf, pairsOf } from "./run-filters.ts";
 import { Together } from "./together.ts";
 import { visibleTo } from "./visible-to.ts";
 
@@ -15,6 +15,14 @@ const FIND_BY_IDS = `SELECT ${RUN_COLUMNS} FROM runs WHERE id = ANY($1::uuid[])`
 const FIND_BY_SESSION = `SELECT ${RUN_COLUMNS} FROM runs WHERE session_id = $1::uuid`;
 const FIND_NEWEST_OF_CONVERSATION = `
   SELECT ${RUN_COLUMNS} FROM runs WHERE conversation_id = $1::uuid ORDER BY created_at DESC, id DESC LIMIT 1`;
+
+/** A metadata pair, as `key=value`. */
+export type FrequentPair = { readonly pair: string };
+const FIND_FREQUENT_PAIRS = `
+  SELECT pair FROM pg_stats, unnest(most_common_elems::text::text[], most_common_elem_freqs) AS known (pair, share)
+  WHERE schemaname = current_schema() AND tablename = 'runs' AND attname = 'metadata_pairs'
+    AND share > 0.005 AND pair = ANY ($1::text[])`;
+const NONE: ReadonlySet<string> = new Set();
 
 const MEMBERS = { updated_at: "updatedAt", created_at: "createdAt", title: "title", agent: "agent" } as const;
 const TYPES = { updated_at: "timestamptz", created_at: "timestamptz", title: "text", agent: "text" } as const;
@@ -50,12 +58,17 @@ export function findStatement(key: Exclude<RunKey, { readonly id: RunId }>): Sta
   return { text: FIND_NEWEST_OF_CONVERSATION, values: [key.conversationId] };
 }
 
+/** Which of these pairs many runs have, by what the planner knows of the table. */
+export function frequentStatement(metadata: Readonly<Record<string, string>>): Statement {
+  return { text: FIND_FREQUENT_PAIRS, values: [pairsOf(metadata)] };
+}
+
 /** One run more than the page has, so that it is known whether there is another page. */
-export function listStatement(query: RunQuery): Statement {
+export function listStatement(query: RunQuery, frequentPairs: ReadonlySet<string> = NONE): Statement {
   const { filters, limit, order, sort } = query;
   // The length stands in the text: of a length that it does not know, the planner expects a tenth of the table.
   const end = raw(`${order}, id ${order} LIMIT ${limit + 1}`);
-  const conditions = [visibleTo(query.viewer), ...conditionsOf(filters), ...behind(query)];
+  const conditions = [visibleTo(query.viewer), ...conditionsOf(filters, { sort, frequentPairs })];
   const pieces = piecesOf(query).map((piece) => {
     const all = join([...conditions, ...piece], " AND ");
     return sql`SELECT ${raw(RUN_COLUMNS)} FROM runs WHERE ${all} ORDER BY ${raw(sort)} ${end}`;
@@ -84,10 +97,18 @@ const LONG = sql`updated_at - created_at > interval '06:00:00'`;
  * In the order of their updates, the runs that were created before a time begin a little after that time, but for those
  * that lived long. In one piece, the database would walk to them through all that came later.
  */
-function piecesOf({ filters: { createdBefore }, sort }: RunQuery): readonly (readonly Prisma.Sql[])[] {
-  if (createdBefore === undefined || sort !== "updated_at") return [[]];
+function piecesOf(query: RunQuery): readonly (readonly Prisma.Sql[])[] {
+  const { after, filters, order, sort } = query;
+  const { createdBefore } = filters;
+  const place = behind(query);
+  if (createdBefore === undefined || sort !== "updated_at") return [place];
   const end = new Date(createdBefore.getTime() + LONG_MS);
-  return [[sql`updated_at < ${end}::timestamptz`], [sql`updated_at >= ${end}::timestamptz`, LONG]];
+  const untilEnd = sql`updated_at < ${end}::timestamptz`;
+  const long = [sql`updated_at >= ${end}::timestamptz`, LONG, ...place];
+  if (order === "asc") return [[untilEnd, ...place], long];
+  // Of two places to start at, the database takes either.
+  const isBehindEnd = after !== undefined && new Date(after.value) < end;
+  return [isBehindEnd ? place : [untilEnd], long];
 }
 
 function inOne(pieces: readonly Prisma.Sql[], inOrder: Prisma.Sql): Prisma.Sql {

@@ -25,7 +25,6 @@ import type {
 } from "./generated/client.ts";
 import { Prisma } from "./generated/client.ts";
 import { type Nullable, present } from "./present.ts";
-import { indexed } from "./run-columns.ts";
 
 /** Rows to domain and back. */
 export function runOf(row: RunRow): Run {
@@ -98,8 +97,8 @@ export function originColumns(origin: RunOrigin) {
     agent: origin.agent,
     metadata: json(origin.metadata),
     metadataPairs: Object.entries(origin.metadata).map(([key, value]) => `${key}=${value}`),
-    configName: indexedOrNull(config.name),
-    modelId: indexedOrNull(config.harness?.model_id ?? config.model_id),
+    configName: config.name ?? null,
+    modelId: config.harness?.model_id ?? config.model_id ?? null,
     environmentId: config.environment_id ?? null,
     skill: origin.skill ?? null,
     skillSnapshot: origin.skillSnapshot === undefined ? Prisma.DbNull : json(origin.skillSnapshot),
@@ -112,10 +111,6 @@ export function originColumns(origin: RunOrigin) {
     provenance: json(origin.provenance),
     createdAt: origin.createdAt,
   };
-}
-
-function indexedOrNull(text: string | undefined): string | null {
-  return text === undefined ? null : indexed(text);
 }
 
 export function progressColumns(progress: RunProgress) {

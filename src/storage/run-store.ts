@@ -10,7 +10,14 @@ import { statementsOf, type Tx } from "./database.ts";
 import { addFiles } from "./file-store.ts";
 import type { Run as RunRow } from "./generated/client.ts";
 import { insertRuns, insertsOf, isAllInserted, jobStatements, type NewRunRows } from "./insert-runs.ts";
-import { findStatement, listStatement, pageOf, readsOf } from "./run-list.ts";
+import {
+  type FrequentPair,
+  findStatement,
+  frequentStatement,
+  listStatement,
+  pageOf,
+  readsOf,
+} from "./run-list.ts";
 import { eventOf, followUpOf, json, progressColumns, runOf, threadOf } from "./run-rows.ts";
 import type { StoreParts } from "./store-parts.ts";
 import type { Together } from "./together.ts";
@@ -65,7 +72,12 @@ export class PrismaRunStore implements RunStore {
   }
 
   async list(query: RunQuery): Promise<RunPage> {
-    const rows = await this.#parts.database.rows<RunRow>(listStatement(query));
+    const { database } = this.#parts;
+    const { metadata } = query.filters;
+    const found =
+      metadata === undefined ? [] : await database.rows<FrequentPair>(frequentStatement(metadata));
+    const frequentPairs = new Set(found.map(({ pair }) => pair));
+    const rows = await database.rows<RunRow>(listStatement(query, frequentPairs));
     return pageOf(rows.map(runOf), query);
   }
 

@@ -3,7 +3,7 @@ import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { PrincipalId, RunId, TeamId } from "../../../src/core/ids.ts";
 import type { RunFilters, RunQuery } from "../../../src/core/runs/run-query.ts";
-import { listStatement } from "../../../src/storage/run-list.ts";
+import { frequentStatement, listStatement } from "../../../src/storage/run-list.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/test-database.ts";
 
 const TEAM = randomUUID() as TeamId;
@@ -20,7 +20,7 @@ const RUNS = `
     config_name, model_id, environment_id, skill, schedule_id, artifact_types, ancestor_ids, conversation_id, session_id,
     provenance, created_at, updated_at, state)
   SELECT gen_random_uuid(), $1, 'Run ' || n, 'Do ' || md5(n::text), CASE WHEN rare THEN 'CLI' ELSE 'API' END,
-    CASE WHEN rare THEN $2 ELSE $3 END::uuid, true, '{}', 'demo', '{}', ARRAY['n=' || n / 4], one, one, one, one,
+    CASE WHEN rare THEN $2 ELSE $3 END::uuid, true, '{}', 'demo', '{}', ARRAY['n=' || n / 4, 'squad=s' || n % 4], one, one, one, one,
     CASE WHEN rare THEN $4::uuid END, CASE WHEN rare THEN ARRAY['PLAN'] ELSE '{}' END,
     CASE WHEN rare THEN ARRAY[$5::uuid] ELSE '{}' END, gen_random_uuid(), gen_random_uuid(), '{}',
     now() - n * interval '1 hour', now() - n * interval '1 hour', CASE WHEN rare THEN 'ERROR' ELSE 'SUCCEEDED' END
@@ -31,23 +31,42 @@ const WORDS = "INSERT INTO run_texts (run_id, text) SELECT id, title || prompt F
 
 /** The index that answers each filter alone, in the usual order. */
 const INDEXES: readonly (readonly [keyof RunFilters, RunFilters, string])[] = [
-  ["states", { states: ["ERROR"] }, "runs_team_id_state_updated_at_id_idx"],
-  ["name", { name: "x" }, "runs_name_idx"],
-  ["modelId", { modelId: "x" }, "runs_model_idx"],
-  ["creatorId", { creatorId: PERSON }, "runs_team_id_creator_id_updated_at_id_idx"],
-  ["source", { source: "CLI" }, "runs_team_id_source_updated_at_id_idx"],
-  ["createdAfter", { createdAfter: new Date(Date.now() - 4e9) }, "runs_team_id_updated_at_id_idx"],
+  ["states", { states: ["ERROR"] }, "runs_by_state_idx"],
+  ["name", { name: "x" }, "runs_by_name_idx"],
+  ["modelId", { modelId: "x" }, "runs_by_model_idx"],
+  ["creatorId", { creatorId: PERSON }, "runs_by_creator_idx"],
+  ["source", { source: "CLI" }, "runs_by_source_idx"],
+  ["createdAfter", { createdAfter: new Date(Date.now() - 4e9) }, "runs_by_update_idx"],
   ["createdBefore", { createdBefore: new Date(Date.now() - 1e10) }, "runs_long_idx"],
-  ["updatedAfter", { updatedAfter: new Date() }, "runs_team_id_updated_at_id_idx"],
-  ["environmentId", { environmentId: "x" }, "runs_team_id_environment_id_updated_at_id_idx"],
-  ["skill", { skill: "x" }, "runs_skill_idx"],
+  ["updatedAfter", { updatedAfter: new Date() }, "runs_by_update_idx"],
+  ["environmentId", { environmentId: "x" }, "runs_by_environment_idx"],
+  ["skill", { skill: "x" }, "runs_by_skill_idx"],
   ["conversationId", { conversationId: randomUUID() }, "runs_conversation_id_created_at_idx"],
-  ["scheduleId", { scheduleId: SCHEDULE }, "runs_schedule_idx"],
+  ["scheduleId", { scheduleId: SCHEDULE }, "runs_by_schedule_idx"],
   ["ancestorId", { ancestorId: PARENT }, "runs_ancestors_idx"],
-  ["artifactType", { artifactType: "PLAN" }, "runs_plan_idx"],
-  ["executionLocation", { executionLocation: "LOCAL" }, "runs_team_id_source_updated_at_id_idx"],
+  ["artifactType", { artifactType: "PLAN" }, "runs_by_plan_idx"],
+  ["executionLocation", { executionLocation: "LOCAL" }, "runs_by_source_idx"],
   ["metadata", { metadata: { n: "7" } }, "runs_metadata_idx"],
 ];
+
+/** What the indexes of filters have of each, and what is asked for in the pairs below. */
+const COLUMNS: readonly (readonly [string, RunFilters])[] = [
+  ["state", { states: ["ERROR"] }],
+  ["source", { source: "CLI" }],
+  ["creator_code", { creatorId: PERSON }],
+  ["environment_code", { environmentId: "x" }],
+  ["name_code", { name: "x" }],
+  ["model_code", { modelId: "x" }],
+  ["skill_code", { skill: "x" }],
+  ["schedule_code", { scheduleId: SCHEDULE }],
+];
+const PAIRS = COLUMNS.flatMap(([one, filters], index) =>
+  COLUMNS.slice(index + 1).map(([other, more]) => [one, other, { ...filters, ...more }] as const),
+);
+/** Two texts of the same code. */
+const SAME_CODE = `
+  SELECT min(text) AS one, max(text) AS other FROM (SELECT 'name-' || n AS text FROM generate_series(1, 5000) AS n) AS texts
+  GROUP BY list_code(text) HAVING count(*) > 1 LIMIT 1`;
 
 describe("a list", () => {
   let testDatabase: TestDatabase;
@@ -66,10 +85,17 @@ describe("a list", () => {
     await testDatabase.drop();
   });
 
-  async function planOf(filters: RunFilters, changes: Partial<RunQuery> = {}): Promise<string> {
-    const viewer = { id: PERSON, teamId: TEAM, administrator: true };
-    const query: RunQuery = { viewer, filters, sort: "updated_at", order: "desc", limit: 20, ...changes };
-    const { text, values } = listStatement(query);
+  const queryOf = (filters: RunFilters, changes: Partial<RunQuery> = {}): RunQuery => ({
+    viewer: { id: PERSON, teamId: TEAM, administrator: true },
+    ...{ filters, sort: "updated_at", order: "desc", limit: 20, ...changes },
+  });
+
+  async function planOf(
+    filters: RunFilters,
+    changes?: Partial<RunQuery>,
+    frequentPairs?: ReadonlySet<string>,
+  ): Promise<string> {
+    const { text, values } = listStatement(queryOf(filters, changes), frequentPairs);
     const { rows } = await client.query(`EXPLAIN ${text}`, [...values]);
     return rows.map((row) => row["QUERY PLAN"]).join("\n");
   }
@@ -92,7 +118,7 @@ describe("a list", () => {
   });
 
   it.each([
-    ["updated_at", "runs_team_id_updated_at_id_idx"],
+    ["updated_at", "runs_by_update_idx"],
     ["created_at", "runs_team_id_created_at_id_idx"],
     ["title", "runs_team_id_title_id_idx"],
     ["agent", "runs_team_id_agent_id_idx"],
@@ -105,4 +131,64 @@ describe("a list", () => {
     expect(plan).toMatch(/Index Cond: .*ROW\(/);
     expect(plan).not.toMatch(/Filter|Sort/);
   });
+
+  it.each(PAIRS)("by %s and %s reads only runs that have both", async (one, other, filters) => {
+    const conditions = (await planOf(filters)).match(/Index Cond: .*/g)?.join("\n");
+
+    expect(conditions).toMatch(new RegExp(`\\b${one} =`));
+    expect(conditions).toMatch(new RegExp(`\\b${other} =`));
+  });
+
+  it.each(COLUMNS)("by %s and a type of artifact reads only runs that have both", async (column, filters) => {
+    const plan = await planOf({ ...filters, artifactType: "PLAN" });
+
+    expect(plan).toMatch(new RegExp(`Index Cond: .*\\b${column} =`));
+  });
+
+  it("by a value leaves out what has only the same code", async () => {
+    const { one, other } = (await client.query(SAME_CODE)).rows[0];
+    await client.query("UPDATE runs SET config_name = $1 WHERE title = 'Run 1'", [one]);
+    await client.query("UPDATE runs SET config_name = $1 WHERE title = 'Run 2'", [other]);
+
+    const { text, values } = listStatement(queryOf({ name: one }));
+    const { rows } = await client.query(text, [...values]);
+
+    expect(rows.map(({ title }) => title)).toEqual(["Run 1"]);
+  });
+
+  it("by an id finds it however it is written", async () => {
+    const { text, values } = listStatement(queryOf({ creatorId: PERSON.toUpperCase() }));
+
+    expect((await client.query(text, [...values])).rows).not.toEqual([]);
+  });
+
+  it("knows of metadata which pairs are frequent", async () => {
+    const { text, values } = frequentStatement({ squad: "s1", n: "7", nobody: "has this" });
+
+    expect((await client.query(text, [...values])).rows).toEqual([{ pair: "squad=s1" }]);
+  });
+
+  it("by frequent metadata walks until the page is full, not through all that have it", async () => {
+    const frequent = await planOf({ metadata: { squad: "s1" } }, {}, new Set(["squad=s1"]));
+    const both = await planOf({ metadata: { squad: "s1", n: "7" } }, {}, new Set(["squad=s1"]));
+
+    expect(frequent).not.toContain("runs_metadata_idx");
+    expect(frequent).not.toContain("Sort");
+    expect(both).toContain("runs_metadata_idx");
+  });
+
+  it.each([
+    ["before", 1e10, "ROW(updated_at, id) < "],
+    ["after", 2e10, "updated_at < "],
+  ])(
+    "of runs created before a time begins a page %s that time at one place",
+    async (_where, agoMs, place) => {
+      const after = { value: new Date(Date.now() - 1.5e10).toISOString(), id: PARENT };
+
+      const plan = await planOf({ createdBefore: new Date(Date.now() - agoMs) }, { after });
+
+      const [walk = ""] = plan.split("runs_long_idx");
+      expect(walk.match(/ROW\(updated_at, id\) < |updated_at < /g)).toEqual([place]);
+    },
+  );
 });

@@ -201,7 +201,13 @@ export const RunScalarFieldEnum = {
   lastSeq: 'lastSeq',
   leaseToken: 'leaseToken',
   leaseWorker: 'leaseWorker',
-  leaseExpiresAt: 'leaseExpiresAt'
+  leaseExpiresAt: 'leaseExpiresAt',
+  creatorCode: 'creatorCode',
+  environmentCode: 'environmentCode',
+  nameCode: 'nameCode',
+  modelCode: 'modelCode',
+  skillCode: 'skillCode',
+  scheduleCode: 'scheduleCode'
 } as const
 
 export type RunScalarFieldEnum = (typeof RunScalarFieldEnum)[keyof typeof RunScalarFieldEnum]

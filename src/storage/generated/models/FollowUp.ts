@@ -525,14 +525,6 @@ export type FollowUpUncheckedUpdateManyWithoutRunNestedInput = {
   deleteMany?: Prisma.FollowUpScalarWhereInput | Prisma.FollowUpScalarWhereInput[]
 }
 
-export type NullableIntFieldUpdateOperationsInput = {
-  set?: number | null
-  increment?: number
-  decrement?: number
-  multiply?: number
-  divide?: number
-}
-
 export type FollowUpCreateWithoutRunInput = {
   id: string
   seq: number

@@ -33,6 +33,12 @@ export type RunAvgAggregateOutputType = {
   totalTokens: number | null
   costUsd: runtime.Decimal | null
   lastSeq: number | null
+  creatorCode: number | null
+  environmentCode: number | null
+  nameCode: number | null
+  modelCode: number | null
+  skillCode: number | null
+  scheduleCode: number | null
 }
 
 export type RunSumAggregateOutputType = {
@@ -42,6 +48,12 @@ export type RunSumAggregateOutputType = {
   totalTokens: bigint | null
   costUsd: runtime.Decimal | null
   lastSeq: number | null
+  creatorCode: number | null
+  environmentCode: number | null
+  nameCode: number | null
+  modelCode: number | null
+  skillCode: number | null
+  scheduleCode: number | null
 }
 
 export type RunMinAggregateOutputType = {
@@ -83,6 +95,12 @@ export type RunMinAggregateOutputType = {
   leaseToken: string | null
   leaseWorker: string | null
   leaseExpiresAt: Date | null
+  creatorCode: number | null
+  environmentCode: number | null
+  nameCode: number | null
+  modelCode: number | null
+  skillCode: number | null
+  scheduleCode: number | null
 }
 
 export type RunMaxAggregateOutputType = {
@@ -124,6 +142,12 @@ export type RunMaxAggregateOutputType = {
   leaseToken: string | null
   leaseWorker: string | null
   leaseExpiresAt: Date | null
+  creatorCode: number | null
+  environmentCode: number | null
+  nameCode: number | null
+  modelCode: number | null
+  skillCode: number | null
+  scheduleCode: number | null
 }
 
 export type RunCountAggregateOutputType = {
@@ -175,6 +199,12 @@ export type RunCountAggregateOutputType = {
   leaseToken: number
   leaseWorker: number
   leaseExpiresAt: number
+  creatorCode: number
+  environmentCode: number
+  nameCode: number
+  modelCode: number
+  skillCode: number
+  scheduleCode: number
   _all: number
 }
 
@@ -186,6 +216,12 @@ export type RunAvgAggregateInputType = {
   totalTokens?: true
   costUsd?: true
   lastSeq?: true
+  creatorCode?: true
+  environmentCode?: true
+  nameCode?: true
+  modelCode?: true
+  skillCode?: true
+  scheduleCode?: true
 }
 
 export type RunSumAggregateInputType = {
@@ -195,6 +231,12 @@ export type RunSumAggregateInputType = {
   totalTokens?: true
   costUsd?: true
   lastSeq?: true
+  creatorCode?: true
+  environmentCode?: true
+  nameCode?: true
+  modelCode?: true
+  skillCode?: true
+  scheduleCode?: true
 }
 
 export type RunMinAggregateInputType = {
@@ -236,6 +278,12 @@ export type RunMinAggregateInputType = {
   leaseToken?: true
   leaseWorker?: true
   leaseExpiresAt?: true
+  creatorCode?: true
+  environmentCode?: true
+  nameCode?: true
+  modelCode?: true
+  skillCode?: true
+  scheduleCode?: true
 }
 
 export type RunMaxAggregateInputType = {
@@ -277,6 +325,12 @@ export type RunMaxAggregateInputType = {
   leaseToken?: true
   leaseWorker?: true
   leaseExpiresAt?: true
+  creatorCode?: true
+  environmentCode?: true
+  nameCode?: true
+  modelCode?: true
+  skillCode?: true
+  scheduleCode?: true
 }
 
 export type RunCountAggregateInputType = {
@@ -328,6 +382,12 @@ export type RunCountAggregateInputType = {
   leaseToken?: true
   leaseWorker?: true
   leaseExpiresAt?: true
+  creatorCode?: true
+  environmentCode?: true
+  nameCode?: true
+  modelCode?: true
+  skillCode?: true
+  scheduleCode?: true
   _all?: true
 }
 
@@ -466,6 +526,12 @@ export type RunGroupByOutputType = {
   leaseToken: string | null
   leaseWorker: string | null
   leaseExpiresAt: Date | null
+  creatorCode: number | null
+  environmentCode: number | null
+  nameCode: number | null
+  modelCode: number | null
+  skillCode: number | null
+  scheduleCode: number | null
   _count: RunCountAggregateOutputType | null
   _avg: RunAvgAggregateOutputType | null
   _sum: RunSumAggregateOutputType | null
@@ -540,6 +606,12 @@ export type RunWhereInput = {
   leaseToken?: Prisma.UuidNullableFilter<"Run"> | string | null
   leaseWorker?: Prisma.StringNullableFilter<"Run"> | string | null
   leaseExpiresAt?: Prisma.DateTimeNullableFilter<"Run"> | Date | string | null
+  creatorCode?: Prisma.IntNullableFilter<"Run"> | number | null
+  environmentCode?: Prisma.IntNullableFilter<"Run"> | number | null
+  nameCode?: Prisma.IntNullableFilter<"Run"> | number | null
+  modelCode?: Prisma.IntNullableFilter<"Run"> | number | null
+  skillCode?: Prisma.IntNullableFilter<"Run"> | number | null
+  scheduleCode?: Prisma.IntNullableFilter<"Run"> | number | null
   creator?: Prisma.XOR<Prisma.PrincipalScalarRelationFilter, Prisma.PrincipalWhereInput>
   events?: Prisma.RunEventListRelationFilter
   followUps?: Prisma.FollowUpListRelationFilter
@@ -598,6 +670,12 @@ export type RunOrderByWithRelationInput = {
   leaseToken?: Prisma.SortOrderInput | Prisma.SortOrder
   leaseWorker?: Prisma.SortOrderInput | Prisma.SortOrder
   leaseExpiresAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  creatorCode?: Prisma.SortOrderInput | Prisma.SortOrder
+  environmentCode?: Prisma.SortOrderInput | Prisma.SortOrder
+  nameCode?: Prisma.SortOrderInput | Prisma.SortOrder
+  modelCode?: Prisma.SortOrderInput | Prisma.SortOrder
+  skillCode?: Prisma.SortOrderInput | Prisma.SortOrder
+  scheduleCode?: Prisma.SortOrderInput | Prisma.SortOrder
   creator?: Prisma.PrincipalOrderByWithRelationInput
   events?: Prisma.RunEventOrderByRelationAggregateInput
   followUps?: Prisma.FollowUpOrderByRelationAggregateInput
@@ -659,6 +737,12 @@ export type RunWhereUniqueInput = Prisma.AtLeast<{
   leaseToken?: Prisma.UuidNullableFilter<"Run"> | string | null
   leaseWorker?: Prisma.StringNullableFilter<"Run"> | string | null
   leaseExpiresAt?: Prisma.DateTimeNullableFilter<"Run"> | Date | string | null
+  creatorCode?: Prisma.IntNullableFilter<"Run"> | number | null
+  environmentCode?: Prisma.IntNullableFilter<"Run"> | number | null
+  nameCode?: Prisma.IntNullableFilter<"Run"> | number | null
+  modelCode?: Prisma.IntNullableFilter<"Run"> | number | null
+  skillCode?: Prisma.IntNullableFilter<"Run"> | number | null
+  scheduleCode?: Prisma.IntNullableFilter<"Run"> | number | null
   creator?: Prisma.XOR<Prisma.PrincipalScalarRelationFilter, Prisma.PrincipalWhereInput>
   events?: Prisma.RunEventListRelationFilter
   followUps?: Prisma.FollowUpListRelationFilter
@@ -717,6 +801,12 @@ export type RunOrderByWithAggregationInput = {
   leaseToken?: Prisma.SortOrderInput | Prisma.SortOrder
   leaseWorker?: Prisma.SortOrderInput | Prisma.SortOrder
   leaseExpiresAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  creatorCode?: Prisma.SortOrderInput | Prisma.SortOrder
+  environmentCode?: Prisma.SortOrderInput | Prisma.SortOrder
+  nameCode?: Prisma.SortOrderInput | Prisma.SortOrder
+  modelCode?: Prisma.SortOrderInput | Prisma.SortOrder
+  skillCode?: Prisma.SortOrderInput | Prisma.SortOrder
+  scheduleCode?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.RunCountOrderByAggregateInput
   _avg?: Prisma.RunAvgOrderByAggregateInput
   _max?: Prisma.RunMaxOrderByAggregateInput
@@ -776,6 +866,12 @@ export type RunScalarWhereWithAggregatesInput = {
   leaseToken?: Prisma.UuidNullableWithAggregatesFilter<"Run"> | string | null
   leaseWorker?: Prisma.StringNullableWithAggregatesFilter<"Run"> | string | null
   leaseExpiresAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Run"> | Date | string | null
+  creatorCode?: Prisma.IntNullableWithAggregatesFilter<"Run"> | number | null
+  environmentCode?: Prisma.IntNullableWithAggregatesFilter<"Run"> | number | null
+  nameCode?: Prisma.IntNullableWithAggregatesFilter<"Run"> | number | null
+  modelCode?: Prisma.IntNullableWithAggregatesFilter<"Run"> | number | null
+  skillCode?: Prisma.IntNullableWithAggregatesFilter<"Run"> | number | null
+  scheduleCode?: Prisma.IntNullableWithAggregatesFilter<"Run"> | number | null
 }
 
 export type RunCreateInput = {
@@ -826,6 +922,12 @@ export type RunCreateInput = {
   leaseToken?: string | null
   leaseWorker?: string | null
   leaseExpiresAt?: Date | string | null
+  creatorCode?: number | null
+  environmentCode?: number | null
+  nameCode?: number | null
+  modelCode?: number | null
+  skillCode?: number | null
+  scheduleCode?: number | null
   creator: Prisma.PrincipalCreateNestedOneWithoutRunsInput
   events?: Prisma.RunEventCreateNestedManyWithoutRunInput
   followUps?: Prisma.FollowUpCreateNestedManyWithoutRunInput
@@ -884,6 +986,12 @@ export type RunUncheckedCreateInput = {
   leaseToken?: string | null
   leaseWorker?: string | null
   leaseExpiresAt?: Date | string | null
+  creatorCode?: number | null
+  environmentCode?: number | null
+  nameCode?: number | null
+  modelCode?: number | null
+  skillCode?: number | null
+  scheduleCode?: number | null
   events?: Prisma.RunEventUncheckedCreateNestedManyWithoutRunInput
   followUps?: Prisma.FollowUpUncheckedCreateNestedManyWithoutRunInput
   inputs?: Prisma.RunInputUncheckedCreateNestedManyWithoutRunInput
@@ -940,6 +1048,12 @@ export type RunUpdateInput = {
   leaseToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseWorker?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  creatorCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  environmentCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  nameCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  modelCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  skillCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  scheduleCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   creator?: Prisma.PrincipalUpdateOneRequiredWithoutRunsNestedInput
   events?: Prisma.RunEventUpdateManyWithoutRunNestedInput
   followUps?: Prisma.FollowUpUpdateManyWithoutRunNestedInput
@@ -998,6 +1112,12 @@ export type RunUncheckedUpdateInput = {
   leaseToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseWorker?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  creatorCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  environmentCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  nameCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  modelCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  skillCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  scheduleCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   events?: Prisma.RunEventUncheckedUpdateManyWithoutRunNestedInput
   followUps?: Prisma.FollowUpUncheckedUpdateManyWithoutRunNestedInput
   inputs?: Prisma.RunInputUncheckedUpdateManyWithoutRunNestedInput
@@ -1055,6 +1175,12 @@ export type RunCreateManyInput = {
   leaseToken?: string | null
   leaseWorker?: string | null
   leaseExpiresAt?: Date | string | null
+  creatorCode?: number | null
+  environmentCode?: number | null
+  nameCode?: number | null
+  modelCode?: number | null
+  skillCode?: number | null
+  scheduleCode?: number | null
 }
 
 export type RunUpdateManyMutationInput = {
@@ -1105,6 +1231,12 @@ export type RunUpdateManyMutationInput = {
   leaseToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseWorker?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  creatorCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  environmentCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  nameCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  modelCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  skillCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  scheduleCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
 }
 
 export type RunUncheckedUpdateManyInput = {
@@ -1156,6 +1288,12 @@ export type RunUncheckedUpdateManyInput = {
   leaseToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseWorker?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  creatorCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  environmentCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  nameCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  modelCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  skillCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  scheduleCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
 }
 
 export type RunListRelationFilter = {
@@ -1217,6 +1355,12 @@ export type RunCountOrderByAggregateInput = {
   leaseToken?: Prisma.SortOrder
   leaseWorker?: Prisma.SortOrder
   leaseExpiresAt?: Prisma.SortOrder
+  creatorCode?: Prisma.SortOrder
+  environmentCode?: Prisma.SortOrder
+  nameCode?: Prisma.SortOrder
+  modelCode?: Prisma.SortOrder
+  skillCode?: Prisma.SortOrder
+  scheduleCode?: Prisma.SortOrder
 }
 
 export type RunAvgOrderByAggregateInput = {
@@ -1226,6 +1370,12 @@ export type RunAvgOrderByAggregateInput = {
   totalTokens?: Prisma.SortOrder
   costUsd?: Prisma.SortOrder
   lastSeq?: Prisma.SortOrder
+  creatorCode?: Prisma.SortOrder
+  environmentCode?: Prisma.SortOrder
+  nameCode?: Prisma.SortOrder
+  modelCode?: Prisma.SortOrder
+  skillCode?: Prisma.SortOrder
+  scheduleCode?: Prisma.SortOrder
 }
 
 export type RunMaxOrderByAggregateInput = {
@@ -1267,6 +1417,12 @@ export type RunMaxOrderByAggregateInput = {
   leaseToken?: Prisma.SortOrder
   leaseWorker?: Prisma.SortOrder
   leaseExpiresAt?: Prisma.SortOrder
+  creatorCode?: Prisma.SortOrder
+  environmentCode?: Prisma.SortOrder
+  nameCode?: Prisma.SortOrder
+  modelCode?: Prisma.SortOrder
+  skillCode?: Prisma.SortOrder
+  scheduleCode?: Prisma.SortOrder
 }
 
 export type RunMinOrderByAggregateInput = {
@@ -1308,6 +1464,12 @@ export type RunMinOrderByAggregateInput = {
   leaseToken?: Prisma.SortOrder
   leaseWorker?: Prisma.SortOrder
   leaseExpiresAt?: Prisma.SortOrder
+  creatorCode?: Prisma.SortOrder
+  environmentCode?: Prisma.SortOrder
+  nameCode?: Prisma.SortOrder
+  modelCode?: Prisma.SortOrder
+  skillCode?: Prisma.SortOrder
+  scheduleCode?: Prisma.SortOrder
 }
 
 export type RunSumOrderByAggregateInput = {
@@ -1317,6 +1479,12 @@ export type RunSumOrderByAggregateInput = {
   totalTokens?: Prisma.SortOrder
   costUsd?: Prisma.SortOrder
   lastSeq?: Prisma.SortOrder
+  creatorCode?: Prisma.SortOrder
+  environmentCode?: Prisma.SortOrder
+  nameCode?: Prisma.SortOrder
+  modelCode?: Prisma.SortOrder
+  skillCode?: Prisma.SortOrder
+  scheduleCode?: Prisma.SortOrder
 }
 
 export type RunScalarRelationFilter = {
@@ -1420,6 +1588,14 @@ export type NullableDecimalFieldUpdateOperationsInput = {
   decrement?: runtime.Decimal | runtime.DecimalJsLike | number | string
   multiply?: runtime.Decimal | runtime.DecimalJsLike | number | string
   divide?: runtime.Decimal | runtime.DecimalJsLike | number | string
+}
+
+export type NullableIntFieldUpdateOperationsInput = {
+  set?: number | null
+  increment?: number
+  decrement?: number
+  multiply?: number
+  divide?: number
 }
 
 export type RunCreateNestedOneWithoutEventsInput = {
@@ -1556,6 +1732,12 @@ export type RunCreateWithoutCreatorInput = {
   leaseToken?: string | null
   leaseWorker?: string | null
   leaseExpiresAt?: Date | string | null
+  creatorCode?: number | null
+  environmentCode?: number | null
+  nameCode?: number | null
+  modelCode?: number | null
+  skillCode?: number | null
+  scheduleCode?: number | null
   events?: Prisma.RunEventCreateNestedManyWithoutRunInput
   followUps?: Prisma.FollowUpCreateNestedManyWithoutRunInput
   inputs?: Prisma.RunInputCreateNestedManyWithoutRunInput
@@ -1612,6 +1794,12 @@ export type RunUncheckedCreateWithoutCreatorInput = {
   leaseToken?: string | null
   leaseWorker?: string | null
   leaseExpiresAt?: Date | string | null
+  creatorCode?: number | null
+  environmentCode?: number | null
+  nameCode?: number | null
+  modelCode?: number | null
+  skillCode?: number | null
+  scheduleCode?: number | null
   events?: Prisma.RunEventUncheckedCreateNestedManyWithoutRunInput
   followUps?: Prisma.FollowUpUncheckedCreateNestedManyWithoutRunInput
   inputs?: Prisma.RunInputUncheckedCreateNestedManyWithoutRunInput
@@ -1698,6 +1886,12 @@ export type RunScalarWhereInput = {
   leaseToken?: Prisma.UuidNullableFilter<"Run"> | string | null
   leaseWorker?: Prisma.StringNullableFilter<"Run"> | string | null
   leaseExpiresAt?: Prisma.DateTimeNullableFilter<"Run"> | Date | string | null
+  creatorCode?: Prisma.IntNullableFilter<"Run"> | number | null
+  environmentCode?: Prisma.IntNullableFilter<"Run"> | number | null
+  nameCode?: Prisma.IntNullableFilter<"Run"> | number | null
+  modelCode?: Prisma.IntNullableFilter<"Run"> | number | null
+  skillCode?: Prisma.IntNullableFilter<"Run"> | number | null
+  scheduleCode?: Prisma.IntNullableFilter<"Run"> | number | null
 }
 
 export type RunCreateWithoutEventsInput = {
@@ -1748,6 +1942,12 @@ export type RunCreateWithoutEventsInput = {
   leaseToken?: string | null
   leaseWorker?: string | null
   leaseExpiresAt?: Date | string | null
+  creatorCode?: number | null
+  environmentCode?: number | null
+  nameCode?: number | null
+  modelCode?: number | null
+  skillCode?: number | null
+  scheduleCode?: number | null
   creator: Prisma.PrincipalCreateNestedOneWithoutRunsInput
   followUps?: Prisma.FollowUpCreateNestedManyWithoutRunInput
   inputs?: Prisma.RunInputCreateNestedManyWithoutRunInput
@@ -1805,6 +2005,12 @@ export type RunUncheckedCreateWithoutEventsInput = {
   leaseToken?: string | null
   leaseWorker?: string | null
   leaseExpiresAt?: Date | string | null
+  creatorCode?: number | null
+  environmentCode?: number | null
+  nameCode?: number | null
+  modelCode?: number | null
+  skillCode?: number | null
+  scheduleCode?: number | null
   followUps?: Prisma.FollowUpUncheckedCreateNestedManyWithoutRunInput
   inputs?: Prisma.RunInputUncheckedCreateNestedManyWithoutRunInput
   artifacts?: Prisma.ArtifactUncheckedCreateNestedManyWithoutRunInput
@@ -1876,6 +2082,12 @@ export type RunUpdateWithoutEventsInput = {
   leaseToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseWorker?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  creatorCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  environmentCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  nameCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  modelCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  skillCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  scheduleCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   creator?: Prisma.PrincipalUpdateOneRequiredWithoutRunsNestedInput
   followUps?: Prisma.FollowUpUpdateManyWithoutRunNestedInput
   inputs?: Prisma.RunInputUpdateManyWithoutRunNestedInput
@@ -1933,6 +2145,12 @@ export type RunUncheckedUpdateWithoutEventsInput = {
   leaseToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseWorker?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  creatorCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  environmentCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  nameCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  modelCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  skillCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  scheduleCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   followUps?: Prisma.FollowUpUncheckedUpdateManyWithoutRunNestedInput
   inputs?: Prisma.RunInputUncheckedUpdateManyWithoutRunNestedInput
   artifacts?: Prisma.ArtifactUncheckedUpdateManyWithoutRunNestedInput
@@ -1988,6 +2206,12 @@ export type RunCreateWithoutFollowUpsInput = {
   leaseToken?: string | null
   leaseWorker?: string | null
   leaseExpiresAt?: Date | string | null
+  creatorCode?: number | null
+  environmentCode?: number | null
+  nameCode?: number | null
+  modelCode?: number | null
+  skillCode?: number | null
+  scheduleCode?: number | null
   creator: Prisma.PrincipalCreateNestedOneWithoutRunsInput
   events?: Prisma.RunEventCreateNestedManyWithoutRunInput
   inputs?: Prisma.RunInputCreateNestedManyWithoutRunInput
@@ -2045,6 +2269,12 @@ export type RunUncheckedCreateWithoutFollowUpsInput = {
   leaseToken?: string | null
   leaseWorker?: string | null
   leaseExpiresAt?: Date | string | null
+  creatorCode?: number | null
+  environmentCode?: number | null
+  nameCode?: number | null
+  modelCode?: number | null
+  skillCode?: number | null
+  scheduleCode?: number | null
   events?: Prisma.RunEventUncheckedCreateNestedManyWithoutRunInput
   inputs?: Prisma.RunInputUncheckedCreateNestedManyWithoutRunInput
   artifacts?: Prisma.ArtifactUncheckedCreateNestedManyWithoutRunInput
@@ -2116,6 +2346,12 @@ export type RunUpdateWithoutFollowUpsInput = {
   leaseToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseWorker?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  creatorCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  environmentCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  nameCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  modelCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  skillCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  scheduleCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   creator?: Prisma.PrincipalUpdateOneRequiredWithoutRunsNestedInput
   events?: Prisma.RunEventUpdateManyWithoutRunNestedInput
   inputs?: Prisma.RunInputUpdateManyWithoutRunNestedInput
@@ -2173,6 +2409,12 @@ export type RunUncheckedUpdateWithoutFollowUpsInput = {
   leaseToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseWorker?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  creatorCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  environmentCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  nameCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  modelCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  skillCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  scheduleCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   events?: Prisma.RunEventUncheckedUpdateManyWithoutRunNestedInput
   inputs?: Prisma.RunInputUncheckedUpdateManyWithoutRunNestedInput
   artifacts?: Prisma.ArtifactUncheckedUpdateManyWithoutRunNestedInput
@@ -2228,6 +2470,12 @@ export type RunCreateWithoutCurrentInput = {
   leaseToken?: string | null
   leaseWorker?: string | null
   leaseExpiresAt?: Date | string | null
+  creatorCode?: number | null
+  environmentCode?: number | null
+  nameCode?: number | null
+  modelCode?: number | null
+  skillCode?: number | null
+  scheduleCode?: number | null
   creator: Prisma.PrincipalCreateNestedOneWithoutRunsInput
   events?: Prisma.RunEventCreateNestedManyWithoutRunInput
   followUps?: Prisma.FollowUpCreateNestedManyWithoutRunInput
@@ -2285,6 +2533,12 @@ export type RunUncheckedCreateWithoutCurrentInput = {
   leaseToken?: string | null
   leaseWorker?: string | null
   leaseExpiresAt?: Date | string | null
+  creatorCode?: number | null
+  environmentCode?: number | null
+  nameCode?: number | null
+  modelCode?: number | null
+  skillCode?: number | null
+  scheduleCode?: number | null
   events?: Prisma.RunEventUncheckedCreateNestedManyWithoutRunInput
   followUps?: Prisma.FollowUpUncheckedCreateNestedManyWithoutRunInput
   inputs?: Prisma.RunInputUncheckedCreateNestedManyWithoutRunInput
@@ -2356,6 +2610,12 @@ export type RunUpdateWithoutCurrentInput = {
   leaseToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseWorker?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  creatorCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  environmentCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  nameCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  modelCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  skillCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  scheduleCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   creator?: Prisma.PrincipalUpdateOneRequiredWithoutRunsNestedInput
   events?: Prisma.RunEventUpdateManyWithoutRunNestedInput
   followUps?: Prisma.FollowUpUpdateManyWithoutRunNestedInput
@@ -2413,6 +2673,12 @@ export type RunUncheckedUpdateWithoutCurrentInput = {
   leaseToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseWorker?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  creatorCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  environmentCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  nameCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  modelCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  skillCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  scheduleCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   events?: Prisma.RunEventUncheckedUpdateManyWithoutRunNestedInput
   followUps?: Prisma.FollowUpUncheckedUpdateManyWithoutRunNestedInput
   inputs?: Prisma.RunInputUncheckedUpdateManyWithoutRunNestedInput
@@ -2468,6 +2734,12 @@ export type RunCreateWithoutThreadsInput = {
   leaseToken?: string | null
   leaseWorker?: string | null
   leaseExpiresAt?: Date | string | null
+  creatorCode?: number | null
+  environmentCode?: number | null
+  nameCode?: number | null
+  modelCode?: number | null
+  skillCode?: number | null
+  scheduleCode?: number | null
   creator: Prisma.PrincipalCreateNestedOneWithoutRunsInput
   events?: Prisma.RunEventCreateNestedManyWithoutRunInput
   followUps?: Prisma.FollowUpCreateNestedManyWithoutRunInput
@@ -2525,6 +2797,12 @@ export type RunUncheckedCreateWithoutThreadsInput = {
   leaseToken?: string | null
   leaseWorker?: string | null
   leaseExpiresAt?: Date | string | null
+  creatorCode?: number | null
+  environmentCode?: number | null
+  nameCode?: number | null
+  modelCode?: number | null
+  skillCode?: number | null
+  scheduleCode?: number | null
   events?: Prisma.RunEventUncheckedCreateNestedManyWithoutRunInput
   followUps?: Prisma.FollowUpUncheckedCreateNestedManyWithoutRunInput
   inputs?: Prisma.RunInputUncheckedCreateNestedManyWithoutRunInput
@@ -2596,6 +2874,12 @@ export type RunUpdateWithoutThreadsInput = {
   leaseToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseWorker?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  creatorCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  environmentCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  nameCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  modelCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  skillCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  scheduleCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   creator?: Prisma.PrincipalUpdateOneRequiredWithoutRunsNestedInput
   events?: Prisma.RunEventUpdateManyWithoutRunNestedInput
   followUps?: Prisma.FollowUpUpdateManyWithoutRunNestedInput
@@ -2653,6 +2937,12 @@ export type RunUncheckedUpdateWithoutThreadsInput = {
   leaseToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseWorker?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  creatorCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  environmentCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  nameCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  modelCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  skillCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  scheduleCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   events?: Prisma.RunEventUncheckedUpdateManyWithoutRunNestedInput
   followUps?: Prisma.FollowUpUncheckedUpdateManyWithoutRunNestedInput
   inputs?: Prisma.RunInputUncheckedUpdateManyWithoutRunNestedInput
@@ -2708,6 +2998,12 @@ export type RunCreateWithoutInputsInput = {
   leaseToken?: string | null
   leaseWorker?: string | null
   leaseExpiresAt?: Date | string | null
+  creatorCode?: number | null
+  environmentCode?: number | null
+  nameCode?: number | null
+  modelCode?: number | null
+  skillCode?: number | null
+  scheduleCode?: number | null
   creator: Prisma.PrincipalCreateNestedOneWithoutRunsInput
   events?: Prisma.RunEventCreateNestedManyWithoutRunInput
   followUps?: Prisma.FollowUpCreateNestedManyWithoutRunInput
@@ -2765,6 +3061,12 @@ export type RunUncheckedCreateWithoutInputsInput = {
   leaseToken?: string | null
   leaseWorker?: string | null
   leaseExpiresAt?: Date | string | null
+  creatorCode?: number | null
+  environmentCode?: number | null
+  nameCode?: number | null
+  modelCode?: number | null
+  skillCode?: number | null
+  scheduleCode?: number | null
   events?: Prisma.RunEventUncheckedCreateNestedManyWithoutRunInput
   followUps?: Prisma.FollowUpUncheckedCreateNestedManyWithoutRunInput
   artifacts?: Prisma.ArtifactUncheckedCreateNestedManyWithoutRunInput
@@ -2836,6 +3138,12 @@ export type RunUpdateWithoutInputsInput = {
   leaseToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseWorker?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  creatorCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  environmentCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  nameCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  modelCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  skillCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  scheduleCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   creator?: Prisma.PrincipalUpdateOneRequiredWithoutRunsNestedInput
   events?: Prisma.RunEventUpdateManyWithoutRunNestedInput
   followUps?: Prisma.FollowUpUpdateManyWithoutRunNestedInput
@@ -2893,6 +3201,12 @@ export type RunUncheckedUpdateWithoutInputsInput = {
   leaseToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseWorker?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  creatorCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  environmentCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  nameCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  modelCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  skillCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  scheduleCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   events?: Prisma.RunEventUncheckedUpdateManyWithoutRunNestedInput
   followUps?: Prisma.FollowUpUncheckedUpdateManyWithoutRunNestedInput
   artifacts?: Prisma.ArtifactUncheckedUpdateManyWithoutRunNestedInput
@@ -2948,6 +3262,12 @@ export type RunCreateWithoutArtifactsInput = {
   leaseToken?: string | null
   leaseWorker?: string | null
   leaseExpiresAt?: Date | string | null
+  creatorCode?: number | null
+  environmentCode?: number | null
+  nameCode?: number | null
+  modelCode?: number | null
+  skillCode?: number | null
+  scheduleCode?: number | null
   creator: Prisma.PrincipalCreateNestedOneWithoutRunsInput
   events?: Prisma.RunEventCreateNestedManyWithoutRunInput
   followUps?: Prisma.FollowUpCreateNestedManyWithoutRunInput
@@ -3005,6 +3325,12 @@ export type RunUncheckedCreateWithoutArtifactsInput = {
   leaseToken?: string | null
   leaseWorker?: string | null
   leaseExpiresAt?: Date | string | null
+  creatorCode?: number | null
+  environmentCode?: number | null
+  nameCode?: number | null
+  modelCode?: number | null
+  skillCode?: number | null
+  scheduleCode?: number | null
   events?: Prisma.RunEventUncheckedCreateNestedManyWithoutRunInput
   followUps?: Prisma.FollowUpUncheckedCreateNestedManyWithoutRunInput
   inputs?: Prisma.RunInputUncheckedCreateNestedManyWithoutRunInput
@@ -3076,6 +3402,12 @@ export type RunUpdateWithoutArtifactsInput = {
   leaseToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseWorker?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  creatorCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  environmentCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  nameCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  modelCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  skillCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  scheduleCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   creator?: Prisma.PrincipalUpdateOneRequiredWithoutRunsNestedInput
   events?: Prisma.RunEventUpdateManyWithoutRunNestedInput
   followUps?: Prisma.FollowUpUpdateManyWithoutRunNestedInput
@@ -3133,6 +3465,12 @@ export type RunUncheckedUpdateWithoutArtifactsInput = {
   leaseToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseWorker?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  creatorCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  environmentCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  nameCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  modelCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  skillCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  scheduleCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   events?: Prisma.RunEventUncheckedUpdateManyWithoutRunNestedInput
   followUps?: Prisma.FollowUpUncheckedUpdateManyWithoutRunNestedInput
   inputs?: Prisma.RunInputUncheckedUpdateManyWithoutRunNestedInput
@@ -3188,6 +3526,12 @@ export type RunCreateManyCreatorInput = {
   leaseToken?: string | null
   leaseWorker?: string | null
   leaseExpiresAt?: Date | string | null
+  creatorCode?: number | null
+  environmentCode?: number | null
+  nameCode?: number | null
+  modelCode?: number | null
+  skillCode?: number | null
+  scheduleCode?: number | null
 }
 
 export type RunUpdateWithoutCreatorInput = {
@@ -3238,6 +3582,12 @@ export type RunUpdateWithoutCreatorInput = {
   leaseToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseWorker?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  creatorCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  environmentCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  nameCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  modelCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  skillCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  scheduleCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   events?: Prisma.RunEventUpdateManyWithoutRunNestedInput
   followUps?: Prisma.FollowUpUpdateManyWithoutRunNestedInput
   inputs?: Prisma.RunInputUpdateManyWithoutRunNestedInput
@@ -3294,6 +3644,12 @@ export type RunUncheckedUpdateWithoutCreatorInput = {
   leaseToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseWorker?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  creatorCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  environmentCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  nameCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  modelCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  skillCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  scheduleCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   events?: Prisma.RunEventUncheckedUpdateManyWithoutRunNestedInput
   followUps?: Prisma.FollowUpUncheckedUpdateManyWithoutRunNestedInput
   inputs?: Prisma.RunInputUncheckedUpdateManyWithoutRunNestedInput
@@ -3350,6 +3706,12 @@ export type RunUncheckedUpdateManyWithoutCreatorInput = {
   leaseToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseWorker?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  creatorCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  environmentCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  nameCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  modelCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  skillCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  scheduleCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
 }
 
 
@@ -3477,6 +3839,12 @@ export type RunSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = ru
   leaseToken?: boolean
   leaseWorker?: boolean
   leaseExpiresAt?: boolean
+  creatorCode?: boolean
+  environmentCode?: boolean
+  nameCode?: boolean
+  modelCode?: boolean
+  skillCode?: boolean
+  scheduleCode?: boolean
   creator?: boolean | Prisma.PrincipalDefaultArgs<ExtArgs>
   events?: boolean | Prisma.Run$eventsArgs<ExtArgs>
   followUps?: boolean | Prisma.Run$followUpsArgs<ExtArgs>
@@ -3536,6 +3904,12 @@ export type RunSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extension
   leaseToken?: boolean
   leaseWorker?: boolean
   leaseExpiresAt?: boolean
+  creatorCode?: boolean
+  environmentCode?: boolean
+  nameCode?: boolean
+  modelCode?: boolean
+  skillCode?: boolean
+  scheduleCode?: boolean
   creator?: boolean | Prisma.PrincipalDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["run"]>
 
@@ -3588,6 +3962,12 @@ export type RunSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extension
   leaseToken?: boolean
   leaseWorker?: boolean
   leaseExpiresAt?: boolean
+  creatorCode?: boolean
+  environmentCode?: boolean
+  nameCode?: boolean
+  modelCode?: boolean
+  skillCode?: boolean
+  scheduleCode?: boolean
   creator?: boolean | Prisma.PrincipalDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["run"]>
 
@@ -3640,9 +4020,15 @@ export type RunSelectScalar = {
   leaseToken?: boolean
   leaseWorker?: boolean
   leaseExpiresAt?: boolean
+  creatorCode?: boolean
+  environmentCode?: boolean
+  nameCode?: boolean
+  modelCode?: boolean
+  skillCode?: boolean
+  scheduleCode?: boolean
 }
 
-export type RunOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "teamId" | "title" | "prompt" | "context" | "mode" | "source" | "creatorId" | "teamOwned" | "config" | "agent" | "metadata" | "metadataPairs" | "configName" | "modelId" | "environmentId" | "skill" | "skillSnapshot" | "scheduleId" | "artifactTypes" | "triggerUrl" | "ancestorIds" | "conversationId" | "continuesId" | "sessionId" | "provenance" | "createdAt" | "updatedAt" | "state" | "statusMessage" | "startedAt" | "endedAt" | "turn" | "turnOpen" | "attempt" | "lostAttempts" | "agentSession" | "checkpoint" | "permission" | "approval" | "answer" | "totalTokens" | "costUsd" | "lastWrite" | "lastSeq" | "leaseToken" | "leaseWorker" | "leaseExpiresAt", ExtArgs["result"]["run"]>
+export type RunOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "teamId" | "title" | "prompt" | "context" | "mode" | "source" | "creatorId" | "teamOwned" | "config" | "agent" | "metadata" | "metadataPairs" | "configName" | "modelId" | "environmentId" | "skill" | "skillSnapshot" | "scheduleId" | "artifactTypes" | "triggerUrl" | "ancestorIds" | "conversationId" | "continuesId" | "sessionId" | "provenance" | "createdAt" | "updatedAt" | "state" | "statusMessage" | "startedAt" | "endedAt" | "turn" | "turnOpen" | "attempt" | "lostAttempts" | "agentSession" | "checkpoint" | "permission" | "approval" | "answer" | "totalTokens" | "costUsd" | "lastWrite" | "lastSeq" | "leaseToken" | "leaseWorker" | "leaseExpiresAt" | "creatorCode" | "environmentCode" | "nameCode" | "modelCode" | "skillCode" | "scheduleCode", ExtArgs["result"]["run"]>
 export type RunInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   creator?: boolean | Prisma.PrincipalDefaultArgs<ExtArgs>
   events?: boolean | Prisma.Run$eventsArgs<ExtArgs>
@@ -3741,6 +4127,15 @@ export type $RunPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
     leaseToken: string | null
     leaseWorker: string | null
     leaseExpiresAt: Date | null
+    /**
+     * What indexes have of values of any length. The database makes them, by `list_code`.
+     */
+    creatorCode: number | null
+    environmentCode: number | null
+    nameCode: number | null
+    modelCode: number | null
+    skillCode: number | null
+    scheduleCode: number | null
   }, ExtArgs["result"]["run"]>
   composites: {}
 }
@@ -4219,6 +4614,12 @@ export interface RunFieldRefs {
   readonly leaseToken: Prisma.FieldRef<"Run", 'String'>
   readonly leaseWorker: Prisma.FieldRef<"Run", 'String'>
   readonly leaseExpiresAt: Prisma.FieldRef<"Run", 'DateTime'>
+  readonly creatorCode: Prisma.FieldRef<"Run", 'Int'>
+  readonly environmentCode: Prisma.FieldRef<"Run", 'Int'>
+  readonly nameCode: Prisma.FieldRef<"Run", 'Int'>
+  readonly modelCode: Prisma.FieldRef<"Run", 'Int'>
+  readonly skillCode: Prisma.FieldRef<"Run", 'Int'>
+  readonly scheduleCode: Prisma.FieldRef<"Run", 'Int'>
 }
     
 
