@@ -1,6 +1,8 @@
 import type { Figure } from "./bench.ts";
 import { createToStart } from "./figures/create-to-start.ts";
 import { durableCreate } from "./figures/durable-create.ts";
+import { equalRefusals } from "./figures/equal-refusals.ts";
+import { hostileBodies } from "./figures/hostile-bodies.ts";
 import { listAtScale } from "./figures/list-at-scale.ts";
 import { memory } from "./figures/memory.ts";
 import { readRuns } from "./figures/read-runs.ts";
@@ -16,4 +18,6 @@ export const FIGURES: readonly Figure[] = [
   viewers,
   startTime,
   memory,
+  hostileBodies,
+  equalRefusals,
 ];
