@@ -8,11 +8,11 @@ import { invalid } from "../request-validation.ts";
 import { numberInQuery } from "../schemas/list-runs.ts";
 import { problems } from "../schemas/problem.ts";
 import { LoggedEventPage } from "../schemas/run-event.ts";
-import { loggedEventJson, loggedEventText, resetText } from "./event-text.ts";
-import { followAll } from "./follow-all.ts";
+import type { EventStream } from "./event-stream.ts";
+import { loggedEventJson, resetText } from "./event-text.ts";
+import { type FollowingAll, followAll } from "./follow-all.ts";
 import { decodeCursor, encodeCursor, START_CURSOR } from "./log-cursor.ts";
 import type { OpenStreams } from "./open-streams.ts";
-import { streamEvents } from "./stream-events.ts";
 import { wantsPage } from "./wants-page.ts";
 
 const PAGE_MAX = 500;
@@ -63,15 +63,28 @@ export function allEventsRoute(parts: ApiParts, streams: OpenStreams): FastifyPl
     app.get("/agent/events", route, async (request, reply) => {
       if (wantsPage(request)) return pageOf(parts, request, request.query, reply);
       const { isReset, place } = await startOf(parts, request, request.query);
-      const following = { viewer: viewerOf(request), after: place, pollMs: limits.pollMs };
-      async function* texts(signal: AbortSignal): AsyncGenerator<string> {
-        if (isReset) yield resetText(encodeCursor(place));
-        for await (const logged of followAll(parts, { ...following, signal })) yield loggedEventText(logged);
-      }
-      await streamEvents({ limits, streams, request, reply, texts });
+      const stream = streams.open(request, reply);
+      if (isReset) stream.write(resetText(encodeCursor(place)));
+      void tellAll(parts, stream, { viewer: viewerOf(request), after: place, pollMs: limits.pollMs });
       return reply;
     });
   };
+}
+
+async function tellAll(
+  parts: ApiParts,
+  stream: EventStream,
+  following: Omit<FollowingAll, "signal">,
+): Promise<void> {
+  const over = new AbortController();
+  stream.onceOver(() => over.abort());
+  try {
+    for await (const text of followAll(parts, { ...following, signal: over.signal })) {
+      if (!stream.write(text) && !(await stream.drained())) return;
+    }
+  } catch (error) {
+    stream.fail(error);
+  }
 }
 
 async function pageOf(

@@ -10,11 +10,9 @@ import { numberInQuery } from "../schemas/list-runs.ts";
 import { problems } from "../schemas/problem.ts";
 import { RunEventPage } from "../schemas/run-event.ts";
 import { allEventsRoute } from "./all-events-route.ts";
-import { eventJson, eventText, resetText } from "./event-text.ts";
-import { followLog } from "./follow-log.ts";
+import { eventJson, resetText } from "./event-text.ts";
+import { FollowedRuns } from "./followed-runs.ts";
 import { OpenStreams } from "./open-streams.ts";
-import { SharedLooks } from "./shared-looks.ts";
-import { streamEvents } from "./stream-events.ts";
 import { wantsPage } from "./wants-page.ts";
 
 const PAGE_MAX = 500;
@@ -58,8 +56,8 @@ const SCHEMA = {
 
 export function eventRoutes(parts: ApiParts): FastifyPluginAsyncZod {
   const limits = limitsOf(parts);
-  const streams = new OpenStreams(limits.streamsPerKey);
-  const following = { looks: new SharedLooks(parts), news: parts.news };
+  const streams = new OpenStreams(limits);
+  const followed = new FollowedRuns(parts, limits.pollMs);
   const reading = { scope: "runs:read", acceptsCookie: true, acceptsGuest: true } as const;
   const config = { ...reading, describedHeaders: ["Last-Event-ID"] };
   return async (app) => {
@@ -70,13 +68,10 @@ export function eventRoutes(parts: ApiParts): FastifyPluginAsyncZod {
       const run = await parts.runs.get({ id: requireRunId(request.params.runId) }, viewerOf(request));
       if (wantsPage(request)) return pageOf(parts, run, request.query, reply);
       const { after, isReset } = startOf(request, request.query, run);
+      const stream = streams.open(request, reply);
+      if (isReset) stream.write(resetText(after));
       const follow = request.query.follow === "true";
-      const wanted = { runId: run.id, viewer: viewerOf(request), after, follow, pollMs: limits.pollMs };
-      async function* texts(signal: AbortSignal): AsyncGenerator<string> {
-        if (isReset) yield resetText(after);
-        for await (const event of followLog(following, { ...wanted, signal })) yield eventText(event);
-      }
-      await streamEvents({ limits, streams, request, reply, texts });
+      followed.follow(run, stream, { viewer: viewerOf(request), after, follow });
       return reply;
     });
   };

@@ -1,7 +1,8 @@
 import type { Viewer } from "../../core/people/principal.ts";
-import type { LoggedEvent, LogPlace } from "../../core/ports/event-log.ts";
+import type { LogPlace } from "../../core/ports/event-log.ts";
 import type { ApiParts } from "../api-parts.ts";
 import { Doorbell } from "./doorbell.ts";
+import { loggedEventText } from "./event-text.ts";
 
 const PAGE = 200;
 /** What cannot show yet waits for a transaction that is about to end. */
@@ -18,7 +19,7 @@ export interface FollowingAll {
 export async function* followAll(
   { storage, news }: Pick<ApiParts, "storage" | "news">,
   { after, pollMs, signal, viewer }: FollowingAll,
-): AsyncGenerator<LoggedEvent> {
+): AsyncGenerator<string> {
   const bell = new Doorbell();
   const ring = (): void => bell.ring();
   const silence = news.on("log", ring);
@@ -27,7 +28,7 @@ export async function* followAll(
   try {
     while (!signal.aborted) {
       const page = await storage.log.read(seen, PAGE, viewer);
-      yield* page.events;
+      for (const logged of page.events) yield loggedEventText(logged);
       seen = page.next;
       if (!page.hasMore) await bell.wait(page.isHeldBack ? HELD_BACK_MS : pollMs);
     }

@@ -1,37 +1,39 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { callerOf } from "../auth.ts";
 import { StatusError } from "../errors.ts";
+import { EventStream, type StreamLimits } from "./event-stream.ts";
 
 /** The streams of this process, so that nobody has too many, and all end when the server closes. */
 export class OpenStreams {
-  readonly #perKey: number;
-  readonly #open = new Map<string, Set<AbortController>>();
+  readonly #limits: StreamLimits & { readonly streamsPerKey: number };
+  readonly #open = new Map<string, Set<EventStream>>();
 
-  /** 0: as many as they like. */
-  constructor(perKey: number) {
-    this.#perKey = perKey;
+  constructor(limits: StreamLimits & { readonly streamsPerKey: number }) {
+    this.#limits = limits;
   }
 
-  open(keyId: string): AbortController {
-    const streams = this.#open.get(keyId) ?? new Set();
-    if (this.#perKey > 0 && streams.size >= this.#perKey) throw tooMany(this.#perKey);
-    const stream = new AbortController();
-    this.#open.set(keyId, streams.add(stream));
+  /** Answers with a stream, if its caller may have another one. */
+  open(request: FastifyRequest, reply: FastifyReply): EventStream {
+    const { id } = callerOf(request);
+    const { streamsPerKey } = this.#limits;
+    const streams = this.#open.get(id) ?? new Set();
+    if (streamsPerKey > 0 && streams.size >= streamsPerKey) throw tooMany(streamsPerKey);
+    const stream = new EventStream(request, reply, this.#limits);
+    this.#open.set(id, streams.add(stream));
+    stream.onceOver(() => this.#done(id, stream));
     return stream;
-  }
-
-  done(keyId: string, stream: AbortController): void {
-    const streams = this.#open.get(keyId);
-    streams?.delete(stream);
-    if (streams?.size === 0) this.#open.delete(keyId);
   }
 
   endAll(): void {
     for (const streams of this.#open.values()) {
-      for (const stream of streams) stream.abort();
+      for (const stream of streams) stream.end();
     }
   }
 
-  get size(): number {
-    return Array.from(this.#open.values()).reduce((sum, streams) => sum + streams.size, 0);
+  #done(id: string, stream: EventStream): void {
+    const streams = this.#open.get(id);
+    streams?.delete(stream);
+    if (streams?.size === 0) this.#open.delete(id);
   }
 }
 

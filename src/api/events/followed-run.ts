@@ -1,0 +1,106 @@
+import type { RunId } from "../../core/ids.ts";
+import type { RunEvent } from "../../core/runs/events.ts";
+import type { Run } from "../../core/runs/run.ts";
+import type { ApiParts } from "../api-parts.ts";
+import { eventText } from "./event-text.ts";
+import type { EventPage, Follower, RunSource } from "./follower.ts";
+
+export type FollowParts = Pick<ApiParts, "runs" | "storage" | "news">;
+
+const PAGE = 200;
+/** So much goes in one piece, if it is not a single event: between two pieces a reader may turn out not to read. */
+const PIECE_LENGTH = 2 ** 16;
+
+/**
+ * A run and all who follow it in this process. A thousand viewers want to know the same thing at the same time: one look
+ * at the run, one page of events and one text of it are for all of them, and nobody else is woken than who is to be told.
+ */
+export class FollowedRun implements RunSource {
+  readonly #parts: FollowParts;
+  readonly #id: RunId;
+  readonly #followers = new Set<Follower>();
+  readonly #pages = new Map<number, Promise<EventPage>>();
+  readonly #silence: () => void;
+  readonly #poll: NodeJS.Timeout;
+  #latest: Run | undefined;
+  #isLooking = false;
+  #isRung = false;
+
+  /** Looks at once, after each news, which may be lost, and every `pollMs`. */
+  constructor(parts: FollowParts, found: Run, pollMs: number) {
+    this.#parts = parts;
+    this.#id = found.id;
+    this.#latest = found;
+    this.#silence = parts.news.on(`run:${found.id}`, () => this.#look());
+    this.#poll = setInterval(() => this.#look(), pollMs);
+    this.#look();
+  }
+
+  get latest(): Run | undefined {
+    return this.#latest;
+  }
+
+  get isFollowed(): boolean {
+    return this.#followers.size > 0;
+  }
+
+  /** `found` may be newer than what was found here, or older. */
+  join(follower: Follower, found: Run): void {
+    this.#followers.add(follower);
+    follower.consider(found, this);
+    follower.consider(this.#latest, this);
+  }
+
+  leave(follower: Follower): void {
+    this.#followers.delete(follower);
+  }
+
+  readBehind(seen: number): Promise<EventPage> {
+    const joined = this.#pages.get(seen);
+    if (joined !== undefined) return joined;
+    const page = this.#read(seen).finally(() => this.#pages.delete(seen));
+    this.#pages.set(seen, page);
+    return page;
+  }
+
+  close(): void {
+    clearInterval(this.#poll);
+    this.#silence();
+  }
+
+  /** What is news during a look may not be in what it finds, so it is followed by another. */
+  #look(): void {
+    this.#isRung = true;
+    if (!this.#isLooking) void this.#lookOn();
+  }
+
+  async #lookOn(): Promise<void> {
+    this.#isLooking = true;
+    while (this.#isRung) {
+      this.#isRung = false;
+      try {
+        this.#latest = await this.#parts.storage.runs.find({ id: this.#id });
+        for (const follower of this.#followers) follower.consider(this.#latest, this);
+      } catch (error) {
+        for (const follower of this.#followers) follower.stream.fail(error);
+      }
+    }
+    this.#isLooking = false;
+  }
+
+  async #read(seen: number): Promise<EventPage> {
+    const events = await this.#parts.runs.readEvents(this.#id, seen, PAGE);
+    return { pieces: piecesOf(events), lastSeq: events.at(-1)?.seq };
+  }
+}
+
+function piecesOf(events: readonly RunEvent[]): readonly Uint8Array[] {
+  const pieces: string[] = [];
+  for (const text of events.map(eventText)) {
+    const last = pieces.at(-1);
+    if (last !== undefined && last.length + text.length <= PIECE_LENGTH)
+      pieces[pieces.length - 1] = last + text;
+    else pieces.push(text);
+  }
+  return pieces.map((piece) => Buffer.from(piece));
+}

@@ -1,0 +1,33 @@
+import type { RunId } from "../../core/ids.ts";
+import type { Run } from "../../core/runs/run.ts";
+import type { EventStream } from "./event-stream.ts";
+import { FollowedRun, type FollowParts } from "./followed-run.ts";
+import { Follower, type Following } from "./follower.ts";
+
+/** The runs that somebody follows in this process. */
+export class FollowedRuns {
+  readonly #parts: FollowParts;
+  readonly #pollMs: number;
+  readonly #runs = new Map<RunId, FollowedRun>();
+
+  constructor(parts: FollowParts, pollMs: number) {
+    this.#parts = parts;
+    this.#pollMs = pollMs;
+  }
+
+  /** Tells `stream` what happens to the run, which was just found, until either is over. */
+  follow(run: Run, stream: EventStream, following: Following): void {
+    const followed = this.#runs.get(run.id) ?? new FollowedRun(this.#parts, run, this.#pollMs);
+    this.#runs.set(run.id, followed);
+    const follower = new Follower(stream, following);
+    followed.join(follower, run);
+    stream.onceOver(() => this.#leave(run.id, followed, follower));
+  }
+
+  #leave(id: RunId, followed: FollowedRun, follower: Follower): void {
+    followed.leave(follower);
+    if (followed.isFollowed || this.#runs.get(id) !== followed) return;
+    followed.close();
+    this.#runs.delete(id);
+  }
+}
