@@ -9,6 +9,18 @@ import { KEYS_TOPIC, type StoreParts } from "./store-parts.ts";
 const NAME = "Administrator";
 const KEY_NAME = "The installation's own key";
 
+/** Whether this is the one key already, of an administrator who may use it. */
+const IS_SET = `
+  SELECT id FROM principals
+  WHERE id = (SELECT principal_id FROM identities WHERE team_id = $1::uuid AND subject = $2)
+    AND administrator AND NOT disabled
+    AND ARRAY (SELECT hash FROM api_keys WHERE principal_id = principals.id AND created_by IS NULL) = ARRAY [$3]`;
+const EXISTS = `
+  SELECT id FROM api_keys
+  WHERE principal_id = (SELECT principal_id FROM identities WHERE team_id = $1::uuid AND subject = $2)
+    AND created_by IS NULL LIMIT 1`;
+const ADMINISTRATOR = [FIRST_TEAM, ADMINISTRATOR_SUBJECT];
+
 export class PrismaAdministratorKeys implements AdministratorKeys {
   readonly #parts: StoreParts;
 
@@ -16,7 +28,9 @@ export class PrismaAdministratorKeys implements AdministratorKeys {
     this.#parts = parts;
   }
 
+  /** Nearly every start finds it as the one before has left it. */
   async set(hash: string, hint: string): Promise<void> {
+    if (await this.#isThere(IS_SET, [...ADMINISTRATOR, hash])) return;
     await this.#parts.database.transaction(async (tx) => {
       const principalId = await this.#administrator(tx);
       await tx.apiKey.deleteMany({ where: { ...ownKeyOf(principalId), hash: { not: hash } } });
@@ -35,10 +49,12 @@ export class PrismaAdministratorKeys implements AdministratorKeys {
     });
   }
 
-  async exists(): Promise<boolean> {
-    const principal = { identities: { some: { teamId: FIRST_TEAM, subject: ADMINISTRATOR_SUBJECT } } };
-    const where = { createdBy: null, principal };
-    return (await this.#parts.database.query((client) => client.apiKey.count({ where }))) > 0;
+  exists(): Promise<boolean> {
+    return this.#isThere(EXISTS, ADMINISTRATOR);
+  }
+
+  async #isThere(text: string, values: readonly string[]): Promise<boolean> {
+    return (await this.#parts.database.rows({ text, values })).length > 0;
   }
 
   /** Made, or made able again; its row is locked until the end of the transaction. */

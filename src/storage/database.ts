@@ -59,7 +59,8 @@ const CONFLICT_TRIES = 3;
 /** The pool and the Prisma client on it; every statement goes through `query` or `transaction`. */
 export class Database implements Statements {
   readonly #pool: pg.Pool;
-  readonly #client: PrismaClient;
+  readonly #adapter: PrismaPg;
+  #client: PrismaClient | undefined;
   readonly #names = new StatementNames();
 
   constructor({ url, maxConnections, log, statementMs = STATEMENT_TIMEOUT_MS }: DatabaseOptions) {
@@ -78,15 +79,20 @@ export class Database implements Statements {
     this.#pool.on("error", (error) => log("database.connection.lost", { error: error.message }));
     // One that breaks just as it is handed out has lost the pool's listener and not yet got the borrower's.
     this.#pool.on("connect", (client) => client.on("error", () => undefined));
-    const adapter = new PrismaPg(this.#pool, {
+    this.#adapter = new PrismaPg(this.#pool, {
       statementNameGenerator: ({ sql }) => this.#names.nameOf(sql),
     });
-    this.#client = new PrismaClient({ adapter });
+  }
+
+  /** Made when it is first needed, which may be never: one holds 6 MiB, and its WebAssembly more than that. */
+  get #prisma(): PrismaClient {
+    this.#client ??= new PrismaClient({ adapter: this.#adapter });
+    return this.#client;
   }
 
   async query<T>(query: (client: Tx) => Promise<T>): Promise<T> {
     try {
-      return await query(this.#client);
+      return await query(this.#prisma);
     } catch (error) {
       throw translated(error);
     }
@@ -96,7 +102,7 @@ export class Database implements Statements {
     const limits = { maxWait: TRANSACTION_WAIT_MS, timeout: TRANSACTION_TIMEOUT_MS };
     for (let tries = 1; ; tries += 1) {
       try {
-        return await this.#client.$transaction(work, limits);
+        return await this.#prisma.$transaction(work, limits);
       } catch (error) {
         if (!isWriteConflict(error) || tries === CONFLICT_TRIES) throw translated(error);
       }
@@ -115,7 +121,7 @@ export class Database implements Statements {
   /** Undefined when the database answers, else why it does not. */
   async unreachable(): Promise<string | undefined> {
     try {
-      await this.#client.$queryRaw`SELECT 1`;
+      await this.#pool.query("SELECT 1");
       return undefined;
     } catch {
       return "The database cannot be reached.";
@@ -123,7 +129,7 @@ export class Database implements Statements {
   }
 
   async close(): Promise<void> {
-    await this.#client.$disconnect();
+    await this.#client?.$disconnect();
     await this.#pool.end();
   }
 }

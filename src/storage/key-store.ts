@@ -1,8 +1,16 @@
 import type { TeamId } from "../core/ids.ts";
 import type { ApiKey, KeyHolder } from "../core/people/api-key.ts";
 import type { KeyStore } from "../core/ports/people.ts";
-import { keyOf, principalOf } from "./people-rows.ts";
+import { type ApiKey as ApiKeyRow, type Principal as PrincipalRow, Prisma } from "./generated/client.ts";
+import { FIND_PRINCIPALS, keyOf, principalOf } from "./people-rows.ts";
+import { selected } from "./run-columns.ts";
 import { KEYS_TOPIC, type StoreParts } from "./store-parts.ts";
+
+const FIND_BY_HASH = `
+  SELECT ${selected(Object.values(Prisma.ApiKeyScalarFieldEnum))} FROM api_keys WHERE hash = $1`;
+const TOUCH = `
+  UPDATE api_keys SET last_used_at = $2
+  WHERE id = $1::uuid AND (last_used_at IS NULL OR last_used_at < $2)`;
 
 export class PrismaKeyStore implements KeyStore {
   readonly #parts: StoreParts;
@@ -12,10 +20,12 @@ export class PrismaKeyStore implements KeyStore {
   }
 
   async findByHash(hash: string): Promise<KeyHolder | undefined> {
-    const row = await this.#parts.database.query((client) =>
-      client.apiKey.findUnique({ where: { hash }, include: { principal: true } }),
-    );
-    return row === null ? undefined : { key: keyOf(row), principal: principalOf(row.principal) };
+    const { database } = this.#parts;
+    const [key] = await database.rows<ApiKeyRow>({ text: FIND_BY_HASH, values: [hash] });
+    if (key === undefined) return undefined;
+    const values = [[key.principalId]];
+    const [principal] = await database.rows<PrincipalRow>({ text: FIND_PRINCIPALS, values });
+    return principal && { key: keyOf(key), principal: principalOf(principal) };
   }
 
   async add(key: ApiKey, hash: string): Promise<void> {
@@ -36,10 +46,7 @@ export class PrismaKeyStore implements KeyStore {
   }
 
   async touch(id: string, at: Date, hash?: string): Promise<void> {
-    const isOlder = { OR: [{ lastUsedAt: null }, { lastUsedAt: { lt: at } }] };
-    await this.#parts.database.query((client) =>
-      client.apiKey.updateMany({ where: { id, ...isOlder }, data: { lastUsedAt: at } }),
-    );
+    await this.#parts.database.rows({ text: TOUCH, values: [id, at] });
     if (hash === undefined) return;
     await this.#parts.database.query((client) => client.apiKey.update({ where: { id }, data: { hash } }));
   }

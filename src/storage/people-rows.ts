@@ -3,13 +3,19 @@ import type { ApiKey, Scope } from "../core/people/api-key.ts";
 import type { IdentityLink } from "../core/people/identity.ts";
 import type { Installation } from "../core/people/installation.ts";
 import type { Principal, PrincipalType } from "../core/people/principal.ts";
-import type {
-  ApiKey as ApiKeyRow,
-  Identity as IdentityRow,
-  Installation as InstallationRow,
-  Principal as PrincipalRow,
+import {
+  type ApiKey as ApiKeyRow,
+  type Identity as IdentityRow,
+  type Installation as InstallationRow,
+  type Principal as PrincipalRow,
+  Prisma,
 } from "./generated/client.ts";
 import { present } from "./present.ts";
+import { selected } from "./run-columns.ts";
+
+/** What `principalOf` wants of the principals with these ids. */
+export const FIND_PRINCIPALS = `
+  SELECT ${selected(Object.values(Prisma.PrincipalScalarFieldEnum))} FROM principals WHERE id = ANY ($1::uuid[])`;
 
 /** Rows of people to the domain and back. */
 export function principalOf(row: PrincipalRow): Principal {

@@ -2,7 +2,8 @@ import { newId, type PrincipalId, type TeamId } from "../core/ids.ts";
 import type { Principal } from "../core/people/principal.ts";
 import type { PeopleStore } from "../core/ports/people.ts";
 import type { Tx } from "./database.ts";
-import { principalColumns, principalOf } from "./people-rows.ts";
+import type { Principal as PrincipalRow } from "./generated/client.ts";
+import { FIND_PRINCIPALS, principalColumns, principalOf } from "./people-rows.ts";
 import { KEYS_TOPIC, type StoreParts } from "./store-parts.ts";
 
 export class PrismaPeopleStore implements PeopleStore {
@@ -21,8 +22,7 @@ export class PrismaPeopleStore implements PeopleStore {
   }
 
   async getMany(ids: readonly PrincipalId[]): Promise<readonly Principal[]> {
-    const where = { id: { in: [...ids] } };
-    const rows = await this.#parts.database.query((client) => client.principal.findMany({ where }));
+    const rows = await this.#parts.database.rows<PrincipalRow>({ text: FIND_PRINCIPALS, values: [ids] });
     return rows.map(principalOf);
   }
 

@@ -7,6 +7,12 @@ import type { Worker as WorkerRow } from "./generated/client.ts";
 export const LIVE_SECONDS = 30;
 const KEPT_SECONDS = 24 * 3_600;
 
+const BEAT = `
+  INSERT INTO workers (id, worker_host, slots, sandbox, isolated, started_at, last_seen_at)
+  VALUES ($1, $2, $3, $4, $5, clock_timestamp(), clock_timestamp())
+  ON CONFLICT (id) DO UPDATE SET last_seen_at = clock_timestamp()`;
+const FORGET = "DELETE FROM workers WHERE last_seen_at < clock_timestamp() - $1::int * interval '1 second'";
+
 /** All times are the database's: the workers' clocks may differ. */
 export class PrismaWorkerStore implements WorkerStore {
   readonly #database: Statements;
@@ -16,20 +22,13 @@ export class PrismaWorkerStore implements WorkerStore {
   }
 
   async beat({ id, host, slots, sandbox }: Worker): Promise<void> {
-    await this.#database.query(
-      (client) => client.$executeRaw`
-        INSERT INTO workers (id, worker_host, slots, sandbox, isolated, started_at, last_seen_at)
-        VALUES (${id}, ${host ?? null}, ${slots}, ${sandbox.name}, ${sandbox.isolated}, clock_timestamp(), clock_timestamp())
-        ON CONFLICT (id) DO UPDATE SET last_seen_at = clock_timestamp()`,
-    );
-    await this.#database.query(
-      (client) => client.$executeRaw`
-        DELETE FROM workers WHERE last_seen_at < clock_timestamp() - ${KEPT_SECONDS}::int * interval '1 second'`,
-    );
+    const values = [id, host ?? null, slots, sandbox.name, sandbox.isolated];
+    await this.#database.rows({ text: BEAT, values });
+    await this.#database.rows({ text: FORGET, values: [KEPT_SECONDS] });
   }
 
   async remove(id: string): Promise<void> {
-    await this.#database.query((client) => client.worker.deleteMany({ where: { id } }));
+    await this.#database.rows({ text: "DELETE FROM workers WHERE id = $1", values: [id] });
   }
 
   async listLive(): Promise<readonly LiveWorker[]> {

@@ -100,6 +100,23 @@ export function describePeople(bench: () => StorageBench): void {
       expect(await administrators.exists()).toBe(true);
     });
 
+    it("that is set once more makes its administrator able again", async () => {
+      const { administrators, keys, people } = bench().storage;
+      const hash = randomUUID();
+      await administrators.set(hash, "…");
+      const principal = (await keys.findByHash(hash))?.principal;
+      if (principal === undefined) throw new Error("no key");
+
+      const found: unknown[] = [];
+      for (const lost of [{ disabled: true }, { administrator: false }]) {
+        await people.put({ ...principal, ...lost });
+        await administrators.set(hash, "…");
+        found.push((await keys.findByHash(hash))?.principal);
+      }
+
+      expect(found).toEqual([principal, principal]);
+    });
+
     it("of several set at once one is left", async () => {
       const { administrators, keys } = bench().storage;
       const hashes = Array.from({ length: 5 }, () => randomUUID());
