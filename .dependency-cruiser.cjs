@@ -21,7 +21,7 @@ const PARTS = [
 ];
 
 /** The files that put parts together: the only ones that see all of them. */
-const WIRING = "^src/(compose|compose-[a-z]+|start|serve|main)\\.ts$";
+const WIRING = "^src/(compose|compose-[a-z]+|start|serve|main)\\.[jt]s$";
 
 /** One part may import itself, the core, and what `also` names. Packages are another matter. */
 function partKnows(part, also = []) {
@@ -106,7 +106,7 @@ module.exports = {
     {
       name: "wiring-by-hand",
       comment:
-        "Only compose.ts, compose-doctor.ts, start.ts, serve.ts and main.ts see the parts. config.ts reads the names of adapters and sandboxes.",
+        "Only compose.ts, compose-doctor.ts, start.ts, serve.ts and main.js see the parts. config.ts reads the names of adapters and sandboxes.",
       severity: "error",
       from: { path: "^src/[^/]+$", pathNot: WIRING },
       to: {

@@ -33,4 +33,4 @@ HEALTHCHECK --interval=10s --timeout=5s --start-period=60s \
 
 # Stopping takes up to 10 seconds: docker stop --time 15.
 ENTRYPOINT ["tini", "--"]
-CMD ["node", "src/main.ts"]
+CMD ["node", "src/main.js"]

@@ -27,7 +27,7 @@ export async function startService(
   await mkdir(dataDir, { recursive: true });
   const child = await startChild({
     program: process.execPath,
-    parameters: [join(PROJECT, "src/main.ts")],
+    parameters: [join(PROJECT, "src/main.js")],
     environment: {
       HOME: dataDir,
       DATABASE_URL: databaseUrl,

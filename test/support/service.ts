@@ -9,7 +9,7 @@ import { waitFor } from "./wait-for.ts";
 const PROJECT = resolve(import.meta.dirname, "../..");
 const READY_MS = 60_000;
 
-/** The real service as a real process: `node src/main.ts`, on a free port, with an environment of its own. */
+/** The real service as a real process: `node src/main.js`, on a free port, with an environment of its own. */
 export interface Service {
   readonly url: string;
   readonly apiKey: string;
@@ -65,7 +65,7 @@ export interface ServiceProcess {
 
 /** For starts that are meant to fail: the process and what it prints. */
 export function spawnService(dataDir: string, env: Record<string, string> = {}): ServiceProcess {
-  const child = spawn(process.execPath, [join(PROJECT, "src/main.ts")], {
+  const child = spawn(process.execPath, [join(PROJECT, "src/main.js")], {
     cwd: PROJECT,
     env: {
       PATH: process.env.PATH,
