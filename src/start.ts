@@ -4,7 +4,7 @@ import { keepAdministratorKey, keepOwnKey } from "./administrator-key.ts";
 import { keyHint, newApiKey } from "./api/api-keys.ts";
 import { createServer } from "./api/server.ts";
 import { apiParts, compose, type Grounds, type Parts } from "./compose.ts";
-import { composeWorker, type WorkerParts } from "./compose-worker.ts";
+import type { WorkerParts } from "./compose-worker.ts";
 import type { Config } from "./config.ts";
 import { untilAvailable } from "./core/attempts/until-available.ts";
 import { AppError } from "./core/errors.ts";
@@ -14,7 +14,6 @@ import { createLogger, plainLog } from "./log.ts";
 import { createKnownSecrets } from "./redaction.ts";
 import { keepSecret, randomSecret } from "./secrets.ts";
 import { StartError } from "./start-error.ts";
-import { startEmbeddedPostgres } from "./storage/embedded/embedded-postgres.ts";
 import { repairLog } from "./storage/log-repair.ts";
 import { applyMigrations } from "./storage/migrations.ts";
 import { systemClock } from "./system-clock.ts";
@@ -109,6 +108,7 @@ async function startDatabase(
   log: (message: string, facts: Record<string, unknown>) => void,
   undo: AsyncDisposableStack,
 ): Promise<string> {
+  const { startEmbeddedPostgres } = await import("./storage/embedded/embedded-postgres.ts");
   const embedded = await startEmbeddedPostgres({
     dataDir,
     log: (message, facts) => log(message, { ...facts }),
@@ -152,6 +152,7 @@ async function prepareWorker(
   undo: AsyncDisposableStack,
 ): Promise<WorkerParts> {
   const log = plainLog(grounds.logger);
+  const { composeWorker } = await import("./compose-worker.ts");
   const worker = await composeWorker(grounds, parts);
   for (const note of worker.chosen.notes) log.info("sandbox.not_used", { note });
   for (const warning of worker.chosen.warnings) log.warn("sandbox.warning", { warning });

@@ -1,4 +1,3 @@
-import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../core/errors.ts";
@@ -61,9 +60,16 @@ function brokenRequest(code: string | undefined): StatusError {
   return new StatusError(400, "invalid_request", "This is no HTTP request.");
 }
 
+/** Not Node's list: who imports `node:http` by name has Node load its `fetch` and `WebSocket` too, 13 MiB of memory. */
+const REASON_PHRASES: Readonly<Record<number, string>> = {
+  400: "Bad Request",
+  408: "Request Timeout",
+  431: "Request Header Fields Too Large",
+};
+
 function rawAnswer(status: number, requestId: string, body: string): string {
   return [
-    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}`,
+    `HTTP/1.1 ${status} ${REASON_PHRASES[status] ?? ""}`,
     "connection: close",
     `content-type: ${PROBLEM_TYPE}`,
     `content-length: ${Buffer.byteLength(body)}`,

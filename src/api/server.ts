@@ -1,27 +1,13 @@
 import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } from "fastify";
-import { ShareLinkService } from "../core/people/share-link-service.ts";
 import { type ApiParts, limitsOf } from "./api-parts.ts";
-import { apiRoutes } from "./api-routes.ts";
-import { type AuthParts, addAuthentication } from "./auth.ts";
 import { closeConnectionsOnStop } from "./closing-connections.ts";
 import { announceDeprecations } from "./deprecation.ts";
 import { addErrorAnswers, answerBrokenRequest, answerErrors } from "./error-answers.ts";
-import { Guests } from "./guests.ts";
-import { Idempotency } from "./idempotency.ts";
-import { readJsonBodies } from "./json-body.ts";
-import { KnownKeys } from "./known-keys.ts";
-import { addOpenapi } from "./openapi.ts";
-import { pageRoutes } from "./pages/page-routes.ts";
-import { problemPages } from "./pages/problem-pages.ts";
-import { signInRoutes } from "./pages/sign-in-routes.ts";
-import { createRateLimit, type RateLimit } from "./rate-limit.ts";
-import { referencePage } from "./reference-page.ts";
 import { requestIdOf } from "./request-id.ts";
 import { addRequestLog } from "./request-log.ts";
 import { compileValidator } from "./request-validation.ts";
 import { healthRoutes } from "./routes/health.ts";
 import { addSecurityHeaders } from "./security-headers.ts";
-import { SessionCookies } from "./session-cookie.ts";
 
 export type { ApiLimits, ApiParts } from "./api-parts.ts";
 
@@ -35,22 +21,10 @@ export async function createServer(parts: ApiParts): Promise<FastifyInstance> {
   await addSecurityHeaders(server, parts.publicUrl());
   announceDeprecations(server);
   await server.register(healthRoutes(parts));
-  if (parts.serves === "everything") await addRoutes(server, parts);
+  // Loaded only where they are served: they are most of this folder.
+  if (parts.serves === "everything") await (await import("./all-routes.ts")).addRoutes(server, parts);
   await server.ready();
   return server;
-}
-
-async function addRoutes(server: FastifyInstance, parts: ApiParts): Promise<void> {
-  const auth = authParts(parts);
-  server.addHook("onClose", async () => auth.keys.close());
-  await addOpenapi(server);
-  await server.register(referencePage);
-  const limit = await createRateLimit(server, limitsOf(parts));
-  await server.register(api(parts, auth, limit), { prefix: "/api/v1" });
-  await server.register(signInRoutes(parts, auth));
-  await server.register(pageRoutes(parts, auth));
-  await server.register(problemPages);
-  for (const routes of parts.adapterRoutes) await server.register(routes);
 }
 
 /** A little more than the longest name that may stand in a path: a secret's. */
@@ -73,6 +47,7 @@ function bareServer(parts: ApiParts): FastifyInstance {
     requestTimeout: limits.requestTimeoutMs,
     keepAliveTimeout: limits.keepAliveMs,
     routerOptions: { maxParamLength: PARAMETER_LENGTH_MAX },
+    schemaController: { compilersFactory: { buildValidator: unneeded, buildSerializer: unneeded } },
     trustProxy: trustHops(parts.trustProxy),
     // While closing, what is already here is still answered, in the shape of all other answers.
     return503OnClosing: false,
@@ -89,30 +64,15 @@ function bareServer(parts: ApiParts): FastifyInstance {
   return server;
 }
 
+/** We set our own compilers. Unless it is told of others, Fastify loads its own before: a hundred files. */
+function unneeded(): never {
+  throw new Error("The server's compilers are set.");
+}
+
 /**
  * Each proxy adds its caller behind what the caller itself claimed, so only the last `hops` words are theirs. Fastify
  * takes a bare number for "nobody", and `true` for "everybody", which believes what the client wrote.
  */
 function trustHops(hops: number | false): false | ((address: string, hop: number) => boolean) {
   return hops !== false && ((_address, hop) => hop < hops);
-}
-
-function authParts(parts: ApiParts): AuthParts {
-  return {
-    cookies: new SessionCookies(parts),
-    guests: new Guests({ ...parts, links: new ShareLinkService(parts) }),
-    keys: new KnownKeys({ ...parts, keys: parts.storage.keys }),
-  };
-}
-
-function api(parts: ApiParts, auth: AuthParts, limit: RateLimit): (app: FastifyInstance) => Promise<void> {
-  const idempotency = new Idempotency(parts);
-  return async (app) => {
-    readJsonBodies(app);
-    addAuthentication(app, auth, limit);
-    app.addHook("onRequest", async (_request, reply) => {
-      reply.header("cache-control", "no-store");
-    });
-    for (const routes of apiRoutes) await app.register(routes(parts, idempotency));
-  };
 }
