@@ -3,7 +3,7 @@ import { fromPrisma, PgBoss } from "pg-boss";
 import type { News, Unsubscribe } from "../core/ports/news.ts";
 import { JOB_KINDS, type Job, type JobHandler, type JobKind, type Queue } from "../core/ports/queue.ts";
 import type { JobSender } from "../storage/store-parts.ts";
-import { JobSlot } from "./job-slot.ts";
+import { JobTaker } from "./job-taker.ts";
 import { HEARTBEAT_SECONDS, jobInsert, SUPERVISE_SECONDS, settingsOf } from "./queue-settings.ts";
 
 export interface PgBossQueueOptions {
@@ -24,7 +24,7 @@ export class PgBossQueue implements Queue {
   readonly #options: PgBossQueueOptions;
   readonly #stopping = new AbortController();
   readonly #unsubscribes: Unsubscribe[] = [];
-  readonly #slots: JobSlot[] = [];
+  readonly #takers: JobTaker[] = [];
 
   constructor(options: PgBossQueueOptions) {
     this.#options = options;
@@ -65,20 +65,17 @@ export class PgBossQueue implements Queue {
   }
 
   async work(kind: JobKind, concurrency: number, handler: JobHandler): Promise<void> {
-    const slots = Array.from({ length: concurrency }, () => this.#slot(kind, handler));
-    this.#slots.push(...slots);
-    const wakeAll = () => {
-      for (const slot of slots) slot.wake();
-    };
-    this.#unsubscribes.push(this.#options.news.on(`jobs:${kind}`, wakeAll));
+    const taker = this.#taker(kind, concurrency, handler);
+    this.#takers.push(taker);
+    this.#unsubscribes.push(this.#options.news.on(`jobs:${kind}`, () => taker.wake()));
   }
 
   async stop(graceMs: number): Promise<void> {
     for (const unsubscribe of this.#unsubscribes) unsubscribe();
     this.#stopping.abort();
-    for (const slot of this.#slots) slot.wake();
-    await within(graceMs, Promise.all(this.#slots.map(({ ended }) => ended)));
-    await Promise.all(this.#slots.map((slot) => slot.abandon()));
+    for (const taker of this.#takers) taker.wake();
+    await within(graceMs, Promise.all(this.#takers.map(({ ended }) => ended)));
+    await Promise.all(this.#takers.map((taker) => taker.abandon()));
     await this.#boss.stop({ graceful: false });
   }
 
@@ -101,13 +98,14 @@ export class PgBossQueue implements Queue {
     );
   }
 
-  #slot(kind: JobKind, handler: JobHandler): JobSlot {
+  #taker(kind: JobKind, room: number, handler: JobHandler): JobTaker {
     const { host, log } = this.#options;
-    return new JobSlot({
+    return new JobTaker({
       boss: this.#boss,
       kind,
       // The other kinds are everybody's work.
       lanes: host === undefined || kind !== "run" ? [COMMON_LANE] : [laneOf(host), COMMON_LANE],
+      room,
       handler,
       stopping: this.#stopping.signal,
       pollingMs: POLLING_SECONDS * 1_000,
