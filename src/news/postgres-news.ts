@@ -8,7 +8,10 @@ export interface PostgresNewsOptions {
 }
 
 const CHANNEL = "errand_news";
-/** A commit that notifies takes one lock of the whole server, so this is sent beside the transactions, coalesced. */
+/**
+ * A commit that notifies takes one lock of the whole server, so this is sent beside the transactions, and what comes so
+ * soon after it goes out together. The first is not kept waiting.
+ */
 const COALESCE_MS = 3;
 /** PostgreSQL refuses payloads of 8000 bytes. */
 const PAYLOAD_TOPICS = 100;
@@ -25,7 +28,9 @@ export class PostgresNews implements News {
   readonly #listeners = new Listeners();
   readonly #waiting = new Set<string>();
   #client: pg.Client | undefined;
-  #flushTimer: NodeJS.Timeout | undefined;
+  /** Which process of the server serves us: what comes from there is our own news. */
+  #backend: number | undefined;
+  #isTelling = false;
   #reconnectTimer: NodeJS.Timeout | undefined;
   #checkTimer: NodeJS.Timeout | undefined;
   #asked: Promise<void> = Promise.resolve();
@@ -43,7 +48,6 @@ export class PostgresNews implements News {
 
   async stop(): Promise<void> {
     this.#stopped = true;
-    clearTimeout(this.#flushTimer);
     clearTimeout(this.#reconnectTimer);
     clearInterval(this.#checkTimer);
     await this.#client?.end().catch(() => undefined);
@@ -51,8 +55,9 @@ export class PostgresNews implements News {
 
   tell(topics: readonly string[]): void {
     for (const topic of topics) this.#waiting.add(topic);
-    if (this.#stopped || this.#flushTimer !== undefined) return;
-    this.#flushTimer = setTimeout(() => this.#flush(), COALESCE_MS);
+    if (this.#stopped || this.#isTelling) return;
+    this.#isTelling = true;
+    setImmediate(() => this.#flush());
   }
 
   on(topic: string, listener: () => void): Unsubscribe {
@@ -61,7 +66,9 @@ export class PostgresNews implements News {
 
   /** Listeners of this process are told at once, the others through the database. */
   #flush(): void {
-    this.#flushTimer = undefined;
+    this.#isTelling = !this.#stopped && this.#waiting.size > 0;
+    if (!this.#isTelling) return;
+    setTimeout(() => this.#flush(), COALESCE_MS);
     const topics = [...this.#waiting];
     this.#waiting.clear();
     this.#listeners.call(topics);
@@ -81,10 +88,14 @@ export class PostgresNews implements News {
     });
     client.on("error", (error) => this.#lost(client, error));
     client.on("end", () => this.#lost(client, new Error("connection ended")));
-    client.on("notification", ({ payload }) => this.#listeners.call(topicsIn(payload)));
+    client.on("notification", ({ payload, processId }) => {
+      if (processId !== this.#backend) this.#listeners.call(topicsIn(payload));
+    });
     this.#client = client;
     try {
       await client.connect();
+      const { rows } = await client.query<{ pid: number }>("SELECT pg_backend_pid() AS pid");
+      this.#backend = rows[0]?.pid;
       await client.query(`LISTEN ${CHANNEL}`);
       this.#failures = 0;
       this.#listeners.callAll();

@@ -74,6 +74,19 @@ export function describeNews(name: string, open: () => Promise<NewsBench>): void
       expect(heard.count).toBeLessThan(10);
     });
 
+    it("are heard once where they were told", async () => {
+      const heard = listen(bench.here, "run:1");
+      const [there, back] = [listen(bench.there, "run:1"), listen(bench.here, "back")];
+      bench.here.tell(["run:1"]);
+      await there.something();
+
+      // It comes by the same way as an echo would, and behind it.
+      bench.there.tell(["back"]);
+
+      await back.something();
+      expect(heard.count).toBe(1);
+    });
+
     it("any number of topics goes through", async () => {
       const topics = Array.from({ length: 1_000 }, () => `run:${randomUUID()}`);
       const heard = topics.map((topic) => listen(bench.there, topic));
