@@ -1,9 +1,8 @@
 import type { RunOrigin } from "../core/runs/run.ts";
 import type { RunChange } from "../core/runs/run-change.ts";
 import type { Statement, Statements } from "./database.ts";
-import { Prisma } from "./generated/client.ts";
-import { columnOf } from "./run-columns.ts";
 import { originColumns, progressColumns } from "./run-rows.ts";
+import { columnNames, columnTypes, ORIGIN_TYPES, PROGRESS_TYPES, sentColumns } from "./sent-columns.ts";
 import type { JobSender } from "./store-parts.ts";
 import { Together } from "./together.ts";
 
@@ -20,63 +19,14 @@ interface JobStatement {
   readonly list: readonly unknown[];
 }
 
-type Columns = ReturnType<typeof originColumns> & ReturnType<typeof progressColumns>;
-
-/** What the database is to take each value for. */
-const TYPES: Readonly<Record<keyof Columns, string>> = {
-  id: "uuid",
-  teamId: "uuid",
-  title: "text",
-  prompt: "text",
-  context: "text",
-  mode: "text",
-  source: "text",
-  creatorId: "uuid",
-  teamOwned: "boolean",
-  config: "jsonb",
-  agent: "text",
-  metadata: "jsonb",
-  metadataPairs: "text[]",
-  configName: "text",
-  modelId: "text",
-  environmentId: "text",
-  skill: "text",
-  skillSnapshot: "jsonb",
-  scheduleId: "uuid",
-  triggerUrl: "text",
-  ancestorIds: "uuid[]",
-  conversationId: "uuid",
-  continuesId: "uuid",
-  sessionId: "uuid",
-  provenance: "jsonb",
-  createdAt: "timestamptz",
-  state: "text",
-  statusMessage: "jsonb",
-  startedAt: "timestamptz",
-  endedAt: "timestamptz",
-  turn: "int",
-  turnOpen: "boolean",
-  attempt: "int",
-  lostAttempts: "int",
-  agentSession: "text",
-  checkpoint: "text",
-  permission: "jsonb",
-  approval: "jsonb",
-  totalTokens: "bigint",
-  costUsd: "numeric",
-  artifactTypes: "text[]",
-  answer: "text",
-  lastWrite: "uuid",
-};
-const MEMBERS = Object.keys(TYPES) as (keyof Columns)[];
-const COLUMNS = MEMBERS.map((member) => ({ member, name: columnOf(member), type: TYPES[member] }));
-const NAMES = COLUMNS.map(({ name }) => name).join(", ");
+const TYPES = { ...ORIGIN_TYPES, ...PROGRESS_TYPES };
+const NAMES = columnNames(TYPES).join(", ");
 
 /** What is to be stored, as it was sent: a row for each new run. */
 const GIVEN = `
   given AS MATERIALIZED (
     SELECT * FROM json_to_recordset($1) AS given (
-      ${COLUMNS.map(({ name, type }) => `${name} ${type}`).join(", ")},
+      ${columnTypes(TYPES)},
       events jsonb, jobs jsonb,
       principal_id uuid, key text, request_hash text, answer_status int, answer_body jsonb))`;
 const ANSWERED = `
@@ -172,13 +122,8 @@ function jobPart(text: string, index: number): string {
 
 function sentAs({ change, jobs, origin }: NewRunRows): Readonly<Record<string, unknown>> {
   const { answer, events, progress } = change;
-  const columns: Columns = { ...originColumns(origin), ...progressColumns(progress) };
-  const sent = COLUMNS.map(({ member, name }) => {
-    const value = columns[member];
-    return [name, value === Prisma.DbNull ? null : value];
-  });
   return {
-    ...Object.fromEntries(sent),
+    ...sentColumns({ ...originColumns(origin), ...progressColumns(progress) }),
     events: events.map(({ turn, body }, index) => ({ seq: index + 1, turn, body })),
     jobs: jobs.map(({ list }) => list),
     principal_id: answer?.principalId,

@@ -1,4 +1,3 @@
-import { AppError } from "../core/errors.ts";
 import type { RunId } from "../core/ids.ts";
 import { type RunKey, type RunStore, type RunSubject, Taken } from "../core/ports/storage.ts";
 import type { RunEvent, RunEventKind } from "../core/runs/events.ts";
@@ -10,6 +9,7 @@ import { statementsOf, type Tx } from "./database.ts";
 import { addFiles } from "./file-store.ts";
 import type { Run as RunRow } from "./generated/client.ts";
 import { insertRuns, insertsOf, isAllInserted, jobStatements, type NewRunRows } from "./insert-runs.ts";
+import { lockRun } from "./lock-run.ts";
 import {
   type FrequentPair,
   findStatement,
@@ -18,9 +18,10 @@ import {
   pageOf,
   readsOf,
 } from "./run-list.ts";
-import { eventOf, followUpOf, json, progressColumns, runOf, threadOf } from "./run-rows.ts";
+import { eventOf, runOf } from "./run-rows.ts";
 import type { StoreParts } from "./store-parts.ts";
 import type { Together } from "./together.ts";
+import { updateRun } from "./update-run.ts";
 
 export class PrismaRunStore implements RunStore {
   readonly #parts: StoreParts;
@@ -49,13 +50,15 @@ export class PrismaRunStore implements RunStore {
   }
 
   async change(id: RunId, decide: (subject: RunSubject) => RunChange | undefined): Promise<Run> {
-    const { run, change } = await this.#parts.database.transaction(async (tx) => {
-      const subject = await lock(tx, id);
+    const { clock, database } = this.#parts;
+    const { run, change } = await database.transaction(async (tx) => {
+      const statements = statementsOf(tx);
+      const subject = await lockRun(statements, id);
       const change = decide(subject);
       if (change === undefined) return { run: subject.run, change };
-      await this.#update(tx, subject.run, change);
-      await this.#storeCaused(tx, id, subject.run.lastSeq, change);
-      return { run: runOf(await tx.run.findUniqueOrThrow({ where: { id } })), change };
+      const run = await updateRun(statements, subject.run, change, clock.now());
+      await this.#storeCaused(tx, id, change);
+      return { run, change };
     });
     if (change !== undefined) this.#tell(id, change);
     return run;
@@ -94,23 +97,7 @@ export class PrismaRunStore implements RunStore {
     return rows.map(eventOf);
   }
 
-  async #update(tx: Tx, run: Run, change: RunChange): Promise<void> {
-    // The row is locked; that the state is still the one decided upon is checked once more, since everything
-    // hangs on it.
-    const { count } = await tx.run.updateMany({
-      where: { id: run.id, state: run.state },
-      data: {
-        ...progressColumns(change.progress),
-        updatedAt: this.#parts.clock.now(),
-        lastSeq: { increment: change.events.length },
-      },
-    });
-    if (count !== 1) throw new AppError("conflict", "The run has changed meanwhile.");
-    await setLease(tx, run.id, change.lease);
-  }
-
-  async #storeCaused(tx: Tx, runId: RunId, lastSeq: number, change: RunChange): Promise<void> {
-    await addEvents(tx, runId, lastSeq, change.events);
+  async #storeCaused(tx: Tx, runId: RunId, change: RunChange): Promise<void> {
     await this.#storeBeside(tx, runId, change);
     if (change.answer !== undefined) await rememberAnswer(tx, change.answer);
     await this.#parts.sendJobs(tx, change.jobs);
@@ -134,56 +121,6 @@ function createdRun(origin: RunOrigin, { events, progress }: RunChange): Run {
   return { ...origin, ...progress, updatedAt: origin.createdAt, lastSeq: events.length };
 }
 
-async function lock(tx: Tx, id: RunId): Promise<RunSubject> {
-  const locked = await tx.$queryRaw<{ over: boolean }[]>`
-    SELECT coalesce(lease_expires_at < clock_timestamp(), false) AS over
-    FROM runs WHERE id = ${id}::uuid FOR UPDATE`;
-  const leaseOver = locked[0]?.over;
-  if (leaseOver === undefined) throw new AppError("resource_not_found", "There is no such run.");
-  const row = await tx.run.findUniqueOrThrow({
-    where: { id },
-    include: { threads: { include: { thread: true } } },
-  });
-  const open = { OR: [{ turn: null }, { turn: row.turn }], runId: id };
-  const followUps = (await tx.followUp.findMany({ where: open, orderBy: { seq: "asc" } })).map(followUpOf);
-  return {
-    run: runOf(row),
-    waiting: followUps.filter(({ turn }) => turn === undefined),
-    taken: followUps.filter(({ turn }) => turn !== undefined),
-    threads: row.threads.map(({ thread }) => threadOf(thread)),
-    leaseOver,
-  };
-}
-
-/** A lease runs by the database's clock, which all workers share. */
-async function setLease(tx: Tx, id: RunId, lease: RunChange["lease"]): Promise<void> {
-  if (lease === undefined) return;
-  if (lease === null) {
-    await tx.run.update({
-      where: { id },
-      data: { leaseToken: null, leaseWorker: null, leaseExpiresAt: null },
-    });
-    return;
-  }
-  await tx.$executeRaw`
-    UPDATE runs SET lease_token = ${lease.token}::uuid, lease_worker = ${lease.worker},
-      lease_expires_at = clock_timestamp() + ${lease.ttlMs}::int * interval '1 millisecond'
-    WHERE id = ${id}::uuid`;
-}
-
-async function addEvents(tx: Tx, runId: RunId, lastSeq: number, events: RunChange["events"]): Promise<void> {
-  if (events.length === 0) return;
-  await tx.runEvent.createMany({
-    data: events.map(({ turn, body }, index) => ({
-      runId,
-      seq: lastSeq + index + 1,
-      turn,
-      kind: body.kind,
-      body: json(body),
-    })),
-  });
-}
-
 async function addFollowUps(tx: Tx, runId: RunId, { followUps, takes }: RunChange): Promise<void> {
   if (followUps.length > 0) {
     const { _max } = await tx.followUp.aggregate({ where: { runId }, _max: { seq: true } });
@@ -192,6 +129,6 @@ async function addFollowUps(tx: Tx, runId: RunId, { followUps, takes }: RunChang
       data: followUps.map((row, index) => ({ ...row, seq: lastSeq + index + 1 })),
     });
   }
-  if (takes === undefined) return;
+  if (takes === undefined || takes.ids.length === 0) return;
   await tx.followUp.updateMany({ where: { id: { in: [...takes.ids] } }, data: { turn: takes.turn } });
 }

@@ -169,6 +169,21 @@ export function describeChangingRuns(bench: () => StorageBench): void {
       expect((await look(bench(), run)).waiting.map(({ seq }) => seq)).toEqual(seqsFrom(1, 10));
     });
 
+    it("are shown to each decision, also those that came while it waited for the run", async () => {
+      const { runs } = bench().storage;
+      const run = await aStoredRun(bench());
+      const seen: number[] = [];
+      const add = () =>
+        runs.change(run.id, ({ run: now, waiting }) => {
+          seen.push(waiting.length);
+          return aChange(now, { followUps: [aFollowUp(now)] });
+        });
+
+      await Promise.all(Array.from({ length: 10 }, add));
+
+      expect(seen).toEqual(seqsFrom(0, 9));
+    });
+
     it("belong to the turn that took them, and wait no more", async () => {
       const { runs } = bench().storage;
       const run = await aStoredRun(bench());

@@ -66,7 +66,7 @@ describe.concurrent("a worker that is lost", LIMIT, () => {
         await gate.open();
         await waitFor(async () => (await mark.count()) === 1, { what: "the agent to do its work" });
         await desk.waitForRow(
-          "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%FOR UPDATE%'",
+          "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND application_name = 'errand'",
         );
         await lost.end("SIGKILL");
       });

@@ -1,0 +1,70 @@
+import { AppError } from "../core/errors.ts";
+import type { Run } from "../core/runs/run.ts";
+import type { RunChange } from "../core/runs/run-change.ts";
+import type { Statements } from "./database.ts";
+import type { Run as RunRow } from "./generated/client.ts";
+import { RUN_COLUMNS } from "./run-columns.ts";
+import { progressColumns, runOf } from "./run-rows.ts";
+import { columnNames, columnTypes, PROGRESS_TYPES, sentColumns } from "./sent-columns.ts";
+
+const CHANGED = columnNames(PROGRESS_TYPES).map((name) => `${name} = given.${name}`);
+
+/** A lease runs by the database's clock, which all workers share. */
+const LEASES = {
+  kept: [],
+  granted: [
+    "lease_token = given.lease_token",
+    "lease_worker = given.lease_worker",
+    "lease_expires_at = clock_timestamp() + given.lease_ms * interval '1 millisecond'",
+  ],
+  dropped: ["lease_token = NULL", "lease_worker = NULL", "lease_expires_at = NULL"],
+} as const;
+
+/**
+ * The row is locked; that the state is still the one decided upon is checked once more, since everything hangs on it:
+ * without it there is nothing changed, and no event of it.
+ */
+const statement = (lease: keyof typeof LEASES) => `
+  WITH given AS MATERIALIZED (
+    SELECT * FROM json_to_record($1) AS given (
+      id uuid, decided_upon text, at timestamptz, ${columnTypes(PROGRESS_TYPES)},
+      events jsonb, lease_token uuid, lease_worker text, lease_ms int)),
+  changed AS (
+    UPDATE runs SET ${[...CHANGED, ...LEASES[lease]].join(", ")},
+      updated_at = given.at, last_seq = last_seq + jsonb_array_length(given.events)
+    FROM given WHERE runs.id = given.id AND runs.state = given.decided_upon
+    RETURNING runs.*),
+  logged AS (
+    INSERT INTO run_events (run_id, seq, turn, kind, body)
+    SELECT changed.id, event.seq, event.turn, event.body ->> 'kind', event.body
+    FROM changed, given, jsonb_to_recordset(given.events) AS event (seq int, turn int, body jsonb))
+  SELECT ${RUN_COLUMNS} FROM changed`;
+const TEXTS = {
+  kept: statement("kept"),
+  granted: statement("granted"),
+  dropped: statement("dropped"),
+} as const;
+
+/** Stores what has become of a locked run, with its events, as one statement. Returns it as it is now. */
+export async function updateRun(
+  statements: Pick<Statements, "rows">,
+  run: Run,
+  change: RunChange,
+  at: Date,
+): Promise<Run> {
+  const { events, lease, progress } = change;
+  const sent = {
+    ...sentColumns(progressColumns(progress)),
+    id: run.id,
+    decided_upon: run.state,
+    at,
+    events: events.map(({ turn, body }, index) => ({ seq: run.lastSeq + index + 1, turn, body })),
+    lease_token: lease?.token,
+    lease_worker: lease?.worker,
+    lease_ms: lease?.ttlMs,
+  };
+  const text = TEXTS[lease === undefined ? "kept" : lease === null ? "dropped" : "granted"];
+  const [row] = await statements.rows<RunRow>({ text, values: [JSON.stringify(sent)] });
+  if (row === undefined) throw new AppError("conflict", "The run has changed meanwhile.");
+  return runOf(row);
+}
