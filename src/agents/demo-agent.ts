@@ -4,6 +4,7 @@ import type { AgentDefinition } from "./agent-definition.ts";
 
 const SOURCES = dirname(dirname(fileURLToPath(import.meta.url)));
 const PROJECT = dirname(SOURCES);
+const PACKAGES = join(PROJECT, "node_modules");
 
 /** Its program is the folder beside this file, which nobody imports. */
 export const demoAgent: AgentDefinition = {
@@ -29,8 +30,9 @@ export const demoAgent: AgentDefinition = {
   isDemo: true,
   launch: () => ({
     argv: [process.execPath, join(SOURCES, "agents", "demo", "main.ts")],
-    env: {},
+    // As in main.js. Sandboxes can read what is there, and no more: whatever is written there is run by us.
+    env: { NODE_COMPILE_CACHE: join(PACKAGES, ".cache", "errand") },
     // package.json says that the sources are modules; without it node guesses, and warns on stderr.
-    readable: [SOURCES, join(PROJECT, "node_modules"), join(PROJECT, "package.json"), process.execPath],
+    readable: [SOURCES, PACKAGES, join(PROJECT, "package.json"), process.execPath],
   }),
 };

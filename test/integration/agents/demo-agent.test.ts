@@ -76,6 +76,16 @@ describe("the demo agent", () => {
     expect(said()).toContain("exit code 4");
   });
 
+  it("keeps to itself where what it was compiled to is kept", async () => {
+    const { session, updates } = await bench.start();
+
+    await session.prompt("shell env");
+
+    const told = JSON.stringify(updates);
+    expect(told).toContain("HOME=");
+    expect(told).not.toContain("NODE_COMPILE_CACHE");
+  });
+
   it("looks at images", async () => {
     const { session, said } = await bench.start();
 
