@@ -47,6 +47,12 @@ async function ended(id: RunId): Promise<void> {
   await waitFor(isFree, { what: "the run to be free", everyMs: 2 });
 }
 
+/** Of the two faults, so many were met, and what follows from that is done. */
+async function refused(times: 1 | 2): Promise<void> {
+  await waitFor(() => bench.pullRequests.faults.length === 2 - times, { what: "a refusal", everyMs: 2 });
+  await quiet();
+}
+
 async function pullsOf(id: RunId): Promise<readonly unknown[]> {
   const artifacts = await bench.storage.files.artifactsOf([id]);
   return artifacts.flatMap(({ body }) => (body.type === "PULL_REQUEST" ? [body] : []));
@@ -284,11 +290,14 @@ describe("what is in the way of a pull request", () => {
     );
     await start();
     const { id } = await bench.create(HOME);
-    await quiet();
+    await refused(1);
     await bench.clock.advance(6_999);
     expect(await pullsOf(id)).toEqual([]);
+    expect(bench.pullRequests.faults).toHaveLength(1);
 
-    await bench.clock.advance(4_001);
+    await bench.clock.advance(1);
+    await refused(2);
+    await bench.clock.advance(4_000);
     await ended(id);
 
     expect(await pullsOf(id)).toHaveLength(1);
