@@ -20,8 +20,8 @@ interface Pace {
 const SLOTS = 100;
 const OFTEN_PER_SECOND = 20;
 /**
- * As often as the goal says, for as long as no run waits for a slot, and with an agent that is started but says nothing:
- * two cores bear twenty attempts a second, but not twenty starts of Node.
+ * As often as the goal says, for as long as no run waits for a slot, and with an agent that is started, says nothing and ends
+ * after that: two cores bear twenty beginnings of attempts a second, but not twenty starts of Node.
  */
 const OFTEN: Pace = {
   perSecond: OFTEN_PER_SECOND,
@@ -29,7 +29,7 @@ const OFTEN: Pace = {
   config: { harness: { type: "custom" } },
   told: ["PENDING"],
 };
-const SILENT_AGENT = "sleep 600";
+const SILENT_AGENT = "sleep 8";
 /** As often as the demo agent, a Node process that takes 0.1 s of a core to start, can be started in peace. */
 const SELDOM: Pace = { perSecond: 1, seconds: 20, config: {}, told: STATES };
 
@@ -95,7 +95,6 @@ async function measure({ tell }: Bench, service: Service, databaseUrl: string, p
     await pause(1_000 / pace.perSecond);
   }
   await Promise.all(creating);
-  if (pace === OFTEN) await cancelAll(service, databaseUrl, [...sentAtMs.keys()]);
   const waits = await readWaits(databaseUrl, sentAtMs);
   tell(`  p50 ${STATES.map((state) => `${state} ${round(quantileOf(waits[state], 0.5))} ms`).join(", ")}`);
   return waits;
@@ -116,12 +115,6 @@ async function create(
   sentAtMs.set(((await answer.json()) as { run_id: string }).run_id, sent);
 }
 
-/** Once each of them has its agent. */
-async function cancelAll({ headers, url }: Service, databaseUrl: string, ids: readonly string[]) {
-  await until(databaseUrl, CLAIMED, ids);
-  for (const id of ids) await fetch(`${url}/api/v1/agent/runs/${id}/cancel`, { method: "POST", headers });
-}
-
 function quantileOf(waits: readonly number[], share: number): number {
   return quantile(
     waits.toSorted((a, b) => a - b),
@@ -133,7 +126,6 @@ const REACHED = `
   SELECT run_id, body ->> 'to' AS state, extract(epoch FROM pg_xact_commit_timestamp(xmin)) * 1000 AS at_ms
   FROM run_events
   WHERE run_id = ANY ($1::uuid[]) AND kind = 'run.state' ORDER BY seq`;
-const CLAIMED = "SELECT FROM runs WHERE id = ANY ($1::uuid[]) AND state = 'CLAIMED'";
 const PUT_AWAY = `
   SELECT FROM runs WHERE id = ANY ($1::uuid[]) AND ended_at IS NOT NULL AND lease_token IS NULL`;
 
@@ -142,20 +134,15 @@ type Reached = { readonly run_id: string; readonly state: string; readonly at_ms
 /** When the transaction of each was committed: from then on everybody sees it. Waits until nothing of a round goes on. */
 async function readWaits(databaseUrl: string, sentAtMs: ReadonlyMap<string, number>): Promise<Waits> {
   const ids = [...sentAtMs.keys()];
-  await until(databaseUrl, PUT_AWAY, ids);
+  const deadline = Date.now() + WAIT_LIMIT_MS;
+  while ((await query(databaseUrl, PUT_AWAY, [ids])).length < ids.length) {
+    if (Date.now() > deadline) throw new Error("The runs do not come to their end.");
+    await pause(WAIT_MS);
+  }
   const reached = await query<Reached>(databaseUrl, REACHED, [ids]);
   const waits = (state: State) =>
     reached
       .filter((row) => row.state === state)
       .map((row) => Number(row.at_ms) - (sentAtMs.get(row.run_id) ?? 0));
   return { PENDING: waits("PENDING"), CLAIMED: waits("CLAIMED"), INPROGRESS: waits("INPROGRESS") };
-}
-
-/** Waits until it is so for all of the runs. */
-async function until(databaseUrl: string, isSo: string, ids: readonly string[]): Promise<void> {
-  const deadline = Date.now() + WAIT_LIMIT_MS;
-  while ((await query(databaseUrl, isSo, [ids])).length < ids.length) {
-    if (Date.now() > deadline) throw new Error("The runs do not come to their end.");
-    await pause(WAIT_MS);
-  }
 }

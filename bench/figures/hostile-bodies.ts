@@ -9,14 +9,16 @@ const PER_SECOND = 50;
 const CONNECTIONS = 8;
 const GOAL = { reach: 250, aim: 50, wants: "less" } as const;
 
-/** What costs a parser most, and what is larger than is taken. */
+/** What costs a parser most: structure, escapes and length. */
 const BODIES = [
-  "[".repeat(MEBIBYTE - 1),
-  '{"prompt":'.repeat(MEBIBYTE / 10 - 1),
+  "[".repeat(MEBIBYTE),
+  `{"a":[${"0,".repeat(5 * MEBIBYTE)}0]}`,
+  JSON.stringify({ prompt: '"'.repeat(5 * MEBIBYTE) }),
   JSON.stringify({ prompt: "x".repeat(10 * MEBIBYTE) }),
 ];
 
-/** F33, the fault list's case: how long others wait for a run while four callers send such bodies without a pause. */
+/** F33, the fault list's case: how long others wait for a run while four callers send such bodies without a
+ * pause, and no limit on their rate. */
 export const hostileBodies: Figure = {
   names: ["F33"],
   measure: async (bench) => {

@@ -1,6 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import type { FastifyInstance } from "fastify";
 import { StatusError } from "./errors.ts";
+import { excessOf } from "./json-structure.ts";
 import { invalid } from "./request-validation.ts";
 
 /**
@@ -18,6 +19,8 @@ export function readJsonBodies(app: FastifyInstance): void {
   app.addContentTypeParser("application/json", { parseAs: "buffer" }, (request, body: Buffer, done) => {
     if (body.length === 0) return done(null, undefined);
     if (!isUtf8(body)) return done(invalid([{ path: "", message: "must be UTF-8" }]));
+    const excess = excessOf(body);
+    if (excess !== undefined) return done(invalid([{ path: "", message: excess }]));
     return parse(request, body.toString(), done);
   });
 }

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { AppError } from "../core/errors.ts";
+import { DEPTH_MAX } from "./json-structure.ts";
 
 type Issue = { readonly path: string; readonly message: string };
 type Validation = { readonly value: unknown } | { readonly error: AppError };
@@ -32,14 +33,12 @@ function issueOf({ path, message }: z.core.$ZodIssue): Issue {
   return { path: path.map(String).join("."), message };
 }
 
-const MAX_DEPTH = 64;
-
 /** PostgreSQL cannot store NUL or half a character pair, and what is nested without end exhausts the stack. */
 function badTextIn(value: unknown, path: string, depth: number): Issue | undefined {
   if (typeof value === "string")
     return isText(value) ? undefined : { path, message: "must be text without NUL" };
   if (typeof value !== "object" || value === null) return undefined;
-  if (depth === MAX_DEPTH) return { path: "", message: `must not be nested deeper than ${MAX_DEPTH}` };
+  if (depth === DEPTH_MAX) return { path: "", message: `must not be nested deeper than ${DEPTH_MAX}` };
   for (const [name, member] of Object.entries(value)) {
     if (!isText(name)) return { path, message: "has a member whose name is no text" };
     const bad = badTextIn(member, path === "" ? name : `${path}.${name}`, depth + 1);
