@@ -7,7 +7,7 @@ import { type Service, startService } from "../ground/service.ts";
 import { type Row, round } from "../report.ts";
 import { spreadOf } from "../statistics.ts";
 import { type KnownIds, type ListCase, listCases } from "./list-cases.ts";
-import { middleCursor } from "./middle-cursor.ts";
+import { middleCursors } from "./middle-cursor.ts";
 
 const SMALLER_BY = 100;
 const PAGE = 50;
@@ -137,13 +137,12 @@ async function questionsOf(url: string, { headers }: Service): Promise<readonly 
     path: `${LIST}?limit=${PAGE}${parameters === "" ? "" : `&${parameters}`}`,
     headers: of,
   });
-  const questions = await Promise.all(
-    listCases(await knownIds(url)).map(async (each: ListCase) => [
-      ask(`${each.name}, first page`, each.finds),
-      ask(`${each.name}, deep page`, `${each.finds}&cursor=${await middleCursor(url, each.finds)}`),
-      ...(each.findsNothing === undefined ? [] : [ask(`${each.name}, no match`, each.findsNothing)]),
-    ]),
-  );
+  const cursorOf = await middleCursors(url);
+  const questions = listCases(await knownIds(url)).map((each: ListCase) => [
+    ask(`${each.name}, first page`, each.finds),
+    ask(`${each.name}, deep page`, `${each.finds}&cursor=${cursorOf(each.finds)}`),
+    ...(each.findsNothing === undefined ? [] : [ask(`${each.name}, no match`, each.findsNothing)]),
+  ]);
   return [
     ...questions.flat(),
     ask("no filter, by created_at", "sort_by=created_at"),

@@ -12,20 +12,22 @@ const MIDDLE = `
   OFFSET (SELECT count(*) / 2 FROM runs WHERE team_id = $1) LIMIT 1`;
 
 /**
- * The cursor of the administrator's walk, at the middle of all runs of the team. Walking there page by page would take
- * hours, so it is made as the server makes it.
+ * Makes the cursor of the administrator's walk, by its parameters, at the middle of all runs of the team. Walking there page
+ * by page would take hours, so it is made as the server makes it.
  */
-export async function middleCursor(databaseUrl: string, parameters: string): Promise<string> {
+export async function middleCursors(databaseUrl: string): Promise<(parameters: string) => string> {
   const [viewer] = await query<{ id: string }>(databaseUrl, ADMINISTRATOR, [TEAM]);
   const [middle] = await query<{ id: RunId; updated_at: Date }>(databaseUrl, MIDDLE, [TEAM]);
   if (viewer === undefined || middle === undefined)
     throw new Error("There are no runs to stand in the middle of.");
-  const asked = ListRunsQuery.parse(nestMetadata(membersOf(parameters)));
-  const walk = { viewer, filters: filtersOf(asked) ?? {}, sort: asked.sort_by, order: asked.sort_order };
   const cursors = new Cursors(deriveKey(SECRET_KEY, "cookies"));
   const position = { value: middle.updated_at.toISOString(), id: middle.id };
-  // Of the viewer, a cursor knows the id alone.
-  return cursors.encode(position, walk as Parameters<Cursors["encode"]>[1]);
+  return (parameters) => {
+    const asked = ListRunsQuery.parse(nestMetadata(membersOf(parameters)));
+    const walk = { viewer, filters: filtersOf(asked) ?? {}, sort: asked.sort_by, order: asked.sort_order };
+    // Of the viewer, a cursor knows the id alone.
+    return cursors.encode(position, walk as Parameters<Cursors["encode"]>[1]);
+  };
 }
 
 /** As the server's own parser gives them: what comes several times is a list. */
