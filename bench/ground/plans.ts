@@ -56,6 +56,8 @@ async function setPlans(databaseUrl: string, minDuration: string): Promise<void>
 }
 
 function faultsIn(node: PlanNode, table: string): readonly string[] {
+  // Planned, but nothing could come of it.
+  if (node["Actual Loops"] === 0) return [];
   const isOfTable = node["Relation Name"] === table;
   const removed = (node["Rows Removed by Filter"] ?? 0) * (node["Actual Loops"] ?? 1);
   return [
