@@ -3,21 +3,9 @@ import { fileURLToPath } from "node:url";
 
 export const ASSETS_DIRECTORY = fileURLToPath(new URL("assets/", import.meta.url));
 
-export interface PageFiles {
-  readonly runs: string;
-  readonly run: string;
-  readonly signIn: string;
-  readonly notFound: string;
-  readonly problem: string;
-}
-
-export async function readPageFiles(): Promise<PageFiles> {
-  const names = ["runs", "run", "sign-in", "not-found", "problem"];
-  const texts = await Promise.all(
-    names.map((name) => readFile(new URL(`${name}.html`, import.meta.url), "utf8")),
-  );
-  const [runs = "", run = "", signIn = "", notFound = "", problem = ""] = texts;
-  return { runs, run, signIn, notFound, problem };
+/** The page of this name, as it lies beside this file. */
+export function readPage(name: "runs" | "run" | "sign-in" | "not-found" | "problem"): Promise<string> {
+  return readFile(new URL(`${name}.html`, import.meta.url), "utf8");
 }
 
 /** Puts values into a page's `{{name}}` places, harmless inside of text and quoted attributes. */

@@ -9,7 +9,7 @@ import type { ApiParts } from "../api-parts.ts";
 import { type AuthParts, findByCookie } from "../auth.ts";
 import { pathOf } from "../request-id.ts";
 import { requireRunId } from "../routes/run-ids.ts";
-import { ASSETS_DIRECTORY, fill, type PageFiles, readPageFiles } from "./page-files.ts";
+import { ASSETS_DIRECTORY, fill, readPage } from "./page-files.ts";
 import { returnPath } from "./return-path.ts";
 import { hasShareToken, takeShareToken } from "./share-token.ts";
 
@@ -26,7 +26,11 @@ const HTML = {
 /** The pages: still shells, which read the public API with the visitor's cookie. */
 export function pageRoutes(parts: ApiParts, auth: AuthParts): (app: FastifyInstance) => Promise<void> {
   return async (app) => {
-    const files = await readPageFiles();
+    const files = {
+      runs: await readPage("runs"),
+      run: await readPage("run"),
+      notFound: await readPage("not-found"),
+    };
     await app.register(staticFiles, {
       root: ASSETS_DIRECTORY,
       prefix: "/assets/",
@@ -42,6 +46,8 @@ export function pageRoutes(parts: ApiParts, auth: AuthParts): (app: FastifyInsta
     });
   };
 }
+
+type PageFiles = Readonly<Record<"runs" | "run" | "notFound", string>>;
 
 function addOwnPages(app: FastifyInstance, files: PageFiles, { runs }: ApiParts, auth: AuthParts): void {
   const page = (path: string, show: Show): void => {

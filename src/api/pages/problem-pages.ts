@@ -1,11 +1,11 @@
 import type { FastifyInstance } from "fastify";
 import { ERROR_CODES, endStateOf } from "../../core/errors.ts";
 import { ERROR_TABLE } from "../error-table.ts";
-import { fill, readPageFiles } from "./page-files.ts";
+import { fill, readPage } from "./page-files.ts";
 
 /** What the address in a problem's `type` shows. It tells what the contract tells, so anybody may read it. */
 export async function problemPages(app: FastifyInstance): Promise<void> {
-  const { problem } = await readPageFiles();
+  const problem = await readPage("problem");
   for (const code of ERROR_CODES) {
     const { status, ...row } = ERROR_TABLE[code];
     const page = fill(problem, { ...row, code, status: String(status), endState: endStateOf(code) });

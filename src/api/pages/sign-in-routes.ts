@@ -3,7 +3,7 @@ import { AppError } from "../../core/errors.ts";
 import { type ApiParts, limitsOf } from "../api-parts.ts";
 import type { AuthParts } from "../auth.ts";
 import { readJsonBodies } from "../json-body.ts";
-import { fill, readPageFiles } from "./page-files.ts";
+import { fill, readPage } from "./page-files.ts";
 import { returnPath } from "./return-path.ts";
 import { SignInLimiter } from "./sign-in-limiter.ts";
 
@@ -16,7 +16,7 @@ export function signInRoutes(parts: ApiParts, auth: AuthParts): (app: FastifyIns
   const limiter = new SignInLimiter(parts.clock, limitsOf(parts).failedSignIns);
   const schema = { hide: true };
   return async (app) => {
-    const { signIn } = await readPageFiles();
+    const signIn = await readPage("sign-in");
     readBodies(app);
     app.get("/signin", { schema }, async (request, reply) => {
       const { next } = Object(request.query);
