@@ -3,6 +3,7 @@ import { AppError } from "../core/errors.ts";
 import { hasScope, type KeyHolder, type Scope, viewerWith } from "../core/people/api-key.ts";
 import type { Principal, Viewer } from "../core/people/principal.ts";
 import { guestOf } from "../core/people/share-link.ts";
+import type { Unsubscribe } from "../core/ports/news.ts";
 import type { Guests } from "./guests.ts";
 import type { KnownKeys } from "./known-keys.ts";
 import type { RateLimit } from "./rate-limit.ts";
@@ -17,6 +18,8 @@ export interface Caller {
   readonly holder?: KeyHolder;
   /** Asked again during a long answer: a key that was revoked meanwhile ends it. */
   isStillKnown(): Promise<boolean>;
+  /** Calls `listener` when that may have become false. */
+  onDoubt(listener: () => void): Unsubscribe;
 }
 
 declare module "fastify" {
@@ -51,7 +54,7 @@ export function addAuthentication(app: FastifyInstance, parts: AuthParts, limit:
   app.addHook("onRequest", async (request, reply) => {
     const { config } = request.routeOptions;
     const caller = config.public === true ? undefined : await findCaller(parts, request);
-    request.caller = caller && { ...caller, isStillKnown: () => isStillKnown(parts, request, caller) };
+    request.caller = caller && { ...caller, ...watched(parts, request, caller) };
     await limit(request, reply);
     if (config.public === true) return;
     if (caller === undefined) throw unauthenticated();
@@ -91,7 +94,8 @@ export async function findByCookie(
   return keyHash === undefined ? undefined : keys.find(keyHash);
 }
 
-type Found = Omit<Caller, "isStillKnown">;
+type Watched = Pick<Caller, "isStillKnown" | "onDoubt">;
+type Found = Omit<Caller, keyof Watched>;
 
 const BEARER = /^Bearer +([\x21-\x7e]{1,512}) *$/i;
 
@@ -117,6 +121,13 @@ function withKey(holder: KeyHolder | undefined): Found | undefined {
 async function findGuest({ guests }: AuthParts, request: FastifyRequest): Promise<Found | undefined> {
   const link = await guests.findByCookie(request.headers.cookie);
   return link && { id: `${link.id} ${request.ip}`, viewer: guestOf(link) };
+}
+
+function watched(parts: AuthParts, request: FastifyRequest, caller: Found): Watched {
+  return {
+    isStillKnown: () => isStillKnown(parts, request, caller),
+    onDoubt: (listener) => parts.keys.onChange(listener),
+  };
 }
 
 /** Somebody who may see less by now is to come again: what they were promised at the beginning is over. */

@@ -1,6 +1,6 @@
 import { isAlive, type KeyHolder } from "../core/people/api-key.ts";
 import type { Clock } from "../core/ports/clock.ts";
-import type { News } from "../core/ports/news.ts";
+import type { News, Unsubscribe } from "../core/ports/news.ts";
 import type { KeyStore } from "../core/ports/people.ts";
 import type { KeyHasher } from "./api-keys.ts";
 
@@ -18,11 +18,12 @@ export interface KnownKeysParts {
 const KEPT_MS = 5_000;
 const KEPT_MAX = 10_000;
 const TOUCH_MS = 60_000;
-/** News of the storage's that a key or its principal has changed. */
+/** News of the storage's that a key, its principal or a share link has changed. */
 const KEYS_TOPIC = "keys";
 
 interface Kept {
-  readonly holder: KeyHolder;
+  /** Kept from the moment it is asked for: requests that come meanwhile share one look. */
+  readonly holder: Promise<KeyHolder | undefined>;
   readonly untilMs: number;
 }
 
@@ -31,8 +32,8 @@ export class KnownKeys {
   readonly #parts: KnownKeysParts;
   readonly #kept = new Map<string, Kept>();
   readonly #touchedMs = new Map<string, number>();
-  readonly #silence: () => void;
-  #changes = 0;
+  readonly #listeners = new Set<() => void>();
+  readonly #silence: Unsubscribe;
 
   constructor(parts: KnownKeysParts) {
     this.#parts = parts;
@@ -57,7 +58,7 @@ export class KnownKeys {
     const now = this.#parts.clock.now();
     const kept = this.#kept.get(hash);
     const isFresh = kept !== undefined && kept.untilMs > now.getTime();
-    const holder = isFresh ? kept.holder : await this.#lookUp(hash, now.getTime());
+    const holder = await (isFresh ? kept.holder : this.#lookUp(hash, now.getTime()));
     if (holder === undefined || !isAlive(holder, now)) return undefined;
     this.#touch(holder, now);
     return holder;
@@ -65,8 +66,14 @@ export class KnownKeys {
 
   /** Whatever was looked up before this is looked up anew. */
   forget(): void {
-    this.#changes += 1;
     this.#kept.clear();
+    for (const listener of this.#listeners) listener();
+  }
+
+  /** Calls `listener` whenever what opened something may open it no more. */
+  onChange(listener: () => void): Unsubscribe {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
   }
 
   close(): void {
@@ -83,11 +90,12 @@ export class KnownKeys {
   }
 
   async #lookUp(hash: string, nowMs: number): Promise<KeyHolder | undefined> {
-    const changes = this.#changes;
-    const holder = await this.#parts.keys.findByHash(hash);
-    // What was read may be what has just changed: then it serves this request and is not kept.
-    if (holder !== undefined && changes === this.#changes)
-      this.#keep(hash, { holder, untilMs: nowMs + KEPT_MS });
+    const holder = this.#parts.keys.findByHash(hash);
+    const kept = { holder, untilMs: nowMs + KEPT_MS };
+    this.#keep(hash, kept);
+    const isKey = (await holder.catch(() => undefined)) !== undefined;
+    // Keys that do not exist come in any number. When keys have changed meanwhile, another look may be in its place.
+    if (!isKey && this.#kept.get(hash) === kept) this.#kept.delete(hash);
     return holder;
   }
 

@@ -13,7 +13,7 @@ export interface KnownPeopleParts {
 /** Should news of a changed name be lost, the old one is shown this long. */
 const KEPT_MS = 5_000;
 const KEPT_MAX = 10_000;
-/** News of the storage's that a key or its principal has changed. */
+/** News of the storage's that a key, its principal or a share link has changed. */
 const KEYS_TOPIC = "keys";
 
 interface Kept {

@@ -41,7 +41,7 @@ export function createPrismaStorage(parts: StoreParts): Storage {
     keys: new PrismaKeyStore(parts),
     administrators: new PrismaAdministratorKeys(parts),
     installations: new PrismaInstallationStore(parts),
-    shareLinks: new PrismaShareLinkStore(parts.database),
+    shareLinks: new PrismaShareLinkStore(parts),
     answers: answerStore(parts.database),
     files: new PrismaFileStore(parts.database),
     skillHistory: createSkillHistory(parts.database),

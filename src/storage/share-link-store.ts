@@ -1,34 +1,39 @@
 import type { PrincipalId, RunId, TeamId } from "../core/ids.ts";
 import type { ShareLink } from "../core/people/share-link.ts";
 import type { ShareLinkStore } from "../core/ports/share-links.ts";
-import type { Statements } from "./database.ts";
 import type { ShareLink as ShareLinkRow } from "./generated/client.ts";
+import { KEYS_TOPIC, type StoreParts } from "./store-parts.ts";
 
 export class PrismaShareLinkStore implements ShareLinkStore {
-  readonly #database: Statements;
+  readonly #parts: StoreParts;
 
-  constructor(database: Statements) {
-    this.#database = database;
+  constructor(parts: StoreParts) {
+    this.#parts = parts;
   }
 
   async add(link: ShareLink, tokenHash: string): Promise<void> {
     const data = { ...link, tokenHash };
-    await this.#database.query((client) => client.shareLink.create({ data }));
+    await this.#parts.database.query((client) => client.shareLink.create({ data }));
   }
 
   async findByHash(tokenHash: string): Promise<ShareLink | undefined> {
-    const row = await this.#database.query((client) => client.shareLink.findUnique({ where: { tokenHash } }));
+    const row = await this.#parts.database.query((client) =>
+      client.shareLink.findUnique({ where: { tokenHash } }),
+    );
     return row === null ? undefined : linkOf(row);
   }
 
   async list(runId: RunId): Promise<readonly ShareLink[]> {
     const query = { where: { runId }, orderBy: { id: "asc" } } as const;
-    return (await this.#database.query((client) => client.shareLink.findMany(query))).map(linkOf);
+    return (await this.#parts.database.query((client) => client.shareLink.findMany(query))).map(linkOf);
   }
 
   async remove(runId: RunId, id: string): Promise<boolean> {
     const removal = { where: { runId, id } };
-    return (await this.#database.query((client) => client.shareLink.deleteMany(removal))).count > 0;
+    const { database, news } = this.#parts;
+    const { count } = await database.query((client) => client.shareLink.deleteMany(removal));
+    if (count > 0) news.tell([KEYS_TOPIC]);
+    return count > 0;
   }
 }
 

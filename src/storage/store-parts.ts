@@ -11,7 +11,7 @@ export interface JobTransaction {
 /** Stores jobs through the transaction that makes their work. Each statement has one value: a list of jobs as JSON. */
 export type JobSender = (tx: JobTransaction, jobs: readonly Job[]) => Promise<void>;
 
-/** News that a key or its principal has changed: whoever keeps keys in mind forgets them. */
+/** News that a key, its principal or a share link has changed: whoever keeps such in mind forgets it. */
 export const KEYS_TOPIC = "keys";
 
 export interface StoreParts {

@@ -2,7 +2,9 @@ import { once } from "node:events";
 import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../../core/errors.ts";
+import type { Unsubscribe } from "../../core/ports/news.ts";
 import type { ApiLimits } from "../api-parts.ts";
+import { oneAtATime } from "./one-at-a-time.ts";
 
 export type StreamLimits = Pick<ApiLimits, "streamBufferBytes" | "streamStallMs" | "heartbeatMs">;
 
@@ -27,6 +29,7 @@ export class EventStream {
   readonly #request: FastifyRequest;
   readonly #limits: StreamLimits;
   readonly #heartbeat: NodeJS.Timeout;
+  readonly #undoubt: Unsubscribe | undefined;
   readonly #onceOver: (() => void)[] = [];
   /** Ends a wait for the reader. Most streams never need one. */
   #stalling: AbortController | undefined;
@@ -41,7 +44,9 @@ export class EventStream {
     sendHeaders(reply);
     this.#raw.write(`retry: ${RECONNECT_MS}\n\n`);
     this.#raw.once("close", () => this.#finish());
-    this.#heartbeat = setInterval(() => this.#beat(), limits.heartbeatMs);
+    const check = oneAtATime(() => this.#checkCaller());
+    this.#undoubt = request.caller?.onDoubt(check);
+    this.#heartbeat = setInterval(() => this.#beat(check), limits.heartbeatMs);
     if (this.#raw.destroyed) this.#finish();
   }
 
@@ -101,18 +106,25 @@ export class EventStream {
     if (this.#isOver) return;
     this.#isOver = true;
     clearInterval(this.#heartbeat);
+    this.#undoubt?.();
     this.#stalling?.abort();
     for (const listener of this.#onceOver) listener();
   }
 
-  /** A key that was revoked ends its streams. Where that cannot be found out just now, the next heartbeat asks again. */
-  #beat(): void {
+  /** Checks by itself too who still may read: news of that may be lost, and there is none of a key that expires. */
+  #beat(check: () => void): void {
     if (!this.#raw.writableNeedDrain) this.#raw.write(": still here\n\n");
+    check();
+  }
+
+  /** A key that was revoked ends its streams. Where that cannot be found out just now, the next heartbeat asks again. */
+  async #checkCaller(): Promise<void> {
     const { caller, log } = this.#request;
-    caller?.isStillKnown().then(
-      (isKnown) => isKnown || this.end(),
-      (error: unknown) => log.debug({ err: error }, "stream.caller.unchecked"),
-    );
+    try {
+      if ((await caller?.isStillKnown()) === false) this.end();
+    } catch (error) {
+      log.debug({ err: error }, "stream.caller.unchecked");
+    }
   }
 }
 

@@ -4,6 +4,7 @@ import type { Run } from "../../core/runs/run.ts";
 import type { ApiParts } from "../api-parts.ts";
 import { eventText } from "./event-text.ts";
 import type { EventPage, Follower, RunSource } from "./follower.ts";
+import { oneAtATime } from "./one-at-a-time.ts";
 
 export type FollowParts = Pick<ApiParts, "runs" | "storage" | "news">;
 
@@ -23,17 +24,16 @@ export class FollowedRun implements RunSource {
   readonly #silence: () => void;
   readonly #poll: NodeJS.Timeout;
   #latest: Run | undefined;
-  #isLooking = false;
-  #isRung = false;
 
   /** Looks at once, after each news, which may be lost, and every `pollMs`. */
   constructor(parts: FollowParts, found: Run, pollMs: number) {
     this.#parts = parts;
     this.#id = found.id;
     this.#latest = found;
-    this.#silence = parts.news.on(`run:${found.id}`, () => this.#look());
-    this.#poll = setInterval(() => this.#look(), pollMs);
-    this.#look();
+    const look = oneAtATime(() => this.#look());
+    this.#silence = parts.news.on(`run:${found.id}`, look);
+    this.#poll = setInterval(look, pollMs);
+    look();
   }
 
   get latest(): Run | undefined {
@@ -68,24 +68,13 @@ export class FollowedRun implements RunSource {
     this.#silence();
   }
 
-  /** What is news during a look may not be in what it finds, so it is followed by another. */
-  #look(): void {
-    this.#isRung = true;
-    if (!this.#isLooking) void this.#lookOn();
-  }
-
-  async #lookOn(): Promise<void> {
-    this.#isLooking = true;
-    while (this.#isRung) {
-      this.#isRung = false;
-      try {
-        this.#latest = await this.#parts.storage.runs.find({ id: this.#id });
-        for (const follower of this.#followers) follower.consider(this.#latest, this);
-      } catch (error) {
-        for (const follower of this.#followers) follower.stream.fail(error);
-      }
+  async #look(): Promise<void> {
+    try {
+      this.#latest = await this.#parts.storage.runs.find({ id: this.#id });
+      for (const follower of this.#followers) follower.consider(this.#latest, this);
+    } catch (error) {
+      for (const follower of this.#followers) follower.stream.fail(error);
     }
-    this.#isLooking = false;
   }
 
   async #read(seen: number): Promise<EventPage> {

@@ -27,9 +27,11 @@ export class MemoryShareLinkStore implements ShareLinkStore {
   }
 
   remove(runId: RunId, id: string): Promise<boolean> {
-    return this.#database.transaction(({ tables: { shareLinks } }) => {
+    return this.#database.transaction(({ tables: { shareLinks }, topics }) => {
       const [hash] = shareLinks.entries().find(([, link]) => link.runId === runId && link.id === id) ?? [];
-      return hash !== undefined && shareLinks.delete(hash);
+      if (hash === undefined) return false;
+      topics.push("keys");
+      return shareLinks.delete(hash);
     });
   }
 }

@@ -7,7 +7,7 @@ import { findLeakedCanaries } from "../../support/invariants-canaries.ts";
 import { waitFor } from "../../support/wait-for.ts";
 import { type ApiBench, startBench } from "./api-bench.ts";
 import { type Answer, call, createRun } from "./api-caller.ts";
-import { type EventReader, openStream } from "./event-reader.ts";
+import { type EventReader, openStream, type StreamOptions } from "./event-reader.ts";
 
 const RUNS = "/api/v1/agent/runs";
 const KEYS = "/api/v1/agent/keys";
@@ -154,6 +154,68 @@ describe("a stream ends with what opened it", () => {
 
     // It may come just before the end, and once more while the key is still kept in mind.
     expect(3 * heartbeatMs).toBeLessThan(60_000);
+  });
+});
+
+describe("a stream ends at once, without waiting for its next sign of life,", () => {
+  let near: ApiBench;
+  let far: ApiBench;
+  beforeAll(async () => {
+    const calm = { limits: { heartbeatMs: 3_600_000 }, news: openNews };
+    near = await startBench({ beside: here, ...calm });
+    far = await startBench({ beside: here, ...calm });
+  });
+  afterAll(async () => {
+    await far.close();
+    await near.close();
+  });
+
+  async function watch(options: StreamOptions, runId: string): Promise<EventReader[]> {
+    const query = "?follow=true";
+    return [
+      await openStream(near, runId, { query, ...options }),
+      await openStream(far, runId, { query, ...options }),
+    ];
+  }
+
+  async function untilOver(streams: readonly EventReader[]): Promise<void> {
+    for (const stream of streams) await stream.untilOver();
+  }
+
+  test("when its key is revoked, and no other stream does", async () => {
+    const [made, kept, runId] = [await aKey(), await aKey(), await createRun(here)];
+    const streams = await watch({ key: made.key }, runId);
+    const others = await watch({ key: kept.key }, runId);
+
+    await revoke(made);
+
+    await untilOver(streams);
+    expect(others.map(({ isOver }) => isOver)).toEqual([false, false]);
+    for (const other of others) other.leave();
+  });
+
+  test("when its holder is disabled", async () => {
+    const body = { type: "service_account", display_name: "Watcher" };
+    const { uid } = (await call(here, "/api/v1/agent/principals", { body })).body;
+    const { key } = await aKey({ principal_uid: uid });
+    const streams = await watch({ key }, await createRun(here));
+
+    await call(here, `/api/v1/agent/principals/${uid}`, { method: "DELETE" });
+
+    await untilOver(streams);
+  });
+
+  test("when the share link by which it was opened is deleted", async () => {
+    const runId = await createRun(here);
+    const { id, url } = (await call(here, `${RUNS}/${runId}/share-links`, { body: {} })).body;
+    const { pathname, search } = new URL(url);
+    const entered = await call(here, `${pathname}${search}`, { key: null });
+    const [cookie = ""] = entered.headers.getSetCookie().filter((line) => line.includes(runId));
+    const streams = await watch({ key: null, headers: { cookie: cookie.split(";")[0] ?? "" } }, runId);
+
+    await call(here, `${RUNS}/${runId}/share-links/${id}`, { method: "DELETE" });
+
+    await untilOver(streams);
   });
 });
 

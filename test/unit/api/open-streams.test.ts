@@ -10,7 +10,10 @@ const LIMITS = { heartbeatMs: 60_000, streamBufferBytes: 1, streamStallMs: 1 };
 function open(streams: OpenStreams, id: string): EventStream {
   const raw = new ServerResponse(new IncomingMessage(new Socket()));
   const reply = { raw, hijack: () => undefined, getHeaders: () => ({}) };
-  return streams.open({ caller: { id } } as unknown as FastifyRequest, reply as unknown as FastifyReply);
+  return streams.open(
+    { caller: { id, onDoubt: () => () => undefined } } as unknown as FastifyRequest,
+    reply as unknown as FastifyReply,
+  );
 }
 
 test("a key may have so many streams open, and others have their own", () => {
