@@ -27,7 +27,7 @@ export async function startService(
   await mkdir(dataDir, { recursive: true });
   const child = await startChild({
     program: process.execPath,
-    parameters: [join(PROJECT, "src/main.js")],
+    parameters: ["--max-semi-space-size=16", join(PROJECT, "src/main.js")],
     environment: {
       HOME: dataDir,
       DATABASE_URL: databaseUrl,
