@@ -18,14 +18,16 @@ interface Waiting<Item, Answer> {
 }
 
 /**
- * Has things that arrive together done together, where that costs hardly more than one of them. Nobody waits for company:
- * what comes while others are under way goes with the next. What fails together is done again one by one, so that
- * nothing fails for another's sake.
+ * Has things that arrive together done together, where that costs hardly more than one of them. Nobody waits for company
+ * while there is nothing to do. What comes while others are under way goes beside them once there is as much of it, else
+ * after them: many small companies cost twice as much as few large ones. What fails together is done again one by one, so
+ * that nothing fails for another's sake.
  */
 export class Together<Item, Answer> {
   readonly #options: TogetherOptions<Item, Answer>;
   #waiting: readonly Waiting<Item, Answer>[] = [];
   #underWay = 0;
+  #itemsUnderWay = 0;
 
   constructor(options: TogetherOptions<Item, Answer>) {
     this.#options = options;
@@ -40,10 +42,13 @@ export class Together<Item, Answer> {
 
   #next(): void {
     if (this.#underWay >= UNDER_WAY_MAX || this.#waiting.length === 0) return;
+    if (this.#waiting.length < this.#itemsUnderWay) return;
     const company = this.#takeCompany();
     this.#underWay += 1;
+    this.#itemsUnderWay += company.length;
     void this.#perform(company).finally(() => {
       this.#underWay -= 1;
+      this.#itemsUnderWay -= company.length;
       this.#next();
     });
   }
