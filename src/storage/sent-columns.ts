@@ -65,17 +65,20 @@ export function columnTypes(types: ColumnTypes): string {
     .join(", ");
 }
 
-const NAMES = new Map(
-  Object.keys({ ...ORIGIN_TYPES, ...PROGRESS_TYPES }).map((member) => [member, columnOf(member)]),
+type Member = keyof typeof ORIGIN_TYPES | keyof typeof PROGRESS_TYPES;
+
+const NAMES = Object.keys({ ...ORIGIN_TYPES, ...PROGRESS_TYPES }).map(
+  (member) => [member as Member, columnOf(member)] as const,
 );
 
-/** The values under the names of their columns, to be sent as JSON. */
+/** The values under the names of their columns, to be sent as JSON. What is left out of that is null: half of a new run. */
 export function sentColumns(
-  values: Readonly<Partial<Record<keyof typeof ORIGIN_TYPES | keyof typeof PROGRESS_TYPES, unknown>>>,
+  values: Readonly<Partial<Record<Member, unknown>>>,
 ): Readonly<Record<string, unknown>> {
-  const sent = Object.entries(values).map(([member, value]) => [
-    NAMES.get(member),
-    value === Prisma.DbNull ? null : value,
-  ]);
-  return Object.fromEntries(sent);
+  const sent: Record<string, unknown> = {};
+  for (const [member, column] of NAMES) {
+    const value = values[member] ?? Prisma.DbNull;
+    if (value !== Prisma.DbNull) sent[column] = value;
+  }
+  return sent;
 }

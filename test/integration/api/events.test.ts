@@ -230,6 +230,33 @@ describe("a stream that cannot rely on anything", () => {
     reader.leave();
   });
 
+  test("is cut off beside 999 others of the same run, who are told everything meanwhile", async () => {
+    const limits = { streamBufferBytes: 64 * 1024, streamStallMs: 300, streamsPerKey: 0 };
+    await using crowded = await disposable(limits);
+    const id = await createRun(crowded.bench);
+    for (const _ of upTo(12)) await say(crowded.bench, id, "x".repeat(2 ** 20));
+    const others: EventReader[] = [];
+    for (const _ of upTo(9))
+      others.push(
+        ...(await Promise.all(upTo(111).map(() => openStream(crowded.bench, id, { query: "?after=13" })))),
+      );
+    const silent = await openRaw(crowded.bench, id);
+    silent.pause();
+    silent.on("error", () => undefined);
+
+    await say(crowded.bench, id, "while it does not read");
+    await Promise.all(others.map((other) => other.until(1)));
+    await waitFor(() => crowded.bench.logged.some((line) => line.includes("stream.reader.stalled")), {
+      what: "the cut",
+    });
+    await say(crowded.bench, id, "after");
+    await Promise.all(others.map((other) => other.until(2)));
+
+    expect(new Set(others.map(({ ids }) => ids.join()))).toEqual(new Set(["14,15"]));
+    silent.destroy();
+    for (const other of others) other.leave();
+  });
+
   test("is one of at most so many of a caller, and makes room when it ends", async () => {
     await using narrow = await disposable({ streamsPerKey: 2 });
     const other = await narrow.bench.addUser("ann");
