@@ -4,6 +4,7 @@ import type { RunPosition, RunQuery } from "../core/runs/run-query.ts";
 import { Signer } from "./signer.ts";
 
 type Walk = Omit<RunQuery, "limit" | "after">;
+type Position = [value: string, id: RunId, until: string | null];
 
 /**
  * Where a page ended, opaque to the caller. Signed together with the sort, the filters and the viewer it was made
@@ -16,16 +17,16 @@ export class Cursors {
     this.#signer = new Signer(secret, "cursor");
   }
 
-  encode({ value, id }: RunPosition, walk: Walk): string {
-    const position = Buffer.from(JSON.stringify([value, id])).toString("base64url");
+  encode({ value, id, until }: RunPosition, walk: Walk): string {
+    const position = Buffer.from(JSON.stringify([value, id, until])).toString("base64url");
     return `${position}.${this.#signer.sign(signed(position, walk))}`;
   }
 
   decode(cursor: string, walk: Walk): RunPosition {
     const [position = "", signature = ""] = cursor.split(".");
     if (!this.#signer.verify(signed(position, walk), signature)) throw invalidCursor();
-    const [value, id] = JSON.parse(Buffer.from(position, "base64url").toString()) as [string, RunId];
-    return { value, id };
+    const [value, id, until] = JSON.parse(Buffer.from(position, "base64url").toString()) as Position;
+    return { value, id, ...(typeof until === "string" ? { until } : {}) };
   }
 }
 

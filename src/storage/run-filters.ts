@@ -1,5 +1,5 @@
 import { ARTIFACT_TYPES } from "../core/artifacts/artifact.ts";
-import type { RunFilters, RunSort } from "../core/runs/run-query.ts";
+import { type RunFilters, type RunSort, wordsOf } from "../core/runs/run-query.ts";
 import { Prisma } from "./generated/client.ts";
 
 const { join, raw, sql } = Prisma;
@@ -46,7 +46,12 @@ const CONDITIONS: Conditions = {
   artifactType,
   executionLocation: (location) => sql`source ${raw(location === "LOCAL" ? "=" : "<>")} 'LOCAL'`,
   metadata,
-  text: (text) => sql`id IN (SELECT run_id FROM run_texts WHERE text ILIKE ${patternOf(text)})`,
+  text: (text) => {
+    const words = wordsOf(text).map((word) => sql`text ILIKE ${patternOf(word)}`);
+    return words.length === 0
+      ? sql`true`
+      : sql`id IN (SELECT run_id FROM run_texts WHERE ${join(words, " AND ")})`;
+  },
 };
 
 /** All of them must hold. */

@@ -77,11 +77,28 @@ export function listStatement(query: RunQuery, frequentPairs: ReadonlySet<string
   return { text, values, isPlannedAnew: !isEvenlyIndexed(filters) };
 }
 
-export function pageOf(runs: readonly Run[], { limit, sort }: RunQuery): RunPage {
+/** Whether runs that are updated meanwhile come behind where the walk is, and the walk has to end before them. */
+export function mustEnd({ after, order, sort }: RunQuery): boolean {
+  return after === undefined && sort === "updated_at" && order === "asc";
+}
+
+export type NewestUpdate = { readonly newest: Date | null };
+
+export function newestStatement({ viewer }: RunQuery): Statement {
+  const { text, values } = sql`SELECT max(updated_at) AS newest FROM runs WHERE ${visibleTo(viewer)}`;
+  return { text, values };
+}
+
+/** `until`: where the walk ends that begins with this page. */
+export function pageOf(
+  runs: readonly Run[],
+  { after, limit, sort }: RunQuery,
+  until = after?.until,
+): RunPage {
   const page = runs.slice(0, limit);
   const last = page.at(-1);
   if (runs.length <= limit || last === undefined) return { runs: page };
-  return { runs: page, next: positionOf(last, sort) };
+  return { runs: page, next: { ...positionOf(last, sort), ...(until === undefined ? {} : { until }) } };
 }
 
 function positionOf(run: Run, sort: RunSort): RunPosition {
@@ -124,7 +141,8 @@ function inOne(pieces: readonly Prisma.Sql[], inOrder: Prisma.Sql): Prisma.Sql {
 function behind({ after, sort, order }: RunQuery): Prisma.Sql[] {
   if (after === undefined) return [];
   const place = sql`(${after.value}::${raw(TYPES[sort])}, ${after.id}::uuid)`;
-  return [sql`(${raw(sort)}, id) ${raw(order === "desc" ? "<" : ">")} ${place}`];
+  const isBehind = sql`(${raw(sort)}, id) ${raw(order === "desc" ? "<" : ">")} ${place}`;
+  return after.until === undefined ? [isBehind] : [isBehind, sql`updated_at <= ${after.until}::timestamptz`];
 }
 
 function isEvenlyIndexed(filters: RunFilters): boolean {

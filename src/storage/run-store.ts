@@ -15,6 +15,9 @@ import {
   findStatement,
   frequentStatement,
   listStatement,
+  mustEnd,
+  type NewestUpdate,
+  newestStatement,
   pageOf,
   readsOf,
 } from "./run-list.ts";
@@ -77,11 +80,13 @@ export class PrismaRunStore implements RunStore {
   async list(query: RunQuery): Promise<RunPage> {
     const { database } = this.#parts;
     const { metadata } = query.filters;
+    // Before the page: what is updated after it was read must be beyond the end.
+    const [end] = mustEnd(query) ? await database.rows<NewestUpdate>(newestStatement(query)) : [];
     const found =
       metadata === undefined ? [] : await database.rows<FrequentPair>(frequentStatement(metadata));
     const frequentPairs = new Set(found.map(({ pair }) => pair));
     const rows = await database.rows<RunRow>(listStatement(query, frequentPairs));
-    return pageOf(rows.map(runOf), query);
+    return pageOf(rows.map(runOf), query, end?.newest?.toISOString());
   }
 
   async readEvents(

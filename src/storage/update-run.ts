@@ -23,6 +23,8 @@ const LEASES = {
 /**
  * The row is locked; that the state is still the one decided upon is checked once more, since everything hangs on it:
  * without it there is nothing changed, and no event of it.
+ * An update never goes back, though the clocks of two processes differ: the run would be shown twice to whoever walks
+ * through the list.
  */
 const statement = (lease: keyof typeof LEASES) => `
   WITH given AS MATERIALIZED (
@@ -31,7 +33,7 @@ const statement = (lease: keyof typeof LEASES) => `
       events jsonb, lease_token uuid, lease_worker text, lease_ms int)),
   changed AS (
     UPDATE runs SET ${[...CHANGED, ...LEASES[lease]].join(", ")},
-      updated_at = given.at, last_seq = last_seq + jsonb_array_length(given.events)
+      updated_at = greatest(runs.updated_at, given.at), last_seq = last_seq + jsonb_array_length(given.events)
     FROM given WHERE runs.id = given.id AND runs.state = given.decided_upon
     RETURNING runs.*),
   logged AS (

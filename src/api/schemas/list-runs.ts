@@ -1,13 +1,14 @@
 import { z } from "zod";
 import { type PrincipalId, parseRunId } from "../../core/ids.ts";
-import { RUN_SORTS, type RunFilters } from "../../core/runs/run-query.ts";
+import { RUN_SORTS, type RunFilters, wordsOf } from "../../core/runs/run-query.ts";
 import { RunSourceType } from "./run-item.ts";
-import { RunState } from "./run-requests.ts";
+import { MetadataKey, RunState } from "./run-requests.ts";
 import { GivenTime } from "./text.ts";
 
 const LIMIT_MAX = 500;
 const LIMIT_DEFAULT = 20;
 const METADATA_FILTERS = 5;
+const WORDS = 32;
 const NO_ENVIRONMENT = "empty-environment";
 
 /** `?limit=20`: digits and nothing else, so that neither `1e2` nor a repeated parameter passes for a number. */
@@ -20,7 +21,7 @@ export function numberInQuery(min: number, max: number): z.ZodType<number> {
 
 const States = z.preprocess((given) => (typeof given === "string" ? [given] : given), z.array(RunState));
 const MetadataFilter = z
-  .record(z.string(), z.string())
+  .record(MetadataKey, z.string())
   .refine(
     (pairs) => Object.keys(pairs).length <= METADATA_FILTERS,
     `must have at most ${METADATA_FILTERS} pairs`,
@@ -54,7 +55,11 @@ export const ListRunsQuery = z.object({
   artifact_type: z.string().optional().describe("Runs that made one of this type."),
   execution_location: z.enum(["LOCAL", "REMOTE"]).optional().describe("Where the run was done."),
   metadata: MetadataFilter.optional().describe("`metadata[key]=value`: all of these."),
-  q: z.string().optional().describe("Words in title, prompt or skill."),
+  q: z
+    .string()
+    .refine((text) => wordsOf(text).length <= WORDS, `must have at most ${WORDS} words`)
+    .optional()
+    .describe("Words, or parts of words, that all are in title, prompt or skill, in upper or lower case."),
 });
 export type ListRunsQuery = z.output<typeof ListRunsQuery>;
 

@@ -23,7 +23,7 @@ export const RunState = z.enum(RUN_STATES).meta({
 
 const NOTHING_TO_DO = "one of prompt, skill, config.skill_spec and conversation_id is needed";
 
-const MetadataKey = z
+export const MetadataKey = z
   .string()
   .regex(/^[a-zA-Z0-9._-]{1,64}$/, "must be 1 to 64 characters of a-z A-Z 0-9 . _ -");
 export const Metadata = z

@@ -1,27 +1,40 @@
 import type { RunEvent, RunEventKind } from "../runs/events.ts";
 
+const IS_TOLD: Readonly<Record<RunEventKind, boolean>> = {
+  "run.created": true,
+  "run.state": true,
+  "attempt.started": true,
+  "attempt.ended": true,
+  "workspace.step": true,
+  "workspace.ready": true,
+  "workspace.stored": true,
+  "workspace.not_stored": true,
+  "changes.not_kept": true,
+  "turn.started": true,
+  "turn.ended": true,
+  "followup.received": true,
+  "followup.steered": true,
+  "permission.requested": true,
+  "permission.answered": true,
+  "approval.requested": true,
+  "approval.decided": true,
+  "thread.bound": true,
+  "artifact.added": true,
+  "artifact.left_out": true,
+  "agent.started": true,
+  "agent.message": false,
+  "agent.thought": false,
+  "agent.tool_call": false,
+  "agent.plan": false,
+  "agent.usage": false,
+  "agent.title": false,
+  "agent.notice": false,
+  "agent.permission_granted": false,
+  "agent.other": false,
+};
+
 /** What happened to a run, without what its agent said and did. */
-export const TIMELINE_KINDS = [
-  "run.created",
-  "run.state",
-  "attempt.started",
-  "attempt.ended",
-  "workspace.step",
-  "workspace.ready",
-  "workspace.stored",
-  "workspace.not_stored",
-  "agent.started",
-  "turn.started",
-  "turn.ended",
-  "followup.received",
-  "followup.steered",
-  "permission.requested",
-  "permission.answered",
-  "thread.bound",
-  "artifact.added",
-  "artifact.left_out",
-  "changes.not_kept",
-] as const satisfies readonly RunEventKind[];
+export const TIMELINE_KINDS = (Object.keys(IS_TOLD) as RunEventKind[]).filter((kind) => IS_TOLD[kind]);
 
 export interface TimelineEntry {
   readonly event: RunEvent;

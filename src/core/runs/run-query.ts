@@ -36,14 +36,24 @@ export interface RunFilters {
   readonly artifactType?: string;
   readonly executionLocation?: "LOCAL" | "REMOTE";
   readonly metadata?: Readonly<Record<string, string>>;
-  /** Words to be found in title, prompt or skill. */
+  /** Each of its words is to be found in title, prompt or skill. */
   readonly text?: string;
+}
+
+/** The words of a text that is looked for: what stands between its blanks. */
+export function wordsOf(text: string): readonly string[] {
+  return [...new Set(text.split(/\s+/).filter((word) => word !== ""))];
 }
 
 export interface RunPosition {
   /** ISO time for the times, else the text. */
   readonly value: string;
   readonly id: RunId;
+  /**
+   * The newest update when a walk from the oldest one on began. What was updated since is not for this walk: it may have
+   * been shown, and could be shown again and again.
+   */
+  readonly until?: string;
 }
 
 export interface RunPage {

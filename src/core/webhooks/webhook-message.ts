@@ -4,7 +4,10 @@ import { type RunMove, typeOf } from "./event-types.ts";
 import type { WebhookMessage } from "./webhook-delivery.ts";
 import type { WebhookEndpoint } from "./webhook-endpoint.ts";
 
-/** What is told of a run. Neither its prompt nor its answer: whoever may read those asks the API. */
+/**
+ * What is told of a run. Neither its prompt, of which at most a title is made, nor its answer: whoever may read those asks
+ * the API.
+ */
 export type ToldRun = Pick<
   RunOrigin,
   | "id"

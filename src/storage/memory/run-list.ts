@@ -1,23 +1,34 @@
 import type { Run } from "../../core/runs/run.ts";
-import type { RunFilters, RunPage, RunPosition, RunQuery, RunSort } from "../../core/runs/run-query.ts";
+import {
+  type RunFilters,
+  type RunPage,
+  type RunPosition,
+  type RunQuery,
+  type RunSort,
+  wordsOf,
+} from "../../core/runs/run-query.ts";
 import { isVisible } from "../../core/runs/visibility.ts";
-import { pageOf } from "../run-list.ts";
+import { mustEnd, pageOf } from "../run-list.ts";
 
 export function listRuns(runs: Iterable<Run>, query: RunQuery): RunPage {
   const { after, limit, order, sort } = query;
   const sign = order === "asc" ? 1 : -1;
   const isBehind = (run: Run) => after === undefined || sign * compare(positionOf(run, sort), after) > 0;
-  const found = Array.from(runs)
-    .filter(
-      (run) =>
-        isVisible(run, query.viewer) && isBehind(run) && CHECKS.every((holds) => holds(run, query.filters)),
-    )
+  const isBeforeEnd = (run: Run) => after?.until === undefined || updateOf(run) <= after.until;
+  const visible = Array.from(runs).filter((run) => isVisible(run, query.viewer));
+  const found = visible
+    .filter((run) => isBehind(run) && isBeforeEnd(run) && CHECKS.every((holds) => holds(run, query.filters)))
     .sort((a, b) => sign * compare(positionOf(a, sort), positionOf(b, sort)));
-  return pageOf(found.slice(0, limit + 1), query);
+  const until = mustEnd(query) ? visible.map(updateOf).sort().at(-1) : after?.until;
+  return pageOf(found.slice(0, limit + 1), query, until);
+}
+
+function updateOf({ updatedAt }: Run): string {
+  return updatedAt.toISOString();
 }
 
 const VALUES: Readonly<Record<RunSort, (run: Run) => string>> = {
-  updated_at: ({ updatedAt }) => updatedAt.toISOString(),
+  updated_at: updateOf,
   created_at: ({ createdAt }) => createdAt.toISOString(),
   title: ({ title }) => title,
   agent: ({ agent }) => agent,
@@ -64,5 +75,6 @@ function isAsked<T>(value: T, asked: T | undefined): boolean {
 }
 
 function contains({ title, prompt, skill = "" }: Run, text: string): boolean {
-  return [title, prompt, skill].some((place) => place.toLowerCase().includes(text.toLowerCase()));
+  const places = [title, prompt, skill].map((place) => place.toLowerCase());
+  return wordsOf(text.toLowerCase()).every((word) => places.some((place) => place.includes(word)));
 }

@@ -31,7 +31,12 @@ export class MemoryRunStore implements RunStore {
       if (row === undefined) throw new AppError("resource_not_found", "There is no such run.");
       const change = decide(subjectOf(tx, row));
       if (change === undefined) return row.run;
-      const run = { ...row.run, ...change.progress, updatedAt: new Date(tx.now), lastSeq: row.run.lastSeq };
+      const run = {
+        ...row.run,
+        ...change.progress,
+        updatedAt: laterOf(row.run.updatedAt, tx.now),
+        lastSeq: row.run.lastSeq,
+      };
       return store(tx, leased({ ...row, run }, change.lease, tx.now), structuredClone(change));
     });
   }
@@ -65,6 +70,11 @@ export class MemoryRunStore implements RunStore {
       return later.filter(({ body }) => kinds === undefined || kinds.includes(body.kind)).slice(0, limit);
     });
   }
+}
+
+/** Clocks may go back, updates do not. */
+function laterOf(updatedAt: Date, now: number): Date {
+  return new Date(Math.max(updatedAt.getTime(), now));
 }
 
 /** The oldest first. */

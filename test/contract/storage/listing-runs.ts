@@ -38,6 +38,13 @@ const FILTERS: readonly (readonly [string, RunFilters, Partial<RunOrigin>, Parti
     { title: "x", prompt: "y", skill: "r:s" },
     { title: "x", prompt: "y" },
   ],
+  [
+    "words in another order and in different places",
+    { text: " build\tRED  r:s " },
+    { title: "the red thing", prompt: "of the Build", skill: "r:s" },
+    { title: "the red thing", prompt: "of the house", skill: "r:s" },
+  ],
+  ["text without a word", { text: " " }, {}, { teamId: randomUUID() as TeamId }],
   ["text with %", { text: "5%" }, { title: "to 5% of it" }, { title: "to 50 of it", prompt: "y" }],
   ["text with _", { text: "a_b" }, { title: "the a_b" }, { title: "the acb", prompt: "y" }],
   ["text with \\", { text: "c:\\" }, { title: "in c:\\dir" }, { title: "in c:dir", prompt: "y" }],

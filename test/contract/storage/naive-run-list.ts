@@ -22,8 +22,13 @@ const HOLDS: Holds = {
   artifactType: ({ artifactTypes = [] }, asked) => artifactTypes.some((type) => type === asked),
   executionLocation: ({ source }, asked) => (source === "LOCAL" ? "LOCAL" : "REMOTE") === asked,
   metadata: ({ metadata }, pairs) => Object.entries(pairs).every(([key, value]) => metadata[key] === value),
-  text: ({ title, prompt, skill = "" }, text) =>
-    [title, prompt, skill].some((place) => place.toLowerCase().includes(text.toLowerCase())),
+  text: ({ title, prompt, skill = "" }, text) => {
+    const all = [title, prompt, skill].join("\n").toLowerCase();
+    return text
+      .toLowerCase()
+      .split(" ")
+      .every((word) => all.includes(word));
+  },
 };
 
 /** All runs that a walk with this query should show, by looking at each. */

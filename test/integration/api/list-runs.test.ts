@@ -35,6 +35,7 @@ describe("a filter", () => {
     const expected: [string, string[]][] = [
       ["q=NEEDLE&sort_by=created_at", both],
       ["q=needle&name=nightly", [one]],
+      ["q=+needle++NEEDL&name=nightly", [one]],
       ["q=needle&config_name=nightly", [one]],
       ["q=needle&name=&model_id=m1", [one]],
       ["q=needle&source=LOCAL", [one]],
@@ -89,6 +90,9 @@ describe("a filter", () => {
     "name=a&name=b",
     "q=a%00b",
     "metadata=x",
+    // Pairs are kept as `a=b=c`: this would find those that have `b=c` as `a`.
+    "metadata[a%3Db]=c",
+    `q=${Array.from({ length: 33 }, (_, n) => `w${n}`).join("+")}`,
     [1, 2, 3, 4, 5, 6].map((n) => `metadata[k${n}]=v`).join("&"),
   ])("%s is invalid", async (query) => {
     const answer = await call(bench, `${RUNS}?${query}`);

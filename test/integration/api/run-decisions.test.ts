@@ -57,6 +57,8 @@ describe("a run that waits for approval", () => {
     expect((await call(bench, `${RUNS}/${id}`)).body.approval).toMatchObject({ approved: true });
     const kinds = (await bench.runs.readEvents(id as RunId, 0, 100)).map(({ body }) => body.kind);
     expect(kinds).toEqual(["run.created", "approval.requested", "approval.decided", "run.state"]);
+    const { events } = (await call(bench, `${RUNS}/${id}/timeline`)).body;
+    expect(events.map(({ event_type }: { event_type: string }) => event_type)).toEqual(kinds);
   });
 
   test("is cancelled when it is refused, and asks anew when it is followed up", async () => {
