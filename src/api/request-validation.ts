@@ -29,8 +29,11 @@ export function requireBytes(path: string, text: string | undefined, max: number
   }
 }
 
-function issueOf({ path, message }: z.core.$ZodIssue): Issue {
-  return { path: path.map(String).join("."), message };
+/** Of a member with a wrong name, what is wrong with the name is in an issue of its own. */
+function issueOf(issue: z.core.$ZodIssue): Issue {
+  const ofName = issue.code === "invalid_key" ? issue.issues[0] : undefined;
+  const message = ofName === undefined ? issue.message : `name ${ofName.message}`;
+  return { path: issue.path.map(String).join("."), message };
 }
 
 /** PostgreSQL cannot store NUL or half a character pair, and what is nested without end exhausts the stack. */

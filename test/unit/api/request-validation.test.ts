@@ -43,6 +43,18 @@ test("many problems are all told, the first of them in words", () => {
   });
 });
 
+test("of a member with a wrong name, it is told how names must be", () => {
+  const result = compileValidator({ schema: RunAgentRequest })({ prompt: "x", metadata: { "a=b": "c" } });
+
+  expect(result).toMatchObject({
+    error: {
+      options: {
+        issues: [{ path: "metadata.a=b", message: expect.stringMatching(/^name must be 1 to 64/) }],
+      },
+    },
+  });
+});
+
 test("what is nested without end is refused before it exhausts the stack", () => {
   const endless = JSON.parse(`${'{"inner":'.repeat(5_000)}{}${"}".repeat(5_000)}`);
 
