@@ -1,11 +1,13 @@
 import { cleaned } from "../clean-text.ts";
 import { AppError } from "../errors.ts";
 import { newId } from "../ids.ts";
+import type { Installation } from "../people/installation.ts";
 import { Taken } from "../ports/storage.ts";
 import type { InboundMessage, InboxEvent, ThreadAdapter } from "../ports/thread-adapter.ts";
 import type { Thread } from "../threads/thread.ts";
 import type { Arrival, IntakeParts } from "./arrival.ts";
 import { decideMessage } from "./decide-message.ts";
+import type { Settlement } from "./settlement.ts";
 
 const FAILURES_MAX = 10;
 /** A thread can be bound by somebody else between looking and binding; twice in a row is already strange. */
@@ -58,17 +60,23 @@ export class Intake {
     }
     this.#parts.log.error("inbox.failed", facts);
     const reason = error instanceof AppError ? error.message : "Something broke while this was handled.";
-    await inbox.settle(
-      { inboxId: event.id, disposition: "failed", reason },
-      await this.#apology(event, reason),
-    );
+    const settles = { inboxId: event.id, disposition: "failed", reason } as const;
+    const message = await this.#messageOf(event);
+    if (message === undefined) return inbox.settle(settles);
+    const { teamId } = await this.#installationOf(message);
+    await inbox.settle({ ...settles, teamId }, await this.#apology(message, reason));
   }
 
-  async #apology(event: InboxEvent, reason: string) {
+  /** What failed may have been the translation itself; then nobody knows whose event it is. */
+  async #messageOf(event: InboxEvent): Promise<InboundMessage | undefined> {
     const adapter = this.#parts.adapters.get(event.adapter);
     const translated = await adapter?.translate(event).catch(() => undefined);
-    if (translated?.kind !== "message" || translated.message.addressed === "reply") return undefined;
-    const thread = await this.#threadOf(translated.message);
+    return translated?.kind === "message" ? translated.message : undefined;
+  }
+
+  async #apology(message: InboundMessage, reason: string) {
+    if (message.addressed === "reply") return undefined;
+    const thread = await this.#threadOf(message);
     const text = `I could not take this up: ${reason}`;
     return { thread, notices: [{ kind: "message", purpose: "reply", text }] } as const;
   }
@@ -76,30 +84,33 @@ export class Intake {
   async #process(event: InboxEvent): Promise<string> {
     const adapter = this.#adapterOf(event);
     const translated = await adapter.translate(event);
-    if (translated.kind === "ignored") return this.#end(event, "ignored", translated.reason);
+    if (translated.kind === "ignored")
+      return this.#end(event, { disposition: "ignored", reason: translated.reason });
     const message = cleaned(translated.message, (text) => text);
     if (message.addressed === "reply" && (await this.#threadOf(message)).runId === undefined) {
-      return this.#end(event, "ignored", "Not addressed to the bot, in a thread without a run.");
+      const { teamId } = await this.#installationOf(message);
+      const reason = "Not addressed to the bot, in a thread without a run.";
+      return this.#end(event, { disposition: "ignored", reason, teamId });
     }
     return this.#take(event, adapter, message);
   }
 
   async #take(event: InboxEvent, adapter: ThreadAdapter, message: InboundMessage): Promise<string> {
-    const { installations, people } = this.#parts.storage;
-    const { enabled, teamId } = await installations.ensure(message.adapter, message.installation);
+    const { enabled, teamId } = await this.#installationOf(message);
     const settles = { inboxId: event.id, meaning: message.meaning, teamId };
     const allowed = enabled ? await adapter.authorize(message) : SWITCHED_OFF;
     try {
       if (!allowed.allowed) return await this.#refuse(settles, message, allowed.reason);
       const { displayName, subject } = allowed.author;
-      const author = await people.ensure(teamId, subject, displayName);
+      const author = await this.#parts.storage.people.ensure(teamId, subject, displayName);
       if (author.disabled) return await this.#refuse(settles, message, DISABLED);
       const proven = { ...allowed.provenance, permission: allowed.permission };
       const { trigger } = adapter.traits;
       return await this.#decide({ message, adapter, author, proven, settles, trigger });
     } catch (error) {
       if (!(error instanceof Taken) || error.what !== "meaning") throw error;
-      return this.#end(event, "duplicate", "The same thing came in another delivery.");
+      const reason = "The same thing came in another delivery.";
+      return this.#end(event, { disposition: "duplicate", reason, teamId });
     }
   }
 
@@ -135,9 +146,13 @@ export class Intake {
   }
 
   /** For events without a meaning of their own: they may be told any number of times. */
-  async #end(event: InboxEvent, disposition: "ignored" | "duplicate", reason: string): Promise<string> {
-    await this.#parts.storage.inbox.settle({ inboxId: event.id, disposition, reason });
-    return disposition;
+  async #end(event: InboxEvent, end: Pick<Settlement, "disposition" | "reason" | "teamId">): Promise<string> {
+    await this.#parts.storage.inbox.settle({ inboxId: event.id, ...end });
+    return end.disposition;
+  }
+
+  #installationOf({ adapter, installation }: InboundMessage): Promise<Installation> {
+    return this.#parts.storage.installations.ensure(adapter, installation);
   }
 
   async #threadOf({ adapter, installation, key }: InboundMessage): Promise<Thread> {

@@ -9,7 +9,7 @@ export interface InboxLog {
 
 export interface InboxQuery {
   readonly teamId: TeamId;
-  /** Also events of which it is not known whose they are: those that have no end yet, or meant nothing. */
+  /** Also events of which it is not known whose they are: without an end yet, meaning nothing, or not understood. */
   readonly withUnknownTeam: boolean;
   /** null: those that have no end yet. */
   readonly disposition?: Disposition | null;

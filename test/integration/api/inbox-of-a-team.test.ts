@@ -1,0 +1,123 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { MemoryAdapter } from "../../../src/adapters/memory/memory-adapter.ts";
+import type { TeamId, ThreadKey } from "../../../src/core/ids.ts";
+import { Intake } from "../../../src/core/intake/intake.ts";
+import type { Disposition } from "../../../src/core/intake/settlement.ts";
+import type { InboundMessage } from "../../../src/core/ports/thread-adapter.ts";
+import { anInboxEvent } from "../../support/run-builders.ts";
+import { type ApiBench, startBench } from "./api-bench.ts";
+import { call } from "./api-caller.ts";
+
+const INBOX = "/api/v1/agent/inbox";
+const ENVIRONMENTS = "/api/v1/agent/environments";
+const ROUTING = "/api/v1/agent/routing-rules";
+
+interface Team {
+  readonly id: TeamId;
+  /** Of its administrator. */
+  readonly key: string;
+}
+
+let bench: ApiBench;
+let adapter: MemoryAdapter;
+let intake: Intake;
+/** The team whose workspace it is, and another one. Neither operates the installation. */
+let team: Team;
+let others: Team;
+beforeAll(async () => {
+  bench = await startBench();
+  adapter = new MemoryAdapter();
+  const { clock, runs, storage } = bench;
+  const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
+  intake = new Intake({ storage, runs, clock, log, adapters: new Map([[adapter.name, adapter]]) });
+  [team, others] = [await aTeam(), await aTeam()];
+  const installation = await storage.installations.ensure("memory", "workspace");
+  await storage.installations.update({ ...installation, teamId: team.id });
+});
+afterAll(() => bench.close());
+
+test("a mention that a rule sends to a deleted environment failed, as its team's administrator sees", async () => {
+  const { key } = team;
+  const environment = await call(bench, ENVIRONMENTS, { key, body: { config: { name: "Backend" } } });
+  const { uid } = environment.body;
+  const match = { text: ["backend"] };
+  const rule = await call(bench, ROUTING, { key, body: { name: "Backend", environment_id: uid, match } });
+  const removed = await call(bench, `${ENVIRONMENTS}/${uid}`, { method: "DELETE", key });
+  expect([environment.status, rule.status, removed.status]).toEqual([201, 201, 200]);
+
+  const id = await receive({ text: "Mend the backend" });
+
+  await expectSeenByItsTeamAlone({ id, disposition: "failed", reason: "There is no such environment." });
+});
+
+test("a mention that broke whatever read it is the team's as soon as it can be read", async () => {
+  adapter.translateFaults.push(new TypeError("x is undefined"));
+  const event = anEvent({ text: "Mend it" });
+  await bench.storage.inbox.put(event);
+  for (let tries = 1; tries < 10; tries += 1) await bench.storage.inbox.countFailure(event.id, "odd");
+
+  await intake.work(event.lane, new AbortController().signal);
+
+  const reason = "Something broke while this was handled.";
+  await expectSeenByItsTeamAlone({ id: event.id, disposition: "failed", reason });
+});
+
+test("a second delivery of the same mention is a duplicate of the team's", async () => {
+  const meaning = randomUUID();
+  await receive({ meaning, text: "help" });
+
+  const id = await receive({ meaning, text: "help" });
+
+  await expectSeenByItsTeamAlone({ id, disposition: "duplicate" });
+});
+
+test("a reply in a thread without a run is ignored, as its team's administrator sees", async () => {
+  const id = await receive({ addressed: "reply" });
+
+  await expectSeenByItsTeamAlone({ id, disposition: "ignored" });
+});
+
+async function expectSeenByItsTeamAlone(event: {
+  readonly id: string;
+  readonly disposition: Disposition;
+  readonly reason?: string;
+}): Promise<void> {
+  const seenWith = async (key: string) => (await call(bench, INBOX, { key })).body.events;
+  expect(await seenWith(team.key)).toContainEqual(expect.objectContaining(event));
+  expect(await seenWith(others.key)).toEqual([]);
+}
+
+/** Made with its administrator, as an operator would. */
+async function aTeam(): Promise<Team> {
+  const id = randomUUID() as TeamId;
+  const { people, teams } = bench.storage;
+  await teams.put({ id, name: id, createdAt: new Date() });
+  const key = await bench.addUser("chief", { teamId: id, scopes: ["admin"] });
+  await people.put({ ...(await people.ensure(id, "test:chief", undefined)), administrator: true });
+  return { id, key };
+}
+
+/** Said in the team's workspace, and handled to its end. Gives the event's id. */
+async function receive(changes: Partial<InboundMessage>): Promise<string> {
+  const event = anEvent(changes);
+  await bench.storage.inbox.put(event);
+  await intake.work(event.lane, new AbortController().signal);
+  return event.id;
+}
+
+function anEvent(changes: Partial<InboundMessage>) {
+  const message: InboundMessage = {
+    adapter: "memory",
+    installation: "workspace",
+    key: randomUUID() as ThreadKey,
+    meaning: randomUUID(),
+    addressed: "mention",
+    author: { subject: "memory:Ada", displayName: "Ada" },
+    text: "Fix it",
+    messageRef: "ref",
+    provenance: {},
+    ...changes,
+  };
+  return anInboxEvent({ body: JSON.stringify(message) });
+}
