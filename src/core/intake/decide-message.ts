@@ -35,7 +35,8 @@ async function create(arrival: Arrival, { runs }: IntakeParts, prompt: string): 
     prompt,
     source: adapter.traits.source,
     creator: author,
-    provenance: { ...message.provenance, ...proven },
+    // An account's first message links it to a principal of its own, so there always is one.
+    provenance: { ...message.provenance, ...proven, linked_account: author.id },
     ...(context === undefined ? {} : { context }),
     ...(subject === undefined ? {} : { title: subject }),
     ...(permalink === undefined ? {} : { triggerUrl: permalink }),

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { beforeEach, describe, expect, test } from "vitest";
+import { FIRST_TEAM } from "../../../../src/core/people/team.ts";
 import { quiet } from "../../../support/manual-clock.ts";
 import { untilCancelled } from "../../../support/scripted-agents.ts";
 import { ADDRESS, IntakeBench, KEY } from "./intake-bench.ts";
@@ -45,6 +46,19 @@ describe("a message that names the bot", () => {
     await bench.receive({ text: "Fix it" });
 
     expect((await bench.currentRun()).provenance).toMatchObject({ ...proven, permission: "member" });
+  });
+
+  test("is kept with whose account its author's was", async () => {
+    await bench.receive({ text: "Fix it" });
+    const first = await bench.currentRun();
+    const mira = await bench.person("Mira");
+    await bench.storage.identities.link(FIRST_TEAM, "memory:Ada", mira.id);
+
+    await bench.receive({ text: "new Fix that" });
+
+    expect(first.provenance).toMatchObject({ linked_account: first.creatorId });
+    expect((await bench.currentRun()).provenance).toMatchObject({ linked_account: mira.id });
+    expect((await bench.run(first.id)).provenance).toEqual(first.provenance);
   });
 
   test("shows how the run ends, in its card and in its words", async () => {
