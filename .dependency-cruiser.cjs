@@ -87,7 +87,7 @@ module.exports = {
       comment: "The registry knows the adapters, never the other way round.",
       severity: "error",
       from: { path: "^src/adapters/[^/]+/" },
-      to: { path: "^src/adapters/[^/]+$" },
+      to: { path: "^src/adapters/registry\\.ts$" },
     },
     {
       name: "demo-agent-is-a-program",

@@ -1,6 +1,7 @@
 import { createParser } from "eventsource-parser";
 import { afterAll, beforeAll, describe as describeTests, expect, test, vi } from "vitest";
 import type { LoggedEvent, RunItem } from "../support/api-client.ts";
+import { asRecord } from "../support/json.ts";
 import { waitFor } from "../support/wait-for.ts";
 import { GithubIssue } from "./github-issue.ts";
 import { SlackThread, type Twin } from "./slack-thread.ts";
@@ -93,19 +94,32 @@ describe("a comment on GitHub (step 2)", () => {
     expectSteps(issue.history, GITHUB_WORDS);
     expect(card.edits).toBe(issue.history.length - 1);
     expect(issue.reactionsTo(comment)).toEqual([{ content: "eyes", user: "errand[bot]" }]);
-    expect(await world.api.getRun(issue.runId)).toMatchObject({
+    const run = await world.api.getRun(issue.runId);
+    expect(run).toMatchObject({
       title: "The parser is slow",
       prompt: "write notes.txt hello; sleep 1; say It is done.",
       source: "GITHUB_WEBHOOK",
       creator: { type: "user", display_name: "wendy" },
       trigger_url: expect.stringContaining(`/issues/${issue.number}`),
-      provenance: {
-        integration: "github",
-        permission: "write",
-        actor: { id: world.github.writer.id, login: "wendy" },
-        message_ids: [comment.id],
-        content_hash: expect.stringMatching(/^[0-9a-f]{64}$/),
+    });
+    const { app, repo, writer } = world.github;
+    expect(run.provenance).toEqual({
+      integration: "github",
+      installation: app.installationId,
+      repository: { id: repo.id, full_name: repo.fullName },
+      actor: { id: writer.id, login: "wendy" },
+      linked_account: asRecord(run.creator).uid,
+      permission: "write",
+      message_ids: [comment.id],
+      content_hash: expect.stringMatching(/^[0-9a-f]{64}$/),
+      object: {
+        kind: "issue_comment",
+        id: comment.id,
+        action: "created",
+        in: "issue",
+        number: issue.number,
       },
+      config_layers: { harness: "default" },
     });
   });
 
@@ -186,12 +200,27 @@ describe("a mention in Slack (step 3)", () => {
     expect(seenBy(thread)).toEqual([world.slack.botUserId]);
     expect(await world.runsFrom(thread)).toEqual([thread.runId]);
     expect(await world.followUpsOf(thread.runId)).toEqual([]);
-    expect(await world.api.getRun(thread.runId)).toMatchObject({
+    const run = await world.api.getRun(thread.runId);
+    expect(run).toMatchObject({
       prompt: "write notes.txt hello; sleep 1; say It is done.",
       source: "SLACK",
       creator: { type: "user", display_name: "alice" },
       trigger_url: expect.stringContaining(`/archives/${thread.root.channel.id}/p`),
-      provenance: { permission: "member", userId: world.slack.alice.id, ts: thread.root.ts },
+    });
+    const { channel, ts } = thread.root;
+    expect(run.provenance).toEqual({
+      integration: "slack",
+      installation: world.slack.teamId,
+      channel: channel.id,
+      actor: { id: world.slack.alice.id, login: "alice" },
+      linked_account: asRecord(run.creator).uid,
+      permission: "member",
+      message_ids: [`${channel.id}/${ts}`],
+      content_hash: expect.stringMatching(/^[0-9a-f]{64}$/),
+      action: "posted",
+      version: ts,
+      event_id: expect.stringMatching(/^Ev/),
+      config_layers: { harness: "default" },
     });
   });
 

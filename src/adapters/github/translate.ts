@@ -1,7 +1,7 @@
-import { createHash } from "node:crypto";
 import type { EmitterWebhookEvent } from "@octokit/webhooks";
 import { AppError } from "../../core/errors.ts";
 import type { InboundMessage, InboxEvent, Translation } from "../../core/ports/thread-adapter.ts";
+import { contentHash } from "../content-hash.ts";
 import { hasMention, visibleMarkdown, withoutMention } from "./mention.ts";
 import { messageRefOf } from "./message-ref.ts";
 import { oneLine, visibleText } from "./plain-text.ts";
@@ -137,12 +137,6 @@ function provenanceOf(
     object: { kind, id, action, in: subject.kind, number: subject.number },
     ...(commit === undefined ? {} : { commit }),
   };
-}
-
-function contentHash({ title = "", body }: Posting): string {
-  return createHash("sha256")
-    .update(JSON.stringify([title, body]))
-    .digest("hex");
 }
 
 function ignored(reason: string): Translation {

@@ -10,7 +10,8 @@ export async function authorizeAuthor(
   client: WebClient,
   { author, installation }: Pick<InboundMessage, "author" | "installation">,
 ): Promise<Authorization> {
-  const user = await findUser(client, userIdOf(author.subject));
+  const userId = userIdOf(author.subject);
+  const user = await findUser(client, userId);
   const reason = user === undefined ? "This workspace does not know you." : reasonAgainst(user, installation);
   if (user === undefined || reason !== undefined) return { allowed: false, reason: reason ?? "" };
   const displayName = user.profile?.display_name || user.real_name || user.name;
@@ -18,6 +19,8 @@ export async function authorizeAuthor(
     allowed: true,
     permission: permissionOf(user),
     author: { ...author, ...(displayName ? { displayName } : {}) },
+    // Events tell people by their ids alone.
+    ...(user.name ? { provenance: { actor: { id: userId, login: user.name } } } : {}),
   };
 }
 

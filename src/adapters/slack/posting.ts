@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { InboundMessage, Translation } from "../../core/ports/thread-adapter.ts";
 import type { Bot } from "./bot-identity.ts";
 import type { Hearing } from "./hearing.ts";
+import { provenanceOf } from "./provenance.ts";
 import { authorSubject, permalinkOf, threadKeyOf } from "./thread-key.ts";
 import { mentions, startsWithAnother, wordsOf } from "./words.ts";
 
@@ -110,6 +111,7 @@ function inboundMessage(
   const { teamId, workspaceUrl } = bot;
   const location = { teamId, channel: where.channel, ts: said.ts, threadTs: said.thread_ts };
   const permalink = permalinkOf(location, workspaceUrl);
+  const content = said.text ?? "";
   return {
     adapter: "slack",
     installation: teamId,
@@ -118,10 +120,10 @@ function inboundMessage(
     meaning: `slack:${teamId}/${where.channel}/${said.ts}:${deed.action}:${deed.version}`,
     addressed,
     author: { subject: authorSubject(teamId, said.user) },
-    text: wordsOf(said.text ?? "", bot.userId),
+    text: wordsOf(content, bot.userId),
     messageRef: said.ts,
     ...(permalink === undefined ? {} : { permalink }),
-    provenance: { ...location, userId: said.user, eventId, ...deed },
+    provenance: provenanceOf(location, { userId: said.user, content, eventId, ...deed }),
   };
 }
 

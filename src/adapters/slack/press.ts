@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { Translation } from "../../core/ports/thread-adapter.ts";
 import { readButton } from "./buttons.ts";
 import type { Hearing } from "./hearing.ts";
+import { provenanceOf } from "./provenance.ts";
 import { authorSubject, threadKeyOf } from "./thread-key.ts";
 
 const press = z.object({
@@ -34,7 +35,12 @@ export function translatePress(payload: unknown, { bot }: Hearing): Translation 
       text: "",
       messageRef: message.ts,
       press: meant,
-      provenance: { ...location, userId: user.id, action: "pressed", version: action.action_ts },
+      provenance: provenanceOf(location, {
+        userId: user.id,
+        content: action.value,
+        action: "pressed",
+        version: action.action_ts,
+      }),
     },
   };
 }

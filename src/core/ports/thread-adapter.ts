@@ -62,7 +62,10 @@ export interface InboundMessage extends ThreadAddress {
   readonly place?: string;
   /** A pressed button instead of words. */
   readonly press?: ButtonPress;
-  /** Kept with the run: platform ids and what else proves where it came from. */
+  /**
+   * Kept with the run: platform ids and what else proves where it came from. The API promises `integration`,
+   * `installation`, `actor`, `message_ids` and `content_hash` of it.
+   */
   readonly provenance: Readonly<Record<string, unknown>>;
 }
 

@@ -27,6 +27,7 @@ describe("authorize", () => {
     await desk.adapter.authorize(message);
 
     expect(first).toMatchObject({ allowed: true, permission: "member", author: { displayName: "alice" } });
+    expect(first).toMatchObject({ provenance: { actor: { id: desk.slack.alice.id, login: "alice" } } });
     expect(desk.slack.calls("users.info")).toHaveLength(2);
   });
 

@@ -64,6 +64,7 @@ describe("a press", () => {
         place: "C1",
         author: { subject: "slack:T1:U1" },
         press: { kind: "cancel", runId },
+        provenance: { actor: { id: "U1" }, message_ids: ["C1/2.0"], action: "pressed", version: "3.0" },
       },
     });
   });

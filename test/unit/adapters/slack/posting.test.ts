@@ -71,6 +71,23 @@ describe("a posting that mentions the bot", () => {
     expect(message.permalink).toContain("thread_ts=1600000000.000001&cid=C1");
   });
 
+  test("tells what proves where it came from, with the API's members", () => {
+    const event = aMention({ thread_ts: "1600000000.000001" });
+
+    expect(messageOf(translatePosting(event, hearing)).provenance).toEqual({
+      integration: "slack",
+      installation: "T1",
+      channel: "C1",
+      actor: { id: "U1" },
+      message_ids: [`C1/${TS}`],
+      content_hash: "02a397197edb2abed9bd866dcdaeeb691e474174f3c04d87e9f1f745f3ebe638",
+      action: "posted",
+      version: TS,
+      thread_ts: "1600000000.000001",
+      event_id: "Ev1",
+    });
+  });
+
   test("with a file, or shown in the channel too, is one all the same", () => {
     for (const subtype of ["file_share", "thread_broadcast", "me_message"]) {
       const event = aMessage({ subtype, text: "<@U0BOT> look" });
@@ -118,6 +135,7 @@ describe("an edit", () => {
 
     expect(message).toMatchObject({ addressed: "mention", text: "fix it", key: `T1/C1/${TS}` });
     expect(message.meaning).toBe(`slack:T1/C1/${TS}:edited:1700000008.000000`);
+    expect(message.provenance).toMatchObject({ action: "edited", version: "1700000008.000000" });
   });
 
   test("of anything else is ignored, as is the app_mention that Slack sends again for it", () => {

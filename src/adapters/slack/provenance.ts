@@ -1,0 +1,32 @@
+import type { InboundMessage } from "../../core/ports/thread-adapter.ts";
+import { contentHash } from "../content-hash.ts";
+import type { Location } from "./thread-key.ts";
+
+interface Act {
+  readonly userId: string;
+  /** As Slack signed it. */
+  readonly content: string;
+  readonly action: "posted" | "edited" | "pressed";
+  readonly version: string;
+  readonly eventId?: string | undefined;
+}
+
+/** What proves where a run came from, with the members that the API promises of every integration. */
+export function provenanceOf(
+  { teamId, channel, ts, threadTs }: Location,
+  { userId, content, action, version, eventId }: Act,
+): InboundMessage["provenance"] {
+  return {
+    integration: "slack",
+    installation: teamId,
+    channel,
+    actor: { id: userId },
+    // A time stamp is unique within its channel alone.
+    message_ids: [`${channel}/${ts}`],
+    content_hash: contentHash({ body: content }),
+    action,
+    version,
+    ...(threadTs === undefined ? {} : { thread_ts: threadTs }),
+    ...(eventId === undefined ? {} : { event_id: eventId }),
+  };
+}
