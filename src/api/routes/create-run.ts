@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { keepInputs } from "../../core/inputs/run-input.ts";
 import type { Viewer } from "../../core/people/principal.ts";
 import type { NewRun } from "../../core/runs/new-run.ts";
+import type { RunConfig } from "../../core/runs/run.ts";
 import type { FollowUpResult } from "../../core/runs/run-service.ts";
 import type { RunSource } from "../../core/runs/sources.ts";
 import { Capacity } from "../../core/workers/capacity.ts";
@@ -62,15 +63,13 @@ async function newRunOf(
   request: RunAgentRequest,
   creator: Viewer,
 ): Promise<Omit<NewRun, "source">> {
-  const { title, mode, skill, team, metadata, parent_run_id, conversation_id } = request;
-  const config = configOf(request);
+  const { title, mode, team, metadata, parent_run_id, conversation_id } = request;
   return {
     prompt: promptOf(request),
     creator,
+    config: configOf(request),
     ...(title === undefined ? {} : { title }),
     ...(mode === undefined ? {} : { mode }),
-    ...(config === undefined ? {} : { config }),
-    ...(skill === undefined ? {} : { skillSpec: skill }),
     ...(team === undefined ? {} : { teamOwned: team }),
     ...(metadata === undefined ? {} : { metadata }),
     ...(parent_run_id === undefined
@@ -88,9 +87,10 @@ function promptOf({ prompt = "", skill, config, conversation_id }: RunAgentReque
   return prompt.trim() !== "" || isSkill || conversation_id === undefined ? prompt : GO_ON;
 }
 
-/** Somebody who is there wants to be asked. */
-function configOf({ config, interactive }: RunAgentRequest): NewRun["config"] {
-  const given = config as NewRun["config"];
+/** Somebody who is there wants to be asked. A skill that is named beside the configuration beats the one in it. */
+function configOf({ config, interactive, skill }: RunAgentRequest): RunConfig {
+  const named = skill === undefined ? {} : { skill_spec: skill };
+  const given: RunConfig = { ...(config as RunConfig | undefined), ...named };
   return interactive === true ? { permission_policy: "ask", ...given } : given;
 }
 

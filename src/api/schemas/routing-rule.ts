@@ -117,7 +117,9 @@ export const RoutingResult = z
       .describe("The rule that decides; absent where none matches."),
     reason: z.string().describe("Why."),
     config: AmbientAgentConfig.describe("What the run would be configured with."),
-    config_layers: z.record(z.string(), z.string()).describe("Which layer gave each of its values."),
+    config_layers: z
+      .record(z.string(), z.string())
+      .describe("Which layer gave each of its values: `request`, `routing_rule` or `default`."),
     considered: z.array(ConsideredRoutingRule).describe("All that were looked at, in their order."),
   })
   .meta({

@@ -112,7 +112,11 @@ export const RunItem = z
     provenance: z
       .record(z.string(), z.unknown())
       .optional()
-      .describe("Where the run came from, as proven then."),
+      .describe(
+        "Where the run came from, as proven then. `config_layers` tells for each member of `agent_config` who gave it: " +
+          "`request`, also for the skill that `skill` names; `routing_rule`; `skill` for a name that is the skill's own; " +
+          "`default`. A run started by a retry keeps the `routing` and `config_layers` of the one that it repeats.",
+      ),
   })
   .meta({ id: "RunItem", description: "A run, as it stands now.", examples: [RUN_ITEM_EXAMPLE] });
 export type RunItem = z.output<typeof RunItem>;

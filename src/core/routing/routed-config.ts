@@ -1,8 +1,5 @@
-import type { RunConfig } from "../runs/run.ts";
+import type { ConfigLayer, RunConfig } from "../runs/run.ts";
 import type { Routing } from "./route.ts";
-
-/** Which layer gave a value of a run's configuration, the strongest first. */
-type ConfigLayer = "request" | "routing_rule" | "default";
 
 export interface RoutedConfig {
   readonly config: RunConfig;

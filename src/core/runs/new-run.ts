@@ -4,7 +4,7 @@ import type { Viewer } from "../people/principal.ts";
 import type { RunSubject } from "../ports/storage.ts";
 import { type Skill, skillId } from "../skills/skill.ts";
 import { waitsFor } from "./decide-approval.ts";
-import type { Approval, Run, RunConfig, RunMode, RunOrigin } from "./run.ts";
+import type { Approval, Provenance, Run, RunConfig, RunMode, RunOrigin } from "./run.ts";
 import type { RunSource } from "./sources.ts";
 
 export interface NewRun {
@@ -18,11 +18,9 @@ export interface NewRun {
   readonly parent?: Run;
   /** The newest run of the conversation to go on with. */
   readonly continues?: Run;
-  /** How the caller names the skill to start from; beats the configuration's. */
-  readonly skillSpec?: string;
-  /** The skill itself, once it was found; a run that is repeated brings it along. */
+  /** The skill to start from, once it was found; a run that is repeated brings it along. */
   readonly skill?: Skill;
-  /** Its configuration is that of a run that it repeats: no rule adds anything to it. */
+  /** Its configuration, and what is told of that, are those of a run that it repeats: no rule adds anything to them. */
   readonly isRouted?: boolean;
   /** Their bytes are stored already. */
   readonly inputs?: readonly RunInput[];
@@ -30,7 +28,7 @@ export interface NewRun {
   readonly creator: Pick<Viewer, "id" | "teamId" | "type"> & Partial<Pick<Viewer, "administrator">>;
   readonly scheduleId?: string;
   readonly triggerUrl?: string;
-  readonly provenance?: Readonly<Record<string, unknown>>;
+  readonly provenance?: Provenance;
 }
 
 /** Who does a run, as far as creating it must know. */
@@ -58,7 +56,7 @@ export function originOf(request: NewRun, agents: AgentChoice, now: Date): RunOr
     ancestorIds: request.parent === undefined ? [] : [request.parent.id, ...request.parent.ancestorIds],
     conversationId: request.continues?.conversationId ?? newId(now),
     sessionId: newId(now),
-    provenance: request.provenance ?? {},
+    provenance: provenanceOf(request),
     createdAt: now,
     ...(request.continues === undefined ? {} : { continuesId: request.continues.id }),
     ...(request.context === undefined ? {} : { context: request.context }),
@@ -73,6 +71,12 @@ export function originOf(request: NewRun, agents: AgentChoice, now: Date): RunOr
 function configOf({ config = {}, skill }: NewRun): RunConfig {
   if (skill === undefined) return config;
   return { ...config, name: config.name ?? skill.name, skill_spec: skillId(skill) };
+}
+
+/** A name that nobody gave is told as the skill's. */
+function provenanceOf({ config = {}, provenance = {}, skill }: NewRun): Provenance {
+  if (skill === undefined || config.name !== undefined) return provenance;
+  return { ...provenance, config_layers: { ...provenance.config_layers, name: "skill" } };
 }
 
 /** A run that nobody has worked on yet, and on which nobody will before it is approved, where it must be. */

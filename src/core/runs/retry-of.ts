@@ -1,5 +1,5 @@
 import type { NewRun } from "./new-run.ts";
-import type { Run } from "./run.ts";
+import type { Provenance, Run } from "./run.ts";
 
 /** The same errand once more: as it was asked for, with the configuration as it was resolved then. */
 export function retryOf(run: Run, by: Pick<NewRun, "creator" | "source" | "inputs" | "continues">): NewRun {
@@ -14,14 +14,16 @@ export function retryOf(run: Run, by: Pick<NewRun, "creator" | "source" | "input
     // The default agent may be another one by now.
     config: { ...config, harness: { ...config.harness, type: agent } },
     isRouted: true,
-    provenance: placeOf(run),
+    provenance: provenanceOf(run),
     ...(context === undefined ? {} : { context }),
     ...(mode === undefined ? {} : { mode }),
     ...(skillSnapshot === undefined ? {} : { skill: skillSnapshot }),
   };
 }
 
-/** The repository that it was asked for in is a part of the errand; who asked then is not. */
-function placeOf({ provenance: { head, repository } }: Run): NonNullable<NewRun["provenance"]> {
-  return { ...(repository === undefined ? {} : { repository }), ...(head === undefined ? {} : { head }) };
+/** The repository it was asked for in, and why it is configured as it is, are parts of the errand; who asked is not. */
+const KEPT: ReadonlySet<string> = new Set(["repository", "head", "routing", "config_layers"]);
+
+function provenanceOf({ provenance }: Run): Provenance {
+  return Object.fromEntries(Object.entries(provenance).filter(([member]) => KEPT.has(member)));
 }

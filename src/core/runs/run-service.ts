@@ -196,16 +196,17 @@ export class RunService {
   }
 
   /** Looked up before anything is stored: it may take a while, and without it there is no run. */
-  async #skillOf({ config, creator, skill, skillSpec }: NewRun): Promise<Skill | undefined> {
-    const spec = skillSpec ?? config?.skill_spec;
+  async #skillOf({ config, creator, skill }: NewRun): Promise<Skill | undefined> {
+    const spec = config?.skill_spec;
     if (skill !== undefined || spec === undefined) return skill;
     return this.#parts.skills.find(spec, { viewer: creator, environmentId: config?.environment_id });
   }
 
   /** With environment and configuration from the first routing rule that matches. */
   async #routed(request: NewRun, from: Whence): Promise<NewRun> {
-    const { config = {}, creator, isRouted, prompt, provenance } = request;
-    const rules = isRouted === true ? [] : await this.#parts.routing.of(creator.teamId);
+    if (request.isRouted === true) return request;
+    const { config = {}, creator, prompt, provenance } = request;
+    const rules = await this.#parts.routing.of(creator.teamId);
     const routed = routedConfig(config, route(rules, { ...from, text: prompt, config }));
     return { ...request, config: routed.config, provenance: { ...provenance, ...routed.provenance } };
   }

@@ -43,6 +43,15 @@ export interface ToolServerConfig {
   readonly [member: string]: unknown;
 }
 
+/** Which layer gave a value of a run's configuration, the strongest first. */
+export type ConfigLayer = "request" | "routing_rule" | "skill" | "default";
+
+/** Where a run came from, and why it is configured as it is. Members the core adds to are named; all others are kept. */
+export interface Provenance {
+  readonly config_layers?: Readonly<Record<string, ConfigLayer>>;
+  readonly [member: string]: unknown;
+}
+
 /** What a run may take in all, over all its turns. */
 export interface Budget {
   readonly max_turns?: number;
@@ -90,7 +99,7 @@ export interface RunOrigin {
   /** The run whose conversation this one goes on with: the newest of it when this one was created. */
   readonly continuesId?: RunId;
   readonly sessionId: string;
-  readonly provenance: Readonly<Record<string, unknown>>;
+  readonly provenance: Provenance;
   readonly createdAt: Date;
 }
 

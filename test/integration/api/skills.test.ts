@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { TeamId } from "../../../src/core/ids.ts";
 import { anEnvironment } from "../../support/environment-builders.ts";
+import { aRoutingRule } from "../../support/rule-builders.ts";
 import { type ApiBench, startBench } from "./api-bench.ts";
 import { call } from "./api-caller.ts";
 
@@ -17,6 +18,8 @@ beforeAll(async () => {
   });
   bench.skillLibrary.put("acme/more", { [DEPLOY]: "Deploy that." });
   await bench.storage.environments.add(anEnvironment("environment000000000A", "acme/tools"));
+  const match = { sources: ["API"], text: ["by the rule"] } as const;
+  await bench.storage.routingRules.add(aRoutingRule({ match, config: { skill_spec: "acme/tools:review" } }));
 });
 afterAll(() => bench.close());
 
@@ -55,6 +58,28 @@ describe("a run that starts from a skill", () => {
 
     expect(body).toMatchObject({ prompt: "The blue one", title: "Blue" });
     expect(body.agent_config).toMatchObject({ ...config, skill_spec: `acme/tools:${DEPLOY}` });
+  });
+
+  test.each<[string, Record<string, unknown>, Record<string, string>, string]>([
+    ["the skill", { skill: "acme/tools:deploy" }, { skill_spec: "request", name: "skill" }, DEPLOY],
+    [
+      "the request",
+      { skill: "tools:deploy", config: { name: "mine", skill_spec: "acme/tools:review" } },
+      { skill_spec: "request", name: "request" },
+      DEPLOY,
+    ],
+    [
+      "the request beside a routing rule",
+      { prompt: "By the rule", skill: "acme/tools:deploy" },
+      { skill_spec: "request", name: "skill" },
+      DEPLOY,
+    ],
+    ["a routing rule", { prompt: "By the rule" }, { skill_spec: "routing_rule", name: "skill" }, REVIEW],
+  ])("tells what %s gave of its configuration", async (_who, members, layers, path) => {
+    const { body } = await create(members);
+
+    expect(body.provenance.config_layers).toEqual({ harness: "default", ...layers });
+    expect(body.agent_config.skill_spec).toBe(`acme/tools:${path}`);
   });
 
   test("is found by its skill's id, and by words of that", async () => {

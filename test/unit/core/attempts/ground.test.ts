@@ -100,8 +100,8 @@ describe("the ground of an attempt", () => {
     bench.skills.put("acme/skills", { ".agents/skills/go/SKILL.md": "Go." });
     bench.skills.put("Acme/Widgets", { ".agents/skills/go/SKILL.md": "Go." });
 
-    await perform({ ...HOME, skillSpec: "acme/skills:go" });
-    await bench.create({ ...HOME, skillSpec: "Acme/Widgets:go" });
+    await perform({ ...HOME, config: { skill_spec: "acme/skills:go" } });
+    await bench.create({ ...HOME, config: { skill_spec: "Acme/Widgets:go" } });
     await quiet();
 
     expect(bench.gateways.grants.map(({ repositories }) => repositories)).toEqual([
@@ -189,7 +189,7 @@ describe("an environment", () => {
     bench.skills.put("acme/skills", { ".agents/skills/go/SKILL.md": "Go." });
     const request = await anEnvironmentOf();
     await bench.start(bench.worker({ skills: { readFiles: () => Promise.reject(failed()) } }));
-    await bench.create({ ...request, skillSpec: "acme/skills:go" });
+    await bench.create({ ...request, config: { ...request.config, skill_spec: "acme/skills:go" } });
     await quiet();
 
     expect(await isMarkedFailed()).toBe(false);
@@ -274,7 +274,11 @@ describe("an agent that stands in a repository", () => {
     const files = [
       { kind: "attachment", fileName: "a.txt", mimeType: "text/plain", bytes: Buffer.from("a") },
     ] as const;
-    await perform({ ...HOME, skillSpec: "acme/skills:go", inputs: await keepInputs(bench.blobs, files) });
+    await perform({
+      ...HOME,
+      config: { skill_spec: "acme/skills:go" },
+      inputs: await keepInputs(bench.blobs, files),
+    });
 
     const [{ basePrompt = "", variables, workspace } = {}] = bench.agents.starts;
     expect(bench.agents.prompts[0]).toContain("- ../attachments/a.txt (text/plain");
@@ -298,7 +302,7 @@ test("a run that is repeated is about the same repository, and nobody else's wor
 
   const again = retryOf(run, { creator, source: "API", inputs: [] });
 
-  expect(again.provenance).toEqual(FROM_PULL.provenance);
+  expect(again.provenance).toEqual({ ...FROM_PULL.provenance, config_layers: { harness: "default" } });
 });
 
 test("an attempt that is broken off while its workspace is prepared waits for nothing", async () => {

@@ -25,7 +25,7 @@ describe("a run of a skill", () => {
   }
 
   test("has its instructions before the caller's own, and says where its files are", async () => {
-    await perform({ skillSpec: "acme/tools:deploy", config: { base_prompt: "Softly." } });
+    await perform({ config: { skill_spec: "acme/tools:deploy", base_prompt: "Softly." } });
 
     const { basePrompt = "" } = bench.agents.starts[0] ?? {};
     expect(basePrompt.split("\n\n")).toEqual([
@@ -36,7 +36,7 @@ describe("a run of a skill", () => {
   });
 
   test("has the skill's files in its first workspace", async () => {
-    await perform({ skillSpec: "acme/tools:deploy" });
+    await perform({ config: { skill_spec: "acme/tools:deploy" } });
 
     const { skill } = bench.workspaces.beginnings[0] ?? {};
     expect(skill?.directory).toBe(".skills/deploy");
@@ -44,7 +44,7 @@ describe("a run of a skill", () => {
   });
 
   test("is told to carry it out where nothing else is asked, in the first turn alone", async () => {
-    const id = await perform({ prompt: " ", skillSpec: "acme/tools:deploy" });
+    const id = await perform({ prompt: " ", config: { skill_spec: "acme/tools:deploy" } });
     await bench.followUp(id, "And once more.");
 
     expect(bench.agents.prompts).toEqual([
@@ -54,13 +54,13 @@ describe("a run of a skill", () => {
   });
 
   test("is told what is asked", async () => {
-    await perform({ prompt: "The blue one.", skillSpec: "acme/tools:deploy" });
+    await perform({ prompt: "The blue one.", config: { skill_spec: "acme/tools:deploy" } });
 
     expect(bench.agents.prompts).toEqual(["The blue one."]);
   });
 
   test("goes on with what the skill said when it was created", async () => {
-    const id = await perform({ skillSpec: "acme/tools:deploy" });
+    const id = await perform({ config: { skill_spec: "acme/tools:deploy" } });
     bench.skills.put("acme/tools", { [`${FOLDER}/SKILL.md`]: "Do something else." });
     await bench.followUp(id, "Again.");
 
@@ -69,7 +69,7 @@ describe("a run of a skill", () => {
   });
 
   test("that brings its skill along does not look for it again", async () => {
-    const first = await bench.run(await perform({ skillSpec: "acme/tools:deploy" }));
+    const first = await bench.run(await perform({ config: { skill_spec: "acme/tools:deploy" } }));
     bench.skills.put("acme/tools", {});
 
     const again = await bench.create({
@@ -82,7 +82,7 @@ describe("a run of a skill", () => {
 
   test("fails where the files of the skill are gone", async () => {
     const gone = new AppError("resource_not_found", "no longer has the commit");
-    const id = await perform({ skillSpec: "acme/tools:deploy" }, () => Promise.reject(gone));
+    const id = await perform({ config: { skill_spec: "acme/tools:deploy" } }, () => Promise.reject(gone));
 
     const { state, statusMessage } = await bench.run(id);
     expect([state, statusMessage?.errorCode]).toEqual(["FAILED", "environment_setup_failed"]);
@@ -92,7 +92,7 @@ describe("a run of a skill", () => {
   test("waits for a while where the repository is away", async () => {
     const away = new AppError("resource_unavailable", "not in time");
     const tries: SkillLibrary["readFiles"][] = [() => Promise.reject(away), bench.skills.readFiles];
-    const id = await perform({ skillSpec: "acme/tools:deploy" }, (...asked) =>
+    const id = await perform({ config: { skill_spec: "acme/tools:deploy" } }, (...asked) =>
       (tries.shift() ?? bench.skills.readFiles)(...asked),
     );
     expect((await bench.run(id)).state).toBe("PENDING");
@@ -104,7 +104,7 @@ describe("a run of a skill", () => {
 
   test("of a root skill has its files by the repository's name", async () => {
     bench.skills.put("acme/whole", { "SKILL.md": "All of it.", "lib/a.txt": "a" });
-    await perform({ skillSpec: "acme/whole:SKILL.md" });
+    await perform({ config: { skill_spec: "acme/whole:SKILL.md" } });
 
     const { skill } = bench.workspaces.beginnings[0] ?? {};
     expect(skill?.directory).toBe(".skills/whole");

@@ -165,6 +165,28 @@ test("a routing rule configures the run, and its provenance says so", async () =
   });
 });
 
+test("a run that is repeated keeps what was told of its configuration", async () => {
+  bench.skills.put("acme/tools", { "SKILL.md": "---\nname: tidy\n---\nTidy up." });
+  const match = { sources: ["API"] } as const;
+  const config = { skill_spec: "acme/tools:SKILL.md", model_id: "m" };
+  await bench.storage.routingRules.add(aRoutingRule({ name: "all", config, match }));
+  const run = await bench.create({ prompt: "", config: { base_prompt: "x" }, provenance: { from: "test" } });
+
+  const again = await bench.runs.create(retryOf(run, { creator: bob, source: "API" }));
+
+  expect(again.config).toEqual({ ...run.config, harness: { type: "scripted" } });
+  expect(again.provenance).toEqual({
+    routing: { environment: null, rule: "all", reason: "The first rule that matches: sources." },
+    config_layers: {
+      harness: "default",
+      base_prompt: "request",
+      skill_spec: "routing_rule",
+      model_id: "routing_rule",
+      name: "skill",
+    },
+  });
+});
+
 test("a run that is repeated keeps the configuration it had, whatever the rules say by now", async () => {
   const run = await bench.create({ config: { base_prompt: "x" } });
   const match = { sources: ["API"] } as const;
