@@ -40,13 +40,15 @@ export function createRunRoutes(parts: ApiParts, idempotency: Idempotency): Fast
         requireBytes("prompt", request.body.prompt, limits.promptBytes);
         const files = givenFilesOf(request.body, limits);
         const source = sourceOf(request.headers["x-run-source"]);
-        const isFull = await capacity.isFull(request.body.config?.worker_host);
+        let isFull: boolean | undefined;
         return idempotency.answerOnce(request, reply, {
           operation: "runs.create",
           isAtomic: files.length === 0,
           perform: async (alongside) => {
             const wanted = await newRunOf(parts, request.body, viewerOf(request));
             const prepared = await parts.runs.prepare({ ...wanted, source });
+            // Not before: a routing rule may say which workers are asked for.
+            isFull = await capacity.isFull(prepared.origin.config.worker_host);
             // Not before: what is refused should leave no files.
             const inputs = await keepInputs(parts.blobs, files);
             return { run: await parts.runs.store({ ...prepared, inputs }, alongside), followUpId: undefined };

@@ -109,6 +109,22 @@ describe("workers", () => {
     expect([absent, free, busy]).toEqual([true, false, true]);
     expect(await capacityFor()).toBe(false);
   });
+
+  test("of the name that a routing rule gives a run are those that are told of", async () => {
+    const match = { sources: ["API"], text: ["far away"] };
+    const rule = { name: "far", match, config: { worker_host: `box-${randomUUID()}` } };
+    await bench.storage.workers.beat(aWorker());
+    const { status } = await call(bench, "/api/v1/agent/routing-rules", { body: rule });
+    const capacityFor = async (prompt: string) =>
+      (await call(bench, "/api/v1/agent/runs", { body: { prompt } })).body.at_capacity;
+    bench.clock.aheadMs += 2_000;
+
+    expect([status, await capacityFor("Do it far away"), await capacityFor("Do it here")]).toEqual([
+      201,
+      true,
+      false,
+    ]);
+  });
 });
 
 function aWorker(changes: Partial<Worker> = {}): Worker {
