@@ -37,6 +37,8 @@ const secretKeys = z
 
 const KIBIBYTE = 1_024;
 const MEBIBYTE = 1_024 * KIBIBYTE;
+/** Runs are listed by their titles, and an index of PostgreSQL takes no more than 2,704 bytes a row. */
+const TITLE_LENGTH_MAX = 600;
 
 /** Keys do not belong into an address: it stands in messages. */
 const gitUrl = z
@@ -70,6 +72,8 @@ const variables = z.object({
   ERRAND_MAX_STREAMS: count(0, 100_000).default(20),
   ERRAND_MAX_BODY_MIB: count(1, 512).default(30),
   ERRAND_MAX_PROMPT_KIB: count(1, 16_384).default(256),
+  ERRAND_MAX_TITLE_LENGTH: count(1, TITLE_LENGTH_MAX).default(300),
+  ERRAND_MAX_BASE_PROMPT_KIB: count(1, 16_384).default(64),
   ERRAND_MAX_ATTACHMENT_MIB: count(1, 256).default(10),
   ERRAND_MAX_ATTACHMENTS_MIB: count(1, 256).default(20),
   ERRAND_TRUST_PROXY: hops.default(false),
@@ -122,6 +126,8 @@ export interface Config {
     readonly streamsPerKey: number;
     readonly bodyBytes: number;
     readonly promptBytes: number;
+    readonly titleLength: number;
+    readonly basePromptBytes: number;
     readonly attachmentBytes: number;
     readonly attachmentsBytes: number;
   };
@@ -179,6 +185,8 @@ function configOf(given: Variables, env: Env): Omit<Config, "adapters" | "secret
       streamsPerKey: given.ERRAND_MAX_STREAMS,
       bodyBytes: given.ERRAND_MAX_BODY_MIB * MEBIBYTE,
       promptBytes: given.ERRAND_MAX_PROMPT_KIB * KIBIBYTE,
+      titleLength: given.ERRAND_MAX_TITLE_LENGTH,
+      basePromptBytes: given.ERRAND_MAX_BASE_PROMPT_KIB * KIBIBYTE,
       attachmentBytes: given.ERRAND_MAX_ATTACHMENT_MIB * MEBIBYTE,
       attachmentsBytes: given.ERRAND_MAX_ATTACHMENTS_MIB * MEBIBYTE,
     },

@@ -53,6 +53,9 @@ export interface ApiParts {
 export interface ApiLimits {
   readonly bodyBytes: number;
   readonly promptBytes: number;
+  /** In characters, as people count them. */
+  readonly titleLength: number;
+  readonly basePromptBytes: number;
   /** Of one attachment or image, and of all of a request together, decoded. */
   readonly attachmentBytes: number;
   readonly attachmentsBytes: number;
@@ -84,6 +87,8 @@ const MEBIBYTE = 2 ** 20;
 const DEFAULT_LIMITS: ApiLimits = {
   bodyBytes: 30 * MEBIBYTE,
   promptBytes: 256 * 1024,
+  titleLength: 300,
+  basePromptBytes: 64 * 1024,
   attachmentBytes: 10 * MEBIBYTE,
   attachmentsBytes: 20 * MEBIBYTE,
   headersTimeoutMs: 10_000,

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { AppError } from "../core/errors.ts";
 import { DEPTH_MAX } from "./json-structure.ts";
+import { hasAtMost } from "./schemas/text.ts";
 
 type Issue = { readonly path: string; readonly message: string };
 type Validation = { readonly value: unknown } | { readonly error: AppError };
@@ -26,6 +27,13 @@ export function invalid(issues: readonly Issue[]): AppError {
 export function requireBytes(path: string, text: string | undefined, max: number): void {
   if (text !== undefined && Buffer.byteLength(text) > max) {
     throw invalid([{ path, message: `must have at most ${max} bytes` }]);
+  }
+}
+
+/** Characters as people count them. */
+export function requireCharacters(path: string, text: string | undefined, max: number): void {
+  if (text !== undefined && !hasAtMost(max, text)) {
+    throw invalid([{ path, message: `must have at most ${max} characters` }]);
   }
 }
 

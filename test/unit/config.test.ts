@@ -150,6 +150,8 @@ describe("the limits", () => {
       streamsPerKey: 20,
       bodyBytes: 30 * 1_024 ** 2,
       promptBytes: 256 * 1_024,
+      titleLength: 300,
+      basePromptBytes: 64 * 1_024,
       attachmentBytes: 10 * 1_024 ** 2,
       attachmentsBytes: 20 * 1_024 ** 2,
     });
@@ -161,6 +163,8 @@ describe("the limits", () => {
       ERRAND_MAX_STREAMS: "0",
       ERRAND_MAX_BODY_MIB: "1",
       ERRAND_MAX_PROMPT_KIB: "8",
+      ERRAND_MAX_TITLE_LENGTH: "600",
+      ERRAND_MAX_BASE_PROMPT_KIB: "4",
       ERRAND_MAX_ATTACHMENT_MIB: "1",
       ERRAND_MAX_ATTACHMENTS_MIB: "2",
     };
@@ -170,6 +174,8 @@ describe("the limits", () => {
       streamsPerKey: 0,
       bodyBytes: 1_024 ** 2,
       promptBytes: 8_192,
+      titleLength: 600,
+      basePromptBytes: 4_096,
       attachmentBytes: 1_024 ** 2,
       attachmentsBytes: 2 * 1_024 ** 2,
     });
@@ -180,6 +186,8 @@ describe("the limits", () => {
     ["ERRAND_MAX_STREAMS", "many"],
     ["ERRAND_MAX_BODY_MIB", "0"],
     ["ERRAND_MAX_PROMPT_KIB", "1.5"],
+    ["ERRAND_MAX_TITLE_LENGTH", "601"],
+    ["ERRAND_MAX_BASE_PROMPT_KIB", "0"],
     ["ERRAND_MAX_ATTACHMENT_MIB", "257"],
     ["ERRAND_MAX_ATTACHMENTS_MIB", "0"],
   ])("%s=%s is refused", (name, value) => {

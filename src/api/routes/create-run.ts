@@ -6,11 +6,11 @@ import type { RunConfig } from "../../core/runs/run.ts";
 import type { FollowUpResult } from "../../core/runs/run-service.ts";
 import type { RunSource } from "../../core/runs/sources.ts";
 import { Capacity } from "../../core/workers/capacity.ts";
-import { type ApiParts, limitsOf } from "../api-parts.ts";
+import { type ApiLimits, type ApiParts, limitsOf } from "../api-parts.ts";
 import { viewerOf } from "../auth.ts";
 import { givenFilesOf } from "../given-files.ts";
 import type { Idempotency } from "../idempotency.ts";
-import { requireBytes } from "../request-validation.ts";
+import { requireBytes, requireCharacters } from "../request-validation.ts";
 import { problems } from "../schemas/problem.ts";
 import { RunAgentRequest, RunAgentResponse } from "../schemas/run-requests.ts";
 import { findContinued } from "./conversations.ts";
@@ -37,7 +37,7 @@ export function createRunRoutes(parts: ApiParts, idempotency: Idempotency): Fast
       const schema = { operationId, summary: "Start a run", tags: ["runs"], body: RunAgentRequest, response };
       const config = { scope: "runs:write", describedHeaders: ["Idempotency-Key", "X-Run-Source"] } as const;
       app.post(path, { schema, config }, async (request, reply) => {
-        requireBytes("prompt", request.body.prompt, limits.promptBytes);
+        requireTexts(request.body, limits);
         const files = givenFilesOf(request.body, limits);
         const source = sourceOf(request.headers["x-run-source"]);
         let isFull: boolean | undefined;
@@ -58,6 +58,12 @@ export function createRunRoutes(parts: ApiParts, idempotency: Idempotency): Fast
       });
     }
   };
+}
+
+function requireTexts({ config, prompt, title }: RunAgentRequest, limits: ApiLimits): void {
+  requireBytes("prompt", prompt, limits.promptBytes);
+  requireCharacters("title", title, limits.titleLength);
+  requireBytes("config.base_prompt", config?.base_prompt, limits.basePromptBytes);
 }
 
 async function newRunOf(

@@ -9,10 +9,10 @@ import type { RoutingRule } from "../../core/routing/routing-rule.ts";
 import { inOrder } from "../../core/rules/rule.ts";
 import { newRule, RuleService, sameRule } from "../../core/rules/rule-service.ts";
 import type { RunConfig } from "../../core/runs/run.ts";
-import type { ApiParts } from "../api-parts.ts";
+import { type ApiParts, limitsOf } from "../api-parts.ts";
 import { viewerOf } from "../auth.ts";
 import type { Idempotency } from "../idempotency.ts";
-import { invalid } from "../request-validation.ts";
+import { invalid, requireBytes } from "../request-validation.ts";
 import { problems } from "../schemas/problem.ts";
 import {
   EvaluateRoutingRequest,
@@ -91,7 +91,8 @@ function serviceOn({ routingRules }: Pick<Storage, "routingRules">) {
   return new RuleService(routingRules, KIND);
 }
 
-function readRoutes({ storage }: ApiParts): FastifyPluginAsyncZod {
+function readRoutes(parts: ApiParts): FastifyPluginAsyncZod {
+  const { storage } = parts;
   const rules = serviceOn(storage);
   return async (app) => {
     app.get(ROOT, { schema: LIST, config: reading }, async (request) => ({
@@ -102,6 +103,7 @@ function readRoutes({ storage }: ApiParts): FastifyPluginAsyncZod {
       return routingRuleItem(await rules.get(viewerOf(request).teamId, id));
     });
     app.post(`${ROOT}/evaluate`, { schema: EVALUATE, config: { scope: "admin" } }, async (request) => {
+      requireBasePrompt(parts, request.body);
       const errand = errandOf(request.body);
       const routing = route(inOrder(await rules.list(viewerOf(request).teamId)), errand);
       return routingResult(routing, routedConfig(errand.config, routing));
@@ -109,9 +111,11 @@ function readRoutes({ storage }: ApiParts): FastifyPluginAsyncZod {
   };
 }
 
-function writeRoutes({ clock }: ApiParts, idempotency: Idempotency): FastifyPluginAsyncZod {
+function writeRoutes(parts: ApiParts, idempotency: Idempotency): FastifyPluginAsyncZod {
+  const { clock } = parts;
   return async (app) => {
     app.post(ROOT, { schema: CREATE, config: writing }, async (request, reply) => {
+      requireBasePrompt(parts, request.body);
       const rule = { ...newRule(viewerOf(request), clock.now()), ...routingRuleEditOf(request.body) };
       return idempotency.once(request, reply, {
         operation: "routing-rules.create",
@@ -123,6 +127,7 @@ function writeRoutes({ clock }: ApiParts, idempotency: Idempotency): FastifyPlug
       });
     });
     app.put(ONE, { schema: REPLACE, config: writing }, async (request, reply) => {
+      requireBasePrompt(parts, request.body);
       const id = requireId(request.params.ruleId, KIND);
       const { teamId } = viewerOf(request);
       return idempotency.once(request, reply, {
@@ -150,6 +155,10 @@ function writeRoutes({ clock }: ApiParts, idempotency: Idempotency): FastifyPlug
       });
     });
   };
+}
+
+function requireBasePrompt(parts: ApiParts, { config }: Pick<RoutingRuleRequest, "config">): void {
+  requireBytes("config.base_prompt", config?.base_prompt, limitsOf(parts).basePromptBytes);
 }
 
 /** One that is somebody's own would be unknown to all others whose requests are routed there. */

@@ -6,7 +6,7 @@ import { ScheduleService } from "../../core/schedules/schedule-service.ts";
 import { type ApiParts, limitsOf } from "../api-parts.ts";
 import { viewerOf } from "../auth.ts";
 import type { Idempotency } from "../idempotency.ts";
-import { requireBytes } from "../request-validation.ts";
+import { requireBytes, requireCharacters } from "../request-validation.ts";
 import { problems } from "../schemas/problem.ts";
 import {
   ListSchedulesResponse,
@@ -179,8 +179,11 @@ function serviceOn({ clock, nextDue }: ApiParts, storage: Storage): ScheduleServ
 /** What no run could be started with is refused now, and not when it comes due. */
 function requireRunnable(
   parts: ApiParts,
-  { prompt, agent_config: config }: Pick<ScheduleUpdateRequest, "prompt" | "agent_config">,
+  { name, prompt, agent_config: config }: Pick<ScheduleUpdateRequest, "name" | "prompt" | "agent_config">,
 ): void {
-  requireBytes("prompt", prompt, limitsOf(parts).promptBytes);
+  const { basePromptBytes, promptBytes, titleLength } = limitsOf(parts);
+  requireCharacters("name", name, titleLength);
+  requireBytes("prompt", prompt, promptBytes);
+  requireBytes("agent_config.base_prompt", config?.base_prompt, basePromptBytes);
   requireSupportedConfig(config ?? {});
 }

@@ -1,9 +1,7 @@
 import { z } from "zod";
 import { skillSpecProblem } from "../../core/skills/skill-spec.ts";
 import { CONFIG_EXAMPLE, MCP_SERVER_EXAMPLE } from "./run-examples.ts";
-import { textOfBytes } from "./text.ts";
 
-const BASE_PROMPT_BYTES = 64 * 1024;
 const IDLE_MINUTES_MAX = 60;
 /** Written with a `$` and braces around the secret's name. */
 const SECRETS =
@@ -84,9 +82,7 @@ export const AmbientAgentConfig = z
       .describe(
         "The model, as the agent names it. One that it does not know is told in the log, and its own choice taken.",
       ),
-    base_prompt: textOfBytes(BASE_PROMPT_BYTES)
-      .optional()
-      .describe("Stands before the prompt of every turn."),
+    base_prompt: z.string().optional().describe("Stands before the prompt of every turn."),
     environment_id: z
       .string()
       .optional()

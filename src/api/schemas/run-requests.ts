@@ -1,10 +1,9 @@
 import { z } from "zod";
-import { TITLE_LENGTH } from "../../core/runs/new-run.ts";
 import { FOLLOW_UP_DELIVERIES, RUN_MODES } from "../../core/runs/run.ts";
 import { RUN_STATES } from "../../core/runs/states.ts";
 import { AmbientAgentConfig, SkillSpec } from "./run-config.ts";
 import { RUN_REQUEST_EXAMPLE, RUN_RESPONSE_EXAMPLE } from "./run-examples.ts";
-import { textOfBytes, textOfCharacters } from "./text.ts";
+import { textOfBytes } from "./text.ts";
 
 const METADATA_PAIRS = 20;
 const METADATA_VALUE_BYTES = 256;
@@ -59,7 +58,7 @@ export const RunAgentRequest = z
   .object({
     prompt: z.string().optional().describe("What is to be done, in words."),
     config: AmbientAgentConfig.optional(),
-    title: textOfCharacters(TITLE_LENGTH).optional().describe("Default: the beginning of the prompt."),
+    title: z.string().optional().describe("Default: the beginning of the prompt."),
     skill: SkillSpec.optional().describe(
       "`[owner/]repo:name` or `[owner/]repo:path`; beats `config.skill_spec`.",
     ),

@@ -8,8 +8,12 @@ export function textOfBytes(maxBytes: number): z.ZodString {
 
 /** Text of at most so many characters, as people count them rather than UTF-16. */
 export function textOfCharacters(max: number): z.ZodString {
-  const fits = (text: string): boolean => text.length <= max || Array.from(text).length <= max;
+  const fits = (text: string): boolean => hasAtMost(max, text);
   return z.string().refine(fits, `must have at most ${max} characters`).meta({ maxLength: max });
+}
+
+export function hasAtMost(max: number, text: string): boolean {
+  return text.length <= max || Array.from(text).length <= max;
 }
 
 /** RFC 3339. */

@@ -37,7 +37,6 @@ export interface AgentChoice {
   choose(config: RunConfig): string;
 }
 
-export const TITLE_LENGTH = 300;
 const TITLE_FROM_PROMPT_LENGTH = 80;
 
 export function originOf(request: NewRun, agents: AgentChoice, now: Date): RunOrigin {

@@ -134,6 +134,11 @@ describe("a request that is refused", () => {
     ["a blank prompt", { prompt: " \n " }, "prompt"],
     ["a prompt over the limit", { prompt: "é".repeat(128 * 1024 + 1) }, "prompt"],
     ["a title over 300 characters", { title: "😀".repeat(301) }, "title"],
+    [
+      "a base prompt over 64 KiB",
+      { config: { base_prompt: "é".repeat(32 * 1024 + 1) } },
+      "config.base_prompt",
+    ],
     ["a metadata key with a space", { metadata: { "a b": "x" } }, "metadata.a b"],
     ["a metadata value over 256 bytes", { metadata: { a: "é".repeat(129) } }, "metadata.a"],
     ["a metadata value that is no text", { metadata: { a: 1 } }, "metadata.a"],
@@ -212,7 +217,8 @@ describe("a request that is refused", () => {
   });
 
   test("exactly the limits are within them", async () => {
-    const body = { prompt: "é".repeat(128 * 1024), title: "😀".repeat(300), metadata: pairs(20) };
+    const config = { base_prompt: "é".repeat(32 * 1024) };
+    const body = { prompt: "é".repeat(128 * 1024), title: "😀".repeat(300), config, metadata: pairs(20) };
 
     const answer = await call(bench, "/api/v1/agent/runs", { body });
 

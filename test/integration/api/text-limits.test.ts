@@ -1,0 +1,75 @@
+import { randomInt } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type ApiBench, startBench } from "./api-bench.ts";
+import { call } from "./api-caller.ts";
+
+const AGENT = "/api/v1/agent";
+const WITHIN = { base_prompt: "é".repeat(8) };
+const BEYOND = { base_prompt: "é".repeat(9) };
+const SCHEDULE = { name: "Nightly", cron_schedule: "0 3 * * *", prompt: "x", enabled: true };
+
+describe("the operator's limits of titles and base prompts", () => {
+  let bench: ApiBench;
+  let schedule: string;
+  let rule: string;
+  beforeAll(async () => {
+    bench = await startBench({ limits: { titleLength: 7, basePromptBytes: 16 } });
+    schedule = `/schedules/${(await ask("/schedules", SCHEDULE)).body.id}`;
+    rule = `/routing-rules/${(await ask("/routing-rules", { name: "rule" })).body.id}`;
+  });
+  afterAll(() => bench.close());
+
+  function ask(path: string, body: object, method = "POST") {
+    return call(bench, `${AGENT}${path}`, { method, body });
+  }
+
+  test.each<[string, object, object, string]>([
+    ["/runs", { prompt: "x", title: "😀".repeat(7) }, { title: "😀".repeat(8) }, "title"],
+    ["/run", { prompt: "x", config: WITHIN }, { config: BEYOND }, "config.base_prompt"],
+    ["/schedules", SCHEDULE, { name: "Nightly!" }, "name"],
+    [
+      "/schedules",
+      { ...SCHEDULE, agent_config: WITHIN },
+      { agent_config: BEYOND },
+      "agent_config.base_prompt",
+    ],
+    ["/routing-rules", { name: "new", config: WITHIN }, { config: BEYOND }, "config.base_prompt"],
+    ["/routing-rules/evaluate", { config: WITHIN }, { config: BEYOND }, "config.base_prompt"],
+  ])("hold for what is made by %s: %j", async (path, body, longer, member) => {
+    const [within, beyond] = [await ask(path, body), await ask(path, { ...body, ...longer })];
+
+    expect([200, 201]).toContain(within.status);
+    expect([beyond.status, beyond.body.issues]).toEqual([
+      400,
+      [{ path: member, message: expect.stringMatching(/^must have at most (7 characters|16 bytes)$/) }],
+    ]);
+  });
+
+  test("hold for what is replaced", async () => {
+    const answers = [
+      await ask(schedule, { ...SCHEDULE, name: "Nightly!" }, "PUT"),
+      await ask(schedule, { ...SCHEDULE, agent_config: BEYOND }, "PUT"),
+      await ask(rule, { name: "rule", config: BEYOND }, "PUT"),
+    ];
+
+    expect(answers.map(({ body, status }) => [status, body.issues[0].path])).toEqual([
+      [400, "name"],
+      [400, "agent_config.base_prompt"],
+      [400, "config.base_prompt"],
+    ]);
+  });
+});
+
+test("the longest title that an operator may allow can be stored and listed by", async () => {
+  const bench = await startBench({ limits: { titleLength: 600 } });
+  // Four bytes each, and nothing in them that could be pressed together.
+  const characters = Array.from({ length: 600 }, () => String.fromCodePoint(randomInt(0x10000, 0x110000)));
+  const body = { prompt: "x", title: characters.join("") };
+
+  const made = await call(bench, `${AGENT}/runs`, { body });
+  const { runs } = (await call(bench, `${AGENT}/runs?sort_by=title`)).body;
+  await bench.close();
+
+  expect(made.status, made.text).toBe(200);
+  expect(runs).toMatchObject([{ title: body.title }]);
+});
