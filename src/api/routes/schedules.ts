@@ -45,10 +45,11 @@ const CREATE = {
   operationId: "createSchedule",
   summary: "Start runs on a schedule",
   description:
-    "In the name of who makes it. A due time fires once; one that was missed fires once, late, when the server is back.",
+    "In the name of who makes it, without their rights to administer. A due time fires once; one that was missed fires " +
+    "once, late, when the server is back.",
   tags,
   body: ScheduleRequest,
-  response: { 201: ScheduleItem, ...problems(400, 401, 403, 422, 503) },
+  response: { 201: ScheduleItem, ...problems(400, 401, 403, 404, 422, 503) },
 };
 const REPLACE = {
   operationId: "replaceSchedule",

@@ -1,3 +1,4 @@
+import { requireRunEnvironment } from "../environments/environment-service.ts";
 import { AppError } from "../errors.ts";
 import { newId, type PrincipalId } from "../ids.ts";
 import type { Viewer } from "../people/principal.ts";
@@ -7,7 +8,7 @@ import type { Storage } from "../ports/storage.ts";
 import { isScheduleVisible, type Schedule, timed } from "./schedule.ts";
 
 export interface ScheduleParts {
-  readonly storage: Pick<Storage, "schedules" | "dueSchedules">;
+  readonly storage: Pick<Storage, "schedules" | "dueSchedules" | "environments">;
   readonly clock: Clock;
   readonly nextDue: NextDue;
 }
@@ -40,6 +41,7 @@ export class ScheduleService {
     this.#requireDue(wanted.cron, now);
     const whose = { teamId: viewer.teamId, creatorId: viewer.id, lastEditorId: viewer.id };
     const made = { id: newId(now), ...whose, ...wanted, createdAt: now, updatedAt: now };
+    await this.#requireEnvironment(made);
     const schedule = timed(made, undefined, { now, nextDue: this.#parts.nextDue });
     await storage.schedules.add(schedule);
     await this.#ring(schedule);
@@ -70,6 +72,7 @@ export class ScheduleService {
     const now = clock.now();
     const wanted = { ...before, ...edit };
     if (isSame(wanted, before)) return before;
+    if (edit.config !== undefined) await this.#requireEnvironment(wanted);
     const edited = { ...wanted, lastEditorId: viewer.id, updatedAt: now };
     const schedule = timed(edited, before, { now, nextDue });
     await storage.schedules.replace(schedule);
@@ -84,6 +87,14 @@ export class ScheduleService {
     if (mayChange(schedule.creatorId, viewer)) return schedule;
     throw new AppError("not_authorized", "A schedule is changed by its creator and by administrators.", {
       remedy: "Ask one of them, or make a schedule of your own.",
+    });
+  }
+
+  /** Whoever edits it: its runs are its creator's, and are started without any right to administer. */
+  async #requireEnvironment({ teamId, creatorId, config }: Schedule): Promise<void> {
+    await requireRunEnvironment(this.#parts.storage.environments, {
+      creator: { id: creatorId, teamId, administrator: false },
+      config,
     });
   }
 

@@ -86,6 +86,7 @@ export class Scheduler {
     }
   }
 
+  /** Nobody watches it come due: what only its creator's rights to administer open stays closed to it. */
   async #requestOf(schedule: Schedule): Promise<NewRun> {
     const { id, name, cron, prompt, config, metadata, teamOwned, creatorId } = schedule;
     const [creator] = await this.#parts.storage.people.getMany([creatorId]);
@@ -93,8 +94,9 @@ export class Scheduler {
       throw new AppError("not_authorized", "The creator of this schedule is disabled.");
     const provenance = { schedule: { schedule_id: id, schedule_name: name, cron_schedule: cron } };
     const source = "SCHEDULED_AGENT";
-    const about = { title: name, prompt, config, metadata, teamOwned, creator, provenance };
-    return { ...about, source, scheduleId: id, triggerUrl: this.#parts.linkOf(id) };
+    const about = { title: name, prompt, config, metadata, teamOwned, provenance };
+    const whose = { creator: { ...creator, administrator: false }, scheduleId: id };
+    return { ...about, ...whose, source, triggerUrl: this.#parts.linkOf(id) };
   }
 }
 

@@ -2,6 +2,8 @@ import { randomUUID } from "node:crypto";
 import OzAPI from "oz-agent-sdk";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { TeamId } from "../../../src/core/ids.ts";
+import type { Scope } from "../../../src/core/people/api-key.ts";
+import { FIRST_TEAM } from "../../../src/core/people/team.ts";
 import { anEnvironment } from "../../support/environment-builders.ts";
 import { type ApiBench, startBench } from "./api-bench.ts";
 import { type Call, call } from "./api-caller.ts";
@@ -64,8 +66,42 @@ describe("a schedule", () => {
     const made = await create({ agent_config: { environment_id: id } });
 
     expect(made.environment).toMatchObject({ name: id, github_repos: [{ owner: "acme", repo: "web" }] });
-    expect(await create({ agent_config: { environment_id: "gone" } })).not.toHaveProperty("environment");
+    await bench.storage.environments.remove(FIRST_TEAM, id);
+    expect((await call(bench, `${ROOT}/${made.id}`)).body).not.toHaveProperty("environment");
   });
+
+  test.each<[string, readonly Scope[], number]>([
+    ["that may not administer", ["runs:write"], 404],
+    ["that may", ["admin"], 200],
+  ])(
+    "is refused in somebody else's environment, by an administrator's key %s",
+    async (_how, scopes, asRun) => {
+      const body = { config: { name: "Ann's" }, team: false };
+      const key = await bench.addUser("ann", { scopes: ["settings:write"] });
+      const { uid: environment_id } = (await call(bench, "/api/v1/agent/environments", { body, key })).body;
+      const made = (await call(bench, "/api/v1/agent/keys", { body: { name: "x", scopes } })).body;
+      const { id } = await create();
+      const as = (path: string, members: object, method = "POST") =>
+        call(bench, path, { method, body: { ...WANTED, enabled: true, ...members }, key: made.key });
+
+      const agent_config = { environment_id };
+      const run = await as("/api/v1/agent/runs", { config: agent_config });
+      const refused = [
+        await as(ROOT, { agent_config }),
+        await as(`${ROOT}/${id}`, { agent_config }, "PUT"),
+        await as(ROOT, { agent_config: { environment_id: "gone" } }),
+      ];
+
+      expect(run.status).toBe(asRun);
+      for (const { body, status } of refused)
+        expect([status, body.code, body.detail]).toEqual([
+          404,
+          "resource_not_found",
+          "There is no such environment.",
+        ]);
+      expect((await call(bench, `${ROOT}/${id}`)).body.agent_config).toEqual({});
+    },
+  );
 
   test("is paused and resumed, twice too, with a JSON content type and no body", async () => {
     const { id } = await create();

@@ -1,12 +1,14 @@
 import { beforeEach, describe, expect, test } from "vitest";
+import type { Environment } from "../../../../src/core/environments/environment.ts";
 import { AppError } from "../../../../src/core/errors.ts";
 import type { Principal } from "../../../../src/core/people/principal.ts";
-import type { Run } from "../../../../src/core/runs/run.ts";
+import type { Run, RunConfig } from "../../../../src/core/runs/run.ts";
 import type { Schedule } from "../../../../src/core/schedules/schedule.ts";
 import { type NewSchedule, ScheduleService } from "../../../../src/core/schedules/schedule-service.ts";
 import { Scheduler } from "../../../../src/core/schedules/scheduler.ts";
 import { nextDue } from "../../../../src/next-due.ts";
 import { CoreBench } from "../../../support/core-bench.ts";
+import { anEnvironment } from "../../../support/environment-builders.ts";
 import { quiet } from "../../../support/manual-clock.ts";
 import { aPolicy } from "../../../support/rule-builders.ts";
 
@@ -111,6 +113,52 @@ describe("a schedule", () => {
     await scheduler.round();
 
     expect(await runs()).toMatchObject([{ prompt: "Something else" }]);
+  });
+});
+
+describe("the schedule of an administrator", () => {
+  let chief: Principal;
+  let bobs: Environment;
+  beforeEach(async () => {
+    chief = { ...(await bench.person("Chief")), administrator: true };
+    await bench.storage.people.put(chief);
+    bobs = { ...anEnvironment("env-bob", "acme/tools"), ownerId: (await bench.person("Bob")).id };
+    await bench.storage.environments.add(bobs);
+    bench.skills.put("acme/tools", { "SKILL.md": "Tidy up." });
+  });
+
+  test("is not stored where it would be in somebody else's environment", async () => {
+    const config = { environment_id: bobs.id };
+    const refused = { code: "resource_not_found", message: "There is no such environment." };
+    const { id } = await service.create(ada, WANTED);
+
+    await expect(service.create(chief, { ...WANTED, config })).rejects.toMatchObject(refused);
+    await expect(service.replace(chief, id, { ...WANTED, config })).rejects.toMatchObject(refused);
+
+    expect(await service.list(chief)).toMatchObject([{ id, config: WANTED.config }]);
+  });
+
+  test("may be in the environment of whose it is, whoever edits it", async () => {
+    const own = { ...anEnvironment("env-ada"), ownerId: ada.id };
+    await bench.storage.environments.add(own);
+    const config = { environment_id: own.id };
+    const { id } = await service.create(ada, WANTED);
+
+    expect(await service.replace(chief, id, { ...WANTED, config })).toMatchObject({ config });
+  });
+
+  test.each<[string, RunConfig, RegExp]>([
+    ["environment", { environment_id: "env-bob" }, /^There is no such environment\.$/],
+    ["repositories", { skill_spec: "tools:SKILL.md" }, /^No environment of yours has a repository/],
+  ])("starts nothing by somebody else's %s", async (_what, config, reason) => {
+    await bench.storage.environments.replace({ ...bobs, ownerId: bobs.teamId });
+    const { id } = await service.create(chief, { ...WANTED, config });
+    await bench.storage.environments.replace(bobs);
+
+    await bench.clock.advance(MINUTE_MS);
+
+    expect(await runs()).toEqual([]);
+    expect((await service.get(chief, id)).lastSpawnError).toMatch(reason);
   });
 });
 
