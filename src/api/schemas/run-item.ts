@@ -89,7 +89,9 @@ export const RunItem = z
       .describe("Whether a worker holds the run; true until its processes are gone."),
     source: RunSourceType,
     creator: RunCreatorInfo,
-    started_at: Timestamp.nullable().optional().describe("When a worker first took it; null before that."),
+    started_at: Timestamp.nullable()
+      .optional()
+      .describe("When its agent first took the prompt; null before that."),
     run_time: z.string().optional().describe("ISO 8601 duration from the start to the end, or to now."),
     status_message: RunStatusMessage.optional(),
     trigger_url: z.string().optional().describe("Where it was asked for: a message, a comment, a schedule."),
