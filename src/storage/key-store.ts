@@ -1,6 +1,7 @@
 import type { TeamId } from "../core/ids.ts";
 import type { ApiKey, KeyHolder } from "../core/people/api-key.ts";
 import type { KeyStore } from "../core/ports/people.ts";
+import type { Tx } from "./database.ts";
 import { type ApiKey as ApiKeyRow, type Principal as PrincipalRow, Prisma } from "./generated/client.ts";
 import { FIND_PRINCIPALS, keyOf, principalOf } from "./people-rows.ts";
 import { selected } from "./run-columns.ts";
@@ -38,11 +39,22 @@ export class PrismaKeyStore implements KeyStore {
     return (await this.#parts.database.query((client) => client.apiKey.findMany(query))).map(keyOf);
   }
 
-  async update({ id, name, expiresAt, revokedAt }: ApiKey): Promise<void> {
+  async change(
+    teamId: TeamId,
+    id: string,
+    decide: (key: ApiKey) => ApiKey,
+  ): Promise<{ before: ApiKey; after: ApiKey } | undefined> {
     const { database, news } = this.#parts;
-    const data = { name, expiresAt: expiresAt ?? null, revokedAt: revokedAt ?? null };
-    await database.query((client) => client.apiKey.update({ where: { id }, data }));
-    news.tell([KEYS_TOPIC]);
+    const changed = await database.transaction(async (tx) => {
+      const before = await lockToChange(tx, teamId, id);
+      if (before === undefined) return undefined;
+      const after = decide(before);
+      const { name, expiresAt = null, revokedAt = null } = after;
+      await tx.apiKey.update({ where: { id }, data: { name, expiresAt, revokedAt } });
+      return { before, after };
+    });
+    if (changed !== undefined) news.tell([KEYS_TOPIC]);
+    return changed;
   }
 
   async touch(id: string, at: Date, hash?: string): Promise<void> {
@@ -50,4 +62,11 @@ export class PrismaKeyStore implements KeyStore {
     if (hash === undefined) return;
     await this.#parts.database.query((client) => client.apiKey.update({ where: { id }, data: { hash } }));
   }
+}
+
+/** The key, locked for the transaction: whoever waited sees what the one before has stored. */
+async function lockToChange(tx: Tx, teamId: TeamId, id: string): Promise<ApiKey | undefined> {
+  await tx.$queryRaw`SELECT FROM api_keys WHERE id = ${id}::uuid FOR NO KEY UPDATE`;
+  const row = await tx.apiKey.findFirst({ where: { id, principal: { teamId } } });
+  return row === null ? undefined : keyOf(row);
 }

@@ -45,14 +45,12 @@ export class KeyService {
 
   async list(caller: KeyHolder, whose?: PrincipalId): Promise<readonly ApiKey[]> {
     const keys = await this.#parts.storage.keys.list(caller.principal.teamId);
-    const seen = hasScope(caller, "admin") ? keys : keys.filter((key) => isOwn(key, caller));
+    const seen = keys.filter((key) => isSeen(key, caller));
     return whose === undefined ? seen : seen.filter(({ principalId }) => principalId === whose);
   }
 
   async get(caller: KeyHolder, id: string): Promise<ApiKey> {
-    const key = (await this.list(caller)).find((candidate) => candidate.id === id);
-    if (key === undefined) throw new AppError("resource_not_found", "There is no such key.");
-    return key;
+    return (await this.list(caller)).find((candidate) => candidate.id === id) ?? raiseUnknownKey();
   }
 
   async create(caller: KeyHolder, { principalId, ...wanted }: NewKey): Promise<IssuedKey> {
@@ -69,41 +67,48 @@ export class KeyService {
     id: string,
     changes: { readonly name?: string; readonly expiresAt?: Date },
   ): Promise<ApiKey> {
-    const key = await this.get(caller, id);
-    if (changes.expiresAt !== undefined) {
-      requireOfPeople(key);
-      this.#requireFuture(changes.expiresAt);
-      this.#requireNotOver(key);
-    }
-    const changed = { ...key, ...changes };
-    await this.#parts.storage.keys.update(changed);
-    return changed;
+    const { after } = await this.#change(caller, id, (key) => {
+      if (changes.expiresAt !== undefined) {
+        requireOfPeople(key);
+        this.#requireFuture(changes.expiresAt);
+        this.#requireNotOver(key);
+      }
+      return { ...key, ...changes };
+    });
+    return after;
   }
 
   async revoke(caller: KeyHolder, id: string): Promise<void> {
-    const key = await this.get(caller, id);
-    requireOfPeople(key);
-    if (key.revokedAt !== undefined) return;
-    await this.#parts.storage.keys.update({ ...key, revokedAt: this.#parts.clock.now() });
+    const revokedAt = this.#parts.clock.now();
+    await this.#change(caller, id, (key) => {
+      requireOfPeople(key);
+      return key.revokedAt === undefined ? { ...key, revokedAt } : key;
+    });
   }
 
   /** A new key in the place of an old one, which opens for `overlapMs` still. */
   async rotate(caller: KeyHolder, id: string, overlapMs: number): Promise<IssuedKey> {
-    const { clock, storage } = this.#parts;
-    const key = await this.get(caller, id);
-    requireOfPeople(key);
-    requireScopes(caller, key.scopes);
-    this.#requireNotOver(key);
-    const issued = await this.#issue(caller, key.principalId, key);
-    const now = clock.now();
-    const end = new Date(now.getTime() + overlapMs);
-    const isSooner = key.expiresAt === undefined || end < key.expiresAt;
-    await storage.keys.update({
-      ...key,
-      ...(overlapMs === 0 ? { revokedAt: now } : {}),
-      ...(overlapMs > 0 && isSooner ? { expiresAt: end } : {}),
+    const now = this.#parts.clock.now();
+    const { before } = await this.#change(caller, id, (key) => {
+      requireOfPeople(key);
+      requireScopes(caller, key.scopes);
+      this.#requireNotOver(key);
+      return giveWay(key, now, overlapMs);
     });
-    return issued;
+    return this.#issue(caller, before.principalId, before);
+  }
+
+  /** Decided on the key as it stands then, whatever others are doing to it: what is over stays so. */
+  async #change(
+    caller: KeyHolder,
+    id: string,
+    decide: (key: ApiKey) => ApiKey,
+  ): Promise<{ before: ApiKey; after: ApiKey }> {
+    const { keys } = this.#parts.storage;
+    const changed = await keys.change(caller.principal.teamId, id, (key) =>
+      isSeen(key, caller) ? decide(key) : raiseUnknownKey(),
+    );
+    return changed ?? raiseUnknownKey();
   }
 
   async #issue(
@@ -162,8 +167,20 @@ export class KeyService {
   }
 }
 
-function isOwn({ principalId }: ApiKey, { principal }: KeyHolder): boolean {
-  return principalId === principal.id;
+/** Of the keys of the caller's team. */
+function isSeen({ principalId }: ApiKey, caller: KeyHolder): boolean {
+  return hasScope(caller, "admin") || principalId === caller.principal.id;
+}
+
+function raiseUnknownKey(): never {
+  throw new AppError("resource_not_found", "There is no such key.");
+}
+
+/** The key as it is once another has its place: dead at once, or after a while, and never later than before. */
+function giveWay(key: ApiKey, now: Date, overlapMs: number): ApiKey {
+  if (overlapMs === 0) return { ...key, revokedAt: now };
+  const end = new Date(now.getTime() + overlapMs);
+  return key.expiresAt === undefined || end < key.expiresAt ? { ...key, expiresAt: end } : key;
 }
 
 function requireScopes(caller: KeyHolder, wanted: readonly Scope[]): void {

@@ -51,8 +51,15 @@ export interface KeyStore {
   add(key: ApiKey, hash: string): Promise<void>;
   /** Keys of the team's principals, the newest first. */
   list(teamId: TeamId): Promise<readonly ApiKey[]>;
-  /** Stores a key's new name, end or revocation. */
-  update(key: ApiKey): Promise<void>;
+  /**
+   * Stores the name, end and revocation that `decide` gives a key of the team; undefined when the team has none of that
+   * id. Nobody else changes it meanwhile. `decide` may throw: then nothing is stored.
+   */
+  change(
+    teamId: TeamId,
+    id: string,
+    decide: (key: ApiKey) => ApiKey,
+  ): Promise<{ readonly before: ApiKey; readonly after: ApiKey } | undefined>;
   /** The key was used then. With `hash`, that is what it is found by from now on. */
   touch(id: string, at: Date, hash?: string): Promise<void>;
 }

@@ -39,14 +39,18 @@ export class MemoryKeyStore implements KeyStore {
     );
   }
 
-  update({ id, name, expiresAt, revokedAt }: ApiKey): Promise<void> {
+  change(
+    teamId: TeamId,
+    id: string,
+    decide: (key: ApiKey) => ApiKey,
+  ): Promise<{ before: ApiKey; after: ApiKey } | undefined> {
     return this.#database.transaction((tx) => {
-      replace(tx, id, ({ expiresAt: _end, revokedAt: _revoked, ...key }) => ({
-        ...key,
-        name,
-        ...(expiresAt === undefined ? {} : { expiresAt }),
-        ...(revokedAt === undefined ? {} : { revokedAt }),
-      }));
+      const { keys, principals } = tx.tables;
+      const before = keys.values().find((key) => key.id === id);
+      if (before === undefined || principals.get(before.principalId)?.teamId !== teamId) return undefined;
+      const after = decide(before);
+      replace(tx, id, () => after);
+      return { before, after };
     });
   }
 

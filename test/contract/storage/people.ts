@@ -143,17 +143,55 @@ export function describePeople(bench: () => StorageBench): void {
 
     it("are changed, and being used changes nothing else", async () => {
       const { keys } = bench().storage;
-      const [hash, key] = [randomUUID(), aKey({ principalId: (await aPerson(bench())).id })];
+      const ada = await aPerson(bench());
+      const [hash, key] = [randomUUID(), aKey({ principalId: ada.id })];
       const [earlier, later] = [new Date("2026-03-02"), new Date("2026-03-03")];
       await keys.add(key, hash);
       const changed = { ...key, name: "renamed", revokedAt: later };
 
-      await keys.update(changed);
+      const told = await keys.change(ada.teamId, key.id, () => changed);
       await keys.touch(key.id, later);
       await keys.touch(key.id, earlier);
 
+      expect(told).toEqual({ before: key, after: changed });
       expect((await keys.findByHash(hash))?.key).toEqual({ ...changed, lastUsedAt: later });
       expect(bench().news).toContain("keys");
+    });
+
+    it("are changed one after the other, each as the one before left it", async () => {
+      const { keys } = bench().storage;
+      const ada = await aPerson(bench());
+      const [hash, key] = [randomUUID(), aKey({ principalId: ada.id, name: "" })];
+      await keys.add(key, hash);
+      const append = () => keys.change(ada.teamId, key.id, (held) => ({ ...held, name: `${held.name}x` }));
+
+      await Promise.all([1, 2, 3, 4, 5].map(append));
+
+      expect((await keys.findByHash(hash))?.key.name).toBe("xxxxx");
+    });
+
+    it("are changed for their team alone, not at all by who refuses, and told of after the commit", async () => {
+      const { news, storage } = bench();
+      const ada = await aPerson(bench());
+      const [hash, key] = [randomUUID(), aKey({ principalId: ada.id })];
+      await storage.keys.add(key, hash);
+      const rename = (held: ApiKey) => ({ ...held, name: "renamed" });
+      const refuse = () => {
+        throw new Error("no");
+      };
+      news.length = 0;
+
+      expect(await storage.keys.change(await aTeam(bench()), key.id, rename)).toBeUndefined();
+      expect(await storage.keys.change(ada.teamId, randomUUID(), rename)).toBeUndefined();
+      await expect(storage.keys.change(ada.teamId, key.id, refuse)).rejects.toThrow("no");
+
+      expect((await storage.keys.findByHash(hash))?.key).toEqual(key);
+      expect(news).toEqual([]);
+      const before = await storage.atomically(async ({ keys }) => {
+        await keys.change(ada.teamId, key.id, rename);
+        return [...news];
+      });
+      expect([before, news]).toEqual([[], ["keys"]]);
     });
   });
 

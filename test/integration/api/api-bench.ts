@@ -232,7 +232,9 @@ async function addUser(
 
 async function revoke({ keys }: Storage, hash: string): Promise<void> {
   const holder = await keys.findByHash(hash);
-  if (holder !== undefined) await keys.update({ ...holder.key, revokedAt: new Date() });
+  if (holder === undefined) return;
+  const { key, principal } = holder;
+  await keys.change(principal.teamId, key.id, (held) => ({ ...held, revokedAt: new Date() }));
 }
 
 async function editRun(

@@ -56,7 +56,7 @@ describe("linking an account", () => {
     const [admin, mira] = [await bench.viewer(["admin"]), await bench.principal()];
     const { key, principal } = await bench.holder(["runs:read"]);
     await bench.storage.identities.link(FIRST_TEAM, SUBJECT, principal.id);
-    await bench.storage.keys.update({ ...key, revokedAt: bench.clock.now() });
+    await bench.revoke(key);
 
     await bench.identities.link(admin, SUBJECT, mira.id);
 

@@ -81,7 +81,7 @@ describe("a new key", () => {
 
     const first = await give();
     await expect(give()).rejects.toMatchObject({ code: "resource_not_found" });
-    await bench.storage.keys.update({ ...first.key, revokedAt: bench.clock.now() });
+    await bench.revoke(first.key, teamId);
     const again = await give();
 
     expect([first.key.principalId, again.key.principalId]).toEqual([boss.id, boss.id]);
@@ -124,6 +124,21 @@ describe("keys", () => {
     expect(await ids(ada, admin.principal.id)).toEqual([]);
     expect(await ids(foreign)).toEqual([foreign.key.id]);
     await expect(bench.keys.get(ada, admin.key.id)).rejects.toMatchObject({ code: "resource_not_found" });
+  });
+
+  test("are changed and ended by those alone who see them", async () => {
+    const [ada, ben] = [await bench.holder(WRITES), await bench.holder(WRITES)];
+    const foreign = await bench.holder(["admin"], { teamId: await bench.team() });
+
+    for (const caller of [ben, foreign])
+      for (const write of [
+        () => bench.keys.change(caller, ada.key.id, { name: "mine" }),
+        () => bench.keys.revoke(caller, ada.key.id),
+        () => bench.keys.rotate(caller, ada.key.id, 0),
+      ])
+        await expect(write()).rejects.toMatchObject({ code: "resource_not_found" });
+
+    expect(await bench.keys.get(ada, ada.key.id)).toEqual(ada.key);
   });
 
   test("without the scope admin see no more than their own, though their principal administers", async () => {

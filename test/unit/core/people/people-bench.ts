@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { TeamId } from "../../../../src/core/ids.ts";
-import { type KeyHolder, type Scope, viewerWith } from "../../../../src/core/people/api-key.ts";
+import { type ApiKey, type KeyHolder, type Scope, viewerWith } from "../../../../src/core/people/api-key.ts";
 import { IdentityService } from "../../../../src/core/people/identity-service.ts";
 import { InstallationService } from "../../../../src/core/people/installation-service.ts";
 import { KeyService } from "../../../../src/core/people/key-service.ts";
@@ -36,6 +36,10 @@ export class PeopleBench {
   readonly identities = new IdentityService(this);
   readonly installations = new InstallationService(this.storage);
   readonly shareLinks = new ShareLinkService(this);
+
+  async revoke({ id }: ApiKey, teamId: TeamId = FIRST_TEAM): Promise<void> {
+    await this.storage.keys.change(teamId, id, (key) => ({ ...key, revokedAt: this.clock.now() }));
+  }
 
   async team(): Promise<TeamId> {
     const id = randomUUID() as TeamId;

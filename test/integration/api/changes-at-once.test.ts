@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { ApiKey } from "../../../src/core/people/api-key.ts";
+import { FIRST_TEAM } from "../../../src/core/people/team.ts";
+import type { Storage } from "../../../src/core/ports/storage.ts";
+import { Database } from "../../../src/storage/database.ts";
+import { waitFor } from "../../support/wait-for.ts";
+import { type ApiBench, startBench } from "./api-bench.ts";
+import type { Answer } from "./api-caller.ts";
+import { PeopleCaller } from "./people-caller.ts";
+
+let bench: ApiBench;
+let onlooker: Database;
+beforeAll(async () => {
+  bench = await startBench();
+  onlooker = new Database({ url: bench.databaseUrl, maxConnections: 1, log: () => undefined });
+});
+afterAll(async () => {
+  await onlooker.close();
+  await bench.close();
+});
+
+const { aKey, aPrincipal, ask, patch, remove } = new PeopleCaller(() => bench);
+
+const WAITING = `
+  SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+
+/** What a request is answered that comes when `change` has been made and is not committed yet. */
+async function beside(
+  change: (stores: Storage) => Promise<unknown>,
+  request: () => Promise<Answer>,
+): Promise<Answer> {
+  const { answer } = await bench.storage.atomically(async (stores) => {
+    await change(stores);
+    const answer = request();
+    await waitFor(async () => (await onlooker.rows({ text: WAITING, values: [] })).length > 0, {
+      what: "the request to wait for the change",
+      timeoutMs: 4_000,
+    });
+    return { answer };
+  });
+  return answer;
+}
+
+describe("a key", () => {
+  const minutesAhead = (minutes: number) => new Date(bench.clock.now().getTime() + minutes * 60_000);
+  const changed =
+    (id: string, changes: Partial<ApiKey>) =>
+    ({ keys }: Storage) =>
+      keys.change(FIRST_TEAM, id, (key) => ({ ...key, ...changes }));
+
+  test("that is revoked and renamed at once is dead, under its new name", async () => {
+    const { id, key } = await aKey();
+    const revoked = changed(id, { revokedAt: bench.clock.now() });
+
+    const renamed = await beside(revoked, () => patch(`/keys/${id}`, { name: "y" }));
+
+    expect(renamed.body).toMatchObject({ name: "y", revoked_at: expect.any(String) });
+    expect((await ask(`/keys/${id}`)).body).toEqual(renamed.body);
+    expect((await ask("/whoami", { key })).status).toBe(401);
+  });
+
+  test("that is renamed and revoked at once is so too", async () => {
+    const { id } = await aKey();
+
+    await beside(changed(id, { name: "y" }), () => remove(`/keys/${id}`));
+
+    expect((await ask(`/keys/${id}`)).body).toMatchObject({ name: "y", revoked_at: expect.any(String) });
+  });
+
+  test("that gives way to another while it is renamed ends when that was to be", async () => {
+    const { id } = await aKey();
+    const expiresAt = minutesAhead(5);
+
+    const renamed = await beside(changed(id, { expiresAt }), () => patch(`/keys/${id}`, { name: "y" }));
+
+    expect(renamed.body).toMatchObject({ name: "y", expires_at: expiresAt.toISOString() });
+    expect((await ask(`/keys/${id}`)).body).toEqual(renamed.body);
+  });
+
+  test("that is revoked while it is rotated has no successor and stays revoked", async () => {
+    const principal_uid = await aPrincipal();
+    const { id } = await aKey({ principal_uid });
+    const revokedAt = bench.clock.now();
+
+    const rotated = await beside(changed(id, { revokedAt }), () =>
+      ask(`/keys/${id}/rotate`, { body: { overlap_seconds: 60 } }),
+    );
+
+    const { keys } = (await ask(`/keys?principal=${principal_uid}`)).body;
+    expect(rotated.status).toBe(400);
+    expect(keys).toMatchObject([{ id, revoked_at: revokedAt.toISOString() }]);
+  });
+
+  test("that is rotated five times at once has one successor", async () => {
+    const principal_uid = await aPrincipal();
+    const { id } = await aKey({ principal_uid });
+
+    const rotated = await Promise.all(
+      [1, 2, 3, 4, 5].map(() => ask(`/keys/${id}/rotate`, { method: "POST" })),
+    );
+
+    expect(rotated.map(({ status }) => status).toSorted()).toEqual([201, 400, 400, 400, 400]);
+    expect((await ask(`/keys?principal=${principal_uid}`)).body.keys).toHaveLength(2);
+  });
+});
