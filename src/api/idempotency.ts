@@ -6,7 +6,7 @@ import { type Storage, Taken } from "../core/ports/storage.ts";
 import type { RememberedAnswer } from "../core/runs/remembered-answer.ts";
 import type { Alongside, FollowUpResult } from "../core/runs/run-service.ts";
 import type { KeyHasher } from "./api-keys.ts";
-import { principalOf } from "./auth.ts";
+import { holderOf } from "./auth.ts";
 import { StatusError } from "./errors.ts";
 
 interface Operation {
@@ -34,7 +34,10 @@ export interface RunWrite<Body> extends Operation {
 export interface Write<Body> extends Operation {
   /** Of the answer; default 200. */
   readonly status?: number;
-  /** The answer shows a secret this once, so it is not remembered in the clear. */
+  /**
+   * The answer shows a secret this once, so it is not remembered in the clear, and is given again to the very API key
+   * that asked first: another of the same principal may be allowed less than the secret is good for.
+   */
   readonly isSecret?: boolean;
   /** Does the work through `storage`, in one transaction. May be called again. */
   perform(storage: Storage): Promise<Body>;
@@ -75,7 +78,7 @@ export class Idempotency {
     const { status = 200, isSecret = false } = write;
     const { storage } = this.#parts;
     reply.code(status);
-    const asked = this.#askedBy(request, write);
+    const asked = this.#askedBy(request, write, isSecret);
     if (asked === undefined) return storage.atomically((stores) => write.perform(stores));
     return this.#once(reply, asked, isSecret, () =>
       storage.atomically(async (stores) => {
@@ -119,14 +122,20 @@ export class Idempotency {
   }
 
   /** undefined: the request carries no key. */
-  #askedBy(request: FastifyRequest, { operation, target = "", hidesBody }: Operation): Asked | undefined {
+  #askedBy(
+    request: FastifyRequest,
+    { operation, target = "", hidesBody }: Operation,
+    isSecret = false,
+  ): Asked | undefined {
     const key = readKey(request.raw.rawHeaders);
     if (key === undefined) return undefined;
     const digest = createHash("sha256")
       .update(`${target}\n${canonical(request.body)}`)
       .digest("hex");
     const requestHash = hidesBody === true ? this.#parts.hashKey(digest) : digest;
-    return { principalId: principalOf(request).id, key: `${operation} ${key}`, requestHash };
+    const { key: apiKey, principal } = holderOf(request);
+    const name = isSecret ? `${operation} ${apiKey.id} ${key}` : `${operation} ${key}`;
+    return { principalId: principal.id, key: name, requestHash };
   }
 
   #replay<Body>(reply: FastifyReply, first: RememberedAnswer, asked: Asked, isSecret: boolean): Body {

@@ -85,6 +85,28 @@ describe("a key", () => {
     expect(kept).toHaveLength(1);
   });
 
+  test.each([
+    ["made", "/keys", { name: "strong", scopes: ["admin"] }],
+    ["rotated", "/keys/:id/rotate", { overlap_seconds: 60 }],
+  ])(
+    "that is %s under an Idempotency-Key is shown again to the very key that asked",
+    async (how, path, body) => {
+      const [strong, weak, old] = [
+        await aKey({ scopes: ["admin"] }),
+        await aKey({ scopes: ["settings:write"] }),
+        await aKey({ scopes: ["admin"] }),
+      ];
+      const headers = { "idempotency-key": `${how} by a strong key` };
+      const issue = ({ key }: { key: string }) => ask(path.replace(":id", old.id), { body, headers, key });
+
+      const [first, others, again] = [await issue(strong), await issue(weak), await issue(strong)];
+
+      expect([first.status, others.status, again.status]).toEqual([201, 403, 201]);
+      expect(others.body).not.toHaveProperty("key");
+      expect([again.body, again.headers.get("idempotent-replay")]).toEqual([first.body, "true"]);
+    },
+  );
+
   test("of another principal under the same Idempotency-Key is another", async () => {
     const other = await bench.addUser("other", { scopes: ["settings:write", "runs:write"] });
     const headers = { "idempotency-key": "shared by chance" };

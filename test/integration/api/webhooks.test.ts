@@ -210,7 +210,8 @@ describe("a repeated write", () => {
 
     expect(second.body).toEqual(first.body);
     expect([second.status, second.headers.get("idempotent-replay")]).toEqual([201, "true"]);
-    const answer = await bench.storage.answers.find(first.body.created_by, "webhooks.create w1");
+    const { id } = (await call(bench, "/api/v1/agent/whoami")).body.key;
+    const answer = await bench.storage.answers.find(first.body.created_by, `webhooks.create ${id} w1`);
     expect(answer).toMatchObject({ status: 201 });
     expect(JSON.stringify(answer)).not.toContain(first.body.secret);
   });
