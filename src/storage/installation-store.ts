@@ -23,6 +23,14 @@ export class PrismaInstallationStore implements InstallationStore {
     return rows.map(installationOf);
   }
 
+  async lock(id: string): Promise<Installation | undefined> {
+    return this.#parts.database.transaction(async (tx) => {
+      await tx.$queryRaw`SELECT FROM installations WHERE id = ${id}::uuid FOR NO KEY UPDATE`;
+      const row = await tx.installation.findUnique({ where: { id } });
+      return row === null ? undefined : installationOf(row);
+    });
+  }
+
   async update({ id, teamId, name, enabled }: Installation): Promise<void> {
     const data = { teamId, name: name ?? null, enabled, updatedAt: this.#parts.clock.now() };
     await this.#parts.database.query((client) => client.installation.update({ where: { id }, data }));

@@ -12,7 +12,10 @@ export interface InstallationChanges {
   readonly teamId?: TeamId;
 }
 
-/** Which workspaces and organisations outside talk to the team. Operators see all, since they hand them out. */
+/**
+ * Which workspaces and organisations outside talk to the team. Operators see all, since they hand them out. Who changes
+ * one does so within a transaction, so that it is not handed out in between.
+ */
 export class InstallationService {
   readonly #storage: Pick<Storage, "installations" | "teams">;
 
@@ -25,12 +28,17 @@ export class InstallationService {
   }
 
   async change(viewer: Viewer, id: string, changes: InstallationChanges): Promise<Installation> {
-    const known = (await this.list(viewer)).find((installation) => installation.id === id);
-    if (known === undefined) throw new AppError("resource_not_found", "There is no such installation.");
+    const known = await this.#storage.installations.lock(id);
+    if (known === undefined || !isSeen(known, viewer))
+      throw new AppError("resource_not_found", "There is no such installation.");
     const { teamId: wanted = known.teamId, ...others } = changes;
     const teamId = wanted === known.teamId ? known.teamId : await requireTeam(this.#storage, viewer, wanted);
     const changed = { ...known, ...others, teamId };
     await this.#storage.installations.update(changed);
     return changed;
   }
+}
+
+function isSeen({ teamId }: Installation, viewer: Viewer): boolean {
+  return isOperator(viewer) || teamId === viewer.teamId;
 }

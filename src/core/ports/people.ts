@@ -78,5 +78,7 @@ export interface InstallationStore {
   ensure(adapter: string, externalId: string): Promise<Installation>;
   /** The team's, or all. The oldest first. */
   list(teamId?: TeamId): Promise<readonly Installation[]>;
+  /** The installation, locked until the transaction ends: within one, nobody else changes it meanwhile. */
+  lock(id: string): Promise<Installation | undefined>;
   update(installation: Installation): Promise<void>;
 }

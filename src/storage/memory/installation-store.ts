@@ -35,6 +35,11 @@ export class MemoryInstallationStore implements InstallationStore {
     ]);
   }
 
+  /** Transactions wait for one another, so a lock is nothing more than a look. */
+  lock(id: string): Promise<Installation | undefined> {
+    return this.#database.read(({ installations }) => installations.values().find((one) => one.id === id));
+  }
+
   update(installation: Installation): Promise<void> {
     return this.#database.transaction(({ tables: { installations } }) => {
       installations.set(`${installation.adapter} ${installation.externalId}`, installation);

@@ -215,6 +215,21 @@ export function describePeople(bench: () => StorageBench): void {
       expect(await installations.list(teamId)).toEqual([{ ...first, teamId, name: "Acme", enabled: false }]);
       expect(await installations.ensure("memory", externalId)).toMatchObject({ teamId });
     });
+
+    it("are changed one after the other by those who lock them", async () => {
+      const { storage } = bench();
+      const { id, teamId } = await storage.installations.ensure("memory", randomUUID());
+      const append = () =>
+        storage.atomically(async ({ installations }) => {
+          const { name = "", ...held } = (await installations.lock(id)) ?? raise();
+          await installations.update({ ...held, name: `${name}x` });
+        });
+
+      await Promise.all([1, 2, 3, 4, 5].map(append));
+
+      expect(await storage.installations.lock(id)).toMatchObject({ id, teamId, name: "xxxxx" });
+      expect(await storage.installations.lock(randomUUID())).toBeUndefined();
+    });
   });
 
   describe("remembered answers", () => {

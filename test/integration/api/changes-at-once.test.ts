@@ -1,4 +1,6 @@
+import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { TeamId } from "../../../src/core/ids.ts";
 import type { ApiKey } from "../../../src/core/people/api-key.ts";
 import { FIRST_TEAM } from "../../../src/core/people/team.ts";
 import type { Storage } from "../../../src/core/ports/storage.ts";
@@ -103,3 +105,28 @@ describe("a key", () => {
     expect((await ask(`/keys?principal=${principal_uid}`)).body.keys).toHaveLength(2);
   });
 });
+
+test("an installation that is handed out is not its former team's to change any more", async () => {
+  const [from, to] = [await aTeam(), await aTeam()];
+  const principal_uid = await aPrincipal({ team_uid: from, administrator: true });
+  const { key } = await aKey({ principal_uid, scopes: ["admin"] });
+  const { id } = await bench.storage.installations.ensure("memory", randomUUID());
+  await patch(`/installations/${id}`, { team_uid: from });
+
+  const renamed = await beside(
+    async ({ installations }) => {
+      const installation = (await installations.lock(id)) ?? expect.fail("It is gone.");
+      await installations.update({ ...installation, teamId: to });
+    },
+    () => ask(`/installations/${id}`, { method: "PATCH", body: { name: "mine" }, key }),
+  );
+
+  expect(renamed.status).toBe(404);
+  const [handedOut] = await bench.storage.installations.list(to);
+  expect(handedOut).toMatchObject({ id, teamId: to });
+  expect(handedOut).not.toHaveProperty("name");
+});
+
+async function aTeam(): Promise<TeamId> {
+  return (await ask("/teams", { body: { name: randomUUID() } })).body.uid;
+}
