@@ -10,6 +10,7 @@ interface Count {
 interface Place {
   readonly teamId: string;
   readonly id: string;
+  readonly updatedAt?: Date;
 }
 
 /** What this asks of a table of Prisma's, whichever it is. */
@@ -63,8 +64,9 @@ export class PrismaRecordStore<R extends TeamRecord, Row, Columns> implements Re
     return rows.map((row) => this.#mapping.recordOf(row));
   }
 
-  async replace(record: R): Promise<boolean> {
-    const where = { teamId: record.teamId, id: record.id };
+  async replace(record: R, seenAt?: Date): Promise<boolean> {
+    const place = { teamId: record.teamId, id: record.id };
+    const where = seenAt === undefined ? place : { ...place, updatedAt: seenAt };
     const data = this.#mapping.columnsOf(record);
     try {
       return this.#tell(await this.#ask((table) => table.updateMany({ where, data })));

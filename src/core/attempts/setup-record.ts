@@ -44,12 +44,10 @@ export class SetupRecord {
     if (isSetup && !this.#isRunsFault) await this.#keep(true);
   }
 
-  /** Of an environment that was changed since, this says nothing. */
+  /** Of an environment that was changed since, or is changed just now, this says nothing. */
   async #keep(setupFailed: boolean): Promise<void> {
     const used = this.#environment;
     if (used === undefined || used.setupFailed === setupFailed) return;
-    const now = await this.#storage.environments.find(used.teamId, used.id);
-    if (now === undefined || now.updatedAt.getTime() !== used.updatedAt.getTime()) return;
-    await this.#storage.environments.replace({ ...now, setupFailed });
+    await this.#storage.environments.replace({ ...used, setupFailed }, used.updatedAt);
   }
 }

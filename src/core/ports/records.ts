@@ -15,7 +15,10 @@ export interface RecordStore<R extends TeamRecord> {
   find(teamId: TeamId, id: string): Promise<R | undefined>;
   /** The oldest first. */
   list(teamId: TeamId): Promise<readonly R[]>;
-  /** False when there is none of its id in its team. Throws `Taken` as `add` does. */
-  replace(record: R): Promise<boolean>;
+  /**
+   * False when there is none of its id in its team, or when that was changed at another time than `seenAt`, where this
+   * is given. Throws `Taken` as `add` does.
+   */
+  replace(record: R, seenAt?: Date): Promise<boolean>;
   remove(teamId: TeamId, id: string): Promise<boolean>;
 }

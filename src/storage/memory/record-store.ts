@@ -44,9 +44,11 @@ export class MemoryRecordStore<R extends TeamRecord> implements RecordStore<R> {
     );
   }
 
-  replace(record: R): Promise<boolean> {
+  replace(record: R, seenAt?: Date): Promise<boolean> {
     return this.#database.transaction((tx) => {
-      if (!this.#ofTeam(tx.tables, record.teamId).some(({ id }) => id === record.id)) return false;
+      const known = this.#ofTeam(tx.tables, record.teamId).find(({ id }) => id === record.id);
+      if (known === undefined) return false;
+      if (seenAt !== undefined && known.updatedAt.getTime() !== seenAt.getTime()) return false;
       this.#requireFree(tx, record);
       this.#put(tx, record);
       return true;

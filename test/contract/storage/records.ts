@@ -148,6 +148,29 @@ function records<R extends TeamRecord>({ kind, store, make, change, namedLike }:
         expect(await ours().find(teamId, other.id)).toEqual(other);
       });
 
+      it("are replaced only as they were seen, where that is asked for", async () => {
+        const teamId = await aTeam(bench());
+        const record = make(teamId);
+        await ours().add(record);
+        const changed = change(record);
+
+        expect(await ours().replace(changed, record.updatedAt)).toBe(true);
+        expect(await ours().replace(record, record.updatedAt)).toBe(false);
+
+        expect(await ours().find(teamId, record.id)).toEqual(changed);
+      });
+
+      it("of several who replace what they saw, the first does", async () => {
+        const teamId = await aTeam(bench());
+        const record = make(teamId);
+        await ours().add(record);
+        const seenAt = record.updatedAt;
+
+        const replaced = await Promise.all([1, 2, 3, 4, 5].map(() => ours().replace(change(record), seenAt)));
+
+        expect(replaced.filter((isReplaced) => isReplaced)).toHaveLength(1);
+      });
+
       it("are removed once, by their team alone", async () => {
         const [teamId, otherTeam] = [await aTeam(bench()), await aTeam(bench())];
         const [record, other] = [make(teamId), make(teamId)];

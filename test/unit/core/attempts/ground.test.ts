@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test, vi } from "vitest";
 import { AppError } from "../../../../src/core/errors.ts";
 import type { RunId } from "../../../../src/core/ids.ts";
 import { keepInputs } from "../../../../src/core/inputs/run-input.ts";
@@ -207,6 +207,22 @@ describe("an environment", () => {
     await perform(request);
 
     expect(await isMarkedFailed()).toBe(false);
+  });
+
+  test("that is changed while it is being marked stays as it was changed", async () => {
+    const request = await anEnvironmentOf();
+    const { environments } = bench.storage;
+    const replace = environments.replace.bind(environments);
+    const edited = { ...anEnvironment("e"), updatedAt: new Date(0) };
+    vi.spyOn(environments, "replace").mockImplementationOnce(async (...marked) => {
+      await replace(edited);
+      return replace(...marked);
+    });
+    bench.workspaces.prepareFaults.push(failed());
+
+    await perform(request);
+
+    expect(await environments.list(edited.teamId)).toEqual([edited]);
   });
 
   test("is not unmarked by a workspace for which nothing was done", async () => {
