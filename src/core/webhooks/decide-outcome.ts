@@ -7,6 +7,8 @@ export interface Tried {
   readonly step: number;
   /** Since when the endpoint has failed, before this try. */
   readonly failingSince?: Date;
+  /** The endpoint has another address by now, of which this answer says nothing. The message goes there next. */
+  readonly hasMoved?: boolean;
   readonly now: Date;
 }
 
@@ -23,20 +25,26 @@ const FAILING_MAX_DAYS = 5;
 const DAY_MS = 86_400_000;
 
 /** Anything but 2xx is a failure, a redirect too. */
-export function decideOutcome({ answer, failingSince, now, step }: Tried): Outcome {
+export function decideOutcome(tried: Tried): Outcome {
+  const { answer, step } = tried;
   const { status } = answer;
   if (status !== undefined && status >= 200 && status < 300) return { state: "delivered" };
   const error = answer.error ?? `The receiver answered HTTP ${status}.`;
-  if (status === GONE) return { state: "dead", error, disable: "The receiver answered 410 Gone." };
-  if (failingSince !== undefined && now.getTime() - failingSince.getTime() >= FAILING_MAX_DAYS * DAY_MS) {
-    return {
-      state: "dead",
-      error,
-      disable: `Every try of the last ${FAILING_MAX_DAYS} days failed. ${error}`,
-    };
-  }
+  const disable = reasonToDisable(tried, error);
+  if (disable !== undefined) return { state: "dead", error, disable };
   const retryAfterMs = pauseAfter(step, askedPauseMs(answer));
   return retryAfterMs === undefined ? { state: "dead", error } : { state: "waiting", error, retryAfterMs };
+}
+
+function reasonToDisable(
+  { answer, failingSince, hasMoved = false, now }: Tried,
+  error: string,
+): string | undefined {
+  if (hasMoved) return undefined;
+  if (answer.status === GONE) return "The receiver answered 410 Gone.";
+  const failingMs = failingSince === undefined ? 0 : now.getTime() - failingSince.getTime();
+  if (failingMs < FAILING_MAX_DAYS * DAY_MS) return undefined;
+  return `Every try of the last ${FAILING_MAX_DAYS} days failed. ${error}`;
 }
 
 /** For how long the receiver wants to be left alone. */

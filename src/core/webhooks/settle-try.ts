@@ -15,8 +15,10 @@ export async function settleTry(
 ): Promise<Outcome | undefined> {
   const endpoint = await storage.webhooks.outbox.hold(taken.endpoint.id);
   if (endpoint === undefined) return undefined;
-  const { failingSince } = endpoint;
-  const outcome = decideOutcome({ answer, step: taken.step, now, ...(failingSince && { failingSince }) });
+  const { failingSince, url } = endpoint;
+  const hasMoved = url !== taken.endpoint.url;
+  const health = { hasMoved, ...(failingSince && { failingSince }) };
+  const outcome = decideOutcome({ answer, step: taken.step, now, ...health });
   const { durationMs, status } = answer;
   const isOurs = await storage.webhooks.outbox.settle(taken, {
     state: outcome.state,
@@ -28,7 +30,7 @@ export async function settleTry(
     },
   });
   if (!isOurs) return undefined;
-  await keepCount(storage, endpoint, outcome, now);
+  if (!hasMoved) await keepCount(storage, endpoint, outcome, now);
   return outcome;
 }
 

@@ -41,6 +41,17 @@ describe("a try", () => {
     });
   });
 
+  test("that is answered by an address the endpoint has left is the end of nothing", () => {
+    const hasMoved = true;
+
+    expect(decide({ hasMoved, answer: answered(410) })).toMatchObject({ state: "waiting" });
+    expect(decide({ hasMoved, failingSince: daysAgo(5) })).toMatchObject({ state: "waiting" });
+    expect(decide({ hasMoved, step: 10 })).toEqual({
+      state: "dead",
+      error: "The receiver answered HTTP 500.",
+    });
+  });
+
   test("ends everything after five days of nothing but failure", () => {
     expect(decide({ failingSince: daysAgo(4.99) })).toMatchObject({ state: "waiting" });
     expect(decide({ failingSince: daysAgo(5) })).toMatchObject({

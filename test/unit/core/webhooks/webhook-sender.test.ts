@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { newId, type RunId } from "../../../../src/core/ids.ts";
 import { WEBHOOK_EVENT_TYPES } from "../../../../src/core/webhooks/event-types.ts";
 import { RETRY_PAUSES_MS } from "../../../../src/core/webhooks/retry-schedule.ts";
-import { secretOwner } from "../../../../src/core/webhooks/webhook-endpoint.ts";
+import { secretOwner, type WebhookEndpoint } from "../../../../src/core/webhooks/webhook-endpoint.ts";
 import { quiet } from "../../../support/manual-clock.ts";
 import { answered, hangs, WebhookBench } from "./webhook-bench.ts";
 
@@ -216,6 +216,49 @@ describe("an endpoint that fails", () => {
     await bench.aDelivery(endpoint);
     await bench.pass(1);
     expect(await bench.endpoint(endpoint)).toMatchObject({ enabled: true });
+  });
+});
+
+describe("an endpoint that is given another address while it is sent to", () => {
+  /** The answer of the old address comes when the endpoint has the new one. */
+  async function answeredLate(
+    status: number,
+    health: Partial<WebhookEndpoint> = {},
+  ): Promise<WebhookEndpoint> {
+    const endpoint = await bench.anEndpoint();
+    const moved = { ...endpoint, url: "https://new.example", ...health };
+    bench.receivers.answer = async ({ url }) => {
+      if (url === moved.url) return answered(200);
+      await bench.storage.webhooks.endpoints.replace(moved);
+      return answered(status);
+    };
+    return moved;
+  }
+
+  test.each([410, 500])(
+    "is not blamed for the %i of the old one, and gets the message there",
+    async (status) => {
+      const moved = await answeredLate(status);
+      const delivery = await bench.aDelivery(moved);
+
+      await bench.send();
+
+      expect(await bench.endpoint(moved)).toEqual(moved);
+      expect(await bench.delivery(delivery)).toMatchObject({ state: "waiting", tries: 1 });
+      await bench.pass(DAY_MS);
+      expect(bench.receivers.posts.at(-1)).toMatchObject({ url: moved.url });
+      expect(await bench.delivery(delivery)).toMatchObject({ state: "delivered", tries: 2 });
+    },
+  );
+
+  test("is not forgiven for the success of the old one", async () => {
+    const moved = await answeredLate(200, { failingSince: bench.clock.now() });
+    const delivery = await bench.aDelivery(moved);
+
+    await bench.send();
+
+    expect(await bench.endpoint(moved)).toEqual(moved);
+    expect(await bench.delivery(delivery)).toMatchObject({ state: "delivered" });
   });
 });
 
