@@ -18,6 +18,12 @@ export class PrismaTeamStore implements TeamStore {
     return row === null ? undefined : teamOf(row);
   }
 
+  async lock(id: TeamId): Promise<void> {
+    await this.#database.query(
+      (client) => client.$queryRaw`SELECT FROM teams WHERE id = ${id}::uuid FOR NO KEY UPDATE`,
+    );
+  }
+
   async list(): Promise<readonly Team[]> {
     const rows = await this.#database.query((client) => client.team.findMany({ orderBy: { id: "asc" } }));
     return rows.map(teamOf);

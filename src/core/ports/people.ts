@@ -7,6 +7,8 @@ import type { Team } from "../people/team.ts";
 
 export interface TeamStore {
   find(id: TeamId): Promise<Team | undefined>;
+  /** Until the transaction ends, whoever else locks the team waits: for what a team may have so many of. */
+  lock(id: TeamId): Promise<void>;
   /** All of the installation, the oldest first. */
   list(): Promise<readonly Team[]>;
   /** Stores a new team, or a team's new name. Throws `Taken` when another has the name. */

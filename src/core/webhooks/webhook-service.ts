@@ -39,11 +39,13 @@ export class WebhookService {
   }
 
   async create(
-    { webhooks }: Storage,
+    { teams, webhooks }: Storage,
     owner: { readonly id: PrincipalId; readonly teamId: TeamId },
     input: WebhookInput,
   ): Promise<RevealedWebhook> {
     this.#requireUrl(input.url);
+    // Counted under a lock, or many at once would each find room for one more.
+    await teams.lock(owner.teamId);
     if ((await webhooks.endpoints.list(owner.teamId)).length >= ENDPOINTS_MAX) throw tooMany();
     const now = this.#parts.clock.now();
     const id = newId(now);

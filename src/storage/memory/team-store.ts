@@ -15,6 +15,9 @@ export class MemoryTeamStore implements TeamStore {
     return this.#database.read(({ teams }) => teams.get(id));
   }
 
+  /** Transactions wait for one another anyway. */
+  async lock(): Promise<void> {}
+
   list(): Promise<readonly Team[]> {
     return this.#database.read(({ teams }) => [...teams.values()]);
   }

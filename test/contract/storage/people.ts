@@ -195,6 +195,23 @@ export function describePeople(bench: () => StorageBench): void {
     });
   });
 
+  describe("teams", () => {
+    it("are locked by one after the other", async () => {
+      const { storage } = bench();
+      const teamId = await aTeam(bench());
+      const append = () =>
+        storage.atomically(async ({ teams }) => {
+          await teams.lock(teamId);
+          const held = (await teams.find(teamId)) ?? raise();
+          await teams.put({ ...held, name: `${held.name}x` });
+        });
+
+      await Promise.all([1, 2, 3, 4, 5].map(append));
+
+      expect((await storage.teams.find(teamId))?.name).toBe(`${teamId}xxxxx`);
+    });
+  });
+
   describe("installations", () => {
     it("are made once, for the first team, and given to another", async () => {
       const { installations } = bench().storage;

@@ -6,6 +6,7 @@ import { FIRST_TEAM } from "../../../src/core/people/team.ts";
 import type { Storage } from "../../../src/core/ports/storage.ts";
 import { Database } from "../../../src/storage/database.ts";
 import { waitFor } from "../../support/wait-for.ts";
+import { anEndpoint } from "../../support/webhook-builders.ts";
 import { type ApiBench, startBench } from "./api-bench.ts";
 import type { Answer } from "./api-caller.ts";
 import { PeopleCaller } from "./people-caller.ts";
@@ -125,6 +126,27 @@ test("an installation that is handed out is not its former team's to change any 
   const [handedOut] = await bench.storage.installations.list(to);
   expect(handedOut).toMatchObject({ id, teamId: to });
   expect(handedOut).not.toHaveProperty("name");
+});
+
+test("of webhooks that are made at once, no more are made than there is room for", async () => {
+  const teamId = await aTeam();
+  const { key } = await aKey({
+    principal_uid: await aPrincipal({ team_uid: teamId, administrator: true }),
+    scopes: ["settings:write"],
+  });
+  for (let index = 0; index < 49; index += 1)
+    await bench.storage.webhooks.endpoints.add(anEndpoint({ teamId }));
+
+  const late = await beside(
+    async ({ teams, webhooks }) => {
+      await teams.lock(teamId);
+      await webhooks.endpoints.add(anEndpoint({ teamId }));
+    },
+    () => ask("/webhooks", { body: { url: "https://receiver.example" }, key }),
+  );
+
+  expect([late.status, late.body.error]).toEqual([400, expect.stringMatching(/at most 50/)]);
+  expect(await bench.storage.webhooks.endpoints.list(teamId)).toHaveLength(50);
 });
 
 async function aTeam(): Promise<TeamId> {
