@@ -1,4 +1,3 @@
-import { setTimeout as pause } from "node:timers/promises";
 import type { Bench, Figure } from "../bench.ts";
 import { residentMebibytes } from "../ground/processor-time.ts";
 import { type Service, startService } from "../ground/service.ts";
@@ -9,8 +8,6 @@ import { slopeOf, spreadOf } from "../statistics.ts";
 const PER_SECOND = 100;
 const CONNECTIONS = 16;
 const SAMPLE_MS = 1_000;
-/** What a start leaves behind is given back when nothing has been asked for a while: only then is a server idle. */
-const QUIET_SECONDS = 40;
 const IDLE_SECONDS = 5;
 /** What grows at first are caches and compiled code. */
 const SETTLING_SHARE = 1 / 3;
@@ -30,8 +27,7 @@ export const memory: Figure = {
     const service = await startService(bench.folder, await bench.postgres.database("memory"));
     bench.undo.defer(() => service.child.stop());
     tell(`P16: memory over ${options.soakSeconds} s`);
-    await pause(QUIET_SECONDS * 1_000);
-    const idle = await watch(service, pause(IDLE_SECONDS * 1_000));
+    const idle = await watch(service, new Promise((resolve) => setTimeout(resolve, IDLE_SECONDS * 1_000)));
     const loaded = await watch(service, bench.load.perform(orderOf(bench, service)));
     const settled = loaded.slice(Math.floor(loaded.length * SETTLING_SHARE));
     const minutes = options.soakSeconds / 60;
