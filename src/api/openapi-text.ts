@@ -8,14 +8,15 @@ the one that it needs.
 \`x-should-retry\` says whether the same request may succeed later, \`Retry-After\` (seconds) and \`retry-after-ms\` when.
 
 **Repeats.** A write under an \`Idempotency-Key\` is done once: the same key with the same body is answered with the first
-answer and \`Idempotent-Replay: true\`; with another body it is refused.
+answer and \`Idempotent-Replay: true\`; with another body it is refused. An answer that shows a secret is given again to the
+very API key that asked first, and to no other of the same principal.
 
 **Limits.** So many requests a minute and so many open streams for each key; \`RateLimit-Policy\` and \`RateLimit\` (and
 \`X-RateLimit-Limit\`, \`-Remaining\`, \`-Reset\` for older clients) say how many and how many are left. They are counted by
 each process of the server for itself, so a server of several processes allows more.
 
 **Growth.** Version 1 only grows: new members, new event kinds and new operations may come at any time. Ignore what you do
-not know. What the server does not know, it ignores too.`;
+not know. What the server does not know, it ignores too, but for a kind of budget: a limit that nobody would keep is refused.`;
 
 /** Operations come under one of these, in this order. */
 export const TAGS: Readonly<Record<string, string>> = {
