@@ -77,8 +77,8 @@ export function listStatement(query: RunQuery, frequentPairs: ReadonlySet<string
   return { text, values, isPlannedAnew: !isEvenlyIndexed(filters) };
 }
 
-/** Whether runs that are updated meanwhile come behind where the walk is, and the walk has to end before them. */
-export function mustEnd({ after, order, sort }: RunQuery): boolean {
+/** Whether a walk begins here that would meet whatever is updated meanwhile: then it has to be known where it ends. */
+export function needsEnd({ after, order, sort }: RunQuery): boolean {
   return after === undefined && sort === "updated_at" && order === "asc";
 }
 
@@ -89,7 +89,7 @@ export function newestStatement({ viewer }: RunQuery): Statement {
   return { text, values };
 }
 
-/** `until`: where the walk ends that begins with this page. */
+/** `until`: where the walk ends that begins with this page. One that goes on ends where it was to end. */
 export function pageOf(
   runs: readonly Run[],
   { after, limit, sort }: RunQuery,

@@ -15,8 +15,8 @@ import {
   findStatement,
   frequentStatement,
   listStatement,
-  mustEnd,
   type NewestUpdate,
+  needsEnd,
   newestStatement,
   pageOf,
   readsOf,
@@ -81,7 +81,7 @@ export class PrismaRunStore implements RunStore {
     const { database } = this.#parts;
     const { metadata } = query.filters;
     // Before the page: what is updated after it was read must be beyond the end.
-    const [end] = mustEnd(query) ? await database.rows<NewestUpdate>(newestStatement(query)) : [];
+    const [end] = needsEnd(query) ? await database.rows<NewestUpdate>(newestStatement(query)) : [];
     const found =
       metadata === undefined ? [] : await database.rows<FrequentPair>(frequentStatement(metadata));
     const frequentPairs = new Set(found.map(({ pair }) => pair));

@@ -23,6 +23,7 @@ const LEASES = {
 /**
  * The row is locked; that the state is still the one decided upon is checked once more, since everything hangs on it:
  * without it there is nothing changed, and no event of it.
+ *
  * An update never goes back, though the clocks of two processes differ: the run would be shown twice to whoever walks
  * through the list.
  */

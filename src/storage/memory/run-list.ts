@@ -8,7 +8,7 @@ import {
   wordsOf,
 } from "../../core/runs/run-query.ts";
 import { isVisible } from "../../core/runs/visibility.ts";
-import { mustEnd, pageOf } from "../run-list.ts";
+import { needsEnd, pageOf } from "../run-list.ts";
 
 export function listRuns(runs: Iterable<Run>, query: RunQuery): RunPage {
   const { after, limit, order, sort } = query;
@@ -19,8 +19,8 @@ export function listRuns(runs: Iterable<Run>, query: RunQuery): RunPage {
   const found = visible
     .filter((run) => isBehind(run) && isBeforeEnd(run) && CHECKS.every((holds) => holds(run, query.filters)))
     .sort((a, b) => sign * compare(positionOf(a, sort), positionOf(b, sort)));
-  const until = mustEnd(query) ? visible.map(updateOf).sort().at(-1) : after?.until;
-  return pageOf(found.slice(0, limit + 1), query, until);
+  const newest = needsEnd(query) ? visible.map(updateOf).sort().at(-1) : undefined;
+  return pageOf(found.slice(0, limit + 1), query, newest);
 }
 
 function updateOf({ updatedAt }: Run): string {
