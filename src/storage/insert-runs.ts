@@ -81,14 +81,6 @@ export function insertsOf(statements: Pick<Statements, "rows">): Together<NewRun
   });
 }
 
-/** Whether `insertRuns` stores all that the new run causes. */
-export function isAllInserted(change: RunChange): boolean {
-  const { artifacts = [], binding, followUps, inputs = [], notices, settlement, takes } = change;
-  const lists = [artifacts, followUps, inputs, notices];
-  const others = [binding, settlement, takes];
-  return lists.every((list) => list.length === 0) && others.every((other) => other === undefined);
-}
-
 /** What the queue would do to store the jobs, not done yet. */
 export async function jobStatements(
   sendJobs: JobSender,

@@ -1,3 +1,4 @@
+import { AppError } from "../core/errors.ts";
 import type { RunId } from "../core/ids.ts";
 import { type RunKey, type RunStore, type RunSubject, Taken } from "../core/ports/storage.ts";
 import type { RunEvent, RunEventKind } from "../core/runs/events.ts";
@@ -5,11 +6,10 @@ import type { Run, RunOrigin } from "../core/runs/run.ts";
 import type { RunChange } from "../core/runs/run-change.ts";
 import type { RunPage, RunQuery } from "../core/runs/run-query.ts";
 import { addNotices, bindThread, rememberAnswer, settleEvent } from "./change-rows.ts";
-import { statementsOf, type Tx } from "./database.ts";
+import { type Statements, statementsOf, type Tx } from "./database.ts";
 import { addFiles } from "./file-store.ts";
 import type { Run as RunRow } from "./generated/client.ts";
-import { insertRuns, insertsOf, isAllInserted, jobStatements, type NewRunRows } from "./insert-runs.ts";
-import { lockRun } from "./lock-run.ts";
+import { insertRuns, insertsOf, jobStatements, type NewRunRows } from "./insert-runs.ts";
 import {
   type FrequentPair,
   findStatement,
@@ -22,6 +22,7 @@ import {
   readsOf,
 } from "./run-list.ts";
 import { eventOf, runOf } from "./run-rows.ts";
+import { lockRun, readSubject, type VersionedSubject } from "./run-subject.ts";
 import type { StoreParts } from "./store-parts.ts";
 import type { Together } from "./together.ts";
 import { updateRun } from "./update-run.ts";
@@ -40,7 +41,7 @@ export class PrismaRunStore implements RunStore {
   async create(origin: RunOrigin, change: RunChange): Promise<Run> {
     const { database, sendJobs } = this.#parts;
     const rows = { origin, change, jobs: await jobStatements(sendJobs, change.jobs) };
-    const isMade = isAllInserted(change)
+    const isMade = isAlone(change)
       ? await this.#inserts.do(rows)
       : await database.transaction(async (tx) => {
           const made = await insertRuns(statementsOf(tx), [rows]);
@@ -52,19 +53,47 @@ export class PrismaRunStore implements RunStore {
     return createdRun(origin, change);
   }
 
-  async change(id: RunId, decide: (subject: RunSubject) => RunChange | undefined): Promise<Run> {
-    const { clock, database } = this.#parts;
-    const { run, change } = await database.transaction(async (tx) => {
-      const statements = statementsOf(tx);
-      const subject = await lockRun(statements, id);
-      const change = decide(subject);
-      if (change === undefined) return { run: subject.run, change };
-      const run = await updateRun(statements, subject.run, change, clock.now());
-      await this.#storeCaused(tx, id, change);
-      return { run, change };
+  /** It is hardly ever changed by somebody else meanwhile; then it is held before the second look. */
+  async change(id: RunId, decide: Decide): Promise<Run> {
+    const { database } = this.#parts;
+    const changed =
+      (await this.#tryChange(database, id, decide)) ??
+      (await database.transaction(async (tx) => {
+        await lockRun(statementsOf(tx), id);
+        return this.#tryChange(statementsOf(tx), id, decide);
+      }));
+    if (changed === undefined) throw new AppError("conflict", "The run has changed meanwhile.");
+    if (changed.by !== undefined) this.#tell(id, changed.by);
+    return changed.run;
+  }
+
+  /** Undefined when the run was changed by somebody else since it was read; then nothing is stored. */
+  async #tryChange(statements: Statements, id: RunId, decide: Decide): Promise<Changed | undefined> {
+    const subject = await readSubject(statements, id);
+    const change = decide(subject);
+    if (change === undefined) return { run: subject.run };
+    const run = await this.#store(statements, subject, change);
+    return run && { run, by: change };
+  }
+
+  async #store(
+    statements: Statements,
+    subject: VersionedSubject,
+    change: RunChange,
+  ): Promise<Run | undefined> {
+    const at = this.#parts.clock.now();
+    const { answer, jobs } = change;
+    if (isAlone(change) && answer === undefined && jobs.length === 0)
+      return updateRun(statements, subject, change, at);
+    return statements.transaction(async (tx) => {
+      const run = await updateRun(statementsOf(tx), subject, change, at);
+      if (run !== undefined) await this.#storeCaused(tx, run.id, change);
+      return run;
     });
-    if (change !== undefined) this.#tell(id, change);
-    return run;
+  }
+
+  look(id: RunId): Promise<RunSubject> {
+    return readSubject(this.#parts.database, id);
   }
 
   async find(key: RunKey): Promise<Run | undefined> {
@@ -121,6 +150,22 @@ export class PrismaRunStore implements RunStore {
   }
 }
 
+type Decide = (subject: RunSubject) => RunChange | undefined;
+
+interface Changed {
+  readonly run: Run;
+  /** Undefined when nothing was to be changed. */
+  readonly by?: RunChange;
+}
+
+/** Whether it is of the run alone: of its row, its log, the answer to who asked, and the jobs. */
+function isAlone(change: RunChange): boolean {
+  const { artifacts = [], binding, followUps, inputs = [], notices, settlement, takes } = change;
+  const lists = [artifacts, followUps, inputs, notices];
+  const others = [binding, settlement, takes];
+  return lists.every((list) => list.length === 0) && others.every((other) => other === undefined);
+}
+
 /** As it would be read back. */
 function createdRun(origin: RunOrigin, { events, progress }: RunChange): Run {
   return { ...origin, ...progress, updatedAt: origin.createdAt, lastSeq: events.length };
@@ -134,6 +179,6 @@ async function addFollowUps(tx: Tx, runId: RunId, { followUps, takes }: RunChang
       data: followUps.map((row, index) => ({ ...row, seq: lastSeq + index + 1 })),
     });
   }
-  if (takes === undefined || takes.ids.length === 0) return;
+  if (takes === undefined) return;
   await tx.followUp.updateMany({ where: { id: { in: [...takes.ids] } }, data: { turn: takes.turn } });
 }

@@ -1,10 +1,10 @@
-import { AppError } from "../core/errors.ts";
 import type { Run } from "../core/runs/run.ts";
 import type { RunChange } from "../core/runs/run-change.ts";
 import type { Statements } from "./database.ts";
 import type { Run as RunRow } from "./generated/client.ts";
 import { RUN_COLUMNS } from "./run-columns.ts";
 import { progressColumns, runOf } from "./run-rows.ts";
+import type { VersionedSubject } from "./run-subject.ts";
 import { columnNames, columnTypes, PROGRESS_TYPES, sentColumns } from "./sent-columns.ts";
 
 const CHANGED = columnNames(PROGRESS_TYPES).map((name) => `${name} = given.${name}`);
@@ -21,8 +21,7 @@ const LEASES = {
 } as const;
 
 /**
- * The row is locked; that the state is still the one decided upon is checked once more, since everything hangs on it:
- * without it there is nothing changed, and no event of it.
+ * Everything hangs on the run being still the one decided upon: otherwise nothing is changed, and there is no event of it.
  *
  * An update never goes back, though the clocks of two processes differ: the run would be shown twice to whoever walks
  * through the list.
@@ -30,12 +29,12 @@ const LEASES = {
 const statement = (lease: keyof typeof LEASES) => `
   WITH given AS MATERIALIZED (
     SELECT * FROM json_to_record($1) AS given (
-      id uuid, decided_upon text, at timestamptz, ${columnTypes(PROGRESS_TYPES)},
+      id uuid, version xid, at timestamptz, ${columnTypes(PROGRESS_TYPES)},
       events jsonb, lease_token uuid, lease_worker text, lease_ms int)),
   changed AS (
     UPDATE runs SET ${[...CHANGED, ...LEASES[lease]].join(", ")},
       updated_at = greatest(runs.updated_at, given.at), last_seq = last_seq + jsonb_array_length(given.events)
-    FROM given WHERE runs.id = given.id AND runs.state = given.decided_upon
+    FROM given WHERE runs.id = given.id AND runs.xmin = given.version
     RETURNING runs.*),
   logged AS (
     INSERT INTO run_events (run_id, seq, turn, kind, body)
@@ -48,18 +47,21 @@ const TEXTS = {
   dropped: statement("dropped"),
 } as const;
 
-/** Stores what has become of a locked run, with its events, as one statement. Returns it as it is now. */
+/**
+ * Stores what has become of a run, with its events, as one statement. Returns it as it is now; undefined, and nothing is
+ * stored, when it is no longer what was decided upon.
+ */
 export async function updateRun(
   statements: Pick<Statements, "rows">,
-  run: Run,
+  { run, version }: VersionedSubject,
   change: RunChange,
   at: Date,
-): Promise<Run> {
+): Promise<Run | undefined> {
   const { events, lease, progress } = change;
   const sent = {
     ...sentColumns(progressColumns(progress)),
     id: run.id,
-    decided_upon: run.state,
+    version,
     at,
     events: events.map(({ turn, body }, index) => ({ seq: run.lastSeq + index + 1, turn, body })),
     lease_token: lease?.token,
@@ -68,6 +70,5 @@ export async function updateRun(
   };
   const text = TEXTS[lease === undefined ? "kept" : lease === null ? "dropped" : "granted"];
   const [row] = await statements.rows<RunRow>({ text, values: [JSON.stringify(sent)] });
-  if (row === undefined) throw new AppError("conflict", "The run has changed meanwhile.");
-  return runOf(row);
+  return row === undefined ? undefined : runOf(row);
 }

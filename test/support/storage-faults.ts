@@ -25,6 +25,7 @@ export class StorageFaults {
       runs: {
         change,
         create: (origin, created) => runs.create(origin, created),
+        look: (id) => (this.isAway ? Promise.reject(away()) : runs.look(id)),
         find: (key) => runs.find(key),
         list: (query) => runs.list(query),
         readEvents: (...args) => runs.readEvents(...args),

@@ -45,15 +45,9 @@ export class LeaseWriter {
 
   /** The run as it stands, with what waits for it. */
   async look(): Promise<RunSubject> {
-    const seen: { subject?: RunSubject } = {};
-    await untilAvailable(this.#clock, () =>
-      this.#runs.change(this.#runId, (subject) => {
-        seen.subject = subject;
-        return undefined;
-      }),
-    );
-    if (seen.subject?.run.lease?.token !== this.#token) throw new LeaseLost();
-    return seen.subject;
+    const subject = await untilAvailable(this.#clock, () => this.#runs.look(this.#runId));
+    if (subject.run.lease?.token !== this.#token) throw new LeaseLost();
+    return subject;
   }
 
   /** Writes wait for one another, so that they are stored in the order in which they were asked for. */

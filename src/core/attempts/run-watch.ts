@@ -74,12 +74,7 @@ export class RunWatch {
   async #lookOnce(): Promise<void> {
     const { log, run, storage } = this.#parts;
     try {
-      const seen: { subject?: RunSubject } = {};
-      await storage.runs.change(run.id, (subject) => {
-        seen.subject = subject;
-        return undefined;
-      });
-      if (seen.subject !== undefined) this.#see(seen.subject);
+      this.#see(await storage.runs.look(run.id));
     } catch (error) {
       log.warn("run.look.failed", { runId: run.id, error: String(error) });
     }

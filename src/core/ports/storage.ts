@@ -83,11 +83,13 @@ export interface RunStore {
   /** Stores a new run with what it causes. Throws `Taken`. */
   create(origin: RunOrigin, change: RunChange): Promise<Run>;
   /**
-   * The only way in which a run changes: locks the run, lets `decide` look at it, stores what it decided.
-   * `decide` may throw (nothing is stored) or return undefined (nothing changes). It may be called again.
+   * The only way in which a run changes: lets `decide` look at it, and stores what it decided if the run is still as it
+   * was then; otherwise `decide` is called again. It may throw (nothing is stored) or return undefined (nothing changes).
    * Throws `resource_not_found` or `Taken`.
    */
   change(id: RunId, decide: (subject: RunSubject) => RunChange | undefined): Promise<Run>;
+  /** What a decision about the run would be shown now. Throws `resource_not_found`. */
+  look(id: RunId): Promise<RunSubject>;
   find(key: RunKey): Promise<Run | undefined>;
   list(query: RunQuery): Promise<RunPage>;
   /** Events of a run with a sequence number above `after`, in order, at most `limit`; of these kinds alone. */
@@ -105,7 +107,7 @@ export type RunKey =
   | { readonly sessionId: string }
   | { readonly conversationId: string };
 
-/** A run as it stands, locked, with what a decision about it needs. */
+/** A run as it stands, with what a decision about it needs. */
 export interface RunSubject {
   readonly run: Run;
   /** Follow-ups that no turn has taken, in their order. */

@@ -124,7 +124,7 @@ export class RunEdit {
     const { taken, waiting } = this.subject;
     const isOpen = this.#progress.turnOpen;
     const turn = isOpen ? this.#progress.turn : this.#progress.turn + 1;
-    this.#takes = { turn, ids: waiting.map(({ id }) => id) };
+    if (waiting.length > 0) this.#takes = { turn, ids: waiting.map(({ id }) => id) };
     this.set({ turn, turnOpen: true, answer: undefined });
     return isOpen ? [...taken, ...waiting] : waiting;
   }

@@ -27,8 +27,7 @@ export class MemoryRunStore implements RunStore {
 
   change(id: RunId, decide: (subject: RunSubject) => RunChange | undefined): Promise<Run> {
     return this.#database.transaction((tx) => {
-      const row = tx.tables.runs.get(id);
-      if (row === undefined) throw new AppError("resource_not_found", "There is no such run.");
+      const row = rowOf(tx.tables, id);
       const change = decide(subjectOf(tx, row));
       if (change === undefined) return row.run;
       const run = {
@@ -39,6 +38,10 @@ export class MemoryRunStore implements RunStore {
       };
       return store(tx, leased({ ...row, run }, change.lease, tx.now), structuredClone(change));
     });
+  }
+
+  look(id: RunId): Promise<RunSubject> {
+    return this.#database.transaction((tx) => subjectOf(tx, rowOf(tx.tables, id)));
   }
 
   find(key: RunKey): Promise<Run | undefined> {
@@ -81,6 +84,12 @@ function laterOf(updatedAt: Date, now: number): Date {
 function listConversation(rows: Iterable<RunRow>, conversationId: string): readonly Run[] {
   const runs = Array.from(rows, ({ run }) => run).filter((run) => run.conversationId === conversationId);
   return runs.sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime() || (a.id < b.id ? -1 : 1));
+}
+
+function rowOf({ runs }: Tables, id: RunId): RunRow {
+  const row = runs.get(id);
+  if (row === undefined) throw new AppError("resource_not_found", "There is no such run.");
+  return row;
 }
 
 function subjectOf({ tables, now }: Tx, { run, leaseUntil }: RunRow): RunSubject {

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import type { RunId } from "../../../src/core/ids.ts";
-import type { RunSubject } from "../../../src/core/ports/storage.ts";
+import type { RunStore, RunSubject } from "../../../src/core/ports/storage.ts";
 import type { RunEventBody } from "../../../src/core/runs/events.ts";
 import type { Run, RunProgress } from "../../../src/core/runs/run.ts";
 import type { RunChange } from "../../../src/core/runs/run-change.ts";
@@ -74,9 +74,11 @@ export function describeChangingRuns(bench: () => StorageBench): void {
     });
 
     it("knows no run of another id", async () => {
-      const changing = bench().storage.runs.change(randomUUID() as RunId, () => undefined);
+      const { runs } = bench().storage;
+      const id = randomUUID() as RunId;
 
-      await expect(changing).rejects.toMatchObject({ code: "resource_not_found" });
+      await expect(runs.change(id, () => undefined)).rejects.toMatchObject({ code: "resource_not_found" });
+      await expect(runs.look(id)).rejects.toMatchObject({ code: "resource_not_found" });
     });
 
     it("lets one change of a run wait for the other: no sequence number is missing or used twice", async () => {
@@ -95,16 +97,15 @@ export function describeChangingRuns(bench: () => StorageBench): void {
     it("shows each decision the state that the one before it stored", async () => {
       const { runs } = bench().storage;
       const run = await aStoredRun(bench());
-      const seen: string[] = [];
       const cancel = () =>
-        runs.change(run.id, (subject) => {
-          seen.push(subject.run.state);
-          return aChange({ ...subject.run, state: "CANCELLED" });
-        });
+        seenWhenStored(runs, run.id, (subject) => ({
+          seen: subject.run.state,
+          change: aChange({ ...subject.run, state: "CANCELLED" }),
+        }));
 
-      await Promise.all([cancel(), cancel(), cancel()]);
+      const seen = await Promise.all([cancel(), cancel(), cancel()]);
 
-      expect(seen).toEqual(["QUEUED", "CANCELLED", "CANCELLED"]);
+      expect(seen.sort()).toEqual(["CANCELLED", "CANCELLED", "QUEUED"]);
     });
   });
 
@@ -149,7 +150,7 @@ export function describeChangingRuns(bench: () => StorageBench): void {
       await hold(bench(), run, ["one"]);
       await hold(bench(), run, ["two", "three"]);
 
-      const { waiting, taken } = await look(bench(), run);
+      const { waiting, taken } = await bench().storage.runs.look(run.id);
 
       expect(waiting.map(({ seq, message }) => [seq, message])).toEqual([
         [1, "one"],
@@ -166,42 +167,43 @@ export function describeChangingRuns(bench: () => StorageBench): void {
 
       await Promise.all(Array.from({ length: 10 }, (_, index) => hold(bench(), run, [String(index)])));
 
-      expect((await look(bench(), run)).waiting.map(({ seq }) => seq)).toEqual(seqsFrom(1, 10));
+      expect((await bench().storage.runs.look(run.id)).waiting.map(({ seq }) => seq)).toEqual(
+        seqsFrom(1, 10),
+      );
     });
 
     it("are shown to each decision, also those that came while it waited for the run", async () => {
       const { runs } = bench().storage;
       const run = await aStoredRun(bench());
-      const seen: number[] = [];
       const add = () =>
-        runs.change(run.id, ({ run: now, waiting }) => {
-          seen.push(waiting.length);
-          return aChange(now, { followUps: [aFollowUp(now)] });
-        });
+        seenWhenStored(runs, run.id, ({ run: now, waiting }) => ({
+          seen: waiting.length,
+          change: aChange(now, { followUps: [aFollowUp(now)] }),
+        }));
 
-      await Promise.all(Array.from({ length: 10 }, add));
+      const seen = await Promise.all(Array.from({ length: 10 }, add));
 
-      expect(seen).toEqual(seqsFrom(0, 9));
+      expect(seen.sort((a, b) => a - b)).toEqual(seqsFrom(0, 9));
     });
 
     it("belong to the turn that took them, and wait no more", async () => {
       const { runs } = bench().storage;
       const run = await aStoredRun(bench());
       await hold(bench(), run, ["one", "two", "three"]);
-      const first = (await look(bench(), run)).waiting.slice(0, 2).map(({ id }) => id);
+      const first = (await bench().storage.runs.look(run.id)).waiting.slice(0, 2).map(({ id }) => id);
 
       await runs.change(run.id, ({ run: now }) =>
         aChange({ ...now, turn: 1 }, { takes: { turn: 1, ids: first } }),
       );
 
-      const { waiting, taken } = await look(bench(), run);
+      const { waiting, taken } = await bench().storage.runs.look(run.id);
       expect(waiting.map(({ message }) => message)).toEqual(["three"]);
       expect(taken.map(({ message, turn }) => [message, turn])).toEqual([
         ["one", 1],
         ["two", 1],
       ]);
       await runs.change(run.id, ({ run: now }) => aChange({ ...now, turn: 2 }));
-      expect((await look(bench(), run)).taken).toEqual([]);
+      expect((await bench().storage.runs.look(run.id)).taken).toEqual([]);
     });
   });
 
@@ -209,7 +211,7 @@ export function describeChangingRuns(bench: () => StorageBench): void {
     const run = await aStoredRun(bench());
     const thread = await aBoundThread(bench(), run);
 
-    expect((await look(bench(), run)).threads).toMatchObject([{ ...thread, runId: run.id }]);
+    expect((await bench().storage.runs.look(run.id)).threads).toMatchObject([{ ...thread, runId: run.id }]);
   });
 }
 
@@ -232,6 +234,22 @@ const PROGRESS: RunProgress = {
   answer: "Done",
 };
 
+/** What a decision saw in the call whose change was stored: the last one. */
+async function seenWhenStored<T>(
+  runs: RunStore,
+  id: RunId,
+  decide: (subject: RunSubject) => { readonly seen: T; readonly change: RunChange },
+): Promise<T> {
+  let last: { readonly seen: T } | undefined;
+  await runs.change(id, (subject) => {
+    const decided = decide(subject);
+    last = decided;
+    return decided.change;
+  });
+  if (last === undefined) throw new Error("The store has not called the decision.");
+  return last.seen;
+}
+
 function noteOf(title: string): RunChange["events"][number] {
   return { turn: 3, body: { kind: "agent.title", title } };
 }
@@ -251,15 +269,4 @@ function seqsFrom(first: number, last: number): number[] {
 async function hold({ storage }: StorageBench, run: Run, messages: readonly string[]): Promise<void> {
   const followUps = messages.map((message) => aFollowUp(run, { message }));
   await storage.runs.change(run.id, (subject) => aChange(subject.run, { followUps }));
-}
-
-async function look({ storage }: StorageBench, run: Run): Promise<RunSubject> {
-  const seen: RunSubject[] = [];
-  await storage.runs.change(run.id, (subject) => {
-    seen.push(subject);
-    return undefined;
-  });
-  const [subject] = seen;
-  if (subject === undefined) throw new Error("The store did not call `decide`.");
-  return subject;
 }

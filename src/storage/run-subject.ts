@@ -1,0 +1,60 @@
+import { AppError } from "../core/errors.ts";
+import type { RunId } from "../core/ids.ts";
+import type { RunSubject } from "../core/ports/storage.ts";
+import type { Statements } from "./database.ts";
+import { type FollowUp, Prisma, type Run, type Thread } from "./generated/client.ts";
+import { RUN_COLUMNS, selected } from "./run-columns.ts";
+import { followUpOf, runOf, threadOf } from "./run-rows.ts";
+
+const LOCK = "SELECT FROM runs WHERE id = $1::uuid FOR UPDATE";
+/** One statement, so that all of it is of one moment. Whatever writes the row gives it another `xmin`. */
+const READ = `
+  SELECT ${RUN_COLUMNS}, xmin::text AS version, coalesce(lease_expires_at < clock_timestamp(), false) AS over,
+    (SELECT json_agg(one ORDER BY seq) FROM (
+      SELECT ${selected(Object.values(Prisma.FollowUpScalarFieldEnum))} FROM follow_ups
+      WHERE run_id = runs.id AND (turn IS NULL OR turn = runs.turn)) AS one) AS "followUps",
+    (SELECT json_agg(one) FROM (
+      SELECT ${selected(Object.values(Prisma.ThreadScalarFieldEnum))} FROM threads
+      WHERE id IN (SELECT thread_id FROM thread_runs WHERE run_id = runs.id)) AS one) AS threads
+  FROM runs WHERE id = $1::uuid`;
+
+/** A run as it stands, with what tells whether it still stands so. */
+export interface VersionedSubject extends RunSubject {
+  readonly version: string;
+}
+
+/** A time in JSON is a text. */
+type Sent<Row> = Omit<Row, "createdAt"> & { readonly createdAt: string };
+interface SubjectRow extends Run {
+  readonly version: string;
+  readonly over: boolean;
+  readonly followUps: readonly Sent<FollowUp>[] | null;
+  readonly threads: readonly Sent<Thread>[] | null;
+}
+
+/** Holds the run for this transaction: until then nobody else changes it. */
+export async function lockRun(statements: Pick<Statements, "rows">, id: RunId): Promise<void> {
+  await statements.rows({ text: LOCK, values: [id] });
+}
+
+/** All that is decided upon. After waiting for a lock it is to be read anew: a statement sees what was when it began. */
+export async function readSubject(
+  statements: Pick<Statements, "rows">,
+  id: RunId,
+): Promise<VersionedSubject> {
+  const [row] = await statements.rows<SubjectRow>({ text: READ, values: [id] });
+  if (row === undefined) throw new AppError("resource_not_found", "There is no such run.");
+  const followUps = (row.followUps ?? []).map((each) => followUpOf(received(each)));
+  return {
+    run: runOf(row),
+    version: row.version,
+    waiting: followUps.filter(({ turn }) => turn === undefined),
+    taken: followUps.filter(({ turn }) => turn !== undefined),
+    threads: (row.threads ?? []).map((each) => threadOf(received(each))),
+    leaseOver: row.over,
+  };
+}
+
+function received<Row extends { readonly createdAt: string }>(row: Row) {
+  return { ...row, createdAt: new Date(row.createdAt) };
+}
