@@ -11,7 +11,7 @@ import { createGitGateway } from "./git/git-gateway.ts";
 import { HeldBytes } from "./held-bytes.ts";
 import { type ListeningPlace, listenOnPort, listenOnSocket } from "./listening-place.ts";
 import { ModelGateway } from "./models/model-gateway.ts";
-import { ownAddresses } from "./own-addresses.ts";
+import { isOwnAddress } from "./own-addresses.ts";
 import { createToolGateway } from "./tools/tool-gateway.ts";
 import { Traffic } from "./traffic.ts";
 import { Upstream } from "./upstream.ts";
@@ -111,7 +111,7 @@ type Admission = Pick<Destinations, "admits">;
 function notThisMachine(destinations: Admission): Admission {
   return {
     admits: (destination) => {
-      const isOwn = ownAddresses().has(destination.address);
+      const isOwn = isOwnAddress(destination.address);
       // Without HTTPS only what the operator allows is left.
       return destinations.admits(isOwn ? { ...destination, isEncrypted: false } : destination);
     },

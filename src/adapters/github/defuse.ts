@@ -109,7 +109,9 @@ function withoutHtml(text: string): string {
 /** An image is fetched when the comment is looked at: what its address says is told to whoever owns it. */
 function withoutImages(text: string): string {
   // Bounded, or a line of a thousand beginnings is looked through a thousand times; the rest loses its `!`.
-  return text.replace(/!\[[^\]\n]{0,300}\]\([^()\n]{0,2000}\)/g, IMAGE_REMOVED).replace(/!+(?=\[)/g, "");
+  return text
+    .replace(/!\[[^\]\n]{0,300}\]\([^()\n]{0,2000}\)/g, IMAGE_REMOVED)
+    .replace(/(?<!!)!+(?=\[)/g, "");
 }
 
 function withoutMentions(text: string): string {

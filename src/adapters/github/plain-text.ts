@@ -1,4 +1,4 @@
-import { stripVTControlCharacters } from "node:util";
+import { withoutTerminalCodes } from "../terminal-codes.ts";
 
 /** Format characters (zero width, direction marks, tags), fillers and variation selectors that can carry hidden text. */
 const INVISIBLE =
@@ -10,7 +10,7 @@ const CONTROL = /[^\P{Cc}\n\t]/gu;
 
 /** The text as a person sees it: no terminal codes, control or invisible characters, no broken surrogates. */
 export function visibleText(text: string): string {
-  return stripVTControlCharacters(text.toWellFormed())
+  return withoutTerminalCodes(text.toWellFormed())
     .replace(/\r\n?|\u2028|\u2029/g, "\n")
     .replace(CONTROL, "")
     .replace(INVISIBLE, "")

@@ -1,4 +1,4 @@
-import { stripVTControlCharacters } from "node:util";
+import { withoutTerminalCodes } from "../terminal-codes.ts";
 
 /** Invisible, and enough for Slack and for people's eyes: `@channel` with it inside reads the same and calls nobody. */
 const BREAK = "\u200B";
@@ -18,7 +18,7 @@ const CONTROLS = /(?![\t\n])\p{Cc}|[\u202A-\u202E\u2066-\u2069]/gu;
  * people, and images become links, so that no client fetches an address of the agent's choice.
  */
 function defuse(text: string): string {
-  return stripVTControlCharacters(text.replaceAll("\r\n", "\n"))
+  return withoutTerminalCodes(text.replaceAll("\r\n", "\n"))
     .replace(CONTROLS, "")
     .replace(CALLING_TAGS, `<${BREAK}`)
     .replace(CALLING_WORDS, `@${BREAK}`)

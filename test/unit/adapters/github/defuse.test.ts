@@ -102,6 +102,7 @@ test.each([
   "\u001B[",
   "` ``",
   "[",
+  "!",
   "\n",
 ])("a megabyte of %j is cut in no time", (piece) => {
   const started = performance.now();

@@ -1,0 +1,29 @@
+import { expect, test } from "vitest";
+import { withoutTerminalCodes } from "../../../src/adapters/terminal-codes.ts";
+
+test.each([
+  ["a colour", "\x1b[31mred\x1b[0m", "red"],
+  ["a colour of many numbers", "\x1b[38;2;1;2;3mred", "red"],
+  ["a link", "\x1b]8;;http://a.example\x07link\x1b]8;;\x07", "link"],
+  ["a title", "\x1b]0;title\x1b\\text", "text"],
+  ["a command of one character", "\x1bMtext", "text"],
+  ["a character set", "\x1b(Btext", "text"],
+  ["codes of one byte", "\x9b1mbold\x9b0m\x9d0;title\x9c", "bold"],
+])("takes away %s", (_name, text, plain) => {
+  expect(withoutTerminalCodes(text)).toBe(plain);
+});
+
+test("what never ends takes nothing along", () => {
+  expect(withoutTerminalCodes("before\x1b]0;after")).toBe("before0;after");
+});
+
+test.each(["\x1b]", "\x1b[", "\x1b[1;", "\x1b]8;;", "\x1b", "\x1b;?", "\x9d", "\x9b"])(
+  "a megabyte of %j is looked through quickly",
+  (piece) => {
+    const started = performance.now();
+
+    withoutTerminalCodes(piece.repeat(1_000_000 / piece.length));
+
+    expect(performance.now() - started).toBeLessThan(1_000);
+  },
+);
