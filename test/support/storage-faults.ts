@@ -16,6 +16,8 @@ export class StorageFaults {
   isAway = false;
   /** Awaited before the next change begins. */
   readonly gates: Promise<void>[] = [];
+  /** Awaited before the answer of the next look is given. */
+  readonly lateLooks: Promise<void>[] = [];
 
   constructor(storage: Storage) {
     const { leases, runs } = storage;
@@ -25,7 +27,7 @@ export class StorageFaults {
       runs: {
         change,
         create: (origin, created) => runs.create(origin, created),
-        look: (id) => (this.isAway ? Promise.reject(away()) : runs.look(id)),
+        look: (id) => this.#look(() => runs.look(id)),
         find: (key) => runs.find(key),
         list: (query) => runs.list(query),
         readEvents: (...args) => runs.readEvents(...args),
@@ -36,6 +38,13 @@ export class StorageFaults {
         listIdle: (host, limit) => leases.listIdle(host, limit),
       },
     };
+  }
+
+  async #look<T>(look: () => Promise<T>): Promise<T> {
+    if (this.isAway) throw away();
+    const seen = await look();
+    await this.lateLooks.shift();
+    return seen;
   }
 
   async #change<T>(change: () => Promise<T>): Promise<T> {

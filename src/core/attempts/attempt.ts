@@ -59,7 +59,7 @@ export class Attempt {
       cancelled: () => breaking.break({ kind: "cancelled" }),
       interrupted: (followUpId) => this.#turns?.interrupted(followUpId),
       steered: (followUps) => this.#turns?.steered(followUps),
-      answered: (answer) => this.#turns?.answered(answer),
+      answered: (permissionId, optionId) => this.#turns?.answered(permissionId, optionId),
     });
   }
 

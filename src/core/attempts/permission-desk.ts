@@ -9,7 +9,7 @@ export class PermissionDesk {
   readonly #clock: Clock;
   readonly #idleMs: number;
   readonly #unanswered: () => void;
-  #waiting: ((optionId: string | null | undefined) => void) | undefined;
+  #waiting: { readonly permissionId: string; answer(optionId: string | null | undefined): void } | undefined;
   #asked: Promise<unknown> = Promise.resolve();
 
   constructor(lease: LeaseWriter, clock: Clock, idleMs: number, unanswered: () => void) {
@@ -25,19 +25,22 @@ export class PermissionDesk {
     return asked;
   }
 
-  /** null: a no to which the agent offers no option. */
-  answered(optionId: string | null): void {
-    this.#waiting?.(optionId);
+  /**
+   * null: a no to which the agent offers no option. An answer may be seen late, when the agent asks the next question
+   * already, and that may have the same options.
+   */
+  answered(permissionId: string, optionId: string | null): void {
+    if (this.#waiting?.permissionId === permissionId) this.#waiting.answer(optionId);
   }
 
   /** Nobody will answer any more: the turn is being cancelled. */
   abandon(): void {
-    this.#waiting?.(undefined);
+    this.#waiting?.answer(undefined);
   }
 
   async #askOne(request: PermissionRequest): Promise<string | undefined> {
     const answer = new Promise<string | null | undefined>((resolve) => {
-      this.#waiting = resolve;
+      this.#waiting = { permissionId: request.permissionId, answer: resolve };
     });
     const { value: isAsked } = await this.#lease.write((edit) => decideQuestion(edit, request));
     if (!isAsked) this.abandon();

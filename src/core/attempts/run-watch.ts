@@ -14,7 +14,7 @@ export interface WatchedChanges {
   interrupted(followUpId: string): void;
   /** Follow-ups that wait and are meant for the turn that runs. Told again each time. */
   steered(followUps: readonly FollowUp[]): void;
-  answered(optionId: string | null): void;
+  answered(permissionId: string, optionId: string | null): void;
 }
 
 /** Three renewals fit into a lease: one may fail without its loss. */
@@ -83,7 +83,8 @@ export class RunWatch {
   #see({ run, waiting }: RunSubject): void {
     if (run.lease?.token !== this.#parts.token) this.#changes.lost();
     else if (!isWorkedOn(run.state)) this.#changes.cancelled();
-    else if (run.permission?.answer !== undefined) this.#changes.answered(run.permission.answer);
+    else if (run.permission?.answer !== undefined)
+      this.#changes.answered(run.permission.permissionId, run.permission.answer);
     else {
       this.#changes.steered(waiting.filter(({ delivery }) => delivery === "steer"));
       this.#seeInterrupt(waiting);

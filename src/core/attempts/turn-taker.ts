@@ -117,8 +117,8 @@ export class TurnTaker {
     }
   }
 
-  answered(optionId: string | null): void {
-    this.#desk.answered(optionId);
+  answered(permissionId: string, optionId: string | null): void {
+    this.#desk.answered(permissionId, optionId);
   }
 
   steered(followUps: readonly FollowUp[]): void {

@@ -75,6 +75,29 @@ describe("a question of the agent", () => {
     expect(await bench.run(run.id)).toMatchObject({ state: "SUCCEEDED" });
   });
 
+  test("is not answered by what was seen late of the one before it", async () => {
+    bench.agents.scripts.push(async (turn) => {
+      await Promise.all([ask(turn, "p1"), ask(turn, "p2")]);
+      return END_TURN;
+    });
+    const run = await aStartedRun();
+    const cleared = Promise.withResolvers<void>();
+    const seen = Promise.withResolvers<void>();
+    bench.faults.gates.push(Promise.resolve(), cleared.promise);
+    await answer(run, "p1", "allow");
+    bench.faults.lateLooks.push(seen.promise);
+    bench.news.tell([`run:${run.id}`]);
+    await quiet();
+    cleared.resolve();
+    await quiet();
+
+    seen.resolve();
+    await quiet();
+
+    expect(answers).toEqual(["allow"]);
+    expect(await bench.run(run.id)).toMatchObject({ state: "BLOCKED", permission: { permissionId: "p2" } });
+  });
+
   test("that nobody answers for long gives the agent up; the run stays blocked", async () => {
     const { id } = await aBlockedRun();
 
