@@ -74,6 +74,7 @@ const variables = z.object({
   ERRAND_MAX_PROMPT_KIB: count(1, 16_384).default(256),
   ERRAND_MAX_TITLE_LENGTH: count(1, TITLE_LENGTH_MAX).default(300),
   ERRAND_MAX_BASE_PROMPT_KIB: count(1, 16_384).default(64),
+  ERRAND_MAX_CONFIG_KIB: count(1, 16_384).default(256),
   ERRAND_MAX_ATTACHMENT_MIB: count(1, 256).default(10),
   ERRAND_MAX_ATTACHMENTS_MIB: count(1, 256).default(20),
   ERRAND_TRUST_PROXY: hops.default(false),
@@ -128,6 +129,7 @@ export interface Config {
     readonly promptBytes: number;
     readonly titleLength: number;
     readonly basePromptBytes: number;
+    readonly configBytes: number;
     readonly attachmentBytes: number;
     readonly attachmentsBytes: number;
   };
@@ -187,6 +189,7 @@ function configOf(given: Variables, env: Env): Omit<Config, "adapters" | "secret
       promptBytes: given.ERRAND_MAX_PROMPT_KIB * KIBIBYTE,
       titleLength: given.ERRAND_MAX_TITLE_LENGTH,
       basePromptBytes: given.ERRAND_MAX_BASE_PROMPT_KIB * KIBIBYTE,
+      configBytes: given.ERRAND_MAX_CONFIG_KIB * KIBIBYTE,
       attachmentBytes: given.ERRAND_MAX_ATTACHMENT_MIB * MEBIBYTE,
       attachmentsBytes: given.ERRAND_MAX_ATTACHMENTS_MIB * MEBIBYTE,
     },

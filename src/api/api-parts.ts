@@ -56,6 +56,7 @@ export interface ApiLimits {
   /** In characters, as people count them. */
   readonly titleLength: number;
   readonly basePromptBytes: number;
+  readonly configBytes: number;
   /** Of one attachment or image, and of all of a request together, decoded. */
   readonly attachmentBytes: number;
   readonly attachmentsBytes: number;
@@ -89,6 +90,7 @@ const DEFAULT_LIMITS: ApiLimits = {
   promptBytes: 256 * 1024,
   titleLength: 300,
   basePromptBytes: 64 * 1024,
+  configBytes: 256 * 1024,
   attachmentBytes: 10 * MEBIBYTE,
   attachmentsBytes: 20 * MEBIBYTE,
   headersTimeoutMs: 10_000,

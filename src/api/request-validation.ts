@@ -30,6 +30,17 @@ export function requireBytes(path: string, text: string | undefined, max: number
   }
 }
 
+/** A configuration is read with its run wherever that is, so it is bounded; its base prompt by itself. */
+export function requireConfigBytes(
+  path: string,
+  config: { readonly base_prompt?: string | undefined } = {},
+  { basePromptBytes, configBytes }: { readonly basePromptBytes: number; readonly configBytes: number },
+): void {
+  const { base_prompt, ...others } = config;
+  requireBytes(`${path}.base_prompt`, base_prompt, basePromptBytes);
+  requireBytes(path, JSON.stringify(others), configBytes);
+}
+
 /** Characters as people count them. */
 export function requireCharacters(path: string, text: string | undefined, max: number): void {
   if (text !== undefined && !hasAtMost(max, text)) {

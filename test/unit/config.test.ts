@@ -152,6 +152,7 @@ describe("the limits", () => {
       promptBytes: 256 * 1_024,
       titleLength: 300,
       basePromptBytes: 64 * 1_024,
+      configBytes: 256 * 1_024,
       attachmentBytes: 10 * 1_024 ** 2,
       attachmentsBytes: 20 * 1_024 ** 2,
     });
@@ -165,6 +166,7 @@ describe("the limits", () => {
       ERRAND_MAX_PROMPT_KIB: "8",
       ERRAND_MAX_TITLE_LENGTH: "600",
       ERRAND_MAX_BASE_PROMPT_KIB: "4",
+      ERRAND_MAX_CONFIG_KIB: "5",
       ERRAND_MAX_ATTACHMENT_MIB: "1",
       ERRAND_MAX_ATTACHMENTS_MIB: "2",
     };
@@ -176,6 +178,7 @@ describe("the limits", () => {
       promptBytes: 8_192,
       titleLength: 600,
       basePromptBytes: 4_096,
+      configBytes: 5_120,
       attachmentBytes: 1_024 ** 2,
       attachmentsBytes: 2 * 1_024 ** 2,
     });
@@ -188,6 +191,7 @@ describe("the limits", () => {
     ["ERRAND_MAX_PROMPT_KIB", "1.5"],
     ["ERRAND_MAX_TITLE_LENGTH", "601"],
     ["ERRAND_MAX_BASE_PROMPT_KIB", "0"],
+    ["ERRAND_MAX_CONFIG_KIB", "0"],
     ["ERRAND_MAX_ATTACHMENT_MIB", "257"],
     ["ERRAND_MAX_ATTACHMENTS_MIB", "0"],
   ])("%s=%s is refused", (name, value) => {

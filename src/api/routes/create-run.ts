@@ -10,7 +10,7 @@ import { type ApiLimits, type ApiParts, limitsOf } from "../api-parts.ts";
 import { viewerOf } from "../auth.ts";
 import { givenFilesOf } from "../given-files.ts";
 import type { Idempotency } from "../idempotency.ts";
-import { requireBytes, requireCharacters } from "../request-validation.ts";
+import { requireBytes, requireCharacters, requireConfigBytes } from "../request-validation.ts";
 import { problems } from "../schemas/problem.ts";
 import { RunAgentRequest, RunAgentResponse } from "../schemas/run-requests.ts";
 import { findContinued } from "./conversations.ts";
@@ -63,7 +63,7 @@ export function createRunRoutes(parts: ApiParts, idempotency: Idempotency): Fast
 function requireTexts({ config, prompt, title }: RunAgentRequest, limits: ApiLimits): void {
   requireBytes("prompt", prompt, limits.promptBytes);
   requireCharacters("title", title, limits.titleLength);
-  requireBytes("config.base_prompt", config?.base_prompt, limits.basePromptBytes);
+  requireConfigBytes("config", config, limits);
 }
 
 async function newRunOf(

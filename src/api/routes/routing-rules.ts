@@ -12,7 +12,7 @@ import type { RunConfig } from "../../core/runs/run.ts";
 import { type ApiParts, limitsOf } from "../api-parts.ts";
 import { viewerOf } from "../auth.ts";
 import type { Idempotency } from "../idempotency.ts";
-import { invalid, requireBytes } from "../request-validation.ts";
+import { invalid, requireConfigBytes } from "../request-validation.ts";
 import { problems } from "../schemas/problem.ts";
 import {
   EvaluateRoutingRequest,
@@ -103,7 +103,7 @@ function readRoutes(parts: ApiParts): FastifyPluginAsyncZod {
       return routingRuleItem(await rules.get(viewerOf(request).teamId, id));
     });
     app.post(`${ROOT}/evaluate`, { schema: EVALUATE, config: { scope: "admin" } }, async (request) => {
-      requireBasePrompt(parts, request.body);
+      requireConfigBytes("config", request.body.config, limitsOf(parts));
       const errand = errandOf(request.body);
       const routing = route(inOrder(await rules.list(viewerOf(request).teamId)), errand);
       return routingResult(routing, routedConfig(errand.config, routing));
@@ -115,7 +115,7 @@ function writeRoutes(parts: ApiParts, idempotency: Idempotency): FastifyPluginAs
   const { clock } = parts;
   return async (app) => {
     app.post(ROOT, { schema: CREATE, config: writing }, async (request, reply) => {
-      requireBasePrompt(parts, request.body);
+      requireConfigBytes("config", request.body.config, limitsOf(parts));
       const rule = { ...newRule(viewerOf(request), clock.now()), ...routingRuleEditOf(request.body) };
       return idempotency.once(request, reply, {
         operation: "routing-rules.create",
@@ -127,7 +127,7 @@ function writeRoutes(parts: ApiParts, idempotency: Idempotency): FastifyPluginAs
       });
     });
     app.put(ONE, { schema: REPLACE, config: writing }, async (request, reply) => {
-      requireBasePrompt(parts, request.body);
+      requireConfigBytes("config", request.body.config, limitsOf(parts));
       const id = requireId(request.params.ruleId, KIND);
       const { teamId } = viewerOf(request);
       return idempotency.once(request, reply, {
@@ -155,10 +155,6 @@ function writeRoutes(parts: ApiParts, idempotency: Idempotency): FastifyPluginAs
       });
     });
   };
-}
-
-function requireBasePrompt(parts: ApiParts, { config }: Pick<RoutingRuleRequest, "config">): void {
-  requireBytes("config.base_prompt", config?.base_prompt, limitsOf(parts).basePromptBytes);
 }
 
 /** One that is somebody's own would be unknown to all others whose requests are routed there. */

@@ -6,7 +6,7 @@ import { ScheduleService } from "../../core/schedules/schedule-service.ts";
 import { type ApiParts, limitsOf } from "../api-parts.ts";
 import { viewerOf } from "../auth.ts";
 import type { Idempotency } from "../idempotency.ts";
-import { requireBytes, requireCharacters } from "../request-validation.ts";
+import { requireBytes, requireCharacters, requireConfigBytes } from "../request-validation.ts";
 import { problems } from "../schemas/problem.ts";
 import {
   ListSchedulesResponse,
@@ -182,9 +182,9 @@ function requireRunnable(
   parts: ApiParts,
   { name, prompt, agent_config: config }: Pick<ScheduleUpdateRequest, "name" | "prompt" | "agent_config">,
 ): void {
-  const { basePromptBytes, promptBytes, titleLength } = limitsOf(parts);
-  requireCharacters("name", name, titleLength);
-  requireBytes("prompt", prompt, promptBytes);
-  requireBytes("agent_config.base_prompt", config?.base_prompt, basePromptBytes);
+  const limits = limitsOf(parts);
+  requireCharacters("name", name, limits.titleLength);
+  requireBytes("prompt", prompt, limits.promptBytes);
+  requireConfigBytes("agent_config", config, limits);
   requireSupportedConfig(config ?? {});
 }

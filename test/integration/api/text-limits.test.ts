@@ -6,14 +6,17 @@ import { call } from "./api-caller.ts";
 const AGENT = "/api/v1/agent";
 const WITHIN = { base_prompt: "é".repeat(8) };
 const BEYOND = { base_prompt: "é".repeat(9) };
+/** 31 and 33 bytes of JSON. */
+const SMALL = { note: "é".repeat(10) };
+const LARGE = { note: "é".repeat(11) };
 const SCHEDULE = { name: "Nightly", cron_schedule: "0 3 * * *", prompt: "x", enabled: true };
 
-describe("the operator's limits of titles and base prompts", () => {
+describe("the operator's limits of titles and configurations", () => {
   let bench: ApiBench;
   let schedule: string;
   let rule: string;
   beforeAll(async () => {
-    bench = await startBench({ limits: { titleLength: 7, basePromptBytes: 16 } });
+    bench = await startBench({ limits: { titleLength: 7, basePromptBytes: 16, configBytes: 32 } });
     schedule = `/schedules/${(await ask("/schedules", SCHEDULE)).body.id}`;
     rule = `/routing-rules/${(await ask("/routing-rules", { name: "rule" })).body.id}`;
   });
@@ -35,13 +38,16 @@ describe("the operator's limits of titles and base prompts", () => {
     ],
     ["/routing-rules", { name: "new", config: WITHIN }, { config: BEYOND }, "config.base_prompt"],
     ["/routing-rules/evaluate", { config: WITHIN }, { config: BEYOND }, "config.base_prompt"],
+    ["/runs", { prompt: "x", config: { ...SMALL, ...WITHIN } }, { config: LARGE }, "config"],
+    ["/schedules", { ...SCHEDULE, agent_config: SMALL }, { agent_config: LARGE }, "agent_config"],
+    ["/routing-rules", { name: "small", config: SMALL }, { config: LARGE }, "config"],
   ])("hold for what is made by %s: %j", async (path, body, longer, member) => {
     const [within, beyond] = [await ask(path, body), await ask(path, { ...body, ...longer })];
 
     expect([200, 201]).toContain(within.status);
     expect([beyond.status, beyond.body.issues]).toEqual([
       400,
-      [{ path: member, message: expect.stringMatching(/^must have at most (7 characters|16 bytes)$/) }],
+      [{ path: member, message: expect.stringMatching(/^must have at most (7 characters|(16|32) bytes)$/) }],
     ]);
   });
 
@@ -50,12 +56,16 @@ describe("the operator's limits of titles and base prompts", () => {
       await ask(schedule, { ...SCHEDULE, name: "Nightly!" }, "PUT"),
       await ask(schedule, { ...SCHEDULE, agent_config: BEYOND }, "PUT"),
       await ask(rule, { name: "rule", config: BEYOND }, "PUT"),
+      await ask(schedule, { ...SCHEDULE, agent_config: LARGE }, "PUT"),
+      await ask(rule, { name: "rule", config: LARGE }, "PUT"),
     ];
 
     expect(answers.map(({ body, status }) => [status, body.issues[0].path])).toEqual([
       [400, "name"],
       [400, "agent_config.base_prompt"],
       [400, "config.base_prompt"],
+      [400, "agent_config"],
+      [400, "config"],
     ]);
   });
 });
