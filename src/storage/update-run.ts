@@ -20,12 +20,11 @@ const LEASES = {
   dropped: ["lease_token = NULL", "lease_worker = NULL", "lease_expires_at = NULL"],
 } as const;
 
-/**
- * Everything hangs on the run being still the one decided upon: otherwise nothing is changed, and there is no event of it.
- *
- * An update never goes back, though the clocks of two processes differ: the run would be shown twice to whoever walks
- * through the list.
- */
+/** Of what has no event, nobody needs to hear. Never back, though the clocks of two processes differ: a walk would show it twice. */
+const UPDATED = `
+  updated_at = CASE WHEN given.events = '[]' THEN runs.updated_at ELSE greatest(runs.updated_at, given.at) END`;
+
+/** Everything hangs on the run being still the one decided upon: otherwise nothing is changed, and there is no event of it. */
 const statement = (lease: keyof typeof LEASES) => `
   WITH given AS MATERIALIZED (
     SELECT * FROM json_to_record($1) AS given (
@@ -33,7 +32,7 @@ const statement = (lease: keyof typeof LEASES) => `
       events jsonb, lease_token uuid, lease_worker text, lease_ms int)),
   changed AS (
     UPDATE runs SET ${[...CHANGED, ...LEASES[lease]].join(", ")},
-      updated_at = greatest(runs.updated_at, given.at), last_seq = last_seq + jsonb_array_length(given.events)
+      ${UPDATED}, last_seq = last_seq + jsonb_array_length(given.events)
     FROM given WHERE runs.id = given.id AND runs.xmin = given.version
     RETURNING runs.*),
   logged AS (

@@ -33,7 +33,7 @@ export class MemoryRunStore implements RunStore {
       const run = {
         ...row.run,
         ...change.progress,
-        updatedAt: laterOf(row.run.updatedAt, tx.now),
+        ...(change.events.length > 0 && { updatedAt: laterOf(row.run.updatedAt, tx.now) }),
         lastSeq: row.run.lastSeq,
       };
       return store(tx, leased({ ...row, run }, change.lease, tx.now), structuredClone(change));

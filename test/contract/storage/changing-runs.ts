@@ -16,11 +16,23 @@ export function describeChangingRuns(bench: () => StorageBench): void {
       await clock.advance(1_000);
 
       const changed = await storage.runs.change(run.id, (subject) =>
-        aChange({ ...subject.run, ...PROGRESS }),
+        aChange({ ...subject.run, ...PROGRESS }, { events: [noteOf("a")] }),
       );
 
       expect(changed).toMatchObject({ ...PROGRESS, updatedAt: clock.now(), createdAt: run.createdAt });
       expect(await storage.runs.find({ id: run.id })).toEqual(changed);
+    });
+
+    it("moves the time of its update with its log alone", async () => {
+      const { clock, storage } = bench();
+      const run = await aStoredRun(bench());
+      await clock.advance(1_000);
+
+      const written = await storage.runs.change(run.id, (subject) =>
+        aChange({ ...subject.run, lastWrite: randomUUID() }),
+      );
+
+      expect(written.updatedAt).toEqual(run.updatedAt);
     });
 
     it("takes away what is undefined", async () => {

@@ -127,7 +127,8 @@ async function store(
 async function touch({ bench }: Place, run: Run | undefined): Promise<void> {
   if (run === undefined) return;
   await bench.clock.advance(1);
-  await bench.storage.runs.change(run.id, (subject) => aChange(subject.run));
+  const event = { turn: 0, body: { kind: "agent.title", title: "touched" } } as const;
+  await bench.storage.runs.change(run.id, (subject) => aChange(subject.run, { events: [event] }));
 }
 
 async function walk(

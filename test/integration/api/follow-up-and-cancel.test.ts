@@ -147,6 +147,17 @@ describe("a cancel", () => {
     expect(kinds).toEqual(["run.created", "run.state"]);
   });
 
+  test("again is no change: the run is not updated", async () => {
+    const id = await createRun(bench);
+    const cancel = () => call(bench, `${RUNS}/${id}/cancel`, { method: "POST" });
+    await cancel();
+    const { body: cancelled } = await call(bench, `${RUNS}/${id}`);
+
+    await cancel();
+
+    expect((await call(bench, `${RUNS}/${id}`)).body).toEqual(cancelled);
+  });
+
   test("works under its old address, with an empty object too", async () => {
     const id = await createRun(bench);
 
