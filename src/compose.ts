@@ -74,9 +74,12 @@ export interface Parts {
   readonly skills: SkillCatalogue;
 }
 
-/** The queue's own supervision and its jobs; the rest of the connections are for requests. */
+/** For the queue's own supervision and its jobs. */
 const QUEUE_CONNECTIONS = 4;
 const BLOB_LINK = { maxConnections: 2, statementMs: 60_000 } as const;
+const NEWS_CONNECTIONS = 1;
+/** What a process opens besides `ERRAND_DATABASE_CONNECTIONS`. */
+export const CONNECTIONS_BESIDES = QUEUE_CONNECTIONS + BLOB_LINK.maxConnections + NEWS_CONNECTIONS;
 
 /** The only place where parts are put together. Nothing is started here. */
 export async function compose(grounds: Grounds): Promise<Parts> {

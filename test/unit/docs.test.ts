@@ -1,6 +1,8 @@
 import { access, readdir, readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
+import { CONNECTIONS_BESIDES } from "../../src/compose.ts";
+import { readConfig } from "../../src/config.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
 const CONFIGS = [
@@ -12,6 +14,9 @@ const CONFIGS = [
   "src/adapters/slack/config.ts",
   "src/adapters/github/config.ts",
 ];
+
+/** Of a PostgreSQL with its own settings: max_connections without superuser_reserved_connections. */
+const SERVER_CONNECTIONS = 100 - 3;
 
 const read = (file: string): Promise<string> => readFile(join(ROOT, file), "utf8");
 const exists = (file: string): Promise<boolean> =>
@@ -86,5 +91,16 @@ describe("the docs", () => {
     const documented = rows.flatMap((cell) => Array.from(cell.matchAll(/`([A-Z_]+)`/g), ([, name]) => name));
 
     expect(documented.toSorted()).toEqual(declared.toSorted());
+  });
+
+  test("count the connections of a process, and the processes that a server has enough for", async () => {
+    const enoughFor = Math.floor(
+      SERVER_CONNECTIONS / (readConfig({}).databaseConnections + CONNECTIONS_BESIDES),
+    );
+
+    const operations = await read("docs/operations.md");
+    expect(operations).toContain(`\`ERRAND_DATABASE_CONNECTIONS\` + ${CONNECTIONS_BESIDES}.`);
+    expect(operations).toContain(`is enough for ${enoughFor} processes with ours.`);
+    expect(await read("README.md")).toContain(`the process takes ${CONNECTIONS_BESIDES} more `);
   });
 });
