@@ -31,6 +31,13 @@ async function listPages(): Promise<readonly string[]> {
   return ["README.md", "CONTRIBUTING.md", ...pages];
 }
 
+/** All that the service is made of, but what was generated. */
+async function readSource(): Promise<string> {
+  const names = await readdir(join(ROOT, "src"), { recursive: true });
+  const ours = names.filter((name) => /\.(ts|js|mjs)$/.test(name) && !name.startsWith("storage/generated/"));
+  return (await Promise.all(ours.map((name) => read(`src/${name}`)))).join("\n");
+}
+
 /** A name that is merely imported or used has moved elsewhere. */
 function declares(text: string, name: string): boolean {
   const parameters = "\\((?:[^()]|\\([^()]*\\))*\\)";
@@ -42,6 +49,12 @@ function declares(text: string, name: string): boolean {
     `^\\s+(?:readonly )?${name}\\s*(?::|=|: [^=\\n]+=)\\s*(?:async )?\\(`,
   ];
   return forms.some((form) => new RegExp(form, "m").test(text));
+}
+
+const MESSAGE = /"([a-z_]+(?:\.[a-z_]+)+)"/g;
+
+function namesIn(text: string): readonly string[] {
+  return Array.from(text.matchAll(/`([a-z_]+(?:\.[a-z_]+)+)`/g), ([, name = ""]) => name);
 }
 
 describe("the docs", () => {
@@ -91,6 +104,28 @@ describe("the docs", () => {
     const documented = rows.flatMap((cell) => Array.from(cell.matchAll(/`([A-Z_]+)`/g), ([, name]) => name));
 
     expect(documented.toSorted()).toEqual(declared.toSorted());
+  });
+
+  test("tell what to watch: each warning and error at its level, and nothing that is not logged", async () => {
+    const source = await readSource();
+    const calls = source.matchAll(/[.#](warn|error)(\((?:[^()]|\([^()]*\))*\))/g);
+    const logged = Array.from(calls, ([, level, given = ""]) =>
+      Array.from(given.matchAll(MESSAGE), ([, message]) => `${message}: ${level}`),
+    );
+    const section = (await read("docs/operations.md")).split("## What to watch")[1]?.split("\n## ")[0] ?? "";
+    const rows = Array.from(section.matchAll(/^\| ([^|]+) \| (\w*) *\|/gm));
+    const told = rows.flatMap(([, cell = "", level]) => namesIn(cell).map((name) => `${name}: ${level}`));
+
+    expect(logged.flat().filter((message) => !told.includes(message))).toEqual([]);
+    expect(namesIn(section).filter((name) => !source.includes(`"${name}"`))).toEqual([]);
+  });
+
+  test("tell how long an agent may take to start", async () => {
+    const [, ms = ""] = /START_TIMEOUT_MS = ([\d_]+)/.exec(await read("src/agents/acp/acp-runner.ts")) ?? [];
+    const seconds = Number(ms.replaceAll("_", "")) / 1_000;
+
+    expect(await read("docs/operations.md")).toMatch(new RegExp(`\\| an agent's start +\\| ${seconds} s `));
+    expect(await read("src/agents/acp/README.md")).toContain(`${seconds} s to start`);
   });
 
   test("count the connections of a process, and the processes that a server has enough for", async () => {
