@@ -15,6 +15,13 @@ const CONFIGS = [
   "src/adapters/github/config.ts",
 ];
 
+/** Said by the image; files that only a mount would bring; for daemons that a worker in a container cannot use. */
+const NOT_IN_COMPOSE = [
+  ...["ERRAND_HOST", "ERRAND_PORT", "ERRAND_DATA_DIR"],
+  ...["ERRAND_TLS_CERT", "ERRAND_TLS_KEY"],
+  ...["ERRAND_DOCKER", "ERRAND_DOCKER_IMAGE"],
+];
+
 /** Of a PostgreSQL with its own settings: max_connections without superuser_reserved_connections. */
 const SERVER_CONNECTIONS = 100 - 3;
 
@@ -29,6 +36,13 @@ async function listPages(): Promise<readonly string[]> {
   const names = await readdir(join(ROOT, "docs"), { recursive: true });
   const pages = names.filter((name) => name.endsWith(".md")).map((name) => `docs/${name}`);
   return ["README.md", "CONTRIBUTING.md", ...pages];
+}
+
+/** Of the README's table. */
+async function documentedVariables(): Promise<readonly string[]> {
+  const table = (await read("README.md")).split("## Variables")[1]?.split("\n## ")[0] ?? "";
+  const rows = Array.from(table.matchAll(/^\| ([^|]+) \|/gm), ([, cell = ""]) => cell);
+  return rows.flatMap((cell) => Array.from(cell.matchAll(/`([A-Z_]+)`/g), ([, name = ""]) => name));
 }
 
 /** All that the service is made of, but what was generated. */
@@ -99,11 +113,16 @@ describe("the docs", () => {
     const declared = texts.flatMap((text) =>
       Array.from(text.matchAll(/^ {2}([A-Z][A-Z_]+):(?! ")/gm), ([, name]) => name),
     );
-    const table = (await read("README.md")).split("## Variables")[1]?.split("\n## ")[0] ?? "";
-    const rows = Array.from(table.matchAll(/^\| ([^|]+) \|/gm), ([, cell = ""]) => cell);
-    const documented = rows.flatMap((cell) => Array.from(cell.matchAll(/`([A-Z_]+)`/g), ([, name]) => name));
 
-    expect(documented.toSorted()).toEqual(declared.toSorted());
+    expect((await documentedVariables()).toSorted()).toEqual(declared.toSorted());
+  });
+
+  test("list no variable that docker-compose.yml keeps back, but for the named ones", async () => {
+    const text = await read("docker-compose.yml");
+    const handedOn = new Set(Array.from(text.matchAll(/^ +([A-Z][A-Z_]+):/gm), ([, name = ""]) => name));
+    const ours = [...handedOn].filter((name) => !name.startsWith("POSTGRES_"));
+
+    expect([...ours, ...NOT_IN_COMPOSE].toSorted()).toEqual((await documentedVariables()).toSorted());
   });
 
   test("tell what to watch: each warning and error at its level, and nothing that is not logged", async () => {
