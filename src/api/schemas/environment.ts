@@ -91,8 +91,8 @@ const LastTask = z.object({
   prompt: z.string().describe("What was asked for."),
   state: RunState,
   created_at: Timestamp.describe("When the run was accepted."),
-  updated_at: Timestamp.describe("When its state changed last."),
-  started_at: Timestamp.optional().describe("When a worker first took it."),
+  updated_at: Timestamp.describe("When it changed last, by a new event too."),
+  started_at: Timestamp.optional().describe("When its agent first took the prompt."),
 });
 
 export const EnvironmentItem = z

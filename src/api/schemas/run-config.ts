@@ -82,7 +82,12 @@ export const AmbientAgentConfig = z
       .describe(
         "The model, as the agent names it. One that it does not know is told in the log, and its own choice taken.",
       ),
-    base_prompt: z.string().optional().describe("Stands before the prompt of every turn."),
+    base_prompt: z
+      .string()
+      .optional()
+      .describe(
+        "Instructions for the whole session, given to the agent with its start or ahead of its first prompt.",
+      ),
     environment_id: z
       .string()
       .optional()

@@ -52,8 +52,14 @@ export const Scope = z.object({
 });
 
 const RequestUsage = z.object({
-  total_tokens: z.int().optional().describe("In and out, of all turns, as far as the agent told."),
-  inference_cost_usd: z.number().optional().describe("As the agent reckoned it, where it did."),
+  total_tokens: z
+    .int()
+    .optional()
+    .describe("In and out, of all turns, as the agent told or the gateway counted, whichever is more."),
+  inference_cost_usd: z
+    .number()
+    .optional()
+    .describe("As the agent or the price list reckons it, whichever is more; absent where neither does."),
 });
 
 const RunSkill = z.object({
@@ -83,7 +89,7 @@ export const RunItem = z
     prompt: z.string().describe("What was asked for at the start."),
     state: RunState,
     created_at: Timestamp.describe("When the run was accepted."),
-    updated_at: Timestamp.describe("When its state changed last."),
+    updated_at: Timestamp.describe("When it changed last, by a new event too."),
     is_sandbox_running: z
       .boolean()
       .describe("Whether a worker holds the run; true until its processes are gone."),
@@ -105,7 +111,7 @@ export const RunItem = z
     approval: RunApproval.optional().describe("Whose approval it needs before it begins, or needed."),
     parent_run_id: z.uuid().optional().describe("The run that this one belongs to."),
     metadata: z.record(z.string(), z.string()).optional().describe("As it was given at the start."),
-    request_usage: RequestUsage.optional().describe("What the run took of a model, once its agent told."),
+    request_usage: RequestUsage.optional().describe("What the run took of a model, once any of it is known."),
     scope: Scope.optional().describe("Who sees the run."),
     execution_location: z
       .enum(["LOCAL", "REMOTE"])

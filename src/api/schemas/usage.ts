@@ -34,8 +34,8 @@ const UsageItem = z
     succeeded: z.int().describe("Of them, how many are SUCCEEDED now."),
     failed: z.int().describe("Of them, how many are FAILED or ERROR now."),
     run_seconds: z.number().describe("The sum of their `run_time`."),
-    total_tokens: z.number().describe("As far as their agents told."),
-    inference_cost_usd: z.number().describe("As far as their agents told."),
+    total_tokens: z.number().describe("The sum of what each run tells in `request_usage`."),
+    inference_cost_usd: z.number().describe("The same; runs of unknown cost count as nothing."),
   })
   .meta({ id: "UsageRow", description: "What some runs add up to.", examples: [EXAMPLE] });
 

@@ -124,7 +124,7 @@ export interface RunProgress {
   readonly lastWrite?: string;
   /** Whose yes the run needs before it begins, and what became of it. */
   readonly approval?: Approval;
-  /** Of all turns so far, as far as the agent told. */
+  /** Of all turns so far; of what agent and gateway tell, the larger. */
   readonly totalTokens: number;
   readonly costUsd?: number;
   /** Of what it has made so far; absent when that is nothing. */
