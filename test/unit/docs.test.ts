@@ -3,6 +3,7 @@ import { join, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
 import { CONNECTIONS_BESIDES } from "../../src/compose.ts";
 import { readConfig } from "../../src/config.ts";
+import { JOB_KINDS } from "../../src/core/ports/queue.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
 const CONFIGS = [
@@ -145,6 +146,12 @@ describe("the docs", () => {
 
     expect(await read("docs/operations.md")).toMatch(new RegExp(`\\| an agent's start +\\| ${seconds} s `));
     expect(await read("src/agents/acp/README.md")).toContain(`${seconds} s to start`);
+  });
+
+  test("name all kinds of jobs", async () => {
+    const kinds = JOB_KINDS.map((kind) => `\`${kind}\``).join(", ");
+
+    expect(await read("docs/decisions/0006-jobs-and-lanes.md")).toContain(`nothing but a kind (${kinds})`);
   });
 
   test("count the connections of a process, and the processes that a server has enough for", async () => {
