@@ -15,7 +15,7 @@ export const POLICIES_TOPIC = "policies";
 
 /** Who may do what from where. What no policy matches is allowed. */
 export interface Policy extends Rule {
-  /** `require_approval` is about new runs alone: they wait for an administrator before they begin. */
+  /** `require_approval` is about new runs alone: they wait for approval before they begin. */
   readonly effect: PolicyEffect;
   readonly match: PolicyMatch;
   /** Said to whoever is refused, or has to wait. */

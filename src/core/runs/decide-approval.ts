@@ -13,7 +13,7 @@ export interface ApprovalDecision {
 
 /** What a run that waits for approval shows, and tells in its threads. */
 export function waitsFor({ reason }: Approval): StatusMessage {
-  return { message: `Waits for an administrator's approval. ${reason}` };
+  return { message: `Waits for approval. ${reason}` };
 }
 
 /** Whether the run may not begin, nor be taken up again, before somebody approves it. */

@@ -146,7 +146,7 @@ export interface Run extends RunOrigin, RunProgress {
   readonly lastSeq: number;
 }
 
-/** A policy asks an administrator before the run begins. */
+/** A policy asks somebody who may approve before the run begins. */
 export interface Approval {
   readonly policyId: string;
   readonly reason: string;

@@ -37,7 +37,7 @@ describe("a run that waits for approval", () => {
       state: "BLOCKED",
       is_sandbox_running: false,
       approval: { reason: "Costs." },
-      status_message: { message: "Waits for an administrator's approval. Costs." },
+      status_message: { message: "Waits for approval. Costs." },
     });
     expect(body.approval).not.toHaveProperty("approved");
   });

@@ -57,9 +57,9 @@ describe("the comment for a notice", () => {
   });
 
   test("says of a run that waits for approval that nothing said here approves it", () => {
-    const body = bodyOf(aCard({ state: "BLOCKED", message: "Waits for an administrator's approval." }));
+    const body = bodyOf(aCard({ state: "BLOCKED", message: "Waits for approval." }));
 
-    expect(body).toMatch(/\*\*Waiting for approval\*\*[\s\S]*> Waits for an administrator/);
+    expect(body).toMatch(/\*\*Waiting for approval\*\*[\s\S]*> Waits for approval/);
     expect(body).not.toContain("@errand allow");
     expect(body).toContain("`@errand stop`");
   });

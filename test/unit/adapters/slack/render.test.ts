@@ -98,7 +98,7 @@ test("a question with many options keeps room for Cancel", () => {
 });
 
 test("a run that waits for approval says so, and can only be cancelled", () => {
-  const message = "Waits for an administrator's approval.";
+  const message = "Waits for approval.";
 
   const { blocks, text } = render({
     kind: "card",

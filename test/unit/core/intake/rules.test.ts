@@ -65,16 +65,14 @@ describe("a message that a policy forbids", () => {
   });
 });
 
-test("a request that needs approval says in the thread for whom it waits, and is followed up meanwhile", async () => {
+test("a request that needs approval says in the thread what it waits for, and is followed up meanwhile", async () => {
   await forbid({ effect: "require_approval", reason: "It costs." });
 
   expect(await bench.receive({})).toBe("run_created");
   expect(await bench.receive({ text: "yes", addressed: "reply" })).toBe("follow_up");
 
   expect(await bench.currentRun()).toMatchObject({ state: "BLOCKED", approval: { reason: "It costs." } });
-  expect(bench.cardsShown()).toMatchObject([
-    { state: "BLOCKED", message: "Waits for an administrator's approval. It costs." },
-  ]);
+  expect(bench.cardsShown()).toMatchObject([{ state: "BLOCKED", message: "Waits for approval. It costs." }]);
   expect(bench.cardsShown()[0]).not.toHaveProperty("question");
 });
 

@@ -13,14 +13,14 @@ const APPROVAL: Approval = { policyId: "p1", reason: "Production needs a second 
 const WAITING = { state: "BLOCKED", approval: APPROVAL } as const;
 
 describe("a new run that needs approval", () => {
-  test("is blocked from the start, says for whom it waits, and has no job", () => {
+  test("is blocked from the start, says what it waits for, and has no job", () => {
     const { run } = freshSubject(anOrigin(), APPROVAL);
     const edit = anEdit(run);
 
     edit.begin();
 
     const change = edit.done();
-    const message = "Waits for an administrator's approval. Production needs a second look.";
+    const message = "Waits for approval. Production needs a second look.";
     expect(change.progress).toMatchObject({ ...WAITING, statusMessage: { message } });
     expect(change.events.map(({ body }) => body)).toEqual([
       { kind: "run.created", state: "BLOCKED" },
