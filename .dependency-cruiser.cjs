@@ -106,7 +106,7 @@ module.exports = {
     {
       name: "wiring-by-hand",
       comment:
-        "Only compose.ts, compose-doctor.ts, start.ts, serve.ts and main.js see the parts. config.ts reads the names of adapters and sandboxes.",
+        "Only compose*.ts, start.ts, serve.ts and main.js see the parts. config.ts and its like read the names of adapters, agents and sandboxes.",
       severity: "error",
       from: { path: "^src/[^/]+$", pathNot: WIRING },
       to: {

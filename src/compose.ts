@@ -81,7 +81,7 @@ const NEWS_CONNECTIONS = 1;
 /** What a process opens besides `ERRAND_DATABASE_CONNECTIONS`. */
 export const CONNECTIONS_BESIDES = QUEUE_CONNECTIONS + BLOB_LINK.maxConnections + NEWS_CONNECTIONS;
 
-/** The only place where parts are put together. Nothing is started here. */
+/** Here and in `compose-*.ts` parts are put together, and nowhere else. Nothing is started. */
 export async function compose(grounds: Grounds): Promise<Parts> {
   const { config, databaseUrl: url, logger, publicUrl } = grounds;
   const log = plainLog(logger);

@@ -39,9 +39,13 @@ async function listPages(): Promise<readonly string[]> {
   return ["README.md", "CONTRIBUTING.md", ...pages];
 }
 
+function sectionOf(page: string, title: string): string {
+  return page.split(`\n## ${title}\n`)[1]?.split("\n## ")[0] ?? "";
+}
+
 /** Of the README's table. */
 async function documentedVariables(): Promise<readonly string[]> {
-  const table = (await read("README.md")).split("## Variables")[1]?.split("\n## ")[0] ?? "";
+  const table = sectionOf(await read("README.md"), "Variables");
   const rows = Array.from(table.matchAll(/^\| ([^|]+) \|/gm), ([, cell = ""]) => cell);
   return rows.flatMap((cell) => Array.from(cell.matchAll(/`([A-Z_]+)`/g), ([, name = ""]) => name));
 }
@@ -108,6 +112,22 @@ describe("the docs", () => {
     expect(missing).toEqual([]);
   });
 
+  test("name each file that a part knows of another", async () => {
+    const [, rules = ""] = (await read(".dependency-cruiser.cjs")).split("forbidden:");
+    const known = rules.split("strangers(")[0]?.match(/src\/[\w/-]+\.ts/g) ?? [];
+    const section = sectionOf(await read("docs/architecture.md"), "Who may import whom");
+
+    expect(known).not.toEqual([]);
+    expect(known.filter((file) => !section.includes(`\`${file}\``))).toEqual([]);
+  });
+
+  test("name each file of ours that declares variables", async () => {
+    const [, paragraph = ""] = (await read("docs/architecture.md")).split("**A variable.**");
+    const ours = CONFIGS.filter((file) => !file.startsWith("src/adapters/"));
+
+    expect(ours.filter((file) => !paragraph.includes(`\`${file}\``))).toEqual([]);
+  });
+
   test("list exactly the variables that are read", async () => {
     const texts = await Promise.all(CONFIGS.map(read));
     // A member of a schema; the variables that are only named to be refused have a text behind their colon.
@@ -132,7 +152,7 @@ describe("the docs", () => {
     const logged = Array.from(calls, ([, level, given = ""]) =>
       Array.from(given.matchAll(MESSAGE), ([, message]) => `${message}: ${level}`),
     );
-    const section = (await read("docs/operations.md")).split("## What to watch")[1]?.split("\n## ")[0] ?? "";
+    const section = sectionOf(await read("docs/operations.md"), "What to watch");
     const rows = Array.from(section.matchAll(/^\| ([^|]+) \| (\w*) *\|/gm));
     const told = rows.flatMap(([, cell = "", level]) => namesIn(cell).map((name) => `${name}: ${level}`));
 
