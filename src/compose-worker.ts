@@ -132,7 +132,7 @@ function gatewaysOf(
 
 function composeScheduler({ logger, publicUrl }: Grounds, { runs, storage }: Parts): Scheduler {
   const linkOf = (id: string) => `${publicUrl()}/api/v1/agent/schedules/${id}`;
-  return new Scheduler({ storage, runs, clock: systemClock, nextDue, linkOf, log: plainLog(logger) });
+  return new Scheduler({ storage, runs, nextDue, linkOf, log: plainLog(logger) });
 }
 
 function composeWebhooks({ knownSecrets: { redact }, logger }: Grounds, parts: Parts): WebhookWorkerParts {

@@ -2,6 +2,8 @@ import type { DueSchedule, DueSchedules } from "../core/ports/schedules.ts";
 import { scheduleOf } from "./schedule-rows.ts";
 import type { StoreParts } from "./store-parts.ts";
 
+const NOW = "SELECT clock_timestamp() AS now";
+
 export class PrismaDueSchedules implements DueSchedules {
   readonly #parts: StoreParts;
 
@@ -9,14 +11,20 @@ export class PrismaDueSchedules implements DueSchedules {
     this.#parts = parts;
   }
 
+  async now(): Promise<Date> {
+    const [clock] = await this.#parts.database.rows<{ now: Date }>({ text: NOW, values: [] });
+    if (clock === undefined) throw new Error("The database told no time.");
+    return clock.now;
+  }
+
   async lock(id: string): Promise<DueSchedule | undefined> {
     return this.#parts.database.transaction(async (tx) => {
-      const [locked] = await tx.$queryRaw<{ due: boolean }[]>`
-        SELECT coalesce(next_run_at <= clock_timestamp(), false) AS due
-        FROM schedules WHERE id = ${id}::uuid FOR UPDATE`;
+      const [locked] = await tx.$queryRaw<{ now: Date; due: boolean }[]>`
+        SELECT now, coalesce(next_run_at <= now, false) AS due
+        FROM schedules, clock_timestamp() AS now WHERE id = ${id}::uuid FOR UPDATE OF schedules`;
       if (locked === undefined) return undefined;
       const row = await tx.schedule.findUniqueOrThrow({ where: { id } });
-      return { schedule: scheduleOf(row), isDue: locked.due };
+      return { schedule: scheduleOf(row), now: locked.now, isDue: locked.due };
     });
   }
 

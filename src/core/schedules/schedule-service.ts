@@ -4,6 +4,7 @@ import { newId, type PrincipalId } from "../ids.ts";
 import type { Viewer } from "../people/principal.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { NextDue } from "../ports/cron.ts";
+import type { DueSchedule } from "../ports/schedules.ts";
 import type { Storage } from "../ports/storage.ts";
 import { isScheduleVisible, type Schedule, timed } from "./schedule.ts";
 
@@ -36,20 +37,21 @@ export class ScheduleService {
   }
 
   async create(viewer: Viewer, wanted: NewSchedule): Promise<Schedule> {
-    const { clock, storage } = this.#parts;
+    const { clock, nextDue, storage } = this.#parts;
     const now = clock.now();
-    this.#requireDue(wanted.cron, now);
+    const due = { now: await storage.dueSchedules.now(), nextDue };
+    this.#requireDue(wanted.cron, due.now);
     const whose = { teamId: viewer.teamId, creatorId: viewer.id, lastEditorId: viewer.id };
     const made = { id: newId(now), ...whose, ...wanted, createdAt: now, updatedAt: now };
     await this.#requireEnvironment(made);
-    const schedule = timed(made, undefined, { now, nextDue: this.#parts.nextDue });
+    const schedule = timed(made, undefined, due);
     await storage.schedules.add(schedule);
     await this.#ring(schedule);
     return schedule;
   }
 
   async replace(viewer: Viewer, id: string, edit: ScheduleEdit): Promise<Schedule> {
-    this.#requireDue(edit.cron, this.#parts.clock.now());
+    this.#requireDue(edit.cron, await this.#parts.storage.dueSchedules.now());
     return this.#edit(viewer, id, edit);
   }
 
@@ -62,18 +64,17 @@ export class ScheduleService {
   }
 
   async remove(viewer: Viewer, id: string): Promise<void> {
-    const { teamId } = await this.#lock(viewer, id);
-    await this.#parts.storage.schedules.remove(teamId, id);
+    const { schedule } = await this.#lock(viewer, id);
+    await this.#parts.storage.schedules.remove(schedule.teamId, id);
   }
 
   async #edit(viewer: Viewer, id: string, edit: Partial<ScheduleEdit>): Promise<Schedule> {
     const { clock, nextDue, storage } = this.#parts;
-    const before = await this.#lock(viewer, id);
-    const now = clock.now();
+    const { now, schedule: before } = await this.#lock(viewer, id);
     const wanted = { ...before, ...edit };
     if (isSame(wanted, before)) return before;
     if (edit.config !== undefined) await this.#requireEnvironment(wanted);
-    const edited = { ...wanted, lastEditorId: viewer.id, updatedAt: now };
+    const edited = { ...wanted, lastEditorId: viewer.id, updatedAt: clock.now() };
     const schedule = timed(edited, before, { now, nextDue });
     await storage.schedules.replace(schedule);
     await this.#ring(schedule);
@@ -81,10 +82,10 @@ export class ScheduleService {
   }
 
   /** Its runs are its creator's, with the creator's secrets: nobody but administrators changes another's. */
-  async #lock(viewer: Viewer, id: string): Promise<Schedule> {
-    const schedule = (await this.#parts.storage.dueSchedules.lock(id))?.schedule;
-    if (schedule === undefined || !isScheduleVisible(schedule, viewer)) throw unknown();
-    if (mayChange(schedule.creatorId, viewer)) return schedule;
+  async #lock(viewer: Viewer, id: string): Promise<DueSchedule> {
+    const locked = await this.#parts.storage.dueSchedules.lock(id);
+    if (locked === undefined || !isScheduleVisible(locked.schedule, viewer)) throw unknown();
+    if (mayChange(locked.schedule.creatorId, viewer)) return locked;
     throw new AppError("not_authorized", "A schedule is changed by its creator and by administrators.", {
       remedy: "Ask one of them, or make a schedule of your own.",
     });

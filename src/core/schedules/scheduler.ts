@@ -1,5 +1,4 @@
 import { AppError } from "../errors.ts";
-import type { Clock } from "../ports/clock.ts";
 import type { NextDue } from "../ports/cron.ts";
 import type { Log } from "../ports/log.ts";
 import type { Storage } from "../ports/storage.ts";
@@ -10,7 +9,6 @@ import { fired, type Schedule } from "./schedule.ts";
 export interface SchedulerParts {
   readonly storage: Storage;
   readonly runs: RunService;
-  readonly clock: Clock;
   readonly nextDue: NextDue;
   /** Where a schedule is to be found. */
   readonly linkOf: (scheduleId: string) => string;
@@ -65,12 +63,12 @@ export class Scheduler {
 
   /** The next due time and the run are one transaction, under the schedule's lock: nobody fires this time again. */
   async #fireOnce(stores: Storage, seen: Schedule, spawn: Spawn): Promise<boolean> {
-    const { clock, nextDue, runs } = this.#parts;
+    const { nextDue, runs } = this.#parts;
     const due = await stores.dueSchedules.lock(seen.id);
     if (!due?.isDue || isEdited(due.schedule, seen)) return false;
     if ("run" in spawn) await runs.within(stores).store(spawn.run);
     const error = "error" in spawn ? spawn.error : undefined;
-    const schedule = fired(due.schedule, error, { now: clock.now(), nextDue });
+    const schedule = fired(due.schedule, error, { now: due.now, nextDue });
     await stores.schedules.replace(schedule);
     if (schedule.nextRunAt !== undefined) await stores.dueSchedules.ring(schedule.id, schedule.nextRunAt);
     return true;

@@ -19,6 +19,7 @@ export function createMemorySettings(database: MemoryStatements): Settings {
     routingRules: new MemoryRecordStore<RoutingRule>(database, "routing rule", nameOf, [ROUTING_TOPIC]),
     schedules: new MemoryRecordStore<Schedule>(database, SCHEDULE),
     dueSchedules: {
+      now: () => database.read((_tables, now) => new Date(now)),
       // Transactions wait for one another, so a lock is nothing more than a look.
       lock: (id) =>
         database.transaction(({ tables, now }) => {
@@ -47,5 +48,5 @@ function schedulesIn({ records }: Tables): Schedule[] {
 
 function dueSchedule(schedule: Schedule, now: number): DueSchedule {
   const { nextRunAt } = schedule;
-  return { schedule, isDue: nextRunAt !== undefined && nextRunAt.getTime() <= now };
+  return { schedule, now: new Date(now), isDue: nextRunAt !== undefined && nextRunAt.getTime() <= now };
 }

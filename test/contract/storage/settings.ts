@@ -52,9 +52,9 @@ export function describeSettings(bench: () => StorageBench): void {
       const due = await aStoredSchedule(bench(), { nextRunAt: fromNow(-DAY_MS), lastSpawnError: "no" });
       const later = await aStoredSchedule(bench(), { nextRunAt: fromNow(DAY_MS), lastRanAt: fromNow(0) });
 
-      expect(await dueSchedules.lock(paused.id)).toEqual({ schedule: paused, isDue: false });
-      expect(await dueSchedules.lock(due.id)).toEqual({ schedule: due, isDue: true });
-      expect(await dueSchedules.lock(later.id)).toEqual({ schedule: later, isDue: false });
+      expect(await dueSchedules.lock(paused.id)).toMatchObject({ schedule: paused, isDue: false });
+      expect(await dueSchedules.lock(due.id)).toMatchObject({ schedule: due, isDue: true });
+      expect(await dueSchedules.lock(later.id)).toMatchObject({ schedule: later, isDue: false });
       expect(await dueSchedules.lock(randomUUID())).toBeUndefined();
     });
 

@@ -100,6 +100,22 @@ describe("two processes on one database", () => {
     expect(one.jobs.filter(({ kind }) => kind === "run")).toHaveLength(1);
   });
 
+  test.each([-1, 1])(
+    "count due times by the database's clock, though theirs is %i hours ahead",
+    async (hours) => {
+      const wrong = { ...systemClock, now: () => new Date(Date.now() + hours * 3_600_000) };
+      const [one] = processes;
+      const wanted = { ...WANTED, teamOwned: true };
+
+      const { id, nextRunAt } = await change(one, (service) => service.create(ada, wanted), wrong);
+      await change(one, (service) => service.pause(ada, id), wrong);
+      const resumed = await change(one, (service) => service.resume(ada, id), wrong);
+
+      for (const next of [nextRunAt, resumed.nextRunAt])
+        expect(Math.abs((next?.getTime() ?? 0) - Date.now())).toBeLessThan(3 * 60_000);
+    },
+  );
+
   test("never fire what was paused before, and leave no half of either", async () => {
     const [one, two] = processes;
     for (let round = 1; round <= 8; round += 1) {
@@ -185,7 +201,6 @@ function openProcess(): Process {
   const scheduler = new Scheduler({
     storage,
     runs,
-    clock,
     nextDue,
     linkOf: (id) => `http://here/${id}`,
     log,
@@ -198,10 +213,12 @@ function create(): Promise<Schedule> {
 }
 
 /** As the API does it. */
-function change<T>({ storage }: Process, work: (service: ScheduleService) => Promise<T>): Promise<T> {
-  return storage.atomically((stores) =>
-    work(new ScheduleService({ storage: stores, clock: systemClock, nextDue })),
-  );
+function change<T>(
+  { storage }: Process,
+  work: (service: ScheduleService) => Promise<T>,
+  clock = systemClock,
+): Promise<T> {
+  return storage.atomically((stores) => work(new ScheduleService({ storage: stores, clock, nextDue })));
 }
 
 async function find(id: string): Promise<Schedule> {

@@ -274,8 +274,8 @@ test("resuming what was never paused keeps a due time that is late", async () =>
 function newScheduler(): Scheduler {
   const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
   const linkOf = (id: Schedule["id"]) => `http://here/schedules/${id}`;
-  const { clock, runs, storage } = bench;
-  return new Scheduler({ storage, runs, clock, nextDue, linkOf, log });
+  const { runs, storage } = bench;
+  return new Scheduler({ storage, runs, nextDue, linkOf, log });
 }
 
 /** The newest first. */
