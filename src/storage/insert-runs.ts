@@ -1,3 +1,4 @@
+import pg from "pg";
 import type { RunOrigin } from "../core/runs/run.ts";
 import type { RunChange } from "../core/runs/run-change.ts";
 import type { Statement, Statements } from "./database.ts";
@@ -75,10 +76,20 @@ export function insertsOf(statements: Pick<Statements, "rows">): Together<NewRun
     keyOf: ({ change: { answer }, origin }) =>
       answer === undefined ? origin.id : `${answer.principalId} ${answer.key}`,
     perform: async (rows) => {
-      const made = await insertRuns(statements, rows);
+      const made = await insertRuns(statements, rows).catch((error) => storedBefore(error, rows));
       return rows.map(({ origin }) => made.has(origin.id));
     },
   });
+}
+
+/**
+ * A run that is done again, since its company failed, may be there: the database had stored all of it, and only its answer
+ * came too late. Nobody else's run can have its id. Throws what says anything else.
+ */
+function storedBefore(error: unknown, rows: readonly NewRunRows[]): ReadonlySet<string> {
+  const isThere = error instanceof pg.DatabaseError && error.constraint === "runs_pkey";
+  if (rows.length > 1 || !isThere) throw error;
+  return new Set(rows.map(({ origin }) => origin.id));
 }
 
 /** What the queue would do to store the jobs, not done yet. */

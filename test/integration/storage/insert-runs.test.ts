@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { AppError } from "../../../src/core/errors.ts";
 import { newId, type PrincipalId } from "../../../src/core/ids.ts";
 import { Taken } from "../../../src/core/ports/storage.ts";
 import type { Run } from "../../../src/core/runs/run.ts";
@@ -25,7 +26,14 @@ describe("a new run on the real queue", () => {
   });
   afterAll(() => queue.close());
 
-  const counts = async () => (await queue.database.rows({ text: COUNTS, values: [] }))[0];
+  async function counts(): Promise<Record<"runs" | "events" | "texts" | "answers" | "jobs", number>> {
+    const [counted] = await queue.database.rows<Awaited<ReturnType<typeof counts>>>({
+      text: COUNTS,
+      values: [],
+    });
+    if (counted === undefined) throw new Error("Nothing was counted.");
+    return counted;
+  }
 
   async function aNewRun(key: string, change: Partial<RunChange> = {}) {
     const person = await storage.people.ensure(anOrigin().teamId, "memory:ada", "Ada");
@@ -66,7 +74,7 @@ describe("a new run on the real queue", () => {
     const made = await Promise.allSettled(twins.map(({ run, change }) => storage.runs.create(run, change)));
 
     expect(made.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
-    const added = Object.entries((await counts()) ?? {}).map(([name, count]) => [name, Number(count) - 1]);
+    const added = Object.entries(await counts()).map(([name, count]) => [name, Number(count) - 1]);
     expect(Object.fromEntries(added)).toEqual(before);
   });
 
@@ -84,7 +92,7 @@ describe("a new run on the real queue", () => {
 
     expect(made).toEqual(runs.map(() => true));
     expect(statements).toBeLessThan(6);
-    const added = Object.entries((await counts()) ?? {}).map(([name, count]) => [name, Number(count) - 40]);
+    const added = Object.entries(await counts()).map(([name, count]) => [name, Number(count) - 40]);
     expect(Object.fromEntries(added)).toEqual(before);
     for (const { run } of runs) expect(await storage.runs.find({ id: run.id })).toMatchObject({ lastSeq: 1 });
   });
@@ -99,6 +107,26 @@ describe("a new run on the real queue", () => {
     const made = await Promise.allSettled(broken.map(async (each) => inserts.do(await rowsOf(each))));
 
     expect(made.map(({ status }) => status === "fulfilled")).toEqual(runs.map((_, index) => index !== 5));
+  });
+
+  it("is stored once and told so when the answer to all of its company comes too late", async () => {
+    const before = await counts();
+    const runs = await Promise.all(Array.from({ length: 8 }, () => aNewRun("", { answer: undefined })));
+    let isLate = false;
+    const rows: typeof queue.database.rows = async (statement) => {
+      const made = await queue.database.rows<never>(statement);
+      if (isLate || made.length < 2) return made;
+      isLate = true;
+      throw new AppError("resource_unavailable", "The database cannot be reached.");
+    };
+    const inserts = insertsOf({ rows });
+
+    const made = await Promise.all(runs.map(async (each) => inserts.do(await rowsOf(each))));
+
+    expect([isLate, made]).toEqual([true, runs.map(() => true)]);
+    expect(await counts()).toEqual(
+      expect.objectContaining({ runs: before.runs + 8, events: before.events + 8, jobs: before.jobs + 8 }),
+    );
   });
 
   it("leaves nothing when what it is bound to is taken", async () => {
