@@ -1,6 +1,6 @@
 /**
  * A start that failed for a reason the operator can change. The message is one line written for that person;
- * `main.ts` prints it without a stack.
+ * `serve.ts` prints it without a stack.
  */
 export class StartError extends Error {
   override readonly name = "StartError";

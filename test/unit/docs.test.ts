@@ -51,10 +51,10 @@ async function documentedVariables(): Promise<readonly string[]> {
 }
 
 /** All that the service is made of, but what was generated. */
-async function readSource(): Promise<string> {
+async function listSources(): Promise<readonly string[]> {
   const names = await readdir(join(ROOT, "src"), { recursive: true });
   const ours = names.filter((name) => /\.(ts|js|mjs)$/.test(name) && !name.startsWith("storage/generated/"));
-  return (await Promise.all(ours.map((name) => read(`src/${name}`)))).join("\n");
+  return ours.map((name) => `src/${name}`);
 }
 
 /** A name that is merely imported or used has moved elsewhere. */
@@ -82,6 +82,18 @@ describe("the docs", () => {
     for (const page of await listPages()) {
       for (const [, file = ""] of (await read(page)).matchAll(/`((?:src|test|prisma|scripts)\/[\w./-]+)`/g)) {
         if (!(await exists(file))) missing.push(`${page}: ${file}`);
+      }
+    }
+
+    expect(missing).toEqual([]);
+  });
+
+  test("in the code name files that are there", async () => {
+    const missing: string[] = [];
+    for (const source of await listSources()) {
+      for (const [, file = ""] of (await read(source)).matchAll(/`([\w./-]+\.(?:ts|js|mjs))`/g)) {
+        if (!(await exists(join(source, "..", file))) && !(await exists(file)))
+          missing.push(`${source}: ${file}`);
       }
     }
 
@@ -147,7 +159,7 @@ describe("the docs", () => {
   });
 
   test("tell what to watch: each warning and error at its level, and nothing that is not logged", async () => {
-    const source = await readSource();
+    const source = (await Promise.all((await listSources()).map(read))).join("\n");
     const calls = source.matchAll(/[.#](warn|error)(\((?:[^()]|\([^()]*\))*\))/g);
     const logged = Array.from(calls, ([, level, given = ""]) =>
       Array.from(given.matchAll(MESSAGE), ([, message]) => `${message}: ${level}`),
