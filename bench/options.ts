@@ -13,7 +13,7 @@ export interface BenchOptions {
   readonly soakSeconds: number;
 }
 
-export const USAGE = `Usage: npm run bench -- [figures] [options]
+const USAGE = `Usage: npm run bench -- [figures] [options]
   P1 P4 …          only these figures
   --rounds N       interleaved rounds (4)
   --seconds N      length of a measured window (5)

@@ -111,6 +111,17 @@ describe("the docs", () => {
     expect(missing).toEqual([]);
   });
 
+  test("lead from the README to every page, and tell contributors of every command", async () => {
+    const more = sectionOf(await read("README.md"), "More");
+    const pages = (await readdir(join(ROOT, "docs"))).filter((name) => name.endsWith(".md"));
+    const contributing = await read("CONTRIBUTING.md");
+    const { scripts } = JSON.parse(await read("package.json")) as { scripts: Record<string, string> };
+    const isTold = (name: string) => new RegExp(`npm (run )?${name}(?![:\\w])`).test(contributing);
+
+    expect(pages.filter((page) => !more.includes(`(docs/${page})`))).toEqual([]);
+    expect(Object.keys(scripts).filter((name) => !isTold(name))).toEqual([]);
+  });
+
   test("name functions, classes and methods that are declared in their files", async () => {
     const missing: string[] = [];
     const named = (await read("docs/architecture.md")).matchAll(/`([\w./-]+\.(?:ts|prisma))`\s+\(([^)]*)\)/g);
