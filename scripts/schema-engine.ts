@@ -5,10 +5,12 @@ import { join } from "node:path";
 import { bindMigrationAwareSqlAdapterFactory, type SqlDriverAdapter } from "@prisma/driver-adapter-utils";
 import { type MigrationDirectory, type MigrationList, SchemaEngine } from "@prisma/schema-engine-wasm";
 import { Client } from "pg";
+import type { Log } from "../src/core/ports/log.ts";
 import { startEmbeddedPostgres } from "../src/storage/embedded/embedded-postgres.ts";
 import { withSession } from "../src/storage/session.ts";
 import { adaptForCatalog } from "./catalog-adapter.ts";
 
+const SILENT_LOG: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const QUERY_LIMIT_MS = 60_000;
 const NO_FILTERS = { externalTables: [], externalEnums: [] };
 
@@ -60,7 +62,7 @@ async function readMigration(folder: string, name: string): Promise<MigrationDir
 
 async function withThrowAwayServer<T>(work: (url: string) => Promise<T>): Promise<T> {
   const dataDir = await mkdtemp(join(tmpdir(), "errand-schema-"));
-  const server = await startEmbeddedPostgres({ dataDir, log: () => undefined });
+  const server = await startEmbeddedPostgres({ dataDir, log: SILENT_LOG });
   try {
     return await work(server.url);
   } finally {

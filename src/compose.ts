@@ -86,10 +86,10 @@ export async function compose(grounds: Grounds): Promise<Parts> {
   const { config, databaseUrl: url, logger, publicUrl } = grounds;
   const log = plainLog(logger);
   const clock = systemClock;
-  const database = new Database({ url, maxConnections: config.databaseConnections, log: log.warn });
-  const blobs = new Database({ url, ...BLOB_LINK, log: log.warn });
-  const news = new PostgresNews({ url, log: log.warn });
-  const link = { url, maxConnections: QUEUE_CONNECTIONS, news, log: log.warn };
+  const database = new Database({ url, maxConnections: config.databaseConnections, log });
+  const blobs = new Database({ url, ...BLOB_LINK, log });
+  const news = new PostgresNews({ url, log });
+  const link = { url, maxConnections: QUEUE_CONNECTIONS, news, log };
   const queue = new PgBossQueue({ ...link, ...hostOf(config) });
   const storage = createPrismaStorage({ database, news, clock, sendJobs: queue.sendJobs });
   const adapters = await createAdapters(config, storage, log);

@@ -4,10 +4,14 @@ import type { Log } from "./core/ports/log.ts";
 export type { Logger } from "pino";
 
 /** JSON lines on standard error; standard output is for what a person is told at the start. */
-export function createLogger(level: string, redact: (text: string) => string): Logger {
+export function createLogger(
+  level: string,
+  redact: (text: string) => string,
+  write: (line: string) => unknown = (line) => process.stderr.write(line),
+): Logger {
   const error = (cause: unknown) => (cause instanceof Error ? stdSerializers.err(cause) : cause);
-  const destination = { write: (line: string) => process.stderr.write(redact(line)) };
-  return pino({ level, base: null, serializers: { error, err: error } }, destination);
+  const destination = { write: (line: string) => write(redact(line)) };
+  return pino({ level, base: null, serializers: { error } }, destination);
 }
 
 /** The log as the core and the storage want it: the message first. */

@@ -9,6 +9,7 @@ import type { Config } from "./config.ts";
 import { untilAvailable } from "./core/attempts/until-available.ts";
 import { AppError } from "./core/errors.ts";
 import type { RunId } from "./core/ids.ts";
+import type { Log } from "./core/ports/log.ts";
 import { startWebhooks } from "./core/webhooks/webhook-worker.ts";
 import { createLogger, plainLog } from "./log.ts";
 import { createKnownSecrets } from "./redaction.ts";
@@ -96,23 +97,16 @@ async function prepare(
   const tls = await readTls(config);
   const logger = createLogger(config.logLevel, knownSecrets.redact);
   const log = plainLog(logger);
-  const databaseUrl = config.databaseUrl ?? (await startDatabase(config.dataDir, log.info, undo));
-  await applyMigrations(databaseUrl, (message, facts) => log.info(message, { ...facts }));
+  const databaseUrl = config.databaseUrl ?? (await startDatabase(config.dataDir, log, undo));
+  await applyMigrations(databaseUrl, log);
   if (await repairLog(databaseUrl)) log.warn("log.positions.moved");
   const address = { url: config.publicUrl ?? `${schemeOf(config)}://${config.host}:${config.port}` };
   return { config, databaseUrl, secretKey, knownSecrets, logger, tls, publicUrl: () => address.url, address };
 }
 
-async function startDatabase(
-  dataDir: string,
-  log: (message: string, facts: Record<string, unknown>) => void,
-  undo: AsyncDisposableStack,
-): Promise<string> {
+async function startDatabase(dataDir: string, log: Log, undo: AsyncDisposableStack): Promise<string> {
   const { startEmbeddedPostgres } = await import("./storage/embedded/embedded-postgres.ts");
-  const embedded = await startEmbeddedPostgres({
-    dataDir,
-    log: (message, facts) => log(message, { ...facts }),
-  });
+  const embedded = await startEmbeddedPostgres({ dataDir, log });
   undo.defer(() => embedded.stop());
   return embedded.url;
 }

@@ -90,7 +90,7 @@ function asAppError(thrown: unknown, { routeOptions }: FastifyRequest): AppError
 
 function logOnce(request: FastifyRequest, error: AppError, thrown: unknown): void {
   const status = statusOf(error);
-  if (!(thrown instanceof AppError) && status >= 500) request.log.error({ err: thrown }, "request.failed");
-  else if (status >= 500) request.log.warn({ code: error.code, err: error }, "request.unavailable");
+  if (!(thrown instanceof AppError) && status >= 500) request.log.error({ error: thrown }, "request.failed");
+  else if (status >= 500) request.log.warn({ code: error.code, error }, "request.unavailable");
   else request.log.debug({ code: error.code, issues: error.options.issues?.length }, "request.refused");
 }

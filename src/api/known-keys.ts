@@ -113,7 +113,7 @@ export class KnownKeys {
     if (this.#touchedMs.size >= KEPT_MAX) this.#touchedMs.clear();
     this.#touchedMs.set(key.id, now.getTime());
     this.#parts.keys.touch(key.id, now).catch((error: unknown) => {
-      this.#parts.log.warn({ err: error, keyId: key.id }, "key.use.unrecorded");
+      this.#parts.log.warn({ error, keyId: key.id }, "key.use.unrecorded");
     });
   }
 }

@@ -1,10 +1,11 @@
 import pg from "pg";
+import type { Log } from "../core/ports/log.ts";
 import type { News, Unsubscribe } from "../core/ports/news.ts";
 import { Listeners } from "./listeners.ts";
 
 export interface PostgresNewsOptions {
   readonly url: string;
-  readonly log: (message: string, facts: Record<string, unknown>) => void;
+  readonly log: Log;
 }
 
 const CHANNEL = "errand_news";
@@ -119,7 +120,7 @@ export class PostgresNews implements News {
   /** Told of once: what an old connection says late is nothing against the one that took its place. */
   #lost(client: pg.Client | undefined, error: unknown): void {
     if (this.#stopped || client === undefined || client !== this.#client) return;
-    this.#options.log("news.connection.lost", { error: String(error) });
+    this.#options.log.warn("news.connection.lost", { error: String(error) });
     // end() waits for a server that may be silent; the socket is cut by the time-outs.
     void client.end().catch(() => undefined);
     this.#client = undefined;

@@ -1,4 +1,5 @@
 import type { PgBoss, Job as StoredJob } from "pg-boss";
+import type { Log } from "../core/ports/log.ts";
 import type { JobHandler, JobKind } from "../core/ports/queue.ts";
 
 export interface HeldJobParts {
@@ -7,7 +8,7 @@ export interface HeldJobParts {
   readonly handler: JobHandler;
   readonly stopping: AbortSignal;
   readonly heartbeatMs: number;
-  readonly log: (message: string, facts: Record<string, unknown>) => void;
+  readonly log: Log;
 }
 
 export type FetchedJob = Pick<
@@ -60,7 +61,7 @@ export class HeldJob {
       const { affected } = (await boss.touch(kind, this.#job)) as { readonly affected?: number };
       if (affected === 0) claim.abort(new Error("The job is somebody else's by now."));
     } catch (error) {
-      log("queue.error", { kind, error: String(error) });
+      log.warn("queue.error", { kind, error: String(error) });
     }
   }
 
@@ -76,9 +77,9 @@ export class HeldJob {
       if (error === undefined) await boss.complete(kind, this.#job);
       else await boss.fail(kind, this.#job, { message: error.message });
     } catch (cause) {
-      log("queue.error", { kind, error: String(cause) });
+      log.warn("queue.error", { kind, error: String(cause) });
     }
     if (error !== undefined && !stopping.aborted)
-      log("job.failed", { kind, key: this.#job.data.key, error: error.message });
+      log.warn("job.failed", { kind, key: this.#job.data.key, error: error.message });
   }
 }

@@ -63,7 +63,7 @@ export class JobTaker {
           this.#hold(new HeldJob(this.#parts, job));
       }
     } catch (error) {
-      log("queue.error", { kind, error: String(error) });
+      log.warn("queue.error", { kind, error: String(error) });
     }
   }
 

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { fromPrisma, PgBoss } from "pg-boss";
+import type { Log } from "../core/ports/log.ts";
 import type { News, Unsubscribe } from "../core/ports/news.ts";
 import { JOB_KINDS, type Job, type JobHandler, type JobKind, type Queue } from "../core/ports/queue.ts";
 import type { JobSender } from "../storage/store-parts.ts";
@@ -12,7 +13,7 @@ export interface PgBossQueueOptions {
   /** The name by which jobs ask for workers of this process. Jobs that ask for another's are left alone. */
   readonly host?: string;
   readonly news: News;
-  readonly log: (message: string, facts: Record<string, unknown>) => void;
+  readonly log: Log;
 }
 
 /** News wakes the workers; polling is the safety net, and finds what is due only later. */
@@ -38,8 +39,8 @@ export class PgBossQueue implements Queue {
       superviseIntervalSeconds: SUPERVISE_SECONDS,
       monitorIntervalSeconds: SUPERVISE_SECONDS,
     });
-    this.#boss.on("error", (error) => log("queue.error", { error: error.message }));
-    this.#boss.on("warning", (warning) => log("queue.warning", { warning: warning.message }));
+    this.#boss.on("error", (error) => log.warn("queue.error", { error: error.message }));
+    this.#boss.on("warning", (warning) => log.warn("queue.warning", { warning: warning.message }));
   }
 
   async start(): Promise<void> {

@@ -1,6 +1,7 @@
 import { PrismaPg } from "@prisma/adapter-pg";
 import pg from "pg";
 import { AppError } from "../core/errors.ts";
+import type { Log } from "../core/ports/log.ts";
 import { Prisma, PrismaClient } from "./generated/client.ts";
 import { StatementNames } from "./statement-names.ts";
 
@@ -42,7 +43,7 @@ export interface DatabaseOptions {
   readonly maxConnections: number;
   /** For statements that carry much; the default is made for short ones. */
   readonly statementMs?: number;
-  readonly log: (message: string, facts: Record<string, unknown>) => void;
+  readonly log: Log;
 }
 
 /** Without these three a silent link hangs a query for ever, and goes on hanging after the link has healed. */
@@ -76,7 +77,7 @@ export class Database implements Statements {
       application_name: "errand",
     });
     // An idle connection that breaks is reported here, and would take the process down without a listener.
-    this.#pool.on("error", (error) => log("database.connection.lost", { error: error.message }));
+    this.#pool.on("error", (error) => log.warn("database.connection.lost", { error: error.message }));
     // One that breaks just as it is handed out has lost the pool's listener and not yet got the borrower's.
     this.#pool.on("connect", (client) => client.on("error", () => undefined));
     this.#adapter = new PrismaPg(this.#pool, {

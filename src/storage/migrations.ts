@@ -3,6 +3,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Client } from "pg";
+import type { Log } from "../core/ports/log.ts";
 import { StartError } from "../start-error.ts";
 import {
   type Migration,
@@ -12,8 +13,6 @@ import {
   recordStarted,
 } from "./migration-history.ts";
 import { withSession } from "./session.ts";
-
-type Log = (message: string, facts?: object) => void;
 
 const MIGRATIONS_FOLDER = resolve(import.meta.dirname, "../../prisma/migrations");
 /** Prisma's own number, so that its tools and we keep out of each other's way. */
@@ -49,7 +48,7 @@ export async function applyMigrations(
     const pending = await findPending(client, migrations, log);
     for (const migration of pending) {
       await apply(client, migration);
-      log("storage.migration.applied", { migration: migration.name });
+      log.info("storage.migration.applied", { migration: migration.name });
     }
     return pending.map((migration) => migration.name);
   });
@@ -114,7 +113,7 @@ function warnOfNewer(applied: ReadonlyMap<string, string>, migrations: readonly 
   const known = new Set(migrations.map(({ name }) => name));
   const unknown = [...applied.keys()].filter((name) => !known.has(name));
   if (unknown.length > 0) {
-    log("storage.migration.database_is_newer", { migrations: unknown });
+    log.warn("storage.migration.database_is_newer", { migrations: unknown });
   }
 }
 

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { MemoryNews } from "../../src/news/memory-news.ts";
 import { PostgresNews } from "../../src/news/postgres-news.ts";
 import { withSession } from "../../src/storage/session.ts";
+import { type RecordedLine, recordingLog } from "../support/logs.ts";
 import { createTestDatabase } from "../support/test-database.ts";
 import { waitFor } from "../support/wait-for.ts";
 import { describeNews, listen, type NewsBench } from "./news-contract.ts";
@@ -26,7 +27,7 @@ describe("the PostgreSQL news, when their connections break", () => {
     await bench.cut();
 
     await heard.something();
-    expect(bench.losses.length).toBeGreaterThan(0);
+    expect(bench.losses[0]).toMatchObject({ level: "warn", message: "news.connection.lost" });
   });
 
   it("bring what is told afterwards", async () => {
@@ -70,13 +71,13 @@ interface PostgresBench extends NewsBench {
   /** Breaks the connections of all. */
   cut(): Promise<void>;
   countConnections(): Promise<number>;
-  readonly losses: readonly string[];
+  readonly losses: readonly RecordedLine[];
 }
 
 async function openPostgres(): Promise<PostgresBench> {
   const database = await createTestDatabase();
-  const losses: string[] = [];
-  const open = () => new PostgresNews({ url: database.url, log: (message) => losses.push(message) });
+  const losses: RecordedLine[] = [];
+  const open = () => new PostgresNews({ url: database.url, log: recordingLog(losses) });
   const [here, there] = [open(), open()];
   await Promise.all([here.start(), there.start()]);
   const query = (sql: string) =>

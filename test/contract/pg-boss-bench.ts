@@ -1,6 +1,7 @@
 import { MemoryNews } from "../../src/news/memory-news.ts";
 import { PgBossQueue } from "../../src/queue/pg-boss-queue.ts";
 import { Database } from "../../src/storage/database.ts";
+import { SILENT_LOG } from "../support/logs.ts";
 import { createTestDatabase } from "../support/test-database.ts";
 import { waitFor } from "../support/wait-for.ts";
 import type { QueueBench } from "./queue-contract.ts";
@@ -9,13 +10,13 @@ import type { QueueBench } from "./queue-contract.ts";
 export async function openPgBoss(host?: string) {
   const testDatabase = await createTestDatabase();
   const { url } = testDatabase;
-  const database = new Database({ url, maxConnections: 4, log: () => undefined });
+  const database = new Database({ url, maxConnections: 4, log: SILENT_LOG });
   const news = new MemoryNews();
   const queue = new PgBossQueue({
     url,
     maxConnections: 4,
     news,
-    log: () => undefined,
+    log: SILENT_LOG,
     ...(host === undefined ? {} : { host }),
   });
   await queue.start();

@@ -7,6 +7,7 @@ import { createGitSkillLibrary } from "../../src/skills/git-skill-library.ts";
 import { MemorySkillLibrary } from "../../src/skills/memory-skill-library.ts";
 import { reasonToSkipGit } from "../support/git-program.ts";
 import { GitRepositories } from "../support/git-repositories.ts";
+import { SILENT_LOG } from "../support/logs.ts";
 import { ManualClock } from "../support/manual-clock.ts";
 import { describeSkillLibrary } from "./skill-library-contract.ts";
 
@@ -20,13 +21,12 @@ describe.skipIf(skipped !== undefined)(`with git${skipped === undefined ? "" : `
   describeSkillLibrary("git", async () => {
     const repositories = await GitRepositories.create();
     const dataDir = await mkdtemp(join(tmpdir(), "errand-skills-"));
-    const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
     const mirrors = new RepositoryMirrors({
       dataDir,
       baseUrl: repositories.fileUrl,
       authorize: async () => undefined,
       clock: new ManualClock(),
-      log,
+      log: SILENT_LOG,
     });
     return {
       library: createGitSkillLibrary(mirrors),

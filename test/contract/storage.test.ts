@@ -5,6 +5,7 @@ import { Database } from "../../src/storage/database.ts";
 import { createMemoryBlobStore } from "../../src/storage/memory/blob-store.ts";
 import { createMemoryStorage } from "../../src/storage/memory/memory-storage.ts";
 import { createPrismaStorage } from "../../src/storage/prisma-storage.ts";
+import { SILENT_LOG } from "../support/logs.ts";
 import { ManualClock } from "../support/manual-clock.ts";
 import { createTestDatabase } from "../support/test-database.ts";
 import type { StorageBench } from "./storage/bench.ts";
@@ -26,7 +27,7 @@ describeStorage("memory", async () => {
 describeStorage("Prisma", async () => {
   const { parts, ...bench } = recorded();
   const testDatabase = await createTestDatabase();
-  const database = new Database({ url: testDatabase.url, maxConnections: 10, log: () => undefined });
+  const database = new Database({ url: testDatabase.url, maxConnections: 10, log: SILENT_LOG });
   const sendJobs = async (_tx: unknown, jobs: readonly Job[]) => parts.sendJobs(jobs);
   const close = async () => {
     await database.close();

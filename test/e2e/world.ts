@@ -10,6 +10,7 @@ import { type EmulatedGithub, startEmulatedGithub, type Written } from "../suppo
 import { type EmulatedSlack, type SendOptions, startEmulatedSlack } from "../support/emulated-slack.ts";
 import { GitHost } from "../support/git-host.ts";
 import { type CheckedSystem, checkInvariants, githubThreads, slackThreads } from "../support/invariants.ts";
+import { SILENT_LOG } from "../support/logs.ts";
 import { githubEnvironment, type Service, slackEnvironment, startService } from "../support/service.ts";
 import type { ButtonPress, SlackEvent } from "../support/slack/slack-events.ts";
 import { type Gate, startGate } from "./gate.ts";
@@ -130,7 +131,7 @@ export class World {
 
   async close(): Promise<void> {
     for (const service of this.#services) await service.end("SIGTERM");
-    await stopLeftoverPostmaster(join(this.dataDir, "postgres"), () => undefined);
+    await stopLeftoverPostmaster(join(this.dataDir, "postgres"), SILENT_LOG);
     const parts = [this.slackGate, this.githubGate, this.slack, this.github, this.gitHost];
     for (const part of parts) await part.stop();
     await rm(this.#folder, { recursive: true, force: true, maxRetries: 10 });

@@ -6,6 +6,7 @@ import { promisify } from "node:util";
 import { onTestFinished } from "vitest";
 import { startEmbeddedPostgres } from "../../src/storage/embedded/embedded-postgres.ts";
 import { stopLeftoverPostmaster } from "../../src/storage/embedded/leftover-postmaster.ts";
+import { SILENT_LOG } from "./logs.ts";
 
 const run = promisify(execFile);
 const ENTERABLE = 0o711;
@@ -20,7 +21,7 @@ export async function makeTemporaryFolder(): Promise<string> {
 /** The path of a data directory that does not exist yet; a server that a failing test left in it is stopped. */
 export async function makeDataDirPath(name = "data"): Promise<string> {
   const dataDir = join(await makeTemporaryFolder(), name);
-  onTestFinished(() => stopLeftoverPostmaster(join(dataDir, "postgres"), () => undefined));
+  onTestFinished(() => stopLeftoverPostmaster(join(dataDir, "postgres"), SILENT_LOG));
   return dataDir;
 }
 
@@ -30,7 +31,7 @@ export class SeedDataDir {
 
   static async make(): Promise<SeedDataDir> {
     const folder = await makeFolder();
-    const server = await startEmbeddedPostgres({ dataDir: join(folder, "data"), log: () => undefined });
+    const server = await startEmbeddedPostgres({ dataDir: join(folder, "data"), log: SILENT_LOG });
     await server.stop();
     return new SeedDataDir(folder);
   }

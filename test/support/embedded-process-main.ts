@@ -1,6 +1,7 @@
 import { pathToFileURL } from "node:url";
 import type { startEmbeddedPostgres } from "../../src/storage/embedded/embedded-postgres.ts";
 import type { withSession } from "../../src/storage/session.ts";
+import { SILENT_LOG } from "./logs.ts";
 
 /**
  * A process that does nothing but run an embedded PostgreSQL, from the program below `root`, so that tests can kill it
@@ -13,7 +14,7 @@ const embedded: { startEmbeddedPostgres: typeof startEmbeddedPostgres } = await 
 const session: { withSession: typeof withSession } = await load("session.ts");
 
 try {
-  const server = await embedded.startEmbeddedPostgres({ dataDir, sharedDir, log: () => undefined });
+  const server = await embedded.startEmbeddedPostgres({ dataDir, sharedDir, log: SILENT_LOG });
   process.on("SIGINT", async () => {
     const options = { applicationName: "last words", queryLimitMs: 5_000 };
     await session.withSession(server.url, options, (client) => client.query("SELECT 1"));

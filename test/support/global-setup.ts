@@ -6,6 +6,7 @@ import { startEmbeddedPostgres } from "../../src/storage/embedded/embedded-postg
 import { applyMigrations } from "../../src/storage/migrations.ts";
 import { withSession } from "../../src/storage/session.ts";
 import { databaseUrl, TEMPLATE_DATABASE } from "./database-url.ts";
+import { SILENT_LOG } from "./logs.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -17,7 +18,7 @@ declare module "vitest" {
 /** One embedded PostgreSQL for the whole run, with our schema in a database that the test files clone. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const dataDir = await mkdtemp(join(tmpdir(), "errand-test-"));
-  const server = await startEmbeddedPostgres({ dataDir, log: () => undefined });
+  const server = await startEmbeddedPostgres({ dataDir, log: SILENT_LOG });
   const stop = async () => {
     await server.stop();
     await rm(dataDir, { recursive: true });
@@ -35,5 +36,5 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
 async function createTemplate(url: string): Promise<void> {
   const options = { applicationName: "errand tests", queryLimitMs: 30_000 };
   await withSession(url, options, (client) => client.query(`CREATE DATABASE ${TEMPLATE_DATABASE}`));
-  await applyMigrations(databaseUrl(url, TEMPLATE_DATABASE), () => undefined);
+  await applyMigrations(databaseUrl(url, TEMPLATE_DATABASE), SILENT_LOG);
 }

@@ -13,6 +13,7 @@ import {
   type ServerAccount,
 } from "../../src/storage/embedded/server-account.ts";
 import { ServerOutput } from "../../src/storage/embedded/server-output.ts";
+import { SILENT_LOG } from "./logs.ts";
 import { findPostgresPrograms } from "./postgres-programs.ts";
 import { waitFor } from "./wait-for.ts";
 
@@ -93,7 +94,7 @@ async function attemptStart(
     env: { ...programs.environment, LC_ALL: "C" },
     stdio: ["ignore", "ignore", "pipe"],
   });
-  const output = new ServerOutput(server.stderr, () => undefined);
+  const output = new ServerOutput(server.stderr, SILENT_LOG);
   const failed = once(server, "exit").then(async () => {
     await output.ended;
     throw new Error(output.reason());

@@ -6,8 +6,8 @@ import { createMemoryBlobStore } from "../../src/storage/memory/blob-store.ts";
 import { systemClock } from "../../src/system-clock.ts";
 import { createWorkspaceKeeper, type WorkspaceKeeperOptions } from "../../src/workspace/workspace-keeper.ts";
 import { anIdleGateway } from "./idle-gateway.ts";
+import { SILENT_LOG } from "./logs.ts";
 
-const QUIET = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const MINUTE_MS = 60_000;
 
 export type KeeperChanges = Partial<WorkspaceKeeperOptions> &
@@ -22,10 +22,10 @@ export function aWorkspaceKeeper(
     dataDir,
     blobs: createMemoryBlobStore(systemClock),
     sandbox: createLocalSandbox(dataDir),
-    repositories: new RepositoryClones({ dataDir, baseUrl, authorize, log: QUIET }),
+    repositories: new RepositoryClones({ dataDir, baseUrl, authorize, log: SILENT_LOG }),
     variablesOf: () => ({}),
     setup: { commandMs: MINUTE_MS, totalMs: MINUTE_MS },
-    log: QUIET,
+    log: SILENT_LOG,
     ...changes,
   });
 }

@@ -63,7 +63,7 @@ async function startSession(
       throw error;
     }
     // An agent that dies over its old session would otherwise fail the run at each follow-up.
-    options.log.warn({ runId: request.runId, err: error }, "agent.load_failed");
+    options.log.warn({ runId: request.runId, error }, "agent.load_failed");
     const { previousSession: _, ...fresh } = request;
     return await new SessionStart(options, prepared, fresh, observer).run();
   }

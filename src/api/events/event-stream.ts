@@ -85,7 +85,7 @@ export class EventStream {
   /** The answer has begun, so its status cannot tell; the reader reconnects where it was. */
   fail(error: unknown): void {
     if (this.#isOver) return;
-    const facts = { err: error };
+    const facts = { error };
     if (error instanceof AppError) this.#request.log.debug(facts, "stream.ended.early");
     else this.#request.log.error(facts, "stream.failed");
     this.#cut();
@@ -123,7 +123,7 @@ export class EventStream {
     try {
       if ((await caller?.isStillKnown()) === false) this.end();
     } catch (error) {
-      log.debug({ err: error }, "stream.caller.unchecked");
+      log.debug({ error }, "stream.caller.unchecked");
     }
   }
 }

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { chmod, chown, lstat, mkdir, readlink, rename, stat, symlink } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
+import type { Log } from "../../core/ports/log.ts";
 import { StartError } from "../../start-error.ts";
 import { accountMay, chooseServerAccount, type Owner, type ServerAccount } from "./server-account.ts";
 
@@ -15,8 +16,6 @@ export interface ClusterPlace {
   readonly home: string;
   readonly cluster: string;
 }
-
-export type Log = (message: string, facts?: object) => void;
 
 /**
  * `<dataDir>/postgres` is always the way to the database. It is the directory itself, unless we are root and the data
@@ -45,7 +44,7 @@ export async function placeCluster(dataDir: string, sharedDir: string): Promise<
 export async function linkCluster(dataDir: string, place: ClusterPlace, log: Log): Promise<void> {
   if (await isUnlinked(dataDir, place)) {
     await symlink(place.cluster, join(dataDir, "postgres"));
-    log("storage.postgres.placed_elsewhere", { dataDir, cluster: place.cluster });
+    log.info("storage.postgres.placed_elsewhere", { dataDir, cluster: place.cluster });
   }
 }
 
@@ -54,7 +53,7 @@ export async function setStrangerAside(dataDir: string, place: ClusterPlace, log
   if ((await isUnlinked(dataDir, place)) && (await findOwner(place.cluster))) {
     const aside = `${place.cluster}.${new Date().toISOString()}`;
     await rename(place.cluster, aside);
-    log("storage.postgres.set_aside", { dataDir, aside });
+    log.warn("storage.postgres.set_aside", { dataDir, aside });
   }
 }
 

@@ -1,9 +1,10 @@
 import { access, constants, mkdir, realpath, rm } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
+import type { Log } from "../../core/ports/log.ts";
 import { StartError } from "../../start-error.ts";
 import { type PostgresBinaries, prepareBinaries } from "./binaries.ts";
 import { ensureCluster } from "./cluster.ts";
-import { type ClusterPlace, type Log, linkCluster, placeCluster, setStrangerAside } from "./cluster-place.ts";
+import { type ClusterPlace, linkCluster, placeCluster, setStrangerAside } from "./cluster-place.ts";
 import { type DataDirLock, lockDataDir } from "./data-dir-lock.ts";
 import { ensureDatabase } from "./database.ts";
 import { stopLeftoverPostmaster } from "./leftover-postmaster.ts";

@@ -1,8 +1,8 @@
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import type { Log } from "../../core/ports/log.ts";
 import { StartError } from "../../start-error.ts";
-import type { Log } from "./cluster-place.ts";
 import { commandLineOf } from "./process-table.ts";
 
 const POLL_MS = 20;
@@ -23,7 +23,7 @@ export async function stopLeftoverPostmaster(cluster: string, log: Log): Promise
   if (!(await isPostmasterOf(cluster, pid))) {
     return removeMisleading(join(cluster, "postmaster.pid"), pid);
   }
-  log("storage.postgres.orphan_found", { pid, cluster });
+  log.warn("storage.postgres.orphan_found", { pid, cluster });
   process.kill(pid, "SIGINT");
   if (await hasEnded(cluster, pid, FAST_SHUTDOWN_LIMIT_MS)) {
     return;

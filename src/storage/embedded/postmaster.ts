@@ -1,9 +1,10 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import type { Readable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
+import type { Log } from "../../core/ports/log.ts";
 import { StartError } from "../../start-error.ts";
 import type { PostgresBinaries } from "./binaries.ts";
-import type { ClusterPlace, Log } from "./cluster-place.ts";
+import type { ClusterPlace } from "./cluster-place.ts";
 import { identityOf } from "./server-account.ts";
 import { ServerOutput } from "./server-output.ts";
 import { SOCKET_PORT } from "./socket-directory.ts";

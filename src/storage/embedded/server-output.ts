@@ -1,6 +1,6 @@
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
-import type { Log } from "./cluster-place.ts";
+import type { Log } from "../../core/ports/log.ts";
 
 const READY = "database system is ready to accept connections";
 const NOTEWORTHY = /^(?:FATAL|PANIC)|was terminated by signal/;
@@ -30,7 +30,7 @@ export class ServerOutput {
         ready.resolve();
       }
       if (!this.#isQuiet && NOTEWORTHY.test(line)) {
-        log("storage.postgres.output", { line });
+        log.warn("storage.postgres.output", { line });
       }
     });
   }

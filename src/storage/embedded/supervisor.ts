@@ -39,7 +39,7 @@ async function keepRunning(
     if (stopping.aborted) {
       return server.stop();
     }
-    options.log("storage.postgres.died", { pid: server.pid });
+    options.log.warn("storage.postgres.died", { pid: server.pid });
     server = await startAgain(options, stopping);
   }
 }
@@ -52,8 +52,7 @@ async function startAgain(
     try {
       return await startPostmaster(options);
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      options.log("storage.postgres.restart_failed", { reason });
+      options.log.error("storage.postgres.restart_failed", { error });
     }
     await delay(pauseMs, undefined, { signal: stopping }).catch(() => undefined);
   }

@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
 import type { FastifyInstance, FastifyPluginAsync } from "fastify";
-import { pino } from "pino";
 import { createCatalogue } from "../../../src/agents/catalogue.ts";
 import { createCatalogueView } from "../../../src/agents/catalogue-view.ts";
 import { createKeyHasher, keyHint, newApiKey } from "../../../src/api/api-keys.ts";
@@ -23,6 +22,7 @@ import { RunService } from "../../../src/core/runs/run-service.ts";
 import { SkillCatalogue } from "../../../src/core/skills/skill-catalogue.ts";
 import { SkillFinder } from "../../../src/core/skills/skill-finder.ts";
 import { NoticeWriter } from "../../../src/core/threads/notice-writer.ts";
+import { createLogger } from "../../../src/log.ts";
 import { nextDue } from "../../../src/next-due.ts";
 import { parseAllowList } from "../../../src/outgoing/allow-list.ts";
 import { Destinations } from "../../../src/outgoing/destinations.ts";
@@ -34,6 +34,7 @@ import { Database } from "../../../src/storage/database.ts";
 import { createPrismaStorage } from "../../../src/storage/prisma-storage.ts";
 import { systemClock } from "../../../src/system-clock.ts";
 import { agentChoice } from "../../support/agent-choice.ts";
+import { SILENT_LOG } from "../../support/logs.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/test-database.ts";
 import { watchAnswers } from "../../support/watch-answers.ts";
 
@@ -130,7 +131,7 @@ const AGENTS = agentChoice("demo", "codex");
 /** The whole HTTP side on a real database, listening on a free port. */
 export async function startBench(options: BenchOptions = {}): Promise<ApiBench> {
   const testDatabase = options.beside === undefined ? await createTestDatabase() : shared(options.beside);
-  const database = new Database({ url: testDatabase.url, maxConnections: 8, log: () => undefined });
+  const database = new Database({ url: testDatabase.url, maxConnections: 8, log: SILENT_LOG });
   const [news, clock, logged] = [new LocalNews(), new TestClock(), [] as string[]];
   const told = (await options.news?.(testDatabase.url)) ?? news;
   const storage = createPrismaStorage({ database, news: told, clock, sendJobs: async () => undefined });
@@ -141,7 +142,7 @@ export async function startBench(options: BenchOptions = {}): Promise<ApiBench> 
     library: skillLibrary,
     environments: new EnvironmentService({ environments: storage.environments, clock }),
     history: storage.skillHistory,
-    log: { info: () => undefined, warn: () => undefined, error: () => undefined },
+    log: SILENT_LOG,
   };
   const skills = new SkillFinder(skillParts);
   const runs = new RunService({ storage, clock, writer, agents: AGENTS, skills, ...rules });
@@ -168,7 +169,11 @@ export async function startBench(options: BenchOptions = {}): Promise<ApiBench> 
     news: told,
     clock,
     nextDue,
-    log: pino({ level: "debug" }, { write: (line: string) => void logged.push(line) }),
+    log: createLogger(
+      "debug",
+      (text) => text,
+      (line) => logged.push(line),
+    ),
     hashKey,
     formerHashers: formerSecrets.map(createKeyHasher),
     sessionSecret: secret,

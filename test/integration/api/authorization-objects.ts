@@ -2,6 +2,7 @@ import { createHash, randomUUID } from "node:crypto";
 import type { RunId, TeamId } from "../../../src/core/ids.ts";
 import { createPrismaBlobStore } from "../../../src/storage/blob-store.ts";
 import { Database } from "../../../src/storage/database.ts";
+import { SILENT_LOG } from "../../support/logs.ts";
 import { aThread } from "../../support/run-builders.ts";
 import type { ApiBench } from "./api-bench.ts";
 import { type Entry, ROUTES } from "./authorization-table.ts";
@@ -37,7 +38,7 @@ export class TestObjects {
 
   constructor(bench: ApiBench) {
     this.#bench = bench;
-    this.#database = new Database({ url: bench.databaseUrl, maxConnections: 1, log: () => undefined });
+    this.#database = new Database({ url: bench.databaseUrl, maxConnections: 1, log: SILENT_LOG });
   }
 
   close(): Promise<void> {

@@ -5,6 +5,7 @@ import type { ApiKey } from "../../../src/core/people/api-key.ts";
 import { FIRST_TEAM } from "../../../src/core/people/team.ts";
 import type { Storage } from "../../../src/core/ports/storage.ts";
 import { Database } from "../../../src/storage/database.ts";
+import { SILENT_LOG } from "../../support/logs.ts";
 import { waitFor } from "../../support/wait-for.ts";
 import { anEndpoint } from "../../support/webhook-builders.ts";
 import { type ApiBench, startBench } from "./api-bench.ts";
@@ -15,7 +16,7 @@ let bench: ApiBench;
 let onlooker: Database;
 beforeAll(async () => {
   bench = await startBench();
-  onlooker = new Database({ url: bench.databaseUrl, maxConnections: 1, log: () => undefined });
+  onlooker = new Database({ url: bench.databaseUrl, maxConnections: 1, log: SILENT_LOG });
 });
 afterAll(async () => {
   await onlooker.close();

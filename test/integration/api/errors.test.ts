@@ -119,7 +119,7 @@ describe("what goes wrong inside", () => {
     expect(lines).toHaveLength(1);
     expect(JSON.parse(lines[0] ?? "")).toMatchObject({
       msg: "request.failed",
-      err: { stack: expect.any(String) },
+      error: { stack: expect.any(String) },
     });
   });
 

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { RunId } from "../../../src/core/ids.ts";
 import { createPrismaBlobStore } from "../../../src/storage/blob-store.ts";
 import { Database } from "../../../src/storage/database.ts";
+import { SILENT_LOG } from "../../support/logs.ts";
 import { type ApiBench, startBench } from "./api-bench.ts";
 import { type Answer, call, createRun } from "./api-caller.ts";
 
@@ -12,7 +13,7 @@ let bench: ApiBench;
 let database: Database;
 beforeAll(async () => {
   bench = await startBench({ limits: LIMITS });
-  database = new Database({ url: bench.databaseUrl, maxConnections: 1, log: () => undefined });
+  database = new Database({ url: bench.databaseUrl, maxConnections: 1, log: SILENT_LOG });
 });
 afterAll(async () => {
   await database.close();

@@ -2,6 +2,7 @@ import { request as httpRequest } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { RememberedAnswer } from "../../../src/core/runs/remembered-answer.ts";
 import { Database } from "../../../src/storage/database.ts";
+import { SILENT_LOG } from "../../support/logs.ts";
 import { type ApiBench, startBench } from "./api-bench.ts";
 import { type Answer, call, createRun } from "./api-caller.ts";
 
@@ -36,7 +37,7 @@ describe("an idempotency key", () => {
   test("is forgotten after a day, and not sooner", async () => {
     const [old, young] = [await create("old", { prompt: "x" }), await create("young", { prompt: "x" })];
     const dayAgo = new Date(Date.now() - 24 * 3_600_000 - 1_000);
-    const database = new Database({ url: bench.databaseUrl, maxConnections: 1, log: () => undefined });
+    const database = new Database({ url: bench.databaseUrl, maxConnections: 1, log: SILENT_LOG });
     await database.query((client) =>
       client.rememberedAnswer.updateMany({
         where: { key: { endsWith: "old" } },

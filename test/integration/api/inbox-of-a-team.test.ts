@@ -5,6 +5,7 @@ import type { TeamId, ThreadKey } from "../../../src/core/ids.ts";
 import { Intake } from "../../../src/core/intake/intake.ts";
 import type { Disposition } from "../../../src/core/intake/settlement.ts";
 import type { InboundMessage } from "../../../src/core/ports/thread-adapter.ts";
+import { SILENT_LOG } from "../../support/logs.ts";
 import { anInboxEvent } from "../../support/run-builders.ts";
 import { type ApiBench, startBench } from "./api-bench.ts";
 import { call } from "./api-caller.ts";
@@ -29,8 +30,13 @@ beforeAll(async () => {
   bench = await startBench();
   adapter = new MemoryAdapter();
   const { clock, runs, storage } = bench;
-  const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
-  intake = new Intake({ storage, runs, clock, log, adapters: new Map([[adapter.name, adapter]]) });
+  intake = new Intake({
+    storage,
+    runs,
+    clock,
+    log: SILENT_LOG,
+    adapters: new Map([[adapter.name, adapter]]),
+  });
   [team, others] = [await aTeam(), await aTeam()];
   const installation = await storage.installations.ensure("memory", "workspace");
   await storage.installations.update({ ...installation, teamId: team.id });

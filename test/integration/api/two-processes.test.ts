@@ -4,6 +4,7 @@ import type { RunId } from "../../../src/core/ids.ts";
 import { PostgresNews } from "../../../src/news/postgres-news.ts";
 import { withSession } from "../../../src/storage/session.ts";
 import { findLeakedCanaries } from "../../support/invariants-canaries.ts";
+import { SILENT_LOG } from "../../support/logs.ts";
 import { waitFor } from "../../support/wait-for.ts";
 import { type ApiBench, startBench } from "./api-bench.ts";
 import { type Answer, call, createRun } from "./api-caller.ts";
@@ -34,7 +35,7 @@ afterAll(async () => {
 });
 
 async function openNews(url: string): Promise<PostgresNews> {
-  const news = new PostgresNews({ url, log: () => undefined });
+  const news = new PostgresNews({ url, log: SILENT_LOG });
   opened.push(news);
   await news.start();
   return news;

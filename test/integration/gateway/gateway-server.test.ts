@@ -15,6 +15,7 @@ import {
   type GatewayBench,
   openGateway,
 } from "../../support/gateway-bench.ts";
+import { SILENT_LOG } from "../../support/logs.ts";
 import { waitFor } from "../../support/wait-for.ts";
 
 const MODELS = "/models/openai/models";
@@ -142,7 +143,7 @@ const BARE = {
   authorize: async () => undefined,
   destinations: new Destinations({ networks: [], hosts: new Set() }),
   redact: (text: string) => text,
-  log: { info: () => undefined, warn: () => undefined, error: () => undefined },
+  log: SILENT_LOG,
 };
 
 describe("whoever sends bytes", () => {

@@ -6,6 +6,7 @@ import type { TeamId } from "../../../src/core/ids.ts";
 import { type GitCall, git } from "../../../src/git/git-command.ts";
 import { RepositoryMirrors } from "../../../src/git/repository-mirrors.ts";
 import { reasonToSkipGit } from "../../support/git-program.ts";
+import { SILENT_LOG } from "../../support/logs.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 
 let gitDir: string;
@@ -91,13 +92,12 @@ describe.skipIf(skipped !== undefined)(`git${skipped === undefined ? "" : ` (${s
 });
 
 test("a machine without git is told so, with what to do about it", async () => {
-  const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
   const mirrors = new RepositoryMirrors({
     dataDir: gitDir,
     baseUrl: "file:///nowhere",
     authorize: async () => undefined,
     clock: new ManualClock(),
-    log,
+    log: SILENT_LOG,
     program: "git-that-is-not-there",
   });
   const repository = { teamId: "team-1" as TeamId, owner: "acme", name: "tools" };

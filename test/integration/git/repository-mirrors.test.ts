@@ -10,6 +10,7 @@ import { RepositoryMirrors } from "../../../src/git/repository-mirrors.ts";
 import { reasonToSkipGit } from "../../support/git-program.ts";
 import { GitRepositories } from "../../support/git-repositories.ts";
 import { GitServer } from "../../support/git-server.ts";
+import { SILENT_LOG } from "../../support/logs.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 import { waitFor } from "../../support/wait-for.ts";
 
@@ -127,7 +128,7 @@ describe.skipIf(skipped !== undefined)(
         baseUrl: server.url,
         authorize: async ({ teamId }) => (teamId === REPOSITORY.teamId ? TOKEN : undefined),
         clock,
-        log: { info: () => undefined, warn: () => undefined, error: () => undefined },
+        log: SILENT_LOG,
       });
       opened.push(mirrors);
       const other = { ...REPOSITORY, teamId: "team-2" as TeamId };

@@ -17,6 +17,7 @@ import { createPrismaStorage } from "../../../src/storage/prisma-storage.ts";
 import { withSession } from "../../../src/storage/session.ts";
 import { systemClock } from "../../../src/system-clock.ts";
 import { agentChoice } from "../../support/agent-choice.ts";
+import { SILENT_LOG } from "../../support/logs.ts";
 import { aPolicy } from "../../support/rule-builders.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/test-database.ts";
 
@@ -182,7 +183,7 @@ function openRounds(): readonly Promise<void>[] {
 
 /** With as few connections as a process may have: firing must not need a second one while it holds the first. */
 function openProcess(): Process {
-  const database = new Database({ url: testDatabase.url, maxConnections: 2, log: () => undefined });
+  const database = new Database({ url: testDatabase.url, maxConnections: 2, log: SILENT_LOG });
   const [clock, news, jobs] = [systemClock, new MemoryNews(), [] as Job[]];
   const sendJobs = async (_tx: unknown, sent: readonly Job[]) => void jobs.push(...sent);
   const storage = createPrismaStorage({ database, news, clock, sendJobs });
@@ -197,13 +198,12 @@ function openProcess(): Process {
     skills,
     ...runRules({ storage, news, clock }),
   });
-  const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
   const scheduler = new Scheduler({
     storage,
     runs,
     nextDue,
     linkOf: (id) => `http://here/${id}`,
-    log,
+    log: SILENT_LOG,
   });
   return { database, storage, runs, scheduler, jobs };
 }

@@ -8,6 +8,7 @@ import { RepositoryMirrors } from "../../../src/git/repository-mirrors.ts";
 import { createGitSkillLibrary } from "../../../src/skills/git-skill-library.ts";
 import { reasonToSkipGit } from "../../support/git-program.ts";
 import { GitRepositories } from "../../support/git-repositories.ts";
+import { SILENT_LOG } from "../../support/logs.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 
 const TEAM = "team-1" as TeamId;
@@ -24,8 +25,13 @@ describe.skipIf(skipped !== undefined)(`skills in git${skipped === undefined ? "
     repositories = await GitRepositories.create();
     dataDir = await mkdtemp(join(tmpdir(), "errand-skills-"));
     const [clock, authorize] = [new ManualClock(), async () => undefined];
-    const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
-    mirrors = new RepositoryMirrors({ dataDir, baseUrl: repositories.fileUrl, authorize, clock, log });
+    mirrors = new RepositoryMirrors({
+      dataDir,
+      baseUrl: repositories.fileUrl,
+      authorize,
+      clock,
+      log: SILENT_LOG,
+    });
     library = createGitSkillLibrary(mirrors);
   });
   afterAll(async () => {

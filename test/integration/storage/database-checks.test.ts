@@ -4,13 +4,14 @@ import { Database } from "../../../src/storage/database.ts";
 import { databaseChecks } from "../../../src/storage/database-checks.ts";
 import { systemClock } from "../../../src/system-clock.ts";
 import { diskCheck } from "../../../src/workspace/disk-check.ts";
+import { SILENT_LOG } from "../../support/logs.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/test-database.ts";
 
 let testDatabase: TestDatabase;
 let database: Database;
 beforeAll(async () => {
   testDatabase = await createTestDatabase();
-  database = new Database({ url: testDatabase.url, maxConnections: 2, log: () => undefined });
+  database = new Database({ url: testDatabase.url, maxConnections: 2, log: SILENT_LOG });
 });
 afterAll(async () => {
   await database.close();

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Client } from "pg";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
@@ -13,6 +13,7 @@ import { chooseServerAccount, identityOf } from "../../../src/storage/embedded/s
 import { withSession } from "../../../src/storage/session.ts";
 import { makeDataDirPath, SeedDataDir } from "../../support/data-dir.ts";
 import { EmbeddedProcess, type EmbeddedProcessOptions } from "../../support/embedded-process.ts";
+import { type RecordedLine, recordingLog, SILENT_LOG } from "../../support/logs.ts";
 import { waitFor } from "../../support/wait-for.ts";
 
 const SESSION = { applicationName: "test", queryLimitMs: 10_000 } as const;
@@ -26,7 +27,7 @@ beforeAll(async () => {
 afterAll(() => seed.remove());
 
 async function start(dataDir: string): Promise<EmbeddedPostgres> {
-  const server = await startEmbeddedPostgres({ dataDir, log: () => undefined });
+  const server = await startEmbeddedPostgres({ dataDir, log: SILENT_LOG });
   onTestFinished(() => server.stop());
   return server;
 }
@@ -100,8 +101,8 @@ test("after kill -9 of process and server with a query at work a start finds eve
 
 test("a server killed under a living process is started again at the same address", async () => {
   const dataDir = await seed.copy();
-  const messages: string[] = [];
-  const server = await startEmbeddedPostgres({ dataDir, log: (message) => messages.push(message) });
+  const lines: RecordedLine[] = [];
+  const server = await startEmbeddedPostgres({ dataDir, log: recordingLog(lines) });
   onTestFinished(() => server.stop());
   await query(server.url, "CREATE TABLE kept AS SELECT 42 AS answer");
   const pid = await readPostmasterPid(dataDir);
@@ -111,7 +112,26 @@ test("a server killed under a living process is started again at the same addres
   const rows = await waitFor(() => query(server.url, "SELECT answer FROM kept"), { what: "an answer" });
   expect(rows).toEqual([{ answer: 42 }]);
   expect(await readPostmasterPid(dataDir)).not.toBe(pid);
-  expect(messages).toContain("storage.postgres.died");
+  expect(lines).toContainEqual({ level: "warn", message: "storage.postgres.died", facts: { pid } });
+});
+
+test("a server that cannot be started again is an error in the log each time, until it can", async () => {
+  const dataDir = await seed.copy();
+  const lines: RecordedLine[] = [];
+  const server = await startEmbeddedPostgres({ dataDir, log: recordingLog(lines) });
+  onTestFinished(() => server.stop());
+  const pid = await readPostmasterPid(dataDir);
+  const version = join(dataDir, "postgres/PG_VERSION");
+
+  await rename(version, `${version}.lost`);
+  process.kill(pid, "SIGKILL");
+  const failure = () => lines.find(({ message }) => message === "storage.postgres.restart_failed");
+  const { level } = await waitFor(failure, { what: "a failed start" });
+  await rename(`${version}.lost`, version);
+
+  expect(level).toBe("error");
+  const rows = await waitFor(() => query(server.url, "SELECT 1 AS one"), { what: "an answer" });
+  expect(rows).toEqual([{ one: 1 }]);
 });
 
 test("a leftover file that names a living process of somebody else is no obstacle", async () => {

@@ -7,6 +7,7 @@ import {
 } from "../../../src/storage/embedded/embedded-postgres.ts";
 import { withSession } from "../../../src/storage/session.ts";
 import { makeDataDirPath, SeedDataDir } from "../../support/data-dir.ts";
+import { SILENT_LOG } from "../../support/logs.ts";
 
 const SESSION = { applicationName: "test", queryLimitMs: 10_000 } as const;
 
@@ -19,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => seed.remove());
 
 async function start(dataDir: string): Promise<EmbeddedPostgres> {
-  const server = await startEmbeddedPostgres({ dataDir, log: () => undefined });
+  const server = await startEmbeddedPostgres({ dataDir, log: SILENT_LOG });
   onTestFinished(() => server.stop());
   return server;
 }
@@ -93,7 +94,7 @@ test("a database of another major version is refused with the way out", async ()
   await mkdir(join(dataDir, "postgres"), { recursive: true });
   await writeFile(join(dataDir, "postgres/PG_VERSION"), "9\n");
 
-  const starting = startEmbeddedPostgres({ dataDir, log: () => undefined });
+  const starting = startEmbeddedPostgres({ dataDir, log: SILENT_LOG });
 
   await expect(starting).rejects.toThrow(/made by PostgreSQL 9, this Errand brings 18: .*DATABASE_URL/);
 });

@@ -8,6 +8,7 @@ import { PrismaEventLog } from "../../../src/storage/event-log.ts";
 import { repairLog } from "../../../src/storage/log-repair.ts";
 import { createPrismaStorage } from "../../../src/storage/prisma-storage.ts";
 import { systemClock } from "../../../src/system-clock.ts";
+import { SILENT_LOG } from "../../support/logs.ts";
 import { aChange, anOrigin, aRun } from "../../support/run-builders.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/test-database.ts";
 import { waitFor } from "../../support/wait-for.ts";
@@ -20,7 +21,7 @@ let log: PrismaEventLog;
 
 beforeAll(async () => {
   testDatabase = await createTestDatabase();
-  database = new Database({ url: testDatabase.url, maxConnections: 4, log: () => undefined });
+  database = new Database({ url: testDatabase.url, maxConnections: 4, log: SILENT_LOG });
   log = new PrismaEventLog(database);
 });
 

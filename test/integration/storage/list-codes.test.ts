@@ -4,6 +4,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { applyMigrations } from "../../../src/storage/migrations.ts";
 import { withSession } from "../../../src/storage/session.ts";
 import { makeTemporaryFolder } from "../../support/data-dir.ts";
+import { SILENT_LOG } from "../../support/logs.ts";
 import { createEmptyDatabase } from "../../support/test-database.ts";
 
 const MIGRATIONS = resolve(import.meta.dirname, "../../../prisma/migrations");
@@ -29,11 +30,11 @@ test("runs with long names, stored by the version before, are found by the whole
   const earlier = await makeTemporaryFolder();
   for (const name of (await readdir(MIGRATIONS)).filter((each) => each < LIST_CODES))
     await cp(join(MIGRATIONS, name), join(earlier, name), { recursive: true });
-  await applyMigrations(database.url, () => undefined, earlier);
+  await applyMigrations(database.url, SILENT_LOG, earlier);
   const session = { applicationName: "test", queryLimitMs: 10_000 } as const;
   await withSession(database.url, session, (client) => client.query(RUN, [CONFIG, LONG_NAME, LONG_MODEL]));
 
-  await applyMigrations(database.url, () => undefined, MIGRATIONS);
+  await applyMigrations(database.url, SILENT_LOG, MIGRATIONS);
 
   const found = await withSession(database.url, session, (client) =>
     client.query(FOUND, [LONG_NAME, LONG_MODEL]),

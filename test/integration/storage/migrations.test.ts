@@ -6,16 +6,13 @@ import { StartError } from "../../../src/start-error.ts";
 import { applyMigrations } from "../../../src/storage/migrations.ts";
 import { withSession } from "../../../src/storage/session.ts";
 import { makeTemporaryFolder } from "../../support/data-dir.ts";
+import { type RecordedLine, recordingLog, SILENT_LOG } from "../../support/logs.ts";
 import { startPostgresServer } from "../../support/postgres-server.ts";
 import { createEmptyDatabase } from "../../support/test-database.ts";
 import { waitFor } from "../../support/wait-for.ts";
 
 const SESSION = { applicationName: "test", queryLimitMs: 10_000 } as const;
 const FIRST = { "1_first": "CREATE TABLE first (id int);" } as const;
-
-function ignore(): void {
-  return;
-}
 
 async function makeDatabase(): Promise<string> {
   const database = await createEmptyDatabase();
@@ -48,7 +45,7 @@ test("files are applied in order and recorded as Prisma records them", async () 
   const url = await makeDatabase();
   const folder = await makeFolder({ "2_second": "INSERT INTO first VALUES (1); -- ü", ...FIRST });
 
-  const applied = await applyMigrations(url, ignore, folder);
+  const applied = await applyMigrations(url, SILENT_LOG, folder);
 
   expect(applied).toEqual(["1_first", "2_second"]);
   const records = await query(
@@ -72,7 +69,7 @@ test("files are applied in order and recorded as Prisma records them", async () 
 test("a file and its record are one transaction, so a killed process leaves both or none", async () => {
   const url = await makeDatabase();
 
-  await applyMigrations(url, ignore, await makeFolder(FIRST));
+  await applyMigrations(url, SILENT_LOG, await makeFolder(FIRST));
 
   const written = await query(
     url,
@@ -84,9 +81,9 @@ test("a file and its record are one transaction, so a killed process leaves both
 test("a second start finds nothing to do", async () => {
   const url = await makeDatabase();
   const folder = await makeFolder(FIRST);
-  await applyMigrations(url, ignore, folder);
+  await applyMigrations(url, SILENT_LOG, folder);
 
-  const applied = await applyMigrations(url, ignore, folder);
+  const applied = await applyMigrations(url, SILENT_LOG, folder);
 
   expect(applied).toEqual([]);
 });
@@ -99,7 +96,7 @@ test("five starts at once apply each file once, an index built concurrently amon
     "3_third": "CREATE TABLE third (id int);",
   });
 
-  const starts = Array.from({ length: 5 }, () => applyMigrations(url, ignore, folder));
+  const starts = Array.from({ length: 5 }, () => applyMigrations(url, SILENT_LOG, folder));
 
   const applied = (await Promise.all(starts)).flat();
   expect(applied).toEqual(["1_first", "2_index", "3_third"]);
@@ -112,17 +109,17 @@ test("a file that fails is rolled back whole and stops every later start with a 
   const url = await makeDatabase();
   const broken = await makeFolder({ ...FIRST, "2_broken": "CREATE TABLE half (id int); SELECT 1 / 0;" });
 
-  const first = applyMigrations(url, ignore, broken);
+  const first = applyMigrations(url, SILENT_LOG, broken);
 
   await expect(first).rejects.toThrow("Migration 2_broken failed: division by zero");
   expect(await listTables(url)).toEqual([{ name: "_prisma_migrations" }, { name: "first" }]);
-  const second = await applyMigrations(url, ignore, broken).catch((error: unknown) => error);
+  const second = await applyMigrations(url, SILENT_LOG, broken).catch((error: unknown) => error);
   expect(second).toBeInstanceOf(StartError);
   expect(String(second)).toMatch(/Migration 2_broken failed earlier \(division by zero\): .*/);
   const remedy = /run (UPDATE .*), and start again$/.exec(String(second))?.[1] ?? "no remedy";
   await query(url, remedy);
   const repaired = await makeFolder({ ...FIRST, "2_broken": "CREATE TABLE whole (id int);" });
-  expect(await applyMigrations(url, ignore, repaired)).toEqual(["2_broken"]);
+  expect(await applyMigrations(url, SILENT_LOG, repaired)).toEqual(["2_broken"]);
 });
 
 test("an index that cannot be built concurrently stops every later start", async () => {
@@ -132,44 +129,45 @@ test("an index that cannot be built concurrently stops every later start", async
     "2_index": "CREATE UNIQUE INDEX CONCURRENTLY first_id ON first (id);",
   });
 
-  const first = applyMigrations(url, ignore, folder);
+  const first = applyMigrations(url, SILENT_LOG, folder);
 
   await expect(first).rejects.toThrow(/Migration 2_index failed: could not create unique index/);
-  await expect(applyMigrations(url, ignore, folder)).rejects.toThrow("Migration 2_index failed earlier");
+  await expect(applyMigrations(url, SILENT_LOG, folder)).rejects.toThrow("Migration 2_index failed earlier");
 });
 
 test("a start that loses its connection in the middle of a file leaves no trace", async () => {
   const url = await makeDatabase();
   const slow = await makeFolder({ "1_slow": "CREATE TABLE half (id int); SELECT pg_sleep(60);" });
-  const interrupted = applyMigrations(url, ignore, slow).catch((error: unknown) => error);
+  const interrupted = applyMigrations(url, SILENT_LOG, slow).catch((error: unknown) => error);
   const kill =
     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND datname = current_database()";
 
   await waitFor(async () => (await query(url, kill)).length > 0, { what: "the file to be at work" });
 
   expect(String(await interrupted)).toContain("StartError: Migration 1_slow failed: terminating connection");
-  expect(await applyMigrations(url, ignore, await makeFolder(FIRST))).toEqual(["1_first"]);
+  expect(await applyMigrations(url, SILENT_LOG, await makeFolder(FIRST))).toEqual(["1_first"]);
   expect(await listTables(url)).toEqual([{ name: "_prisma_migrations" }, { name: "first" }]);
 });
 
 test("a file that was changed after it had been applied is refused", async () => {
   const url = await makeDatabase();
-  await applyMigrations(url, ignore, await makeFolder(FIRST));
+  await applyMigrations(url, SILENT_LOG, await makeFolder(FIRST));
   const edited = await makeFolder({ "1_first": "CREATE TABLE first (id int, name text);" });
 
-  const start = applyMigrations(url, ignore, edited);
+  const start = applyMigrations(url, SILENT_LOG, edited);
 
   await expect(start).rejects.toThrow(/The file of migration 1_first was changed after/);
 });
 
 test("a database that is newer than the program is used, with a warning", async () => {
   const url = await makeDatabase();
-  await applyMigrations(url, ignore, await makeFolder({ ...FIRST, "2_newer": "SELECT 1;" }));
-  const lines: unknown[] = [];
+  await applyMigrations(url, SILENT_LOG, await makeFolder({ ...FIRST, "2_newer": "SELECT 1;" }));
+  const lines: RecordedLine[] = [];
 
-  await applyMigrations(url, (message, facts) => lines.push([message, facts]), await makeFolder(FIRST));
+  await applyMigrations(url, recordingLog(lines), await makeFolder(FIRST));
 
-  expect(lines).toEqual([["storage.migration.database_is_newer", { migrations: ["2_newer"] }]]);
+  const message = "storage.migration.database_is_newer";
+  expect(lines).toEqual([{ level: "warn", message, facts: { migrations: ["2_newer"] } }]);
 });
 
 test("a database that cannot be reached gives one line without the password", async () => {
@@ -177,7 +175,7 @@ test("a database that cannot be reached gives one line without the password", as
   await server.stop();
   const url = server.url.replace("errand@", "errand:s3cret@");
 
-  const error = await applyMigrations(url, ignore).catch((reason: unknown) => reason);
+  const error = await applyMigrations(url, SILENT_LOG).catch((reason: unknown) => reason);
 
   expect(String(error)).toMatch(
     /^StartError: Cannot connect to PostgreSQL at 127\.0\.0\.1:\d+: .*ECONNREFUSED/,
@@ -189,7 +187,7 @@ test("our own migrations apply on another PostgreSQL than the embedded one", asy
   const server = await startPostgresServer();
   onTestFinished(() => server.stop());
 
-  await applyMigrations(server.url, ignore);
+  await applyMigrations(server.url, SILENT_LOG);
 
-  expect(await applyMigrations(server.url, ignore)).toEqual([]);
+  expect(await applyMigrations(server.url, SILENT_LOG)).toEqual([]);
 });

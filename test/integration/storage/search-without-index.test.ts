@@ -5,6 +5,7 @@ import { applyMigrations } from "../../../src/storage/migrations.ts";
 import { createPrismaStorage } from "../../../src/storage/prisma-storage.ts";
 import { withSession } from "../../../src/storage/session.ts";
 import { systemClock } from "../../../src/system-clock.ts";
+import { SILENT_LOG } from "../../support/logs.ts";
 import { aChange, anOrigin, aRun } from "../../support/run-builders.ts";
 import { createEmptyDatabase } from "../../support/test-database.ts";
 
@@ -18,13 +19,13 @@ it("words are found where nobody may create the extension that indexes them", as
   const url = new URL(testDatabase.url);
   url.username = role;
 
-  await applyMigrations(url.href, () => undefined);
+  await applyMigrations(url.href, SILENT_LOG);
 
   const indexes = await run(
     testDatabase.url,
     "SELECT FROM pg_indexes WHERE indexname = 'run_texts_text_idx'",
   );
-  const database = new Database({ url: url.href, maxConnections: 2, log: () => undefined });
+  const database = new Database({ url: url.href, maxConnections: 2, log: SILENT_LOG });
   const news = { tell: () => undefined, on: () => () => undefined };
   const storage = createPrismaStorage({
     database,

@@ -1,12 +1,12 @@
 import { Webhook } from "standardwebhooks";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { Log } from "../../../src/core/ports/log.ts";
 import { WebhookFanOut } from "../../../src/core/webhooks/webhook-fan-out.ts";
 import { WebhookSender } from "../../../src/core/webhooks/webhook-sender.ts";
 import { startWebhooks } from "../../../src/core/webhooks/webhook-worker.ts";
 import { parseAllowList } from "../../../src/outgoing/allow-list.ts";
 import { Destinations } from "../../../src/outgoing/destinations.ts";
 import { createWebhookClient } from "../../../src/webhooks/http-webhook-client.ts";
+import { SILENT_LOG } from "../../support/logs.ts";
 import { waitFor } from "../../support/wait-for.ts";
 import {
   answerWith,
@@ -44,17 +44,16 @@ afterAll(async () => {
 /** As each worker process has it. */
 function aWorker(): () => Promise<void> {
   const { clock, news, storage } = bench;
-  const log: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
   const client = createWebhookClient({
     destinations: new Destinations(parseAllowList(ALLOWED)),
     limitMs: 500,
   });
   const sessionLink = ({ sessionId }: { sessionId: string }) => `http://here/sessions/${sessionId}`;
   return startWebhooks({
-    fanOut: new WebhookFanOut({ storage, log, sessionLink, redact: (text) => text }),
-    sender: new WebhookSender({ storage, client, box: bench.secrets, clock, log }),
+    fanOut: new WebhookFanOut({ storage, log: SILENT_LOG, sessionLink, redact: (text) => text }),
+    sender: new WebhookSender({ storage, client, box: bench.secrets, clock, log: SILENT_LOG }),
     history: storage.webhooks.history,
-    ...{ clock, news, log },
+    ...{ clock, news, log: SILENT_LOG },
   });
 }
 

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { JobTaker, type TakerParts } from "../../../src/queue/job-taker.ts";
+import { SILENT_LOG } from "../../support/logs.ts";
 import { waitFor } from "../../support/wait-for.ts";
 
 /** Jobs by the lane they lie in, and what was asked for. */
@@ -34,7 +35,7 @@ describe("a taker of jobs", () => {
   function open(jobs: Jobs, parts: Partial<TakerParts>): JobTaker {
     taker = new JobTaker({
       ...{ boss: jobs.boss, kind: "run", lanes: [0], room: 16, stopping: stopping.signal },
-      ...{ handler: async () => undefined, log: () => undefined, pollingMs: 60_000, heartbeatMs: 60_000 },
+      ...{ handler: async () => undefined, log: SILENT_LOG, pollingMs: 60_000, heartbeatMs: 60_000 },
       ...parts,
     });
     return taker;

@@ -3,12 +3,10 @@ import {
   type GithubAdapter,
   type GithubDeps,
 } from "../../../../src/adapters/github/index.ts";
-import type { Log } from "../../../../src/core/ports/log.ts";
 import type { InboundMessage, InboxEvent } from "../../../../src/core/ports/thread-adapter.ts";
 import type { EmulatedGithub, Written } from "../../../support/emulated-github.ts";
+import { SILENT_LOG } from "../../../support/logs.ts";
 import { loopbackOnlyFetch } from "../../../support/loopback-only.ts";
-
-const SILENT: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
 export type Accepted = Omit<InboxEvent, "id" | "receivedAt">;
 
@@ -17,7 +15,7 @@ export function adapterOn(github: EmulatedGithub, deps: Partial<GithubDeps> = {}
   const { id: appId, privateKey, webhookSecret } = github.app;
   return createGithubAdapter(
     { appId, privateKey, webhookSecrets: [webhookSecret], apiUrl: github.apiUrl },
-    { accept: async () => true, log: SILENT, fetch: loopbackOnlyFetch, ...deps },
+    { accept: async () => true, log: SILENT_LOG, fetch: loopbackOnlyFetch, ...deps },
   );
 }
 

@@ -14,9 +14,8 @@ import { FIRST_TEAM } from "../../../../src/core/people/team.ts";
 import type { CatalogueEntry } from "../../../../src/core/ports/agent-catalogue.ts";
 import type { LiveWorker } from "../../../../src/core/workers/worker.ts";
 import { CoreBench } from "../../../support/core-bench.ts";
+import { SILENT_LOG } from "../../../support/logs.ts";
 import { ManualClock, quiet } from "../../../support/manual-clock.ts";
-
-const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
 function workers(...isolated: readonly boolean[]) {
   const times = { startedAt: new Date(0), lastSeenAt: new Date(0) };
@@ -86,7 +85,7 @@ describe("the doctor", () => {
     const clock = new ManualClock();
     const silent = { name: "silent", look: () => new Promise<never>(() => undefined) };
     const quick = { name: "quick", look: async () => ok("Fine.") };
-    const found = new Doctor({ checks: [silent, quick], clock, log }).examine();
+    const found = new Doctor({ checks: [silent, quick], clock, log: SILENT_LOG }).examine();
     await quiet();
 
     await clock.advance(5_000);

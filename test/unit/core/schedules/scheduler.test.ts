@@ -9,6 +9,7 @@ import { Scheduler } from "../../../../src/core/schedules/scheduler.ts";
 import { nextDue } from "../../../../src/next-due.ts";
 import { CoreBench } from "../../../support/core-bench.ts";
 import { anEnvironment } from "../../../support/environment-builders.ts";
+import { SILENT_LOG } from "../../../support/logs.ts";
 import { quiet } from "../../../support/manual-clock.ts";
 import { aPolicy } from "../../../support/rule-builders.ts";
 
@@ -272,10 +273,9 @@ test("resuming what was never paused keeps a due time that is late", async () =>
 });
 
 function newScheduler(): Scheduler {
-  const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
   const linkOf = (id: Schedule["id"]) => `http://here/schedules/${id}`;
   const { runs, storage } = bench;
-  return new Scheduler({ storage, runs, nextDue, linkOf, log });
+  return new Scheduler({ storage, runs, nextDue, linkOf, log: SILENT_LOG });
 }
 
 /** The newest first. */

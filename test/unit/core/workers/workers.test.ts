@@ -6,9 +6,8 @@ import { Heartbeat } from "../../../../src/core/workers/heartbeat.ts";
 import { hostsOf, type LiveWorker } from "../../../../src/core/workers/worker.ts";
 import { createMemoryBlobStore } from "../../../../src/storage/memory/blob-store.ts";
 import { CoreBench } from "../../../support/core-bench.ts";
+import { SILENT_LOG } from "../../../support/logs.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
-
-const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
 describe("a worker", () => {
   const worker = { id: "w1", host: "build-box", slots: 2, sandbox: { name: "local", isolated: false } };
@@ -16,7 +15,12 @@ describe("a worker", () => {
   let heartbeat: Heartbeat;
   beforeEach(() => {
     bench = new CoreBench();
-    heartbeat = new Heartbeat({ workers: bench.storage.workers, clock: bench.clock, log, worker });
+    heartbeat = new Heartbeat({
+      workers: bench.storage.workers,
+      clock: bench.clock,
+      log: SILENT_LOG,
+      worker,
+    });
   });
 
   test("lives as long as it beats, and is gone when it stops", async () => {
@@ -58,7 +62,14 @@ test("the job of a run asks for the workers that the run asks for, also when it 
   const janitor = (host?: string) => {
     const { clock, queue, storage } = bench;
     const blobs = createMemoryBlobStore(clock);
-    return new Janitor({ storage, queue, blobs, log, runWorker: bench.worker(), ...(host && { host }) });
+    return new Janitor({
+      storage,
+      queue,
+      blobs,
+      log: SILENT_LOG,
+      runWorker: bench.worker(),
+      ...(host && { host }),
+    });
   };
   const ensured: unknown[] = [];
   bench.queue.ensure = async (job) => void ensured.push(job);

@@ -1,0 +1,16 @@
+import type { Log } from "../../src/core/ports/log.ts";
+
+export const SILENT_LOG: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
+
+export interface RecordedLine {
+  readonly level: keyof Log;
+  readonly message: string;
+  readonly facts?: Record<string, unknown>;
+}
+
+/** A log that keeps its lines in `lines`. */
+export function recordingLog(lines: RecordedLine[]): Log {
+  const at = (level: keyof Log) => (message: string, facts?: Record<string, unknown>) =>
+    void lines.push({ level, message, ...(facts && { facts }) });
+  return { info: at("info"), warn: at("warn"), error: at("error") };
+}
