@@ -41,6 +41,7 @@ export interface LocalToolServer {
   readonly env: Readonly<Record<string, string>>;
 }
 
+/** An agent at work, until it is closed or dies. What it does is told to the observer. */
 export interface AgentSession {
   /** The agent's own session id. */
   readonly sessionId: string;

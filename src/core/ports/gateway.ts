@@ -27,6 +27,7 @@ export interface RemoteToolServer {
   readonly headers: Readonly<Record<string, string>>;
 }
 
+/** The one way out of an attempt's sandbox, open from its preparation to its end. */
 export interface Gateway {
   /** `http://127.0.0.1:<port>/<token>`, as processes inside see it. Below it: `/models/…`, `/git/…`, `/tools/<name>`. */
   readonly address: string;

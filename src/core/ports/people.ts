@@ -5,6 +5,7 @@ import type { Installation } from "../people/installation.ts";
 import type { Principal } from "../people/principal.ts";
 import type { Team } from "../people/team.ts";
 
+/** Teams, and the lock under which what a team may have is counted. */
 export interface TeamStore {
   find(id: TeamId): Promise<Team | undefined>;
   /** Until the transaction ends, whoever else locks the team waits: for what a team may have so many of. */
@@ -15,6 +16,7 @@ export interface TeamStore {
   put(team: Team): Promise<void>;
 }
 
+/** The principals of teams. */
 export interface PeopleStore {
   /**
    * The team's principal of a platform account, made on its first message. Its name follows the account's, unless it
@@ -48,6 +50,7 @@ export interface IdentityStore {
   unlink(teamId: TeamId, id: string): Promise<boolean>;
 }
 
+/** Keys of principals, found by their hash: a key itself is stored nowhere. */
 export interface KeyStore {
   findByHash(hash: string): Promise<KeyHolder | undefined>;
   add(key: ApiKey, hash: string): Promise<void>;

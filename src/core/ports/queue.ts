@@ -19,6 +19,7 @@ export type JobKind = (typeof JOB_KINDS)[number];
 /** A handler that throws has its job handed out again, later each time. `signal` fires when the worker stops. */
 export type JobHandler = (key: string, signal: AbortSignal) => Promise<void>;
 
+/** Hands jobs to this process, and takes those that are not part of a change: the rest come with its transaction. */
 export interface Queue {
   /** Begins to hand jobs of a kind to `handler`, at most `concurrency` at a time in this process. */
   work(kind: JobKind, concurrency: number, handler: JobHandler): Promise<void>;

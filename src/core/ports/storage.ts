@@ -79,6 +79,7 @@ export class Taken extends Error {
   }
 }
 
+/** Runs, each with its log and its follow-ups. */
 export interface RunStore {
   /** Stores a new run with what it causes. Throws `Taken`. */
   create(origin: RunOrigin, change: RunChange): Promise<Run>;
@@ -120,6 +121,7 @@ export interface RunSubject {
   readonly leaseOver: boolean;
 }
 
+/** Who may write to a run, and which runs need somebody who does. Time is the database's. */
 export interface LeaseStore {
   /** Prolongs a lease by `ttlMs` of database time; the run's state, or undefined when the lease is another's. */
   renew(id: RunId, token: LeaseToken, ttlMs: number): Promise<RunState | undefined>;
@@ -131,6 +133,7 @@ export interface LeaseStore {
 
 export type IdleRun = Pick<Run, "id" | "config">;
 
+/** The threads outside in which runs were asked for. They are bound to runs by `RunChange`. */
 export interface ThreadStore {
   find(address: ThreadAddress): Promise<StoredThread | undefined>;
   findById(id: string): Promise<StoredThread | undefined>;
@@ -139,6 +142,7 @@ export interface ThreadStore {
   setVerbosity(id: string, verbosity: Verbosity): Promise<void>;
 }
 
+/** What adapters were sent, from the delivery to its one end. */
 export interface InboxStore {
   /** Stores an event before it is acknowledged; false when this delivery is already stored. */
   put(event: InboxEvent): Promise<boolean>;
@@ -157,6 +161,7 @@ export interface Saying {
   readonly notices: readonly Notice[];
 }
 
+/** What threads are still to be told. Notices come in with the change that they tell of, and leave in their order. */
 export interface OutboxStore {
   /**
    * The first delivery of the thread that is due, marked as being tried. Cards with a newer card behind them in

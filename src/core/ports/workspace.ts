@@ -77,6 +77,7 @@ export interface CollectedFile extends StoredFile {
   readonly path: string;
 }
 
+/** Where the files of runs are, from attempt to attempt and from worker to worker. */
 export interface WorkspaceKeeper {
   /**
    * The run's workspace, ready to work in: this worker's own copy where it holds the newest checkpoint, else the
