@@ -13,6 +13,16 @@ export function ownerOf({ id, teamId }: Pick<Viewer, "id" | "teamId">, isTeamOwn
   return isTeamOwned ? teamId : id;
 }
 
+/** Of what has a creator and says whether it is the team's. */
+export function ownedOf(made: {
+  readonly teamId: TeamId;
+  readonly teamOwned: boolean;
+  readonly creatorId: PrincipalId;
+}): Owned {
+  const { creatorId, teamId, teamOwned } = made;
+  return { teamId, ownerId: ownerOf({ id: creatorId, teamId }, teamOwned) };
+}
+
 export function isTeamOwned({ teamId, ownerId }: Owned): boolean {
   return ownerId === teamId;
 }

@@ -1,18 +1,15 @@
 import { AppError } from "../errors.ts";
+import { isOpenTo, ownedOf } from "../people/ownership.ts";
 import type { Viewer } from "../people/principal.ts";
 import type { Run } from "./run.ts";
 
-/**
- * A run of the team is everybody's in the team; another is its creator's and the team's administrators'. To all
- * others it is as if it did not exist.
- */
+/** A guest sees one run; the others what is open to them. To all else it is as if it did not exist. */
 export function isVisible(
   run: Pick<Run, "id" | "teamId" | "teamOwned" | "creatorId">,
   viewer: Viewer,
 ): boolean {
-  if (run.teamId !== viewer.teamId) return false;
-  if (viewer.onlyRunId !== undefined) return run.id === viewer.onlyRunId;
-  return run.teamOwned || run.creatorId === viewer.id || viewer.administrator;
+  if (viewer.onlyRunId !== undefined) return run.teamId === viewer.teamId && run.id === viewer.onlyRunId;
+  return isOpenTo(ownedOf(run), viewer);
 }
 
 /** Never tells whether it is not there or not to be seen. */

@@ -1,12 +1,13 @@
 import { requireRunEnvironment } from "../environments/environment-service.ts";
 import { AppError } from "../errors.ts";
 import { newId, type PrincipalId } from "../ids.ts";
+import { isOpenTo, ownedOf } from "../people/ownership.ts";
 import type { Viewer } from "../people/principal.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { NextDue } from "../ports/cron.ts";
 import type { DueSchedule } from "../ports/schedules.ts";
 import type { Storage } from "../ports/storage.ts";
-import { isScheduleVisible, type Schedule, timed } from "./schedule.ts";
+import { type Schedule, timed } from "./schedule.ts";
 
 export interface ScheduleParts {
   readonly storage: Pick<Storage, "schedules" | "dueSchedules" | "environments">;
@@ -27,12 +28,12 @@ export class ScheduleService {
 
   async list(viewer: Viewer): Promise<readonly Schedule[]> {
     const all = await this.#parts.storage.schedules.list(viewer.teamId);
-    return all.filter((schedule) => isScheduleVisible(schedule, viewer)).toSorted(byName);
+    return all.filter((schedule) => isOpenTo(ownedOf(schedule), viewer)).toSorted(byName);
   }
 
   async get(viewer: Viewer, id: string): Promise<Schedule> {
     const schedule = await this.#parts.storage.schedules.find(viewer.teamId, id);
-    if (schedule === undefined || !isScheduleVisible(schedule, viewer)) throw unknown();
+    if (schedule === undefined || !isOpenTo(ownedOf(schedule), viewer)) throw unknown();
     return schedule;
   }
 
@@ -84,7 +85,7 @@ export class ScheduleService {
   /** Its runs are its creator's, with the creator's secrets: nobody but administrators changes another's. */
   async #lock(viewer: Viewer, id: string): Promise<DueSchedule> {
     const locked = await this.#parts.storage.dueSchedules.lock(id);
-    if (locked === undefined || !isScheduleVisible(locked.schedule, viewer)) throw unknown();
+    if (locked === undefined || !isOpenTo(ownedOf(locked.schedule), viewer)) throw unknown();
     if (mayChange(locked.schedule.creatorId, viewer)) return locked;
     throw new AppError("not_authorized", "A schedule is changed by its creator and by administrators.", {
       remedy: "Ask one of them, or make a schedule of your own.",

@@ -1,5 +1,4 @@
 import type { PrincipalId } from "../ids.ts";
-import type { Viewer } from "../people/principal.ts";
 import type { NextDue } from "../ports/cron.ts";
 import type { TeamRecord } from "../ports/records.ts";
 import type { RunConfig } from "../runs/run.ts";
@@ -47,11 +46,6 @@ export function fired(schedule: Schedule, error: string | undefined, { now, next
   const firedAt = later(now, dueAt);
   const outcome = error === undefined ? { lastRanAt: firedAt } : { lastSpawnError: error };
   return withNext({ ...rest, ...outcome }, nextDue(schedule.cron, firedAt));
-}
-
-export function isScheduleVisible({ teamId, teamOwned, creatorId }: Schedule, viewer: Viewer): boolean {
-  if (teamId !== viewer.teamId || viewer.onlyRunId !== undefined) return false;
-  return teamOwned || creatorId === viewer.id || viewer.administrator;
 }
 
 function withNext(schedule: Schedule, nextRunAt: Date | undefined): Schedule {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { fired, isScheduleVisible, type Schedule, timed } from "../../../../src/core/schedules/schedule.ts";
+import { isOpenTo, ownedOf } from "../../../../src/core/people/ownership.ts";
+import { fired, type Schedule, timed } from "../../../../src/core/schedules/schedule.ts";
 import { nextDue } from "../../../../src/next-due.ts";
 import { aSchedule } from "../../../support/rule-builders.ts";
 import { aPrincipal } from "../../../support/run-builders.ts";
@@ -70,7 +71,7 @@ test("a schedule of the team is everybody's in it, another its creator's and the
   const chief = aPrincipal({ administrator: true });
   const stranger = aPrincipal({ teamId: "other" as Schedule["teamId"], administrator: true });
   const seen = (schedule: Schedule) =>
-    [ada, bob, chief, stranger].map((viewer) => isScheduleVisible(schedule, viewer));
+    [ada, bob, chief, stranger].map((viewer) => isOpenTo(ownedOf(schedule), viewer));
 
   expect(seen(aSchedule({ creatorId: ada.id }))).toEqual([true, true, true, false]);
   expect(seen(aSchedule({ creatorId: ada.id, teamOwned: false }))).toEqual([true, false, true, false]);
