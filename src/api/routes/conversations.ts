@@ -2,8 +2,6 @@ import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
 import { newestRunOf, readConversation } from "../../core/conversations/read-conversation.ts";
 import { TIMELINE_KINDS, timelineOf } from "../../core/conversations/timeline.ts";
-import { AppError } from "../../core/errors.ts";
-import { parseRunId } from "../../core/ids.ts";
 import type { Viewer } from "../../core/people/principal.ts";
 import { eventPages } from "../../core/runs/event-pages.ts";
 import type { RunEvent } from "../../core/runs/events.ts";
@@ -13,6 +11,7 @@ import { viewerOf } from "../auth.ts";
 import { ConversationResponse, conversationOf } from "../schemas/conversation.ts";
 import { problems } from "../schemas/problem.ts";
 import { RunTimeline, timelineEventOf } from "../schemas/timeline.ts";
+import { requireId } from "./ids.ts";
 import { RunParams, requireRunId } from "./run-ids.ts";
 
 const config = { scope: "runs:read", acceptsCookie: true } as const;
@@ -48,7 +47,7 @@ export function conversationRoutes({ runs }: ApiParts): FastifyPluginAsyncZod {
       return conversationOf(await readConversation(runs, conversationId, viewer));
     });
     app.get("/agent/conversations/:conversationId", { schema: BY_ID, config }, async (request) => {
-      const id = requireConversationId(request.params.conversationId);
+      const id = requireId(request.params.conversationId, "conversation");
       return conversationOf(await readConversation(runs, id, viewerOf(request)));
     });
     app.get("/agent/runs/:runId/timeline", { schema: TIMELINE, config: configOfRun }, async (request) => {
@@ -61,17 +60,11 @@ export function conversationRoutes({ runs }: ApiParts): FastifyPluginAsyncZod {
 
 /** The run behind which a conversation can be gone on with. */
 export function findContinued({ runs }: Pick<ApiParts, "runs">, id: string, viewer: Viewer): Promise<Run> {
-  return newestRunOf(runs, requireConversationId(id), viewer);
+  return newestRunOf(runs, requireId(id, "conversation"), viewer);
 }
 
 async function readTimeline(runs: ApiParts["runs"], run: Run): Promise<readonly RunEvent[]> {
   const events: RunEvent[] = [];
   for await (const page of eventPages(runs, run, TIMELINE_KINDS)) events.push(...page);
   return events;
-}
-
-function requireConversationId(text: string): string {
-  const id = parseRunId(text);
-  if (id === undefined) throw new AppError("resource_not_found", "There is no such conversation.");
-  return id;
 }

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
-import { AppError } from "../../core/errors.ts";
 import type { PrincipalId, TeamId } from "../../core/ids.ts";
+import { getPrincipal } from "../../core/people/principal-service.ts";
 import { type Deed, judge } from "../../core/policies/judge.ts";
 import type { Storage } from "../../core/ports/storage.ts";
 import { inOrder } from "../../core/rules/rule.ts";
@@ -143,13 +143,11 @@ function writeRoutes({ clock }: ApiParts, idempotency: Idempotency): FastifyPlug
   };
 }
 
-async function deedOf({ people }: Storage, teamId: TeamId, asked: EvaluatePolicyRequest): Promise<Deed> {
+async function deedOf(storage: Storage, teamId: TeamId, asked: EvaluatePolicyRequest): Promise<Deed> {
   const { principal_uid: uid, environment_id: environmentId, source = "API", ...about } = asked;
   const deed = { ...about, source, environmentId, isAdministrator: false } as Deed;
   if (uid === undefined) return deed;
-  const [principal] = await people.getMany([uid.toLowerCase() as PrincipalId]);
-  if (principal === undefined || principal.teamId !== teamId)
-    throw new AppError("resource_not_found", "There is no such principal.");
-  const { id, type, administrator } = principal;
+  const principalId = requireId<PrincipalId>(uid, "principal");
+  const { id, type, administrator } = await getPrincipal(storage, teamId, principalId);
   return { ...deed, principalId: id, principalType: type, isAdministrator: administrator };
 }

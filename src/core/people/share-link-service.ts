@@ -3,7 +3,7 @@ import { newId, type RunId } from "../ids.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Storage } from "../ports/storage.ts";
 import type { Run } from "../runs/run.ts";
-import { isVisible } from "../runs/visibility.ts";
+import { requireVisible } from "../runs/visibility.ts";
 import type { Viewer } from "./principal.ts";
 import type { ShareLink } from "./share-link.ts";
 
@@ -55,8 +55,6 @@ export class ShareLinkService {
   }
 
   async #getRun(viewer: Viewer, id: RunId): Promise<Run> {
-    const run = await this.#parts.storage.runs.find({ id });
-    if (run !== undefined && isVisible(run, viewer)) return run;
-    throw new AppError("resource_not_found", "There is no such run.");
+    return requireVisible(await this.#parts.storage.runs.find({ id }), viewer);
   }
 }
