@@ -1,6 +1,6 @@
+import { invalidMember } from "../core/errors.ts";
 import type { GivenFile } from "../core/inputs/run-input.ts";
 import type { ApiLimits } from "./api-parts.ts";
-import { invalid } from "./request-validation.ts";
 import type { RunAgentRequest } from "./schemas/run-requests.ts";
 
 type Given = Pick<RunAgentRequest, "images" | "attachments">;
@@ -33,7 +33,7 @@ export function givenFilesOf({ images = [], attachments = [] }: Given, limits: L
   const total = files.reduce((sum, { bytes }) => sum + bytes.length, 0);
   if (total > limits.attachmentsBytes) {
     const message = `must have at most ${limits.attachmentsBytes} bytes together, with the images`;
-    throw invalid([{ path: "attachments", message }]);
+    throw invalidMember("attachments", message);
   }
   return files;
 }
@@ -41,17 +41,17 @@ export function givenFilesOf({ images = [], attachments = [] }: Given, limits: L
 /** Node decodes anything, leaving out what it does not know. */
 function decode(path: string, data: string, { attachmentBytes }: Limits): Buffer {
   if (data.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(data)) {
-    throw invalid([{ path, message: "must be base64" }]);
+    throw invalidMember(path, "must be base64");
   }
   const bytes = Buffer.from(data, "base64");
   if (bytes.length <= attachmentBytes) return bytes;
-  throw invalid([{ path, message: `must have at most ${attachmentBytes} bytes` }]);
+  throw invalidMember(path, `must have at most ${attachmentBytes} bytes`);
 }
 
 function requireImage(path: string, bytes: Buffer, type: ImageType): void {
   const beginning = bytes.toString("hex", 0, SIGNATURE_BYTES);
   if (IMAGES[type].signatures.some((signature) => new RegExp(`^${signature}`).test(beginning))) return;
-  throw invalid([{ path, message: `must be an image of the type ${type}` }]);
+  throw invalidMember(path, `must be an image of the type ${type}`);
 }
 
 /** Without its parameters, which say nothing to an agent. */

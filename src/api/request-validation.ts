@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { AppError } from "../core/errors.ts";
+import { AppError, invalidMember } from "../core/errors.ts";
 import { DEPTH_MAX } from "./json-structure.ts";
 import { hasAtMost } from "./schemas/text.ts";
 
@@ -26,7 +26,7 @@ export function invalid(issues: readonly Issue[]): AppError {
 
 export function requireBytes(path: string, text: string | undefined, max: number): void {
   if (text !== undefined && Buffer.byteLength(text) > max) {
-    throw invalid([{ path, message: `must have at most ${max} bytes` }]);
+    throw invalidMember(path, `must have at most ${max} bytes`);
   }
 }
 
@@ -44,7 +44,7 @@ export function requireConfigBytes(
 /** Characters as people count them. */
 export function requireCharacters(path: string, text: string | undefined, max: number): void {
   if (text !== undefined && !hasAtMost(max, text)) {
-    throw invalid([{ path, message: `must have at most ${max} characters` }]);
+    throw invalidMember(path, `must have at most ${max} characters`);
   }
 }
 

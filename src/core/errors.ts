@@ -48,6 +48,11 @@ export class AppError extends Error {
   }
 }
 
+/** Of a call that is refused for one of its members. `path` names it as the caller does, `message` goes on from there. */
+export function invalidMember(path: string, message: string): AppError {
+  return new AppError("invalid_request", `${path}: ${message}`, { issues: [{ path, message }] });
+}
+
 const ENDS_AS_ERROR: ReadonlySet<ErrorCode> = new Set([
   "authentication_required",
   "resource_unavailable",

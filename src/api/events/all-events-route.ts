@@ -1,10 +1,10 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
+import { invalidMember } from "../../core/errors.ts";
 import type { LogPlace } from "../../core/ports/event-log.ts";
 import { type ApiParts, limitsOf } from "../api-parts.ts";
 import { viewerOf } from "../auth.ts";
-import { invalid } from "../request-validation.ts";
 import { numberInQuery } from "../schemas/list-runs.ts";
 import { problems } from "../schemas/problem.ts";
 import { LoggedEventPage } from "../schemas/run-event.ts";
@@ -118,5 +118,5 @@ async function startOf(
 function requirePlace(after: string): LogPlace {
   const place = decodeCursor(after);
   if (place !== undefined) return place;
-  throw invalid([{ path: "after", message: `must be the id of an event, or ${START_CURSOR}` }]);
+  throw invalidMember("after", `must be the id of an event, or ${START_CURSOR}`);
 }

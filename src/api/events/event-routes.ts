@@ -1,10 +1,10 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
+import { invalidMember } from "../../core/errors.ts";
 import type { Run } from "../../core/runs/run.ts";
 import { type ApiParts, limitsOf } from "../api-parts.ts";
 import { viewerOf } from "../auth.ts";
-import { invalid } from "../request-validation.ts";
 import { RunParams, requireRunId } from "../routes/run-ids.ts";
 import { numberInQuery } from "../schemas/list-runs.ts";
 import { problems } from "../schemas/problem.ts";
@@ -105,7 +105,5 @@ interface StreamStart {
 
 function requireSeq(after = 0, { lastSeq }: Run): number {
   if (after <= lastSeq) return after;
-  throw invalid([
-    { path: "after", message: `must be the number of an event of this run, and the newest is ${lastSeq}` },
-  ]);
+  throw invalidMember("after", `must be the number of an event of this run, and the newest is ${lastSeq}`);
 }

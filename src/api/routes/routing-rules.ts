@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
 import { requireEnvironment } from "../../core/environments/environment-service.ts";
+import { invalidMember } from "../../core/errors.ts";
 import { isTeamOwned } from "../../core/people/ownership.ts";
 import type { Storage } from "../../core/ports/storage.ts";
 import { type Errand, route } from "../../core/routing/route.ts";
@@ -12,7 +13,7 @@ import type { RunConfig } from "../../core/runs/run.ts";
 import { type ApiParts, limitsOf } from "../api-parts.ts";
 import { viewerOf } from "../auth.ts";
 import type { Idempotency } from "../idempotency.ts";
-import { invalid, requireConfigBytes } from "../request-validation.ts";
+import { requireConfigBytes } from "../request-validation.ts";
 import { problems } from "../schemas/problem.ts";
 import {
   EvaluateRoutingRequest,
@@ -162,8 +163,7 @@ async function requireTeamEnvironment({ environments }: Storage, rule: RoutingRu
   const { config, creatorId, environmentId = config.environment_id, teamId } = rule;
   if (environmentId === undefined) return;
   const environment = await requireEnvironment(environments, { id: creatorId, teamId }, environmentId);
-  if (!isTeamOwned(environment))
-    throw invalid([{ path: "environment_id", message: "must be an environment of the team" }]);
+  if (!isTeamOwned(environment)) throw invalidMember("environment_id", "must be an environment of the team");
 }
 
 function errandOf({ source = "API", text = "", config = {}, ...from }: EvaluateRoutingRequest): Errand {

@@ -1,4 +1,4 @@
-import { AppError } from "../errors.ts";
+import { AppError, invalidMember } from "../errors.ts";
 import type { PrincipalId, TeamId } from "../ids.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Storage } from "../ports/storage.ts";
@@ -66,10 +66,7 @@ export class IdentityService {
 }
 
 function requireForeign(subject: string): void {
-  if (!subject.startsWith(OWN_SUBJECTS)) return;
-  throw new AppError("invalid_request", "subject: is none of an account outside", {
-    issues: [{ path: "subject", message: "is none of an account outside" }],
-  });
+  if (subject.startsWith(OWN_SUBJECTS)) throw invalidMember("subject", "is none of an account outside");
 }
 
 function requireEnabled({ disabled }: Principal): void {

@@ -1,4 +1,4 @@
-import { AppError } from "../errors.ts";
+import { AppError, invalidMember } from "../errors.ts";
 import { newId, type PrincipalId } from "../ids.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Storage } from "../ports/storage.ts";
@@ -57,7 +57,7 @@ export class KeyService {
     requireScopes(caller, wanted.scopes);
     const owner = await this.#ownerFor(caller, principalId);
     if (wanted.scopes.includes("admin") && !owner.administrator)
-      throw invalid("scopes", "admin is for administrators' keys alone");
+      throw invalidMember("scopes", "admin is for administrators' keys alone");
     this.#requireFuture(wanted.expiresAt);
     return this.#issue(caller, owner.id, wanted);
   }
@@ -139,7 +139,7 @@ export class KeyService {
       throw new AppError("not_authorized", "Only an administrator may make a key for somebody else.");
     const [owner] = await this.#parts.storage.people.getMany([wanted]);
     if (owner === undefined || !(await this.#mayGive(caller, owner))) return raiseUnknown();
-    if (owner.disabled) throw invalid("principal_uid", "is disabled");
+    if (owner.disabled) throw invalidMember("principal_uid", "is disabled");
     return owner;
   }
 
@@ -158,7 +158,7 @@ export class KeyService {
 
   #requireFuture(expiresAt: Date | undefined): void {
     if (expiresAt === undefined || expiresAt > this.#parts.clock.now()) return;
-    throw invalid("expires_at", "must be in the future");
+    throw invalidMember("expires_at", "must be in the future");
   }
 
   #requireNotOver({ expiresAt, revokedAt }: ApiKey): void {
@@ -197,8 +197,4 @@ function requireOfPeople({ createdBy }: ApiKey): void {
   throw new AppError("invalid_request", "The installation's own key cannot be ended here.", {
     remedy: "Replace the file api-key in the data directory, or ERRAND_API_KEY, and restart.",
   });
-}
-
-function invalid(path: string, message: string): AppError {
-  return new AppError("invalid_request", `${path}: ${message}`, { issues: [{ path, message }] });
 }

@@ -1,4 +1,4 @@
-import { AppError } from "../errors.ts";
+import { AppError, invalidMember } from "../errors.ts";
 import { newId, type TeamId } from "../ids.ts";
 import type { Clock } from "../ports/clock.ts";
 import { type Storage, Taken } from "../ports/storage.ts";
@@ -49,9 +49,7 @@ export class TeamService {
       return team;
     } catch (error) {
       if (!(error instanceof Taken)) throw error;
-      throw new AppError("invalid_request", "name: another team has this name", {
-        issues: [{ path: "name", message: "another team has this name" }],
-      });
+      throw invalidMember("name", "another team has this name");
     }
   }
 }

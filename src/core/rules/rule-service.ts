@@ -1,4 +1,4 @@
-import { AppError } from "../errors.ts";
+import { AppError, invalidMember } from "../errors.ts";
 import { newId, type TeamId } from "../ids.ts";
 import type { Viewer } from "../people/principal.ts";
 import type { RecordStore } from "../ports/records.ts";
@@ -46,8 +46,7 @@ export class RuleService<R extends Rule> {
       return await store();
     } catch (error) {
       if (!(error instanceof Taken) || error.what !== "name") throw error;
-      const message = `another ${this.#kind} has this name`;
-      throw new AppError("invalid_request", `name: ${message}`, { issues: [{ path: "name", message }] });
+      throw invalidMember("name", `another ${this.#kind} has this name`);
     }
   }
 

@@ -1,5 +1,5 @@
 import { requireRunEnvironment } from "../environments/environment-service.ts";
-import { AppError } from "../errors.ts";
+import { AppError, invalidMember } from "../errors.ts";
 import { newId, type PrincipalId } from "../ids.ts";
 import { isOpenTo, ownedOf } from "../people/ownership.ts";
 import type { Viewer } from "../people/principal.ts";
@@ -108,9 +108,7 @@ export class ScheduleService {
     if (this.#parts.nextDue(cron, now) !== undefined) return;
     const message =
       "must be five fields of a cron expression (minute, hour, day of month, month, day of week; UTC) that comes due";
-    throw new AppError("invalid_request", `cron_schedule: ${message}`, {
-      issues: [{ path: "cron_schedule", message }],
-    });
+    throw invalidMember("cron_schedule", message);
   }
 }
 

@@ -1,4 +1,4 @@
-import { AppError } from "../errors.ts";
+import { AppError, invalidMember } from "../errors.ts";
 import { newId, type PrincipalId, type TeamId } from "../ids.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { SecretBox } from "../ports/secret-box.ts";
@@ -110,8 +110,7 @@ export class WebhookService {
 
   #requireUrl(url: string): void {
     const message = this.#parts.client.problemOf(url);
-    if (message === undefined) return;
-    throw new AppError("invalid_request", `url: ${message}`, { issues: [{ path: "url", message }] });
+    if (message !== undefined) throw invalidMember("url", message);
   }
 
   #newSecret(endpointId: string): { secret: string; sealed: string } {
