@@ -43,7 +43,7 @@ async function runStep({ command, deadline, parts, preparation, step, what, work
   const { gateway, plan, runId, signal } = preparation;
   const { image } = plan;
   const site = {
-    ...placesOf({ gateway, runId, workspace, ...(image === undefined ? {} : { image }) }),
+    ...placesOf({ gateway, runId, ...(image === undefined ? {} : { image }) }),
     env: environmentOf(parts, preparation, workspace),
     cwd: workspace.workingDirectory,
     writable: [workspace.directory, workspace.home],

@@ -1,15 +1,5 @@
-import type { RunId } from "../core/ids.ts";
-import type { Gateway } from "../core/ports/gateway.ts";
-import type { Workspace } from "../core/ports/workspace.ts";
+import type { ChangeSite } from "../core/ports/changes.ts";
 import type { SandboxCommand } from "../sandboxes/sandbox.ts";
-
-/** Where processes of a run that are not its agent's work. */
-export interface Site {
-  readonly runId: RunId;
-  readonly workspace: Workspace;
-  readonly gateway: Gateway;
-  readonly image?: string;
-}
 
 const SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
@@ -18,8 +8,15 @@ export function pathIn(image: string | undefined): Readonly<Record<string, strin
   return image === undefined ? { PATH: SYSTEM_PATH } : {};
 }
 
-/** What the sandbox is told beside the program, its environment and its directory. */
-export function placesOf({ gateway, image, runId }: Site): Pick<SandboxCommand, "door" | "image" | "label"> {
+/**
+ * For processes of a run that are not its agent's: what the sandbox is told beside the program, its environment and its
+ * directory.
+ */
+export function placesOf({
+  gateway,
+  image,
+  runId,
+}: Omit<ChangeSite, "workspace">): Pick<SandboxCommand, "door" | "image" | "label"> {
   return {
     label: runId,
     ...(gateway.door === undefined ? {} : { door: gateway.door }),

@@ -3,6 +3,8 @@ import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
 import { z } from "zod";
 import type { Log } from "../../core/ports/log.ts";
 import type { InboxEvent } from "../../core/ports/thread-adapter.ts";
+import { sendProblem } from "../send-problem.ts";
+import { within } from "../within.ts";
 import { threadKeyOf } from "./thread-key.ts";
 
 /** GitHub sends up to 25 MB and never again what it was refused; Fastify's own limit is 1 MiB. */
@@ -50,7 +52,7 @@ export function webhookRoutes(parts: WebhookParts): FastifyPluginAsync {
         return receive(body, { request, reply, parts });
       }
       parts.log.warn("github.webhook.rejected", { requestId: request.id });
-      return problem(reply, 401, "The SHA-256 signature is missing or wrong.");
+      return sendProblem(reply, 401, "The SHA-256 signature is missing or wrong.");
     });
   };
 }
@@ -65,11 +67,12 @@ async function receive(body: string, exchange: Exchange): Promise<FastifyReply> 
   const { request, reply } = exchange;
   const deliveryId = headerOf(request, "x-github-delivery");
   const name = headerOf(request, "x-github-event");
-  if (!deliveryId || !name) return problem(reply, 400, "X-GitHub-Delivery and X-GitHub-Event are needed.");
+  if (!deliveryId || !name)
+    return sendProblem(reply, 400, "X-GitHub-Delivery and X-GitHub-Event are needed.");
   const actions = STORED_ACTIONS.get(name);
   if (!actions) return reply.send({ stored: false });
   const about = readBody(body);
-  if (!about) return problem(reply, 400, "The body is not what GitHub sends.");
+  if (!about) return sendProblem(reply, 400, "The body is not what GitHub sends.");
   if (!actions.includes(about.action)) return reply.send({ stored: false });
   return store({ lane: about.lane, deliveryId, name, body }, exchange);
 }
@@ -83,7 +86,7 @@ async function store(event: Event, { request, reply, parts }: Exchange): Promise
   } catch (error) {
     // GitHub does not try again by itself: this delivery waits for somebody's redelivery.
     parts.log.error("github.webhook.not_stored", { ...facts, error });
-    return problem(reply, 503, "The event could not be stored. Deliver it again.");
+    return sendProblem(reply, 503, "The event could not be stored. Deliver it again.");
   }
 }
 
@@ -120,17 +123,4 @@ function parseJson(body: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-async function within<T>(limitMs: number, work: Promise<T>): Promise<T> {
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error(`Not done within ${limitMs} ms`)), limitMs);
-  return Promise.race([work, late]).finally(() => clearTimeout(timer));
-}
-
-function problem(reply: FastifyReply, status: number, title: string): FastifyReply {
-  return reply
-    .code(status)
-    .type("application/problem+json")
-    .send(JSON.stringify({ type: "about:blank", title, status }));
 }

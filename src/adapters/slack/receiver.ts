@@ -2,6 +2,8 @@ import type { App, Receiver } from "@slack/bolt";
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
 import type { Log } from "../../core/ports/log.ts";
 import type { InboxEvent, Translation } from "../../core/ports/thread-adapter.ts";
+import { sendProblem } from "../send-problem.ts";
+import { within } from "../within.ts";
 import type { TranslationContext } from "./hearing.ts";
 import { type ReceivedEvent, readSlackRequest, type SlackRequest } from "./slack-request.ts";
 
@@ -66,9 +68,9 @@ export class InboxReceiver implements Receiver {
     switch (received.kind) {
       case "forged":
         this.#parts.log.info("slack.webhook.rejected", { requestId: request.id });
-        return problem(reply, 401, "The signature is missing, wrong or too old.");
+        return sendProblem(reply, 401, "The signature is missing, wrong or too old.");
       case "malformed":
-        return problem(reply, 400, "The body is not what Slack sends.");
+        return sendProblem(reply, 400, "The body is not what Slack sends.");
       case "ssl_check":
         return reply.send();
       case "challenge":
@@ -89,20 +91,9 @@ export class InboxReceiver implements Receiver {
     } catch (error) {
       const { deliveryId, name } = event;
       log.warn("slack.webhook.not_stored", { requestId: request.id, deliveryId, name, error });
-      return problem(reply, 503, "The event could not be stored. Deliver it again.");
+      return sendProblem(reply, 503, "The event could not be stored. Deliver it again.");
     }
   }
-}
-
-async function within<T>(limitMs: number, work: Promise<T>): Promise<T> {
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error(`Not done within ${limitMs} ms`)), limitMs);
-  return Promise.race([work, late]).finally(() => clearTimeout(timer));
-}
-
-function problem(reply: FastifyReply, status: number, title: string): FastifyReply {
-  const body = { type: "about:blank", title, status, error: title };
-  return reply.code(status).type("application/problem+json").send(body);
 }
 
 function howToMention(trigger: string): string {

@@ -3,13 +3,14 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { setTimeout } from "node:timers/promises";
+import type { ChangeSite } from "../../core/ports/changes.ts";
 import type { Sandbox, SandboxExit } from "../../sandboxes/sandbox.ts";
 import { removeTree } from "../remove-tree.ts";
-import { pathIn, placesOf, type Site } from "../site.ts";
+import { pathIn, placesOf } from "../site.ts";
 
 export interface SandboxedScript {
   readonly sandbox: Sandbox;
-  readonly site: Site;
+  readonly site: ChangeSite;
   readonly script: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;

@@ -143,6 +143,8 @@ describe("a delivery that nobody vouches for", () => {
     const response = await post(BODY, headers);
 
     expect(response.statusCode).toBe(401);
+    const title = "The SHA-256 signature is missing or wrong.";
+    expect(response.json()).toEqual({ type: "about:blank", title, status: 401, error: title });
     expect(stored).toEqual([]);
     expect(logged).toContain("github.webhook.rejected");
     expect(logged).not.toContain("secret");
