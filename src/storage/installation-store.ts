@@ -43,10 +43,14 @@ export class PrismaInstallationStore implements InstallationStore {
   }
 
   async #make(adapter: string, externalId: string): Promise<Installation> {
-    const row = { id: newId(this.#parts.clock.now()), teamId: FIRST_TEAM, adapter, externalId };
-    await this.#parts.database.query((client) =>
-      client.installation.createMany({ data: [row], skipDuplicates: true }),
-    );
+    await this.#parts.database.transaction(async (tx) => {
+      // Held, or two that come at once were both the first.
+      await tx.$queryRaw`SELECT FROM teams WHERE id = ${FIRST_TEAM}::uuid FOR NO KEY UPDATE`;
+      const enabled = (await tx.installation.count({ where: { adapter } })) === 0;
+      const id = newId(this.#parts.clock.now());
+      const row = { id, teamId: FIRST_TEAM, adapter, externalId, enabled };
+      await tx.installation.createMany({ data: [row], skipDuplicates: true });
+    });
     const made = await this.#find(adapter, externalId);
     if (made === undefined) throw new Error("An installation that was just made is gone.");
     return made;

@@ -83,10 +83,14 @@ export function adaptersCheck(
     async look() {
       if (adapters.length === 0) return ok("None is switched on: runs come over the API alone.");
       const ofTeams = (await teams.list()).map(({ id }) => installations.list(id));
-      const all = (await Promise.all(ofTeams)).flat().filter(({ enabled }) => enabled);
+      const all = (await Promise.all(ofTeams)).flat();
       const counts = adapters.map((name) => {
-        const count = all.filter(({ adapter }) => adapter === name).length;
-        return `${name} (${count === 0 ? "not heard of yet" : `${count} installations`})`;
+        const { on = [], off = [] } = Object.groupBy(
+          all.filter(({ adapter }) => adapter === name),
+          ({ enabled }) => (enabled ? "on" : "off"),
+        );
+        if (on.length + off.length === 0) return `${name} (not heard of yet)`;
+        return `${name} (installations: ${on.length} on, ${off.length} off)`;
       });
       return ok(`Switched on: ${counts.join(", ")}.`);
     },

@@ -14,7 +14,7 @@ const FAILURES_MAX = 10;
 const TAKEN_MAX = 5;
 const SWITCHED_OFF = {
   allowed: false,
-  reason: "An administrator has switched this integration off.",
+  reason: "This integration is not switched on here. An administrator of the server can do that.",
 } as const;
 
 const DISABLED = "An administrator has switched your account here off.";

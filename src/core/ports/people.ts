@@ -79,7 +79,10 @@ export interface AdministratorKeys {
 }
 
 export interface InstallationStore {
-  /** The installation, made for the first team when it is heard of for the first time. */
+  /**
+   * The installation, made for the first team when it is heard of for the first time. The first of its adapter is switched
+   * on; others may be a stranger's, who would work with the team's secrets.
+   */
   ensure(adapter: string, externalId: string): Promise<Installation>;
   /** The team's, or all. The oldest first. */
   list(teamId?: TeamId): Promise<readonly Installation[]>;

@@ -20,7 +20,7 @@ export class MemoryInstallationStore implements InstallationStore {
         teamId: FIRST_TEAM,
         adapter,
         externalId,
-        enabled: true,
+        enabled: !installations.values().some((one) => one.adapter === adapter),
         createdAt,
       };
       const installation = installations.get(name) ?? fresh;

@@ -215,9 +215,9 @@ export function describePeople(bench: () => StorageBench): void {
   describe("installations", () => {
     it("are made once, for the first team, and given to another", async () => {
       const { installations } = bench().storage;
-      const externalId = randomUUID();
+      const [adapter, externalId] = [randomUUID(), randomUUID()];
       const made = await Promise.all(
-        Array.from({ length: 5 }, () => installations.ensure("memory", externalId)),
+        Array.from({ length: 5 }, () => installations.ensure(adapter, externalId)),
       );
       const [first = raise()] = made;
       const teamId = await aTeam(bench());
@@ -230,7 +230,19 @@ export function describePeople(bench: () => StorageBench): void {
         true,
       ]);
       expect(await installations.list(teamId)).toEqual([{ ...first, teamId, name: "Acme", enabled: false }]);
-      expect(await installations.ensure("memory", externalId)).toMatchObject({ teamId });
+      expect(await installations.ensure(adapter, externalId)).toMatchObject({ teamId });
+    });
+
+    it("are switched off but for the first of their adapter, also when many come at once", async () => {
+      const { installations } = bench().storage;
+      const adapters = [randomUUID(), randomUUID()];
+
+      const made = await Promise.all(
+        adapters.flatMap((adapter) => [1, 2, 3].map(() => installations.ensure(adapter, randomUUID()))),
+      );
+
+      const on = made.filter(({ enabled }) => enabled);
+      expect(on.map(({ adapter }) => adapter).sort()).toEqual(adapters.sort());
     });
 
     it("are changed one after the other by those who lock them", async () => {

@@ -10,7 +10,6 @@ import {
   workersCheck,
 } from "../../../../src/core/doctor/checks.ts";
 import { Doctor } from "../../../../src/core/doctor/doctor.ts";
-import { FIRST_TEAM } from "../../../../src/core/people/team.ts";
 import type { CatalogueEntry } from "../../../../src/core/ports/agent-catalogue.ts";
 import type { LiveWorker } from "../../../../src/core/workers/worker.ts";
 import { CoreBench } from "../../../support/core-bench.ts";
@@ -71,12 +70,10 @@ test("adapters are told with how many installations have been heard of", async (
   const { storage } = new CoreBench();
   await storage.installations.ensure("chat", "A");
   await storage.installations.ensure("chat", "B");
-  const off = await storage.installations.ensure("chat", "C");
-  await storage.installations.update({ ...off, enabled: false, teamId: FIRST_TEAM });
 
   const { message } = await adaptersCheck(["chat", "forge"], storage).look();
 
-  expect(message).toBe("Switched on: chat (2 installations), forge (not heard of yet).");
+  expect(message).toBe("Switched on: chat (installations: 1 on, 1 off), forge (not heard of yet).");
   expect((await adaptersCheck([], storage).look()).message).toMatch(/None/);
 });
 

@@ -8,7 +8,7 @@ beforeEach(async () => {
   await bench.start();
 });
 
-const OFF = "An administrator has switched this integration off.";
+const OFF = "This integration is not switched on here. An administrator of the server can do that.";
 
 async function switchInstallation(enabled: boolean): Promise<void> {
   const { installations } = bench.storage;
