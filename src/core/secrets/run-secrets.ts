@@ -1,5 +1,6 @@
 import { AppError } from "../errors.ts";
 import { isTeamOwned } from "../people/ownership.ts";
+import type { PeopleStore } from "../ports/people.ts";
 import type { RecordStore } from "../ports/records.ts";
 import type { Redactor, RunRedactors } from "../ports/redactor.ts";
 import type { SecretBox } from "../ports/secret-box.ts";
@@ -7,7 +8,10 @@ import type { Run } from "../runs/run.ts";
 import { type Secret, sealOwner } from "./secret.ts";
 
 export interface RunSecretsParts {
-  readonly storage: { readonly secrets: Pick<RecordStore<Secret>, "list"> };
+  readonly storage: {
+    readonly secrets: Pick<RecordStore<Secret>, "list">;
+    readonly people: Pick<PeopleStore, "getMany">;
+  };
   readonly secretBox: Pick<SecretBox, "open">;
   readonly redactors: RunRedactors;
   readonly run: Pick<Run, "teamId" | "creatorId">;
@@ -31,12 +35,18 @@ export class RunSecrets implements Redactor {
     this.#redactor = parts.redactors.lend([]);
   }
 
-  /** The team's secrets, and over them the personal ones of the run's creator. Nobody else's. */
+  /**
+   * The team's secrets, and over them the personal ones of the run's creator. Nobody else's: not even theirs who have
+   * been disabled, since whoever goes on with their run would have them.
+   */
   async open(): Promise<Variables> {
     const { run, storage, redactors } = this.#parts;
-    const all = await storage.secrets.list(run.teamId);
+    const [all, [creator]] = await Promise.all([
+      storage.secrets.list(run.teamId),
+      storage.people.getMany([run.creatorId]),
+    ]);
     const teams = all.filter(isTeamOwned);
-    const personal = all.filter(({ ownerId }) => ownerId === run.creatorId);
+    const personal = all.filter(({ ownerId }) => ownerId === run.creatorId && creator?.disabled === false);
     const opened = [...teams, ...personal].map((secret) => [secret.name, this.#openOne(secret)] as const);
     // Also those that a personal one hides: they are secrets all the same.
     const redactor = redactors.lend(opened.map(([, value]) => value));

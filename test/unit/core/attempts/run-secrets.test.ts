@@ -52,6 +52,17 @@ describe("the secrets of a run", () => {
     expect(bobs).toEqual({ BOTH: TEAMS, TEAMS, BOBS });
   });
 
+  test("are not those of a creator who was disabled: whoever goes on with the run would have them", async () => {
+    await set(ada, "TEAMS", TEAMS);
+    await set(ada, "ADAS", ADAS, false);
+    const { id } = await bench.create({ creator: ada });
+    await bench.storage.people.put({ ...ada, disabled: true });
+    await bench.start();
+
+    expect(bench.agents.starts.map(secretsOf)).toEqual([{ TEAMS }]);
+    expect(await bench.run(id)).toMatchObject({ state: "SUCCEEDED" });
+  });
+
   test("are out of all that is told of it: events, answer, questions, end", async () => {
     await set(ada, "BOTH", TEAMS);
     await set(ada, "BOTH", ADAS, false);
