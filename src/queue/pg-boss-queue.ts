@@ -10,6 +10,8 @@ import { HEARTBEAT_SECONDS, jobInsert, SUPERVISE_SECONDS, settingsOf } from "./q
 export interface PgBossQueueOptions {
   readonly url: string;
   readonly maxConnections: number;
+  /** How long one statement may take. */
+  readonly statementMs?: number;
   /** The name by which jobs ask for workers of this process. Jobs that ask for another's are left alone. */
   readonly host?: string;
   readonly news: News;
@@ -19,6 +21,8 @@ export interface PgBossQueueOptions {
 /** News wakes the workers; polling is the safety net, and finds what is due only later. */
 const POLLING_SECONDS = 1;
 const CONNECT_TIMEOUT_MS = 2_000;
+/** The library makes and upgrades its tables over the same connections: that takes longer than all else it does. */
+const STATEMENT_TIMEOUT_MS = 15_000;
 
 export class PgBossQueue implements Queue {
   readonly #boss: PgBoss;
@@ -29,11 +33,11 @@ export class PgBossQueue implements Queue {
 
   constructor(options: PgBossQueueOptions) {
     this.#options = options;
-    const { url, maxConnections, log } = options;
+    const { url, maxConnections, log, statementMs = STATEMENT_TIMEOUT_MS } = options;
     this.#boss = new PgBoss({
       connectionString: url,
       max: maxConnections,
-      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      ...linkLimits(statementMs),
       application_name: "errand queue",
       schedule: false,
       superviseIntervalSeconds: SUPERVISE_SECONDS,
@@ -143,6 +147,19 @@ function laneOf(host: string | undefined): number {
 /** In seconds from the database's now: the clocks of the workers do not count. */
 function startingAfter(afterMs: number | undefined): { startAfter?: number } {
   return afterMs === undefined ? {} : { startAfter: Math.ceil(afterMs / 1_000) };
+}
+
+/**
+ * Without these three a worker whose peer has vanished waits for its answer for ever. The library hands them to its
+ * pool as they are; its types leave out the last ones.
+ */
+function linkLimits(statementMs: number) {
+  return {
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    query_timeout: statementMs,
+    statement_timeout: statementMs,
+    keepAlive: true,
+  };
 }
 
 async function within(limitMs: number, work: Promise<unknown>): Promise<void> {

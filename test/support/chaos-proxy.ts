@@ -12,6 +12,8 @@ export interface ChaosProxy {
   blackHole(): void;
   /** What was held back is delivered and traffic flows again. */
   heal(): void;
+  /** Connections that are there stay silent for good, and nobody hears of their end; new ones are not concerned. */
+  strandAll(): void;
   resetAll(): void;
   /** Every chunk is held for this long. */
   delay(ms: number): void;
@@ -34,12 +36,13 @@ export async function startChaosProxy(target: ChaosTarget): Promise<ChaosProxy> 
     port: (server.address() as AddressInfo).port,
     blackHole: () => proxy.hold(),
     heal: () => proxy.release(),
+    strandAll: () => proxy.strandAll(),
     resetAll: () => proxy.resetAll(),
     delay: (ms) => proxy.setDelay(ms),
     cutAfterCommit: () => proxy.cutAfterCommit(),
     async stop() {
       const closed = once(server.close(), "close");
-      proxy.resetAll();
+      proxy.closeAll();
       await closed;
     },
   };
@@ -48,6 +51,7 @@ export async function startChaosProxy(target: ChaosTarget): Promise<ChaosProxy> 
 class ChaoticLinks {
   readonly #target: NetConnectOpts;
   readonly #sockets = new Set<Socket>();
+  readonly #stranded = new WeakSet<Socket>();
   #held: (() => void)[] | undefined;
   #delayMs = 0;
   #onCommit: (() => void) | undefined;
@@ -72,12 +76,21 @@ class ChaoticLinks {
     for (const deliver of held) deliver();
   }
 
+  strandAll(): void {
+    for (const socket of this.#sockets) this.#stranded.add(socket);
+  }
+
   setDelay(ms: number): void {
     this.#delayMs = ms;
   }
 
   resetAll(): void {
     for (const socket of this.#sockets) socket.resetAndDestroy();
+  }
+
+  /** A target that is a path has no connections that could be reset. */
+  closeAll(): void {
+    for (const socket of this.#sockets) socket.destroy();
   }
 
   cutAfterCommit(): Promise<void> {
@@ -90,13 +103,13 @@ class ChaoticLinks {
     this.#sockets.add(from);
     from.on("data", (chunk) => {
       if (isCut(chunk)) this.#cut(from, to, chunk);
-      else this.#deliver(() => to.writable && to.write(chunk));
+      else this.#deliver(from, () => to.writable && to.write(chunk));
     });
-    from.on("end", () => this.#deliver(() => to.end()));
-    from.on("error", () => to.destroy());
+    from.on("end", () => this.#deliver(from, () => to.end()));
+    from.on("error", () => this.#stranded.has(from) || to.destroy());
     from.on("close", () => {
       this.#sockets.delete(from);
-      this.#deliver(() => to.destroySoon());
+      this.#deliver(from, () => to.destroySoon());
     });
   }
 
@@ -120,7 +133,8 @@ class ChaoticLinks {
     server.write(chunk);
   }
 
-  #deliver(act: () => void): void {
+  #deliver(from: Socket, act: () => void): void {
+    if (this.#stranded.has(from)) return;
     if (this.#held) this.#held.push(act);
     else if (this.#delayMs > 0) setTimeout(act, this.#delayMs);
     else act();

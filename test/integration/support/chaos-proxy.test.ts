@@ -63,6 +63,21 @@ test("a black hole holds back what heal delivers, and closes nothing", async () 
   await waitFor(() => atClient === "held", { what: "the echo after healing" });
 });
 
+test("what is stranded hears nothing more and closes nothing, and a new connection works", async () => {
+  client.write("before ");
+  await waitFor(() => atClient === "before ", { what: "the echo" });
+
+  proxy.strandAll();
+  client.write("into the void ");
+  const other = connect(proxy.port, "127.0.0.1");
+  other.write("after");
+
+  expect(String(await once(other, "data"))).toBe("after");
+  expect(atServer).toBe("before after");
+  expect(client.destroyed).toBe(false);
+  other.destroy();
+});
+
 test("delayed bytes arrive later and in order", async () => {
   proxy.delay(30);
   const start = performance.now();
