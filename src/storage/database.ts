@@ -24,6 +24,7 @@ export interface Statements {
   /**
    * The rows of one statement, sent as it is. For the few that every request waits for: of a short statement's processor
    * time, Prisma's client takes more than half (docs/decisions/0011). 64-bit numbers and decimals may come as text.
+   * Repeated as a transaction is.
    */
   rows<Row extends object>(statement: Statement): Promise<readonly Row[]>;
 }
@@ -101,22 +102,12 @@ export class Database implements Statements {
 
   async transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
     const limits = { maxWait: TRANSACTION_WAIT_MS, timeout: TRANSACTION_TIMEOUT_MS };
-    for (let tries = 1; ; tries += 1) {
-      try {
-        return await this.#prisma.$transaction(work, limits);
-      } catch (error) {
-        if (!isWriteConflict(error) || tries === CONFLICT_TRIES) throw translated(error);
-      }
-    }
+    return repeated(() => this.#prisma.$transaction(work, limits));
   }
 
   async rows<Row extends object>({ text, values, isPlannedAnew }: Statement): Promise<readonly Row[]> {
     const name = isPlannedAnew === true ? "" : this.#names.nameOf(text);
-    try {
-      return (await this.#pool.query<Row>({ name, text, values: [...values] })).rows;
-    } catch (error) {
-      throw translated(error);
-    }
+    return repeated(async () => (await this.#pool.query<Row>({ name, text, values: [...values] })).rows);
   }
 
   /** Undefined when the database answers, else why it does not. */
@@ -135,33 +126,45 @@ export class Database implements Statements {
   }
 }
 
+/** Does again what the database gave up for the sake of others: nothing of it is stored. */
+async function repeated<T>(work: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isWriteConflict(error) || tries === CONFLICT_TRIES) throw translated(error);
+    }
+  }
+}
+
+/** Of PostgreSQL, for a transaction that could not be serialised and for a deadlock. */
+const CONFLICT_CODES = new Set(["40001", "40P01"]);
+
+/** Prisma has a code of its own for them, but not for statements that it sends as they are. */
 function isWriteConflict(error: unknown): boolean {
-  return error instanceof Prisma.PrismaClientKnownRequestError && error.code === "P2034";
+  if (!(error instanceof Prisma.PrismaClientKnownRequestError))
+    return error instanceof pg.DatabaseError && CONFLICT_CODES.has(error.code ?? "");
+  const { driverAdapterError } = (error.meta ?? {}) as {
+    driverAdapterError?: { cause?: { kind?: unknown } };
+  };
+  return error.code === "P2034" || driverAdapterError?.cause?.kind === "TransactionWriteConflict";
 }
 
 /** Codes of Prisma for a database that cannot be reached, is starting or does not answer in time. */
-const UNREACHABLE = new Set([
-  "P1000",
-  "P1001",
-  "P1002",
-  "P1008",
-  "P1011",
-  "P1017",
-  "P2024",
-  "P2028",
-  "P2034",
-]);
+const UNREACHABLE = new Set(["P1000", "P1001", "P1002", "P1008", "P1011", "P1017", "P2024", "P2028"]);
 const LOST_LINK =
   /ECONNREFUSED|ECONNRESET|EPIPE|ENOENT.*\.s\.PGSQL|timeout|Connection terminated|not queryable|server closed|DatabaseNotReachable|ConnectionClosed|SocketTimeout|57P0\d|25P03|canceling statement|starting up|shutting down|too many clients/i;
 
-/** A database that is away is an expected failure that passes; all else that Prisma throws is a bug. */
+/** A database that is away, or busy with the same rows, is an expected failure that passes; all else is a bug. */
 function translated(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof AppError) return error;
+  if (isWriteConflict(error)) return unavailable("Others are changing the same.", error);
   const code = "code" in error ? String(error.code) : "";
   if (!UNREACHABLE.has(code) && !LOST_LINK.test(`${code} ${error.message} ${String(error.cause ?? "")}`))
     return error;
-  return new AppError("resource_unavailable", "The database cannot be reached.", {
-    cause: error,
-    retryAfterMs: 1_000,
-  });
+  return unavailable("The database cannot be reached.", error);
+}
+
+function unavailable(message: string, cause: Error): AppError {
+  return new AppError("resource_unavailable", message, { cause, retryAfterMs: 1_000 });
 }

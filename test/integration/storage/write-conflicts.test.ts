@@ -1,0 +1,119 @@
+import type { Client } from "pg";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { Database } from "../../../src/storage/database.ts";
+import { withSession } from "../../../src/storage/session.ts";
+import { createTestDatabase, type TestDatabase } from "../../support/test-database.ts";
+import { waitFor } from "../../support/wait-for.ts";
+
+const SESSION = { applicationName: "errand tests", queryLimitMs: 30_000 };
+/** Whoever waits in a circle for this long is the one who is given up. */
+const PATIENCE = { ours: "10ms", theirs: "1min" } as const;
+/** Text, because Prisma does not read the type that these return. */
+const TAKE_LOCKS = `SELECT ${[1, 2, 3].map((key) => `pg_advisory_xact_lock(${key})::text AS lock${key}`)}`;
+const WAITING = `
+  SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
+    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
+/** Fails as the victim of a deadlock does, and keeps count: a sequence is not rolled back. */
+const CLASH = `
+  CREATE SEQUENCE clashes;
+  CREATE FUNCTION clash() RETURNS text LANGUAGE plpgsql AS $$
+    BEGIN PERFORM nextval('clashes'); RAISE EXCEPTION 'clash' USING ERRCODE = '40P01'; END $$`;
+
+let testDatabase: TestDatabase;
+let database: Database;
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase();
+  const { url } = testDatabase;
+  await withSession(url, SESSION, async (client) => {
+    const { rows } = await client.query<{ name: string }>("SELECT current_database() AS name");
+    await client.query(`ALTER DATABASE ${rows[0]?.name} SET deadlock_timeout = '${PATIENCE.ours}'`);
+    await client.query(CLASH);
+  });
+  database = new Database({ url, maxConnections: 2, log: () => undefined });
+});
+
+afterAll(async () => {
+  await database?.close();
+  await testDatabase?.drop();
+});
+
+describe("what is given up in a deadlock is done again:", () => {
+  test("a statement that is sent as it is", async () => {
+    const rows = await inDeadlock((text) => database.rows({ text, values: [] }));
+
+    expect(rows).toHaveLength(1);
+  });
+
+  test("a transaction with such a statement in it", async () => {
+    let tries = 0;
+
+    const rows = await inDeadlock((text) =>
+      database.transaction(async (tx) => {
+        tries += 1;
+        return tx.$queryRawUnsafe<unknown[]>(text);
+      }),
+    );
+
+    expect(rows).toHaveLength(1);
+    expect(tries).toBe(2);
+  });
+});
+
+test.each([
+  ["a statement that is sent as it is", 3, () => database.rows({ text: "SELECT clash()", values: [] })],
+  ["a transaction", 3, () => database.transaction((tx) => tx.$queryRaw`SELECT clash()`)],
+  [
+    "a query, which may be more than one statement,",
+    1,
+    () => database.query((tx) => tx.$queryRaw`SELECT clash()`),
+  ],
+] as const)(
+  "%s that is given up again and again is unavailable for now, after %i in all",
+  async (_, tries, work) => {
+    const before = await clashes();
+
+    await expect(work()).rejects.toMatchObject({ code: "resource_unavailable" });
+
+    expect((await clashes()) - before).toBe(tries);
+  },
+);
+
+async function clashes(): Promise<number> {
+  const rows = await database.rows<{ count: number }>({
+    text: "SELECT CASE WHEN is_called THEN last_value ELSE 0 END::int AS count FROM clashes",
+    values: [],
+  });
+  return rows[0]?.count ?? 0;
+}
+
+/** `work` takes three locks, one after the other, and meets somebody who has the third and wants the first. */
+function inDeadlock<T>(work: (text: string) => Promise<T>): Promise<T> {
+  return atOnce(async (gate, rival) => {
+    await gate.query("SELECT pg_advisory_lock(2)");
+    await rival.query(`SET deadlock_timeout = '${PATIENCE.theirs}'`);
+    await rival.query("BEGIN; SELECT pg_advisory_xact_lock(3)");
+    const [result] = await Promise.all([work(TAKE_LOCKS), close(gate, rival)]);
+    return result;
+  });
+}
+
+/** Makes a circle of the two. The second lock keeps ours back until the rival waits. */
+async function close(gate: Client, rival: Client): Promise<void> {
+  await waiting(gate, 1);
+  const rivalry = rival.query("SELECT pg_advisory_xact_lock(1); COMMIT");
+  await waiting(gate, 2);
+  await gate.query("SELECT pg_advisory_unlock(2)");
+  await rivalry;
+}
+
+function atOnce<T>(work: (one: Client, other: Client) => Promise<T>): Promise<T> {
+  const { url } = testDatabase;
+  return withSession(url, SESSION, (one) => withSession(url, SESSION, (other) => work(one, other)));
+}
+
+async function waiting(client: Client, count: number): Promise<void> {
+  await waitFor(async () => (await client.query(WAITING)).rowCount === count, {
+    what: `${count} to wait for a lock`,
+  });
+}
