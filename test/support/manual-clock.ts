@@ -8,23 +8,33 @@ interface Timer {
 
 /** A clock that stands still until it is moved. */
 export class ManualClock implements Clock {
-  #now: number;
+  #elapsedMs = 0;
+  #startMs: number;
   #timers: readonly Timer[] = [];
 
   constructor(start = new Date("2026-03-01T12:00:00.000Z")) {
-    this.#now = start.getTime();
+    this.#startMs = start.getTime();
   }
 
   now(): Date {
-    return new Date(this.#now);
+    return new Date(this.#startMs + this.#elapsedMs);
+  }
+
+  elapsedMs(): number {
+    return this.#elapsedMs;
+  }
+
+  /** The wall clock is put forward or back, and no time goes by. */
+  jump(ms: number): void {
+    this.#startMs += ms;
   }
 
   every(ms: number, ring: () => void): Stop {
-    return this.#add({ ring, dueAt: this.#now + ms, everyMs: ms });
+    return this.#add({ ring, dueAt: this.#elapsedMs + ms, everyMs: ms });
   }
 
   after(ms: number, ring: () => void): Stop {
-    return this.#add({ ring, dueAt: this.#now + ms });
+    return this.#add({ ring, dueAt: this.#elapsedMs + ms });
   }
 
   /** Timers that have not rung: what a test leaves behind. */
@@ -34,16 +44,16 @@ export class ManualClock implements Clock {
 
   /** Moves the time on, and lets everything happen that the timers on the way set off. */
   async advance(ms: number): Promise<void> {
-    const target = this.#now + ms;
+    const target = this.#elapsedMs + ms;
     await quiet();
     for (let timer = this.#next(target); timer !== undefined; timer = this.#next(target)) {
-      this.#now = Math.max(this.#now, timer.dueAt);
+      this.#elapsedMs = Math.max(this.#elapsedMs, timer.dueAt);
       if (timer.everyMs === undefined) this.#remove(timer);
       else timer.dueAt += timer.everyMs;
       timer.ring();
       await quiet();
     }
-    this.#now = target;
+    this.#elapsedMs = target;
   }
 
   #next(until: number): Timer | undefined {

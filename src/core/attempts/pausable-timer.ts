@@ -24,16 +24,14 @@ export class PausableTimer {
   run(): void {
     if (this.#running !== undefined) return;
     const stop = this.#clock.after(this.#leftMs, this.#ring);
-    this.#running = { stop, since: this.#clock.now().getTime() };
+    this.#running = { stop, since: this.#clock.elapsedMs() };
   }
 
   pause(): void {
     if (this.#running === undefined) return;
     const { since, stop } = this.#running;
     stop();
-    // A wall clock that was put back must not give time, nor one that was put forward take more than there is.
-    const passedMs = Math.max(0, this.#clock.now().getTime() - since);
-    this.#leftMs = Math.max(0, this.#leftMs - passedMs);
+    this.#leftMs = Math.max(0, this.#leftMs - (this.#clock.elapsedMs() - since));
     this.#running = undefined;
   }
 }

@@ -116,6 +116,7 @@ export class LocalNews implements News {
 export class TestClock implements Clock {
   aheadMs = 0;
 
+  readonly elapsedMs = systemClock.elapsedMs;
   readonly every = systemClock.every;
   readonly after = systemClock.after;
 

@@ -116,6 +116,25 @@ describe("a budget", () => {
     expect(await endOf(id)).toEqual(exceeded("10 of 10 minutes of work"));
   });
 
+  test.each([1, -1])("of minutes is counted evenly, though the wall clock jumps by %i day", async (days) => {
+    const id = await aRunWith({ max_minutes: 10 }, async (turn) => {
+      bench.clock.every(MINUTE_MS, () => turn.say("."));
+      await new Promise<void>((resolve) => bench.clock.after(4 * MINUTE_MS, resolve));
+      await turn.observer.permission({ permissionId: "p", title: "?", options: [] });
+      return untilCancelled(turn);
+    });
+    await bench.clock.advance(MINUTE_MS);
+    bench.clock.jump(days * 24 * 60 * MINUTE_MS);
+    await bench.clock.advance(3 * MINUTE_MS);
+    await bench.followUp(id, "no");
+
+    await bench.clock.advance(6 * MINUTE_MS - 1_000);
+    expect((await bench.run(id)).state).toBe("INPROGRESS");
+    await bench.clock.advance(2_000);
+
+    expect(await endOf(id)).toEqual(exceeded("10 of 10 minutes of work"));
+  });
+
   test("is the whole run's, over all its turns and agents", async () => {
     const id = await aRunWith({ max_tokens: 100 }, says(0, 60));
     bench.agents.scripts.push(takes({ totalTokens: 41 }));

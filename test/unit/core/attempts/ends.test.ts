@@ -165,6 +165,7 @@ describe("a wall clock that jumps", () => {
   function jumping(offset: { ms: number }): Clock {
     return {
       now: () => new Date(bench.clock.now().getTime() + offset.ms),
+      elapsedMs: () => bench.clock.elapsedMs(),
       every: (ms, tick) => bench.clock.every(ms, tick),
       after: (ms, ring) => bench.clock.after(ms, ring),
     };

@@ -139,6 +139,28 @@ test("the time of a person is none of the turn's", async () => {
   expect((await bench.run(id)).state).toBe("ERROR");
 });
 
+test.each([1, -1])(
+  "a wall clock that jumps by %i day takes no time from a turn and gives it none",
+  async (days) => {
+    const id = await aRunOf(async (turn) => {
+      bench.clock.every(MINUTE_MS, () => turn.say("."));
+      await new Promise<void>((resolve) => bench.clock.after(4 * MINUTE_MS, resolve));
+      await turn.observer.permission({ permissionId: "p", title: "?", options: [] });
+      return untilCancelled(turn);
+    });
+    await bench.clock.advance(MINUTE_MS);
+    bench.clock.jump(days * 24 * 60 * MINUTE_MS);
+    await bench.clock.advance(3 * MINUTE_MS);
+    await bench.followUp(id, "no");
+
+    await bench.clock.advance(LIMITS.turnMs - 5 * MINUTE_MS);
+    expect((await bench.run(id)).state).toBe("INPROGRESS");
+    await bench.clock.advance(2 * MINUTE_MS);
+
+    expect((await bench.run(id)).state).toBe("ERROR");
+  },
+);
+
 test("a run that is worked on for too long at a stretch ends with its own reason", async () => {
   const turnMs = 100 * MINUTE_MS;
   const aTurn: Script = async (turn) => {
