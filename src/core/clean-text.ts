@@ -1,17 +1,30 @@
 /** A longer text is cut: the log is no file store. */
-const TEXT_LENGTH_MAX = 128_000;
+export const TEXT_LENGTH_MAX = 128_000;
 /** What is nested deeper is cut: neither this process nor the database could walk through it. */
 const DEPTH_MAX = 100;
+const CUT = "… [cut]";
 
 /** Secrets redacted, and nothing the database refuses: no NUL, no half of a surrogate pair, no endless text. */
 export function cleaned<T>(value: T, redact: (text: string) => string): T {
   return clean(value, redact) as T;
 }
 
+/** How long `value` is as JSON, with at most `textMax` of each text: about, as escapes do not count. */
+export function lengthOf(value: unknown, textMax = Infinity, depth = 0): number {
+  if (typeof value === "string") return Math.min(value.length, textMax) + 2;
+  if (typeof value !== "object" || value === null) return String(value).length;
+  if (depth === DEPTH_MAX) return CUT.length + 2;
+  const lengths = Array.isArray(value)
+    ? value.map((member) => lengthOf(member, textMax, depth + 1) + 1)
+    : Object.entries(value).map(([key, member]) => key.length + 4 + lengthOf(member, textMax, depth + 1));
+  // Brackets, and a comma less than there are members.
+  return lengths.reduce((sum, length) => sum + length, lengths.length === 0 ? 2 : 1);
+}
+
 function clean(value: unknown, redact: (text: string) => string, depth = 0): unknown {
   if (typeof value === "string") return cleanText(value, redact);
   if (typeof value !== "object" || value === null) return value;
-  if (depth === DEPTH_MAX) return "… [cut]";
+  if (depth === DEPTH_MAX) return CUT;
   if (Array.isArray(value)) return value.map((member) => clean(member, redact, depth + 1));
   return Object.fromEntries(
     Object.entries(value).map(([key, member]) => [cleanText(key, redact), clean(member, redact, depth + 1)]),
