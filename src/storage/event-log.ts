@@ -35,6 +35,7 @@ export class PrismaEventLog implements EventLog {
   /**
    * The page is cut before it is filtered, so that a viewer of few runs does not make the database read them all. What
    * is held back is asked in the same statement, which sees one moment: a second one could find it settled already.
+   * Of an event that the viewer does not see, the place alone leaves the database: its body may be large.
    */
   async read(after: LogPlace, limit: number, viewer?: Viewer): Promise<LogPage> {
     const { position, runId, seq } = after;
@@ -44,7 +45,8 @@ export class PrismaEventLog implements EventLog {
         SELECT held.back AS "isHeldBack", page.*
         FROM (SELECT EXISTS (SELECT FROM run_events WHERE position >= ${SETTLED}) AS back) held
         LEFT JOIN (
-          SELECT e.run_id AS "runId", e.seq, e.turn, e.kind, e.body, e.at, e.position, ${visible} AS visible
+          SELECT e.run_id AS "runId", e.seq, e.turn, e.kind, e.at, e.position,
+            ${visible} AS visible, CASE WHEN ${visible} THEN e.body END AS body
           FROM (
             SELECT * FROM run_events
             WHERE (position, run_id, seq) > (${position}::bigint, ${runId}::uuid, ${seq}::int)

@@ -1,9 +1,11 @@
+import { randomUUID } from "node:crypto";
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { PrincipalId } from "../../../src/core/ids.ts";
 import { FIRST_TEAM } from "../../../src/core/people/team.ts";
 import type { LogPlace } from "../../../src/core/ports/event-log.ts";
-import type { Run } from "../../../src/core/runs/run.ts";
-import { Database } from "../../../src/storage/database.ts";
+import type { Run, RunOrigin } from "../../../src/core/runs/run.ts";
+import { Database, type Statements, type Tx } from "../../../src/storage/database.ts";
 import { PrismaEventLog } from "../../../src/storage/event-log.ts";
 import { repairLog } from "../../../src/storage/log-repair.ts";
 import { createPrismaStorage } from "../../../src/storage/prisma-storage.ts";
@@ -52,6 +54,26 @@ describe("an event of a slow transaction", () => {
   });
 });
 
+describe("an event that the viewer does not see", () => {
+  it("leaves its body in the database", async () => {
+    const start = await settledEnd();
+    const [theirs, ours] = [await aStoredRun({ teamOwned: false }), await aStoredRun()];
+    await untilSettled(start, 2);
+    const viewer = { id: randomUUID() as PrincipalId, teamId: FIRST_TEAM, administrator: false };
+    const sent: unknown[] = [];
+
+    const page = await new PrismaEventLog(tapped(sent)).read(start, 100, viewer);
+
+    expect(page.events.map(({ event }) => [event.runId, event.body.kind])).toEqual([
+      [ours.id, "run.created"],
+    ]);
+    expect(sent).toMatchObject([
+      { runId: theirs.id, body: null },
+      { runId: ours.id, body: { kind: "run.created" } },
+    ]);
+  });
+});
+
 describe("tables that were copied from a server further on", () => {
   it("have their positions moved behind those of this server, in their order", async () => {
     const [one, two] = [await aStoredRun(), await aStoredRun()];
@@ -87,7 +109,27 @@ const LOG_BEGINNING: LogPlace = {
 const INSERT = `INSERT INTO run_events (run_id, seq, turn, kind, body)
   VALUES ($1, 2, 0, 'workspace.ready', '{"kind": "workspace.ready", "restored": false}')`;
 
-async function aStoredRun(): Promise<Run> {
+/** The database, that tells the rows it sends. */
+function tapped(sent: unknown[]): Statements {
+  const tap = (client: Tx): Tx =>
+    new Proxy(client, {
+      get: (target, name) => {
+        if (name !== "$queryRaw") return Reflect.get(target, name);
+        return async (...statement: Parameters<Tx["$queryRaw"]>) => {
+          const rows = await target.$queryRaw<unknown[]>(...statement);
+          sent.push(...rows);
+          return rows;
+        };
+      },
+    });
+  return {
+    query: (query) => database.query((client) => query(tap(client))),
+    transaction: (work) => database.transaction(work),
+    rows: (statement) => database.rows(statement),
+  };
+}
+
+async function aStoredRun(changes: Partial<RunOrigin> = {}): Promise<Run> {
   const storage = createPrismaStorage({
     database,
     news,
@@ -95,7 +137,7 @@ async function aStoredRun(): Promise<Run> {
     sendJobs: async () => undefined,
   });
   const { id } = await storage.people.ensure(FIRST_TEAM, "memory:Ada", "Ada");
-  const origin = anOrigin({ creatorId: id });
+  const origin = anOrigin({ creatorId: id, ...changes });
   const created = { turn: 0, body: { kind: "run.created", state: "QUEUED" } } as const;
   return storage.runs.create(origin, aChange(aRun(origin), { events: [created] }));
 }
