@@ -32,7 +32,10 @@ function clean(value: unknown, redact: (text: string) => string, depth = 0): unk
 }
 
 function cleanText(text: string, redact: (text: string) => string): string {
-  const whole = redact(text.replaceAll("\0", "\u2400").toWellFormed());
-  if (whole.length <= TEXT_LENGTH_MAX) return whole;
-  return `${whole.slice(0, TEXT_LENGTH_MAX).toWellFormed()}… [${whole.length - TEXT_LENGTH_MAX} characters cut]`;
+  return cutText(redact(text.replaceAll("\0", "\u2400").toWellFormed()), TEXT_LENGTH_MAX);
+}
+
+export function cutText(text: string, max: number): string {
+  if (text.length <= max) return text;
+  return `${text.slice(0, max).toWellFormed()}… [${text.length - max} characters cut]`;
 }

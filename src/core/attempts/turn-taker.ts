@@ -9,6 +9,7 @@ import type { Clock, Stop } from "../ports/clock.ts";
 import type { FollowUp, Run } from "../runs/run.ts";
 import { AnswerKeeper } from "./answer-keeper.ts";
 import type { AttemptKit } from "./attempt-kit.ts";
+import { askableQuestion, shownQuestion } from "./bounded-question.ts";
 import type { Break } from "./breaking.ts";
 import type { BudgetWatch } from "./budget-watch.ts";
 import { decideTurnEnd, decideTurnStart, type TurnStart } from "./decide-attempt.ts";
@@ -107,10 +108,11 @@ export class TurnTaker {
     this.#on.budget.pause();
     try {
       await recorder.flush();
-      const shown = clean(request);
+      const asked = askableQuestion(request);
+      const shown = shownQuestion(clean(asked));
       const chosen = await this.#desk.ask(shown);
       const index = shown.options.findIndex(({ optionId }) => optionId === chosen);
-      return request.options[index]?.optionId;
+      return asked.options[index]?.optionId;
     } finally {
       this.#limits.resume();
       if (this.#limits.isRunning) this.#on.budget.run();

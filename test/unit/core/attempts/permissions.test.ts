@@ -161,6 +161,46 @@ describe("a question of the agent", () => {
     expect(bench.agents.prompts.at(-1)).toMatch(/You asked: May I\?\. The answer: Allow\.$/);
   });
 
+  test("without measure is stored with as much of it as people can read", async () => {
+    const long = "x".repeat(100_000);
+    bench.agents.scripts.push(async ({ observer }) => {
+      const options = ["yes", ...Array.from({ length: 500 }, (_, index) => `${index}`)].map(
+        (optionId) => ({ optionId, name: `${optionId} ${long}`, kind: "allow_once" }) as const,
+      );
+      const tooLong = { optionId: long, name: "Long", kind: "reject_once" } as const;
+      const asked = { permissionId: "p1", toolCallId: long, title: long, options: [tooLong, ...options] };
+      answers.push(await observer.permission(asked));
+      return END_TURN;
+    });
+    const run = await aStartedRun();
+
+    const { permission } = await bench.run(run.id);
+    await answer(run, "p1", "18");
+
+    expect(JSON.stringify(permission).length).toBeLessThan(20_000);
+    expect(permission?.options.map(({ optionId }) => optionId)).toEqual([
+      "yes",
+      ...Array.from({ length: 19 }, (_, index) => `${index}`),
+    ]);
+    expect(permission?.title).toMatch(/^x{4000}… \[96000 characters cut\]$/);
+    expect(permission).not.toHaveProperty("toolCallId");
+    expect(answers).toEqual(["18"]);
+  });
+
+  test("is cut behind a secret, not within it", async () => {
+    bench.agents.scripts.push(async ({ observer }) => {
+      const text = (length: number) => `${"x".repeat(length - 3)}s3cret`;
+      const options = [{ optionId: "yes", name: text(500), kind: "allow_once" }] as const;
+      answers.push(await observer.permission({ permissionId: "p1", title: text(4_000), options }));
+      return END_TURN;
+    });
+    const run = await aStartedRun();
+
+    expect(JSON.stringify((await bench.run(run.id)).permission)).not.toContain("s3c");
+    await answer(run, "p1", "yes");
+    expect(answers).toEqual(["yes"]);
+  });
+
   test("that offers no refusal is answered by a plain no as by nobody", async () => {
     bench.agents.scripts.push(async ({ observer }) => {
       const { options, ...rest } = question("p1");
