@@ -8,10 +8,16 @@ export interface ModelProvider {
   readonly baseUrl: string;
 }
 
-export interface ModelConfig {
+/** By the API that they speak. */
+export interface ModelProviders {
   readonly anthropic?: ModelProvider;
   readonly openai?: ModelProvider;
   readonly gemini?: ModelProvider;
+}
+
+export interface ModelConfig extends ModelProviders {
+  /** `isCompatible`: the server speaks OpenAI's API and is not OpenAI's. */
+  readonly openai?: ModelProvider & { readonly isCompatible: boolean };
 }
 
 const price = z.number().nonnegative();
@@ -46,6 +52,8 @@ const prices = z
   })
   .pipe(z.record(z.string(), modelPrice));
 
+const OPENAI_URL = "https://api.openai.com/v1";
+
 /** The usual names of other programs, but for the last, which is ours. */
 export const modelVariables = {
   ANTHROPIC_API_KEY: key,
@@ -61,12 +69,12 @@ type ModelVariables = z.infer<z.ZodObject<typeof modelVariables>>;
 
 export function modelsOf(given: ModelVariables): ModelConfig {
   const anthropic = provider(given.ANTHROPIC_API_KEY, given.ANTHROPIC_BASE_URL, "https://api.anthropic.com");
-  const openai = provider(given.OPENAI_API_KEY, given.OPENAI_BASE_URL, "https://api.openai.com/v1");
+  const openai = provider(given.OPENAI_API_KEY, given.OPENAI_BASE_URL, OPENAI_URL);
   const google = "https://generativelanguage.googleapis.com";
   const gemini = provider(given.GEMINI_API_KEY, given.GOOGLE_GEMINI_BASE_URL, google);
   return {
     ...(anthropic === undefined ? {} : { anthropic }),
-    ...(openai === undefined ? {} : { openai }),
+    ...(openai === undefined ? {} : { openai: { ...openai, isCompatible: openai.baseUrl !== OPENAI_URL } }),
     ...(gemini === undefined ? {} : { gemini }),
   };
 }

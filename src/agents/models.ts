@@ -3,7 +3,9 @@ export const PROVIDERS = ["openai", "anthropic", "gemini"] as const;
 export type Provider = (typeof PROVIDERS)[number];
 
 /** The models' servers that there is a key or an address for. */
-export type ModelServers = Readonly<Partial<Record<Provider, { readonly baseUrl: string }>>>;
+export interface ModelServers extends Readonly<Partial<Record<Provider, object>>> {
+  readonly openai?: { readonly isCompatible: boolean };
+}
 
 /** A model's id as its API knows it, and that API. */
 export interface PlacedModel {
@@ -17,8 +19,6 @@ export const PROVIDER_VARIABLES: Readonly<Record<Provider, string>> = {
   anthropic: "ANTHROPIC_API_KEY",
   gemini: "GEMINI_API_KEY",
 };
-
-const OPENAI_URL = "https://api.openai.com/v1";
 
 /** By how it begins. `opus` and its like are Claude Code's names for the newest of each size. */
 const PREFIXES: readonly (readonly [RegExp, Provider])[] = [
@@ -36,7 +36,7 @@ const NAMED: Readonly<Record<string, Provider>> = {
 
 /** Whether there is an endpoint that takes any id: one that speaks OpenAI's API and is not OpenAI's. */
 export function hasCompatible({ openai }: ModelServers): boolean {
-  return openai !== undefined && openai.baseUrl !== OPENAI_URL;
+  return openai?.isCompatible === true;
 }
 
 /**

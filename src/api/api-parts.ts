@@ -47,10 +47,12 @@ export interface ApiParts {
   readonly tls: { readonly cert: string; readonly key: string } | undefined;
   /** Each adapter's own web routes. They parse their bodies themselves: signatures hold on raw bytes. */
   readonly adapterRoutes: readonly FastifyPluginAsync[];
-  readonly limits?: Partial<ApiLimits>;
+  /** What the operator has set; tests set the others too. */
+  readonly limits: OperatorLimits & Partial<FixedLimits>;
 }
 
-export interface ApiLimits {
+/** Their defaults are those of the variables. */
+export interface OperatorLimits {
   readonly bodyBytes: number;
   readonly promptBytes: number;
   /** In characters, as people count them. */
@@ -60,6 +62,13 @@ export interface ApiLimits {
   /** Of one attachment or image, and of all of a request together, decoded. */
   readonly attachmentBytes: number;
   readonly attachmentsBytes: number;
+  /** Requests in each window, of a key or, without one, of an address. 0: any number. */
+  readonly rateLimit: number;
+  /** Open at once, in one process. 0: any number. */
+  readonly streamsPerKey: number;
+}
+
+export interface FixedLimits {
   /** A caller has this long to send its headers, and its whole request. */
   readonly headersTimeoutMs: number;
   readonly requestTimeoutMs: number;
@@ -68,11 +77,7 @@ export interface ApiLimits {
   /** A connection on which nothing moves is closed after this long. Longer than the streams' heartbeat. */
   readonly connectionTimeoutMs: number;
   readonly keepAliveMs: number;
-  /** Requests in each window, of a key or, without one, of an address. 0: any number. */
-  readonly rateLimit: number;
   readonly rateWindowMs: number;
-  /** Open at once, in one process. 0: any number. */
-  readonly streamsPerKey: number;
   readonly heartbeatMs: number;
   /** How often a stream looks into the log by itself, in case news was lost. */
   readonly pollMs: number;
@@ -83,31 +88,22 @@ export interface ApiLimits {
   readonly failedSignIns: number;
 }
 
-const MEBIBYTE = 2 ** 20;
+export type ApiLimits = OperatorLimits & FixedLimits;
 
-const DEFAULT_LIMITS: ApiLimits = {
-  bodyBytes: 30 * MEBIBYTE,
-  promptBytes: 256 * 1024,
-  titleLength: 300,
-  basePromptBytes: 64 * 1024,
-  configBytes: 256 * 1024,
-  attachmentBytes: 10 * MEBIBYTE,
-  attachmentsBytes: 20 * MEBIBYTE,
+export const FIXED_LIMITS: FixedLimits = {
   headersTimeoutMs: 10_000,
   requestTimeoutMs: 60_000,
   timeoutCheckMs: 5_000,
   connectionTimeoutMs: 120_000,
   keepAliveMs: 72_000,
-  rateLimit: 600,
   rateWindowMs: 60_000,
-  streamsPerKey: 20,
   heartbeatMs: 15_000,
   pollMs: 1_000,
-  streamBufferBytes: MEBIBYTE,
+  streamBufferBytes: 2 ** 20,
   streamStallMs: 30_000,
   failedSignIns: 10,
 };
 
 export function limitsOf({ limits }: Pick<ApiParts, "limits">): ApiLimits {
-  return { ...DEFAULT_LIMITS, ...limits };
+  return { ...FIXED_LIMITS, ...limits };
 }

@@ -1,6 +1,6 @@
 import { isAlive, type KeyHolder } from "../core/people/api-key.ts";
 import type { Clock } from "../core/ports/clock.ts";
-import type { News, Unsubscribe } from "../core/ports/news.ts";
+import { type News, TOPICS, type Unsubscribe } from "../core/ports/news.ts";
 import type { KeyStore } from "../core/ports/people.ts";
 import type { KeyHasher } from "./api-keys.ts";
 
@@ -18,8 +18,6 @@ export interface KnownKeysParts {
 const KEPT_MS = 5_000;
 const KEPT_MAX = 10_000;
 const TOUCH_MS = 60_000;
-/** News of the storage's that a key, its principal or a share link has changed. */
-const KEYS_TOPIC = "keys";
 
 interface Kept {
   /** Kept from the moment it is asked for: requests that come meanwhile share one look. */
@@ -37,7 +35,7 @@ export class KnownKeys {
 
   constructor(parts: KnownKeysParts) {
     this.#parts = parts;
-    this.#silence = parts.news.on(KEYS_TOPIC, () => this.forget());
+    this.#silence = parts.news.on(TOPICS.keys, () => this.forget());
   }
 
   /** The holder of this key, if it opens anything now. */

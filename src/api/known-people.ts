@@ -1,7 +1,7 @@
 import type { PrincipalId } from "../core/ids.ts";
 import type { Principal } from "../core/people/principal.ts";
 import type { Clock } from "../core/ports/clock.ts";
-import type { News } from "../core/ports/news.ts";
+import { type News, TOPICS } from "../core/ports/news.ts";
 import type { PeopleStore } from "../core/ports/people.ts";
 
 export interface KnownPeopleParts {
@@ -14,7 +14,6 @@ export interface KnownPeopleParts {
 const KEPT_MS = 5_000;
 const KEPT_MAX = 10_000;
 /** News of the storage's that a key, its principal or a share link has changed. */
-const KEYS_TOPIC = "keys";
 
 interface Kept {
   readonly principal: Principal;
@@ -29,7 +28,7 @@ export class KnownPeople {
 
   constructor(parts: KnownPeopleParts) {
     this.#parts = parts;
-    parts.news.on(KEYS_TOPIC, () => this.#forget());
+    parts.news.on(TOPICS.keys, () => this.#forget());
   }
 
   /** Those of `ids` that exist. */

@@ -1,6 +1,6 @@
 import type { Log } from "../core/ports/log.ts";
 import type { TeamRepository } from "../core/skills/skill.ts";
-import type { ModelConfig, ModelPrice } from "../model-config.ts";
+import type { ModelPrice, ModelProviders } from "../model-config.ts";
 import type { Destinations } from "../outgoing/destinations.ts";
 import type { Resolve } from "../outgoing/guarded-connector.ts";
 
@@ -9,7 +9,7 @@ export interface GatewayOptions {
   readonly isolated: boolean;
   /** The sockets are below it. */
   readonly dataDir: string;
-  readonly models: ModelConfig;
+  readonly models: ModelProviders;
   readonly modelPrices: Readonly<Record<string, ModelPrice>>;
   /** Repositories are at `<gitUrl>/<owner>/<name>.git`. */
   readonly gitUrl: string;

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { fromPrisma, PgBoss } from "pg-boss";
 import type { Log } from "../core/ports/log.ts";
-import type { News, Unsubscribe } from "../core/ports/news.ts";
+import { type News, TOPICS, type Unsubscribe } from "../core/ports/news.ts";
 import { JOB_KINDS, type Job, type JobHandler, type JobKind, type Queue } from "../core/ports/queue.ts";
 import type { JobSender } from "../storage/store-parts.ts";
 import { JobTaker } from "./job-taker.ts";
@@ -72,7 +72,7 @@ export class PgBossQueue implements Queue {
   async work(kind: JobKind, concurrency: number, handler: JobHandler): Promise<void> {
     const taker = this.#taker(kind, concurrency, handler);
     this.#takers.push(taker);
-    this.#unsubscribes.push(this.#options.news.on(`jobs:${kind}`, () => taker.wake()));
+    this.#unsubscribes.push(this.#options.news.on(TOPICS.jobs(kind), () => taker.wake()));
   }
 
   async stop(graceMs: number): Promise<void> {

@@ -1,10 +1,11 @@
 import { SCOPES } from "../core/people/api-key.ts";
 import { ADMINISTRATOR_SUBJECT } from "../core/people/identity.ts";
 import { FIRST_TEAM } from "../core/people/team.ts";
+import { TOPICS } from "../core/ports/news.ts";
 import type { AdministratorKeys } from "../core/ports/people.ts";
 import type { Tx } from "./database.ts";
 import { ensureIdentity } from "./people-store.ts";
-import { KEYS_TOPIC, type StoreParts } from "./store-parts.ts";
+import type { StoreParts } from "./store-parts.ts";
 
 const NAME = "Administrator";
 const KEY_NAME = "The installation's own key";
@@ -36,7 +37,7 @@ export class PrismaAdministratorKeys implements AdministratorKeys {
       await tx.apiKey.deleteMany({ where: { ...ownKeyOf(principalId), hash: { not: hash } } });
       await addOwnKey(tx, principalId, hash, hint);
     });
-    this.#parts.news.tell([KEYS_TOPIC]);
+    this.#parts.news.tell([TOPICS.keys]);
   }
 
   /** Who comes second waits for the first at the administrator's row, and then sees the first's key. */

@@ -1,4 +1,5 @@
 import type { Settlement } from "../core/intake/settlement.ts";
+import { TOPICS } from "../core/ports/news.ts";
 import type { InboxStore, Saying } from "../core/ports/storage.ts";
 import type { InboxEvent } from "../core/ports/thread-adapter.ts";
 import { addNotices, makeThread, settleEvent } from "./change-rows.ts";
@@ -19,7 +20,7 @@ export class PrismaInboxStore implements InboxStore {
       if (count === 1) await this.#parts.sendJobs(tx, [{ kind: "inbox", key: lane }]);
       return count === 1;
     });
-    if (stored) this.#parts.news.tell(["jobs:inbox"]);
+    if (stored) this.#parts.news.tell([TOPICS.jobs("inbox")]);
     return stored;
   }
 
@@ -43,7 +44,7 @@ export class PrismaInboxStore implements InboxStore {
       );
       await this.#parts.sendJobs(tx, [{ kind: "deliver", key: thread.id }]);
     });
-    if (says !== undefined) this.#parts.news.tell(["jobs:deliver"]);
+    if (says !== undefined) this.#parts.news.tell([TOPICS.jobs("deliver")]);
   }
 
   async countFailure(id: string, error: string): Promise<number> {

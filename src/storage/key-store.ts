@@ -1,11 +1,12 @@
 import type { TeamId } from "../core/ids.ts";
 import type { ApiKey, KeyHolder } from "../core/people/api-key.ts";
+import { TOPICS } from "../core/ports/news.ts";
 import type { KeyStore } from "../core/ports/people.ts";
 import type { Tx } from "./database.ts";
 import { type ApiKey as ApiKeyRow, type Principal as PrincipalRow, Prisma } from "./generated/client.ts";
 import { FIND_PRINCIPALS, keyOf, principalOf } from "./people-rows.ts";
 import { selected } from "./run-columns.ts";
-import { KEYS_TOPIC, type StoreParts } from "./store-parts.ts";
+import type { StoreParts } from "./store-parts.ts";
 
 const FIND_BY_HASH = `
   SELECT ${selected(Object.values(Prisma.ApiKeyScalarFieldEnum))} FROM api_keys WHERE hash = $1`;
@@ -53,7 +54,7 @@ export class PrismaKeyStore implements KeyStore {
       await tx.apiKey.update({ where: { id }, data: { name, expiresAt, revokedAt } });
       return { before, after };
     });
-    if (changed !== undefined) news.tell([KEYS_TOPIC]);
+    if (changed !== undefined) news.tell([TOPICS.keys]);
     return changed;
   }
 

@@ -1,10 +1,11 @@
 import { newId, type PrincipalId, type TeamId } from "../core/ids.ts";
 import type { Principal } from "../core/people/principal.ts";
+import { TOPICS } from "../core/ports/news.ts";
 import type { PeopleStore } from "../core/ports/people.ts";
 import type { Tx } from "./database.ts";
 import type { Principal as PrincipalRow } from "./generated/client.ts";
 import { FIND_PRINCIPALS, principalColumns, principalOf } from "./people-rows.ts";
-import { KEYS_TOPIC, type StoreParts } from "./store-parts.ts";
+import type { StoreParts } from "./store-parts.ts";
 
 export class PrismaPeopleStore implements PeopleStore {
   readonly #parts: StoreParts;
@@ -37,7 +38,7 @@ export class PrismaPeopleStore implements PeopleStore {
     await this.#parts.database.query((client) =>
       client.principal.upsert({ where: { id }, create: { id, ...columns }, update }),
     );
-    this.#parts.news.tell([KEYS_TOPIC]);
+    this.#parts.news.tell([TOPICS.keys]);
   }
 
   async change(
@@ -55,7 +56,7 @@ export class PrismaPeopleStore implements PeopleStore {
       await tx.principal.update({ where: { id }, data: { ...columns, updatedAt: this.#parts.clock.now() } });
       return after;
     });
-    if (changed !== undefined) this.#parts.news.tell([KEYS_TOPIC]);
+    if (changed !== undefined) this.#parts.news.tell([TOPICS.keys]);
     return changed;
   }
 

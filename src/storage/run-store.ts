@@ -1,5 +1,6 @@
 import { AppError } from "../core/errors.ts";
 import type { RunId } from "../core/ids.ts";
+import { TOPICS } from "../core/ports/news.ts";
 import { type RunKey, type RunStore, type RunSubject, Taken } from "../core/ports/storage.ts";
 import type { RunEvent, RunEventKind } from "../core/runs/events.ts";
 import type { Run, RunOrigin } from "../core/runs/run.ts";
@@ -146,7 +147,7 @@ export class PrismaRunStore implements RunStore {
   }
 
   #tell(id: RunId, change: RunChange): void {
-    this.#parts.news.tell([`run:${id}`, "log", ...change.jobs.map(({ kind }) => `jobs:${kind}`)]);
+    this.#parts.news.tell([TOPICS.run(id), TOPICS.log, ...change.jobs.map(({ kind }) => TOPICS.jobs(kind))]);
   }
 }
 

@@ -1,6 +1,7 @@
-import { POLICIES_TOPIC, type Policy } from "../core/policies/policy.ts";
+import type { Policy } from "../core/policies/policy.ts";
+import { TOPICS } from "../core/ports/news.ts";
 import type { Storage } from "../core/ports/storage.ts";
-import { ROUTING_TOPIC, type RoutingRule } from "../core/routing/routing-rule.ts";
+import type { RoutingRule } from "../core/routing/routing-rule.ts";
 import type { Schedule } from "../core/schedules/schedule.ts";
 import { PrismaDueSchedules } from "./due-schedules.ts";
 import type {
@@ -22,12 +23,12 @@ export function createSettings(parts: StoreParts): Settings {
     policies: new PrismaRecordStore<Policy, PolicyRow, ReturnType<typeof policyColumns>>(
       database,
       { table: (client) => client.policy, columnsOf: policyColumns, recordOf: policyOf },
-      () => news.tell([POLICIES_TOPIC]),
+      () => news.tell([TOPICS.policies]),
     ),
     routingRules: new PrismaRecordStore<RoutingRule, RoutingRuleRow, ReturnType<typeof routingRuleColumns>>(
       database,
       { table: (client) => client.routingRule, columnsOf: routingRuleColumns, recordOf: routingRuleOf },
-      () => news.tell([ROUTING_TOPIC]),
+      () => news.tell([TOPICS.routingRules]),
     ),
     schedules: new PrismaRecordStore<Schedule, ScheduleRow, ReturnType<typeof scheduleColumns>>(database, {
       table: (client) => client.schedule,

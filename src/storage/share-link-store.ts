@@ -1,8 +1,9 @@
 import type { PrincipalId, RunId, TeamId } from "../core/ids.ts";
 import type { ShareLink } from "../core/people/share-link.ts";
+import { TOPICS } from "../core/ports/news.ts";
 import type { ShareLinkStore } from "../core/ports/share-links.ts";
 import type { ShareLink as ShareLinkRow } from "./generated/client.ts";
-import { KEYS_TOPIC, type StoreParts } from "./store-parts.ts";
+import type { StoreParts } from "./store-parts.ts";
 
 export class PrismaShareLinkStore implements ShareLinkStore {
   readonly #parts: StoreParts;
@@ -32,7 +33,7 @@ export class PrismaShareLinkStore implements ShareLinkStore {
     const removal = { where: { runId, id } };
     const { database, news } = this.#parts;
     const { count } = await database.query((client) => client.shareLink.deleteMany(removal));
-    if (count > 0) news.tell([KEYS_TOPIC]);
+    if (count > 0) news.tell([TOPICS.keys]);
     return count > 0;
   }
 }

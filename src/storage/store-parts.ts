@@ -11,9 +11,6 @@ export interface JobTransaction {
 /** Stores jobs through the transaction that makes their work. Each statement has one value: a list of jobs as JSON. */
 export type JobSender = (tx: JobTransaction, jobs: readonly Job[]) => Promise<void>;
 
-/** News that a key, its principal or a share link has changed: whoever keeps such in mind forgets it. */
-export const KEYS_TOPIC = "keys";
-
 export interface StoreParts {
   readonly database: Statements;
   readonly news: News;

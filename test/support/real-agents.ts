@@ -77,5 +77,5 @@ export function fixtureProgram(name: string): string {
 
 function modelsAt(url: string): ModelConfig {
   const at = (baseUrl: string) => ({ key: REAL_KEY, baseUrl });
-  return { openai: at(`${url}/v1`), anthropic: at(url), gemini: at(url) };
+  return { openai: { ...at(`${url}/v1`), isCompatible: true }, anthropic: at(url), gemini: at(url) };
 }

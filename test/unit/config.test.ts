@@ -210,10 +210,15 @@ describe("models", () => {
       }).models,
     ).toEqual({
       anthropic: { key: "key-a", baseUrl: "https://api.anthropic.com" },
-      openai: { key: undefined, baseUrl: "http://127.0.0.1:11434/v1" },
+      openai: { key: undefined, baseUrl: "http://127.0.0.1:11434/v1", isCompatible: true },
       gemini: { key: "key-g", baseUrl: "https://generativelanguage.googleapis.com" },
     });
-    expect(readConfig({ OPENAI_API_KEY: "key-o" }).models.openai?.baseUrl).toBe("https://api.openai.com/v1");
+    const baseUrl = "https://api.openai.com/v1";
+    const openai = { key: "key-o", baseUrl, isCompatible: false };
+    expect(readConfig({ OPENAI_API_KEY: "key-o" }).models).toEqual({ openai });
+    expect(readConfig({ OPENAI_API_KEY: "key-o", OPENAI_BASE_URL: `${baseUrl}/` }).models).toEqual({
+      openai,
+    });
   });
 
   test("have keys that are never shown", () => {

@@ -1,5 +1,6 @@
 import type { Viewer } from "../../core/people/principal.ts";
 import type { LogPlace } from "../../core/ports/event-log.ts";
+import { TOPICS } from "../../core/ports/news.ts";
 import type { ApiParts } from "../api-parts.ts";
 import { Doorbell } from "./doorbell.ts";
 import { loggedEventText } from "./event-text.ts";
@@ -22,7 +23,7 @@ export async function* followAll(
 ): AsyncGenerator<string> {
   const bell = new Doorbell();
   const ring = (): void => bell.ring();
-  const silence = news.on("log", ring);
+  const silence = news.on(TOPICS.log, ring);
   signal.addEventListener("abort", ring);
   let seen = after;
   try {

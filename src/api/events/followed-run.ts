@@ -1,4 +1,5 @@
 import type { RunId } from "../../core/ids.ts";
+import { TOPICS } from "../../core/ports/news.ts";
 import type { RunEvent } from "../../core/runs/events.ts";
 import type { Run } from "../../core/runs/run.ts";
 import type { ApiParts } from "../api-parts.ts";
@@ -31,7 +32,7 @@ export class FollowedRun implements RunSource {
     this.#id = found.id;
     this.#latest = found;
     const look = oneAtATime(() => this.#look());
-    this.#silence = parts.news.on(`run:${found.id}`, look);
+    this.#silence = parts.news.on(TOPICS.run(found.id), look);
     this.#poll = setInterval(look, pollMs);
     look();
   }

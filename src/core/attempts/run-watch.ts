@@ -1,5 +1,5 @@
 import type { Stop } from "../ports/clock.ts";
-import type { Unsubscribe } from "../ports/news.ts";
+import { TOPICS, type Unsubscribe } from "../ports/news.ts";
 import type { RunSubject } from "../ports/storage.ts";
 import type { FollowUp } from "../runs/run.ts";
 import { isWorkedOn } from "../runs/states.ts";
@@ -38,7 +38,7 @@ export class RunWatch {
     const { clock, leaseMs, news, run } = this.#parts;
     this.#stops = [
       clock.every(leaseMs / RENEWALS_PER_LEASE, () => void this.#renew()),
-      news.on(`run:${run.id}`, () => this.#look()),
+      news.on(TOPICS.run(run.id), () => this.#look()),
     ];
   }
 

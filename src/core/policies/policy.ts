@@ -10,9 +10,6 @@ export type PolicyAction = (typeof POLICY_ACTIONS)[number];
 export const POLICY_EFFECTS = ["allow", "deny", "require_approval"] as const;
 export type PolicyEffect = (typeof POLICY_EFFECTS)[number];
 
-/** News that policies have changed. */
-export const POLICIES_TOPIC = "policies";
-
 /** Who may do what from where. What no policy matches is allowed. */
 export interface Policy extends Rule {
   /** `require_approval` is about new runs alone: they wait for approval before they begin. */

@@ -8,9 +8,6 @@ import type { WebhookEndpoint } from "../webhooks/webhook-endpoint.ts";
 import type { ToldEvent, ToldRun } from "../webhooks/webhook-message.ts";
 import type { RecordStore } from "./records.ts";
 
-/** News that messages wait to be sent. */
-export const WEBHOOKS_TOPIC = "webhooks";
-
 /** All that is stored for webhooks. */
 export interface WebhookStorage {
   readonly endpoints: RecordStore<WebhookEndpoint>;

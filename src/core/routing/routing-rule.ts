@@ -2,9 +2,6 @@ import type { Rule } from "../rules/rule.ts";
 import type { RunConfig } from "../runs/run.ts";
 import type { RunSource } from "../runs/sources.ts";
 
-/** News that routing rules have changed. */
-export const ROUTING_TOPIC = "routing-rules";
-
 /** Gives a request that names no environment its environment, and values for what it does not configure itself. */
 export interface RoutingRule extends Rule {
   readonly match: RoutingMatch;

@@ -1,8 +1,8 @@
-import { POLICIES_TOPIC, type Policy } from "../policies/policy.ts";
+import type { Policy } from "../policies/policy.ts";
 import type { Clock } from "../ports/clock.ts";
-import type { News } from "../ports/news.ts";
+import { type News, TOPICS } from "../ports/news.ts";
 import type { Storage } from "../ports/storage.ts";
-import { ROUTING_TOPIC, type RoutingRule } from "../routing/routing-rule.ts";
+import type { RoutingRule } from "../routing/routing-rule.ts";
 import { RuleBook } from "./rule-book.ts";
 
 /** The rules by which runs are created and changed. */
@@ -19,7 +19,7 @@ export interface RunRulesParts {
 
 export function runRules({ storage, news, clock }: RunRulesParts): RunRules {
   return {
-    policies: new RuleBook({ records: storage.policies, topic: POLICIES_TOPIC, news, clock }),
-    routing: new RuleBook({ records: storage.routingRules, topic: ROUTING_TOPIC, news, clock }),
+    policies: new RuleBook({ records: storage.policies, topic: TOPICS.policies, news, clock }),
+    routing: new RuleBook({ records: storage.routingRules, topic: TOPICS.routingRules, news, clock }),
   };
 }

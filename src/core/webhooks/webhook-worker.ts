@@ -1,7 +1,7 @@
 import type { Clock, Stop } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
-import type { News } from "../ports/news.ts";
-import { WEBHOOKS_TOPIC, type WebhookHistory } from "../ports/webhooks.ts";
+import { type News, TOPICS } from "../ports/news.ts";
+import type { WebhookHistory } from "../ports/webhooks.ts";
 import type { WebhookFanOut } from "./webhook-fan-out.ts";
 import type { WebhookSender } from "./webhook-sender.ts";
 
@@ -37,8 +37,8 @@ export function startWebhooks(parts: WebhookWorkerParts): () => Promise<void> {
     clock.every(LOOK_MS, () => void fanOut.round()),
     clock.every(LOOK_MS, () => sender.wake()),
     clock.every(TIDY_MS, () => void tidy(parts)),
-    news.on("log", gather),
-    news.on(WEBHOOKS_TOPIC, () => sender.wake()),
+    news.on(TOPICS.log, gather),
+    news.on(TOPICS.webhooks, () => sender.wake()),
   ];
   return async () => {
     for (const stop of stops) stop();

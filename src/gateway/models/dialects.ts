@@ -1,6 +1,6 @@
-import type { ModelConfig } from "../../model-config.ts";
+import type { ModelProviders } from "../../model-config.ts";
 
-export type Provider = keyof ModelConfig;
+export type Provider = keyof ModelProviders;
 
 export interface Route {
   /** Whether a model works for it: its calls are counted, and its errors are the run's. */

@@ -1,4 +1,4 @@
-import type { ModelConfig } from "../../model-config.ts";
+import type { ModelProviders } from "../../model-config.ts";
 import type { Call, Part } from "../call.ts";
 import type { GatewayLimits } from "../gateway-options.ts";
 import { Refusal, sendWhole } from "../refusal.ts";
@@ -8,7 +8,7 @@ import { ModelAnswers, type ModelAnswersOptions } from "./model-answers.ts";
 import { type AskedBody, askedBody, type ModelCall, questionOf } from "./model-call.ts";
 
 export interface ModelGatewayOptions extends ModelAnswersOptions {
-  readonly models: ModelConfig;
+  readonly models: ModelProviders;
   readonly upstream: Upstream;
   readonly limits: Pick<GatewayLimits, "modelCalls" | "bodyBytes">;
 }

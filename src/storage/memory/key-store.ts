@@ -4,6 +4,7 @@ import { type ApiKey, type KeyHolder, SCOPES } from "../../core/people/api-key.t
 import { ADMINISTRATOR_SUBJECT } from "../../core/people/identity.ts";
 import type { Principal } from "../../core/people/principal.ts";
 import { FIRST_TEAM } from "../../core/people/team.ts";
+import { TOPICS } from "../../core/ports/news.ts";
 import type { AdministratorKeys, KeyStore } from "../../core/ports/people.ts";
 import type { MemoryStatements, Tx } from "./memory-database.ts";
 import { ensurePrincipal, identityName } from "./people-store.ts";
@@ -118,6 +119,6 @@ function addOwn({ tables, now }: Tx, { id: principalId }: Principal, hash: strin
 }
 
 function replace({ tables, topics }: Tx, id: string, change: (key: ApiKey) => ApiKey): void {
-  topics.push("keys");
+  topics.push(TOPICS.keys);
   for (const [hash, key] of tables.keys) if (key.id === id) tables.keys.set(hash, change(key));
 }

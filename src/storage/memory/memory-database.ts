@@ -1,5 +1,5 @@
 import type { Clock } from "../../core/ports/clock.ts";
-import type { News } from "../../core/ports/news.ts";
+import { type News, TOPICS } from "../../core/ports/news.ts";
 import type { Job } from "../../core/ports/queue.ts";
 import { copyOf, emptyTables, type Tables } from "./tables.ts";
 
@@ -62,7 +62,7 @@ export class MemoryDatabase implements MemoryStatements {
     const value = await work(tx);
     if (tx.jobs.length > 0) await sendJobs(tx.jobs);
     this.#tables = tx.tables;
-    const topics = [...tx.topics, ...tx.jobs.map(({ kind }) => `jobs:${kind}`)];
+    const topics = [...tx.topics, ...tx.jobs.map(({ kind }) => TOPICS.jobs(kind))];
     if (topics.length > 0) news.tell(topics);
     return value;
   }

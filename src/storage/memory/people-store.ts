@@ -1,6 +1,7 @@
 import { newId, type PrincipalId, type TeamId } from "../../core/ids.ts";
 import type { IdentityLink } from "../../core/people/identity.ts";
 import type { Principal } from "../../core/people/principal.ts";
+import { TOPICS } from "../../core/ports/news.ts";
 import type { PeopleStore } from "../../core/ports/people.ts";
 import type { MemoryStatements, Tx } from "./memory-database.ts";
 import type { Tables } from "./tables.ts";
@@ -30,7 +31,7 @@ export class MemoryPeopleStore implements PeopleStore {
 
   put(principal: Principal): Promise<void> {
     return this.#database.transaction(({ tables, topics }) => {
-      topics.push("keys");
+      topics.push(TOPICS.keys);
       tables.principals.set(principal.id, principal);
     });
   }
@@ -48,7 +49,7 @@ export class MemoryPeopleStore implements PeopleStore {
       const isOne = ({ administrator, disabled }: Principal) => administrator && !disabled;
       const changed = decide(principal, colleagues.filter(isOne));
       principals.set(id, changed);
-      topics.push("keys");
+      topics.push(TOPICS.keys);
       return changed;
     });
   }

@@ -1,5 +1,6 @@
 import { AppError } from "../../core/errors.ts";
 import type { RunId } from "../../core/ids.ts";
+import { TOPICS } from "../../core/ports/news.ts";
 import type { RunKey, RunStore, RunSubject } from "../../core/ports/storage.ts";
 import type { RunEvent, RunEventKind } from "../../core/runs/events.ts";
 import type { FollowUp, Lease, Run, RunOrigin } from "../../core/runs/run.ts";
@@ -128,7 +129,7 @@ function store(tx: Tx, row: RunRow, change: RunChange): Run {
   if (change.settlement !== undefined) settleEvent(tx, change.settlement);
   if (change.answer !== undefined) rememberAnswer(tx, change.answer);
   tx.jobs.push(...change.jobs);
-  tx.topics.push(`run:${id}`, "log");
+  tx.topics.push(TOPICS.run(id), TOPICS.log);
   return run;
 }
 

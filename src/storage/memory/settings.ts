@@ -1,7 +1,8 @@
-import { POLICIES_TOPIC, type Policy } from "../../core/policies/policy.ts";
+import type { Policy } from "../../core/policies/policy.ts";
+import { TOPICS } from "../../core/ports/news.ts";
 import type { DueSchedule } from "../../core/ports/schedules.ts";
 import type { Storage } from "../../core/ports/storage.ts";
-import { ROUTING_TOPIC, type RoutingRule } from "../../core/routing/routing-rule.ts";
+import type { RoutingRule } from "../../core/routing/routing-rule.ts";
 import type { Schedule } from "../../core/schedules/schedule.ts";
 import type { MemoryStatements } from "./memory-database.ts";
 import { MemoryRecordStore } from "./record-store.ts";
@@ -15,8 +16,8 @@ const SCHEDULE = "schedule";
 /** The twins of the stores of schedules and rules. */
 export function createMemorySettings(database: MemoryStatements): Settings {
   return {
-    policies: new MemoryRecordStore<Policy>(database, "policy", nameOf, [POLICIES_TOPIC]),
-    routingRules: new MemoryRecordStore<RoutingRule>(database, "routing rule", nameOf, [ROUTING_TOPIC]),
+    policies: new MemoryRecordStore<Policy>(database, "policy", nameOf, [TOPICS.policies]),
+    routingRules: new MemoryRecordStore<RoutingRule>(database, "routing rule", nameOf, [TOPICS.routingRules]),
     schedules: new MemoryRecordStore<Schedule>(database, SCHEDULE),
     dueSchedules: {
       now: () => database.read((_tables, now) => new Date(now)),

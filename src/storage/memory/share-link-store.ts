@@ -1,5 +1,6 @@
 import type { RunId } from "../../core/ids.ts";
 import type { ShareLink } from "../../core/people/share-link.ts";
+import { TOPICS } from "../../core/ports/news.ts";
 import type { ShareLinkStore } from "../../core/ports/share-links.ts";
 import type { MemoryStatements } from "./memory-database.ts";
 
@@ -30,7 +31,7 @@ export class MemoryShareLinkStore implements ShareLinkStore {
     return this.#database.transaction(({ tables: { shareLinks }, topics }) => {
       const [hash] = shareLinks.entries().find(([, link]) => link.runId === runId && link.id === id) ?? [];
       if (hash === undefined) return false;
-      topics.push("keys");
+      topics.push(TOPICS.keys);
       return shareLinks.delete(hash);
     });
   }

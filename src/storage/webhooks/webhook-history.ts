@@ -1,10 +1,9 @@
-import type { News } from "../../core/ports/news.ts";
-import {
-  type ReplayedDeliveries,
-  type TriedWebhook,
-  WEBHOOKS_TOPIC,
-  type WebhookDeliveryQuery,
-  type WebhookHistory,
+import { type News, TOPICS } from "../../core/ports/news.ts";
+import type {
+  ReplayedDeliveries,
+  TriedWebhook,
+  WebhookDeliveryQuery,
+  WebhookHistory,
 } from "../../core/ports/webhooks.ts";
 import type { WebhookDelivery } from "../../core/webhooks/webhook-delivery.ts";
 import type { Statements } from "../database.ts";
@@ -50,7 +49,7 @@ export class PrismaWebhookHistory implements WebhookHistory {
           SELECT id FROM webhook_deliveries
           WHERE endpoint_id = ${endpointId}::uuid AND ${chosen} ORDER BY id LIMIT ${limit})`,
     );
-    this.#news.tell([WEBHOOKS_TOPIC]);
+    this.#news.tell([TOPICS.webhooks]);
     return count;
   }
 

@@ -1,10 +1,5 @@
-import type { News } from "../../core/ports/news.ts";
-import {
-  type SettledTry,
-  type TakenWebhook,
-  WEBHOOKS_TOPIC,
-  type WebhookOutbox,
-} from "../../core/ports/webhooks.ts";
+import { type News, TOPICS } from "../../core/ports/news.ts";
+import type { SettledTry, TakenWebhook, WebhookOutbox } from "../../core/ports/webhooks.ts";
 import type { NewWebhookDelivery } from "../../core/webhooks/webhook-delivery.ts";
 import type { WebhookEndpoint } from "../../core/webhooks/webhook-endpoint.ts";
 import type { Statements, Tx } from "../database.ts";
@@ -32,7 +27,7 @@ export class PrismaWebhookOutbox implements WebhookOutbox {
     if (deliveries.length === 0) return;
     const data = deliveries.map(deliveryColumns);
     await this.#database.query((client) => client.webhookDelivery.createMany({ data, skipDuplicates: true }));
-    this.#news.tell([WEBHOOKS_TOPIC]);
+    this.#news.tell([TOPICS.webhooks]);
   }
 
   /**

@@ -5,6 +5,7 @@ import { createCatalogueView } from "../../../src/agents/catalogue-view.ts";
 import { createKeyHasher, keyHint, newApiKey } from "../../../src/api/api-keys.ts";
 import { KnownPeople } from "../../../src/api/known-people.ts";
 import { type ApiLimits, type ApiParts, createServer } from "../../../src/api/server.ts";
+import { readConfig } from "../../../src/config.ts";
 import type { Check } from "../../../src/core/doctor/check.ts";
 import { Doctor } from "../../../src/core/doctor/doctor.ts";
 import { EnvironmentService } from "../../../src/core/environments/environment-service.ts";
@@ -184,7 +185,7 @@ export async function startBench(options: BenchOptions = {}): Promise<ApiBench> 
     trustProxy: options.trustProxy ?? false,
     tls: options.tls,
     adapterRoutes: options.adapterRoutes ?? [],
-    limits: { pollMs: 50, rateLimit: 0, ...options.limits },
+    limits: { ...readConfig({}).limits, pollMs: 50, rateLimit: 0, ...options.limits },
   });
   const answers = watchAnswers(server);
   const url = await server.listen({ port: 0, host: "127.0.0.1" });

@@ -7,10 +7,10 @@ import { AppError } from "../../../src/core/errors.ts";
 import type { RunConfig } from "../../../src/core/runs/run.ts";
 
 const CUSTOM = { argv: ["/bin/agent"], readable: [] } as const;
-const ANTHROPIC = { anthropic: { baseUrl: "https://api.anthropic.com" } };
-const OPENAI = { openai: { baseUrl: "https://api.openai.com/v1" } };
-const COMPATIBLE = { openai: { baseUrl: "http://127.0.0.1:11434/v1" } };
-const GEMINI = { gemini: { baseUrl: "https://generativelanguage.googleapis.com" } };
+const ANTHROPIC = { anthropic: {} };
+const OPENAI = { openai: { isCompatible: false } };
+const COMPATIBLE = { openai: { isCompatible: true } };
+const GEMINI = { gemini: {} };
 const ALL = { ...ANTHROPIC, ...OPENAI, ...GEMINI };
 
 interface Grounds {

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { createCatalogue } from "../../../src/agents/catalogue.ts";
 import { createCatalogueView } from "../../../src/agents/catalogue-view.ts";
 
-const OPENAI = { openai: { baseUrl: "http://127.0.0.1:11434/v1" } };
+const OPENAI = { openai: { isCompatible: true } };
 const installed = {
   isThere: async ({ name }: { readonly name: string }) => name === "demo" || name === "qwen",
 };

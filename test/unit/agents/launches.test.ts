@@ -3,7 +3,7 @@ import type { AgentDefinition, LaunchRequest } from "../../../src/agents/agent-d
 import { createCatalogue } from "../../../src/agents/catalogue.ts";
 
 const ADDRESS = "http://127.0.0.1:21721/token";
-const COMPATIBLE = { openai: { baseUrl: "http://127.0.0.1:11434/v1" } };
+const COMPATIBLE = { openai: { isCompatible: true } };
 const catalogue = createCatalogue({ argv: ["/opt/agent", "acp"], readable: ["/opt"] });
 
 function agent(name: string): AgentDefinition {
@@ -53,7 +53,7 @@ describe("what tells them apart", () => {
     const config = (changes: Partial<LaunchRequest>) =>
       JSON.parse(launch("opencode", changes).env.OPENCODE_CONFIG_CONTENT ?? "");
 
-    const openai = { openai: { baseUrl: "https://api.openai.com/v1" } };
+    const openai = { openai: { isCompatible: false } };
     const named = config({ basePrompt: "Be brief." });
     expect(named).toMatchObject({
       model: "errand/the-model",
@@ -78,13 +78,10 @@ describe("what tells them apart", () => {
   });
 
   it("copilot speaks the newer API to OpenAI itself alone", () => {
-    const wire = (baseUrl: string) =>
-      launch("copilot", { servers: { openai: { baseUrl } } }).env.COPILOT_PROVIDER_WIRE_API;
+    const wire = (isCompatible: boolean) =>
+      launch("copilot", { servers: { openai: { isCompatible } } }).env.COPILOT_PROVIDER_WIRE_API;
 
-    expect([wire("https://api.openai.com/v1"), wire("http://other/v1")]).toEqual([
-      "responses",
-      "completions",
-    ]);
+    expect([wire(false), wire(true)]).toEqual(["responses", "completions"]);
   });
 
   it("gemini and qwen want to be let in first", () => {

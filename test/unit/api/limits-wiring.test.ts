@@ -1,7 +1,5 @@
 import { expect, test } from "vitest";
 import { withUnstartedServer } from "../../../scripts/openapi-document.ts";
-import { limitsOf } from "../../../src/api/api-parts.ts";
-import { readConfig } from "../../../src/config.ts";
 
 const RUNS = "/api/v1/agent/runs";
 
@@ -23,11 +21,4 @@ test("what nobody sets is what is documented", async () => {
     expect(headers["ratelimit-policy"]).toBe('"address";q=600;w=60');
     expect(server.initialConfig.bodyLimit).toBe(30 * 1_024 ** 2);
   });
-});
-
-test("each limit that the operator sets is one that routes go by, and has the same default", () => {
-  const { limits } = readConfig({});
-
-  expect(limitsOf({})).toEqual(limitsOf({ limits }));
-  expect(Object.keys(limitsOf({}))).toEqual(expect.arrayContaining(Object.keys(limits)));
 });

@@ -1,9 +1,9 @@
-import {
-  type ReplayedDeliveries,
-  type TriedWebhook,
-  WEBHOOKS_TOPIC,
-  type WebhookDeliveryQuery,
-  type WebhookHistory,
+import { TOPICS } from "../../../core/ports/news.ts";
+import type {
+  ReplayedDeliveries,
+  TriedWebhook,
+  WebhookDeliveryQuery,
+  WebhookHistory,
 } from "../../../core/ports/webhooks.ts";
 import type { WebhookDelivery } from "../../../core/webhooks/webhook-delivery.ts";
 import type { MemoryStatements } from "../memory-database.ts";
@@ -37,7 +37,7 @@ export class MemoryWebhookHistory implements WebhookHistory {
 
   replay(endpointId: string, which: ReplayedDeliveries, limit: number): Promise<number> {
     return this.#database.transaction(({ now, tables, topics }) => {
-      topics.push(WEBHOOKS_TOPIC);
+      topics.push(TOPICS.webhooks);
       const mine = rowsIn(tables).filter((row) => row.endpointId === endpointId && isChosen(row, which));
       const chosen = mine.sort((a, b) => (a.id < b.id ? -1 : 1)).slice(0, limit);
       for (const { error: _error, settledAt: _settledAt, ...row } of chosen) {

@@ -1,9 +1,5 @@
-import {
-  type SettledTry,
-  type TakenWebhook,
-  WEBHOOKS_TOPIC,
-  type WebhookOutbox,
-} from "../../../core/ports/webhooks.ts";
+import { TOPICS } from "../../../core/ports/news.ts";
+import type { SettledTry, TakenWebhook, WebhookOutbox } from "../../../core/ports/webhooks.ts";
 import type { NewWebhookDelivery } from "../../../core/webhooks/webhook-delivery.ts";
 import type { WebhookEndpoint } from "../../../core/webhooks/webhook-endpoint.ts";
 import type { MemoryStatements, Tx } from "../memory-database.ts";
@@ -21,7 +17,7 @@ export class MemoryWebhookOutbox implements WebhookOutbox {
 
   add(deliveries: readonly NewWebhookDelivery[]): Promise<void> {
     return this.#database.transaction(({ now, tables, topics }) => {
-      if (deliveries.length > 0) topics.push(WEBHOOKS_TOPIC);
+      if (deliveries.length > 0) topics.push(TOPICS.webhooks);
       for (const delivery of deliveries) {
         const fresh = {
           state: "waiting",
