@@ -14,7 +14,7 @@ import { AgentProcess, atMost } from "./agent-process.ts";
 import { writeHomeFiles } from "./home-files.ts";
 import { type MessageTap, openMessageStream } from "./message-stream.ts";
 import { type OpenedSession, openSession } from "./open-session.ts";
-import { PermissionDesk } from "./permission-desk.ts";
+import { PermissionAnswers } from "./permission-answers.ts";
 import { TerminalOutput } from "./terminal-output.ts";
 import { boundedUpdate } from "./update-bounds.ts";
 import { mapUpdate } from "./update-mapping.ts";
@@ -130,7 +130,7 @@ class SessionStart {
   readonly #request: AgentStart;
   readonly #observer: AgentObserver;
   readonly #process: AgentProcess;
-  readonly #permissions: PermissionDesk;
+  readonly #permissions: PermissionAnswers;
   #replaying = false;
 
   constructor(options: AcpRunnerOptions, prepared: Prepared, request: AgentStart, observer: AgentObserver) {
@@ -138,7 +138,7 @@ class SessionStart {
     this.#prepared = prepared;
     this.#request = request;
     this.#observer = observer;
-    this.#permissions = new PermissionDesk(request.permissionPolicy, observer);
+    this.#permissions = new PermissionAnswers(request.permissionPolicy, observer);
     this.#process = new AgentProcess(
       options.sandbox.spawn(agentCommand(prepared.launch, request, options.variablesOf(request.gateway))),
     );

@@ -21,13 +21,13 @@ import { bounded, toAppError } from "./agent-error.ts";
 import type { AgentProcess } from "./agent-process.ts";
 import { ModelWatch } from "./model-failure.ts";
 import type { OpenedSession } from "./open-session.ts";
-import type { PermissionDesk } from "./permission-desk.ts";
+import type { PermissionAnswers } from "./permission-answers.ts";
 
 export interface SessionParts {
   readonly opened: OpenedSession;
   readonly connection: ClientConnection;
   readonly process: AgentProcess;
-  readonly permissions: PermissionDesk;
+  readonly permissions: PermissionAnswers;
   readonly gateway: Gateway;
   readonly countsUsage: AgentDefinition["countsUsage"];
 }

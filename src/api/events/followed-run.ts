@@ -4,7 +4,7 @@ import type { RunEvent } from "../../core/runs/events.ts";
 import type { Run } from "../../core/runs/run.ts";
 import type { ApiParts } from "../api-parts.ts";
 import { eventText } from "./event-text.ts";
-import type { EventPage, Follower, RunSource } from "./follower.ts";
+import type { EventPage, FollowedSource, Follower } from "./follower.ts";
 import { oneAtATime } from "./one-at-a-time.ts";
 
 export type FollowParts = Pick<ApiParts, "runs" | "storage" | "news">;
@@ -17,7 +17,7 @@ const PIECE_LENGTH = 2 ** 16;
  * A run and all who follow it in this process. A thousand viewers want to know the same thing at the same time: one look
  * at the run, one page of events and one text of it are for all of them, and nobody else is woken than who is to be told.
  */
-export class FollowedRun implements RunSource {
+export class FollowedRun implements FollowedSource {
   readonly #parts: FollowParts;
   readonly #id: RunId;
   readonly #followers = new Set<Follower>();

@@ -20,7 +20,7 @@ export interface EventPage {
 }
 
 /** Where followers find what they tell. */
-export interface RunSource {
+export interface FollowedSource {
   /** The run as it was found last; undefined: there is none any more. */
   readonly latest: Run | undefined;
   /** The events behind `seen`, or the first of them when they are many. */
@@ -41,7 +41,7 @@ export class Follower {
   }
 
   /** Called with the run after each look at it: tells what is new in it, if anything is. */
-  consider(run: Run | undefined, followed: RunSource): void {
+  consider(run: Run | undefined, followed: FollowedSource): void {
     if (this.#isTelling || this.stream.isOver || !this.#isConcerned(run)) return;
     this.#isTelling = true;
     this.#tell(run, followed).catch((error: unknown) => this.stream.fail(error));
@@ -56,7 +56,7 @@ export class Follower {
     return lastSeq === this.#seen && isEnded(state) && !this.#following.follow;
   }
 
-  async #tell(found: Run | undefined, followed: RunSource): Promise<void> {
+  async #tell(found: Run | undefined, followed: FollowedSource): Promise<void> {
     for (let run = found; this.#isConcerned(run); run = followed.latest) {
       if (this.#isDoneWith(requireVisible(run, this.#following.viewer))) return this.stream.end();
       const page = await followed.readBehind(this.#seen);

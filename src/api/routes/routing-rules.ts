@@ -4,7 +4,7 @@ import { requireEnvironment } from "../../core/environments/environment-service.
 import { invalidMember } from "../../core/errors.ts";
 import { isTeamOwned } from "../../core/people/ownership.ts";
 import type { Storage } from "../../core/ports/storage.ts";
-import { type Errand, route } from "../../core/routing/route.ts";
+import { type RoutedRequest, route } from "../../core/routing/route.ts";
 import { routedConfig } from "../../core/routing/routed-config.ts";
 import type { RoutingRule } from "../../core/routing/routing-rule.ts";
 import { inOrder } from "../../core/rules/rule.ts";
@@ -105,9 +105,9 @@ function readRoutes(parts: ApiParts): FastifyPluginAsyncZod {
     });
     app.post(`${ROOT}/evaluate`, { schema: EVALUATE, config: { scope: "admin" } }, async (request) => {
       requireConfigBytes("config", request.body.config, limitsOf(parts));
-      const errand = errandOf(request.body);
-      const routing = route(inOrder(await rules.list(viewerOf(request).teamId)), errand);
-      return routingResult(routing, routedConfig(errand.config, routing));
+      const asked = routedRequestOf(request.body);
+      const routing = route(inOrder(await rules.list(viewerOf(request).teamId)), asked);
+      return routingResult(routing, routedConfig(asked.config, routing));
     });
   };
 }
@@ -166,6 +166,11 @@ async function requireTeamEnvironment({ environments }: Storage, rule: RoutingRu
   if (!isTeamOwned(environment)) throw invalidMember("environment_id", "must be an environment of the team");
 }
 
-function errandOf({ source = "API", text = "", config = {}, ...from }: EvaluateRoutingRequest): Errand {
-  return { ...from, source, text, config: config as RunConfig } as Errand;
+function routedRequestOf({
+  source = "API",
+  text = "",
+  config = {},
+  ...from
+}: EvaluateRoutingRequest): RoutedRequest {
+  return { ...from, source, text, config: config as RunConfig } as RoutedRequest;
 }

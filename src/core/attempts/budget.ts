@@ -1,8 +1,8 @@
 import type { Budget, Run } from "../runs/run.ts";
 import type { RunFailure } from "./breaking.ts";
 
-/** What a run has taken so far. */
-export interface Taken {
+/** What a run has spent so far. */
+export interface Spent {
   readonly tokens: number;
   readonly costUsd: number;
   readonly workedMs: number;
@@ -13,17 +13,17 @@ const MINUTE_MS = 60_000;
 /** Whether nothing is left for one more turn, in words. */
 export function budgetGone(
   { config, turn, turnOpen }: Pick<Run, "config" | "turn" | "turnOpen">,
-  taken: Taken,
+  spent: Spent,
 ): RunFailure | undefined {
   const { max_turns: turnsMax = Infinity } = config.budget ?? {};
   const turns = turnOpen ? turn - 1 : turn;
   if (turns >= turnsMax) return usedUp(`${turns} of ${turnsMax} turns`);
-  return overdrawn(config.budget, taken, (used, max) => used >= max);
+  return overdrawn(config.budget, spent, (used, max) => used >= max);
 }
 
-/** Whether more was taken than the budget has, in words. */
-export function budgetExceeded({ config }: Pick<Run, "config">, taken: Taken): RunFailure | undefined {
-  return overdrawn(config.budget, taken, (used, max) => used > max);
+/** Whether more was spent than the budget has, in words. */
+export function budgetExceeded({ config }: Pick<Run, "config">, spent: Spent): RunFailure | undefined {
+  return overdrawn(config.budget, spent, (used, max) => used > max);
 }
 
 /** How long the agent may still be at work; undefined: as long as it likes. */
@@ -39,7 +39,7 @@ export function minutesUsedUp({ config }: Pick<Run, "config">): RunFailure {
 
 function overdrawn(
   budget: Budget = {},
-  { costUsd, tokens, workedMs }: Taken,
+  { costUsd, tokens, workedMs }: Spent,
   isOver: (used: number, max: number) => boolean,
 ): RunFailure | undefined {
   const { max_cost_usd: costMax, max_minutes: minutesMax, max_tokens: tokensMax } = budget;

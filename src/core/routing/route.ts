@@ -4,7 +4,7 @@ import type { Whence } from "../runs/whence.ts";
 import type { RoutingMatch, RoutingRule } from "./routing-rule.ts";
 
 /** A request, as far as routing looks at it. */
-export interface Errand extends Whence {
+export interface RoutedRequest extends Whence {
   readonly text: string;
   readonly config: RunConfig;
 }
@@ -24,7 +24,7 @@ export interface ConsideredRule {
 
 export type RoutingCondition = keyof RoutingMatch;
 
-type Check = (match: RoutingMatch, errand: Errand) => boolean;
+type Check = (match: RoutingMatch, request: RoutedRequest) => boolean;
 
 const CHECKS: Readonly<Record<RoutingCondition, Check>> = {
   sources: ({ sources }, { integration, source }) =>
@@ -37,12 +37,12 @@ const CHECKS: Readonly<Record<RoutingCondition, Check>> = {
 const CONDITIONS = Object.keys(CHECKS) as readonly RoutingCondition[];
 
 /** The first rule that matches decides, for a request that names no environment. `rules` stand in their order. */
-export function route(rules: readonly RoutingRule[], errand: Errand): Routing {
-  if (errand.config.environment_id !== undefined)
+export function route(rules: readonly RoutingRule[], request: RoutedRequest): Routing {
+  if (request.config.environment_id !== undefined)
     return { reason: "The request names its environment.", considered: [] };
   const considered: ConsideredRule[] = [];
   for (const rule of rules) {
-    const mismatch = CONDITIONS.find((condition) => !CHECKS[condition](rule.match, errand));
+    const mismatch = CONDITIONS.find((condition) => !CHECKS[condition](rule.match, request));
     considered.push(mismatch === undefined ? { rule } : { rule, mismatch });
     if (mismatch === undefined) return { rule, reason: reasonOf(rule), considered };
   }

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { type Errand, route } from "../../../../src/core/routing/route.ts";
+import { type RoutedRequest, route } from "../../../../src/core/routing/route.ts";
 import { routedConfig } from "../../../../src/core/routing/routed-config.ts";
 import type { RoutingMatch } from "../../../../src/core/routing/routing-rule.ts";
 import { aRoutingRule } from "../../../support/rule-builders.ts";
 
-const ERRAND: Errand = {
+const REQUEST: RoutedRequest = {
   source: "GITHUB_WEBHOOK",
   integration: "github",
   installation: "7",
@@ -18,7 +18,7 @@ describe("routing", () => {
     const other = aRoutingRule({ match: { places: ["acme/api"] } });
     const first = aRoutingRule({ match: { places: ["acme/*"], text: ["login"] } });
 
-    const routing = route([other, first, aRoutingRule()], ERRAND);
+    const routing = route([other, first, aRoutingRule()], REQUEST);
 
     expect(routing.rule).toBe(first);
     expect(routing.reason).toBe("The first rule that matches: places, text.");
@@ -32,18 +32,18 @@ describe("routing", () => {
     [{ text: ["LOGIN"] }, { text: ["log"] }],
     [{ sources: ["GITHUB_WEBHOOK"] }, { sources: ["SLACK"] }],
   ])("%j holds, %j does not", (holding, failing) => {
-    expect(route([aRoutingRule({ match: holding })], ERRAND).rule).toBeDefined();
-    expect(route([aRoutingRule({ match: failing })], ERRAND).rule).toBeUndefined();
+    expect(route([aRoutingRule({ match: holding })], REQUEST).rule).toBeDefined();
+    expect(route([aRoutingRule({ match: failing })], REQUEST).rule).toBeUndefined();
   });
 
   test("leaves a request alone that names its environment", () => {
     const config = { environment_id: "mine" };
 
-    expect(route([aRoutingRule()], { ...ERRAND, config })).toMatchObject({ considered: [] });
+    expect(route([aRoutingRule()], { ...REQUEST, config })).toMatchObject({ considered: [] });
   });
 
   test("reaches what did not come through an integration only by its source", () => {
-    const asked: Errand = { source: "API", text: "x", config: {} };
+    const asked: RoutedRequest = { source: "API", text: "x", config: {} };
     const named = aRoutingRule({ match: { sources: ["API"] } });
 
     expect(route([aRoutingRule(), named], asked).rule).toBe(named);
@@ -60,7 +60,7 @@ describe("a routed configuration", () => {
   test("has the rule's values where the request has none, and says which layer gave each", () => {
     const asked = { model_id: "m-asked" };
 
-    const { config, provenance } = routedConfig(asked, route([rule], ERRAND));
+    const { config, provenance } = routedConfig(asked, route([rule], REQUEST));
 
     expect(config).toEqual({ model_id: "m-asked", base_prompt: "Be brief.", environment_id: "env-web" });
     expect(provenance).toEqual({
@@ -77,18 +77,20 @@ describe("a routed configuration", () => {
   test("says that no rule matched, where there are rules", () => {
     const slack = aRoutingRule({ match: { integrations: ["slack"] } });
 
-    expect(routedConfig({}, route([slack], ERRAND)).provenance.routing).toEqual({
+    expect(routedConfig({}, route([slack], REQUEST)).provenance.routing).toEqual({
       environment: null,
       rule: null,
       reason: "No routing rule matches.",
     });
-    expect(routedConfig({}, route([], ERRAND)).provenance).toEqual({ config_layers: { harness: "default" } });
+    expect(routedConfig({}, route([], REQUEST)).provenance).toEqual({
+      config_layers: { harness: "default" },
+    });
   });
 
   test("takes an agent from one layer as a whole: its model belongs to it", () => {
     const codex = aRoutingRule({ config: { harness: { type: "codex", model_id: "m" } } });
 
-    const { config, provenance } = routedConfig({ harness: { type: "demo" } }, route([codex], ERRAND));
+    const { config, provenance } = routedConfig({ harness: { type: "demo" } }, route([codex], REQUEST));
 
     expect(config).toEqual({ harness: { type: "demo" } });
     expect(provenance.config_layers).toEqual({ harness: "request" });

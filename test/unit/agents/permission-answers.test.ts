@@ -1,6 +1,6 @@
 import type { PermissionOptionKind } from "@agentclientprotocol/sdk/unstable";
 import { describe, expect, it } from "vitest";
-import { PermissionDesk } from "../../../src/agents/acp/permission-desk.ts";
+import { PermissionAnswers } from "../../../src/agents/acp/permission-answers.ts";
 import type { AgentUpdate, PermissionRequest } from "../../../src/core/ports/agent-runner.ts";
 
 const CANCELLED = { outcome: { outcome: "cancelled" } };
@@ -10,27 +10,27 @@ describe("policy allow", () => {
     [["reject_once", "allow_always", "allow_once"], "allow_once"],
     [["reject_once", "allow_always"], "allow_always"],
   ])("of %j it chooses %s and reports it", async (kinds, chosen) => {
-    const { desk, updates } = aDesk("allow");
+    const { answers, updates } = theAnswers("allow");
 
-    const answer = await desk.answer(aRequest(kinds));
+    const answer = await answers.answer(aRequest(kinds));
 
     expect(answer).toEqual({ outcome: { outcome: "selected", optionId: chosen } });
     expect(updates).toEqual([{ kind: "agent.permission_granted", title: "Write a.txt", optionId: chosen }]);
   });
 
   it("grants nothing where nothing can be allowed", async () => {
-    const { desk, updates } = aDesk("allow");
+    const { answers, updates } = theAnswers("allow");
 
-    expect(await desk.answer(aRequest(["reject_once"]))).toEqual(CANCELLED);
+    expect(await answers.answer(aRequest(["reject_once"]))).toEqual(CANCELLED);
     expect(updates).toEqual([]);
   });
 });
 
 describe("policy ask", () => {
   it("takes the observer's answer", async () => {
-    const { desk, asked } = aDesk("ask", async () => "reject_once");
+    const { answers, asked } = theAnswers("ask", async () => "reject_once");
 
-    expect(await desk.answer(aRequest(["allow_once", "reject_once"]))).toEqual({
+    expect(await answers.answer(aRequest(["allow_once", "reject_once"]))).toEqual({
       outcome: { outcome: "selected", optionId: "reject_once" },
     });
     expect(asked).toMatchObject([
@@ -39,27 +39,27 @@ describe("policy ask", () => {
   });
 
   it("is cancelled when nobody will answer", async () => {
-    const { desk } = aDesk("ask", async () => undefined);
+    const { answers } = theAnswers("ask", async () => undefined);
 
-    expect(await desk.answer(aRequest(["allow_once"]))).toEqual(CANCELLED);
+    expect(await answers.answer(aRequest(["allow_once"]))).toEqual(CANCELLED);
   });
 
   it("a cancelled turn cancels every pending request, and no later one", async () => {
-    const { desk } = aDesk("ask", ({ title }) =>
+    const { answers } = theAnswers("ask", ({ title }) =>
       title === "later" ? Promise.resolve("x") : new Promise(() => {}),
     );
-    const pending = [desk.answer(aRequest(["allow_once"])), desk.answer(aRequest(["allow_once"]))];
+    const pending = [answers.answer(aRequest(["allow_once"])), answers.answer(aRequest(["allow_once"]))];
 
-    desk.cancelPending();
+    answers.cancelPending();
 
     expect(await Promise.all(pending)).toEqual([CANCELLED, CANCELLED]);
-    expect(await desk.answer(aRequest(["allow_once"], "later"))).toMatchObject({
+    expect(await answers.answer(aRequest(["allow_once"], "later"))).toMatchObject({
       outcome: { optionId: "x" },
     });
   });
 });
 
-function aDesk(
+function theAnswers(
   policy: "allow" | "ask",
   permission: (request: PermissionRequest) => Promise<string | undefined> = never,
 ) {
@@ -72,7 +72,7 @@ function aDesk(
       return permission(request);
     },
   };
-  return { desk: new PermissionDesk(policy, observer), updates, asked };
+  return { answers: new PermissionAnswers(policy, observer), updates, asked };
 }
 
 function never(): Promise<never> {

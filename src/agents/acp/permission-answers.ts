@@ -9,7 +9,7 @@ import type {
 const CANCELLED: RequestPermissionResponse = { outcome: { outcome: "cancelled" } };
 
 /** Answers the agent's permission requests by the run's policy. */
-export class PermissionDesk {
+export class PermissionAnswers {
   readonly #policy: AgentStart["permissionPolicy"];
   readonly #observer: AgentObserver;
   #cancelled = Promise.withResolvers<undefined>();
