@@ -4,6 +4,7 @@ import { PgBossQueue } from "../../../src/queue/pg-boss-queue.ts";
 import { openPgBoss } from "../../contract/pg-boss-bench.ts";
 import { Work } from "../../contract/queue-contract.ts";
 import { type ChaosProxy, startChaosProxy } from "../../support/chaos-proxy.ts";
+import { SILENT_LOG } from "../../support/logs.ts";
 import { waitFor } from "../../support/wait-for.ts";
 
 /** Each connection that died costs one of these. */
@@ -22,7 +23,7 @@ beforeEach(async () => {
   const url = `postgresql://${username}@127.0.0.1:${proxy.port}${pathname}`;
   queue = new PgBossQueue({
     ...{ url, maxConnections: 2, statementMs: STATEMENT_MS },
-    ...{ news: new MemoryNews(), log: () => undefined },
+    ...{ news: new MemoryNews(), log: SILENT_LOG },
   });
   await queue.start();
 });

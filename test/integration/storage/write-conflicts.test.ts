@@ -30,7 +30,7 @@ beforeAll(async () => {
     await client.query(`ALTER DATABASE ${rows[0]?.name} SET deadlock_timeout = '${PATIENCE.ours}'`);
     await client.query(CLASH);
   });
-  database = new Database({ url, maxConnections: 2, log: () => undefined });
+  database = new Database({ url, maxConnections: 2, log: SILENT_LOG });
 });
 
 afterAll(async () => {
