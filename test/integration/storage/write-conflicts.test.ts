@@ -2,6 +2,7 @@ import type { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Database } from "../../../src/storage/database.ts";
 import { withSession } from "../../../src/storage/session.ts";
+import { SILENT_LOG } from "../../support/logs.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/test-database.ts";
 import { waitFor } from "../../support/wait-for.ts";
 
