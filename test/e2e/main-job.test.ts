@@ -286,53 +286,6 @@ describe("stopping a run (step 4)", () => {
   });
 });
 
-describe("a run that asks", () => {
-  const ASKING = "ask; say Thanks.";
-
-  test("is answered by a button in Slack", async () => {
-    const thread = await SlackThread.open(world, ASKING);
-    await thread.untilCard("Waiting for an answer");
-
-    await thread.press("Allow");
-
-    expect(await thread.untilAnswers(1)).toEqual([expect.stringMatching(/You chose: allow.*Thanks\./s)]);
-    await thread.untilCard("Succeeded");
-  });
-
-  test("is answered in words in Slack", async () => {
-    const thread = await SlackThread.open(world, ASKING);
-    await thread.untilCard("Waiting for an answer");
-
-    await thread.reply("yes");
-
-    expect((await thread.untilAnswers(1)).at(-1)).toContain("Thanks.");
-    await thread.untilCard("Succeeded");
-  });
-
-  test("is answered in words on GitHub, and told no", async () => {
-    const issue = await GithubIssue.open(world);
-    await issue.comment(`@errand ${ASKING}`);
-    const question = await issue.untilCard("Waiting for an answer");
-
-    await issue.comment("@errand reject");
-    const card = await issue.untilCard("Done");
-
-    expect(question.body).toContain("Go on with the next step");
-    expect(card.body).toContain("I stop here.");
-    expect(card.body).not.toContain("Thanks.");
-  });
-
-  test("is answered by a follow-up over REST", async () => {
-    const runId = await world.api.createRun(ASKING);
-    await world.api.waitForState(runId, "BLOCKED");
-
-    await world.api.followUp(runId, "allow");
-    await world.api.waitForState(runId, "SUCCEEDED");
-
-    expect(await answerOf(runId)).toContain("Thanks.");
-  });
-});
-
 /** The states are told in this order, the last one surely; at least twice, or nothing was edited. */
 function expectSteps(history: readonly string[], words: readonly string[]): void {
   const steps = history.map((word) => words.indexOf(word));

@@ -119,7 +119,10 @@ export const AmbientAgentConfig = z
     permission_policy: z
       .enum(["allow", "ask"])
       .optional()
-      .describe("`ask`: what the agent wants leave for is asked of a person; `allow`: it may."),
+      .describe(
+        "`ask`: what the agent wants leave for is asked of a person, and the run is BLOCKED until somebody answers. " +
+          "`allow`, the default: it may, within its sandbox.",
+      ),
   })
   .meta({
     id: "AmbientAgentConfig",

@@ -122,7 +122,8 @@ export const RunItem = z
       .optional()
       .describe(
         "Where the run came from, as proven then. `config_layers` tells for each member of `agent_config` who gave it: " +
-          "`request`, also for the skill that `skill` names; `routing_rule`; `skill` for a name that is the skill's own; " +
+          "`request`, also for the skill that `skill` names; `conversation`, for what was taken over from the run that this " +
+          "one goes on with; `routing_rule`; `skill` for a name that is the skill's own; " +
           "`default`. A run started by a retry keeps the `routing` and `config_layers` of the one that it repeats.",
       ),
   })

@@ -65,7 +65,10 @@ export const RunAgentRequest = z
     conversation_id: z
       .string()
       .optional()
-      .describe("A conversation to continue, with its files and, where it is the same agent, its memory."),
+      .describe(
+        "A conversation to continue, with its files and, where it is the same agent, its memory. What `config` and `team` " +
+          "do not say is taken over from its newest run, but for `name` and `skill_spec`.",
+      ),
     parent_run_id: z.string().optional().describe("The run that this one belongs to."),
     team: z
       .boolean()

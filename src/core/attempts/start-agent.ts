@@ -61,7 +61,7 @@ function agentStartOf({ breaking }: AttemptKit, { before, ground, run, variables
     gateway,
     toolServers,
     variables: { ...variables, ...workspaceVariables(workspace) },
-    permissionPolicy: config.permission_policy ?? "ask",
+    permissionPolicy: config.permission_policy ?? "allow",
     signal: breaking.signal,
     ...(image === undefined ? {} : { image }),
     ...(modelId === undefined ? {} : { modelId }),

@@ -14,13 +14,12 @@ export interface RoutedConfig {
   };
 }
 
-/** The request's own configuration, with the rule's values where it has none. */
-export function routedConfig(asked: RunConfig, routing: Routing): RoutedConfig {
+/** The request's own configuration, with what its conversation had where it has none, and then with the rule's values. */
+export function routedConfig(asked: RunConfig, routing: Routing, before: RunConfig = {}): RoutedConfig {
   const { considered, reason, rule } = routing;
-  const given = ruleConfig(routing);
-  const config = { ...given, ...asked };
+  const config = { ...ruleConfig(routing), ...before, ...asked };
   const routed = { environment: config.environment_id ?? null, rule: rule?.name ?? null, reason };
-  const config_layers = layersOf(asked, config);
+  const config_layers = layersOf({ request: asked, conversation: before, routing_rule: config });
   return { config, provenance: { ...(considered.length === 0 ? {} : { routing: routed }), config_layers } };
 }
 
@@ -31,10 +30,9 @@ function ruleConfig({ rule }: Routing): RunConfig {
 }
 
 /** Which agent does the work is always decided, by the default where nobody said. */
-function layersOf(asked: RunConfig, resolved: RunConfig): Record<string, ConfigLayer> {
-  const members = Object.keys(resolved).map((member) => [
-    member,
-    member in asked ? "request" : "routing_rule",
-  ]);
-  return { harness: "default", ...Object.fromEntries(members) };
+function layersOf(given: Partial<Record<ConfigLayer, RunConfig>>): Record<string, ConfigLayer> {
+  const layers: Record<string, ConfigLayer> = { harness: "default" };
+  for (const [layer, config] of Object.entries(given).toReversed())
+    for (const member of Object.keys(config)) layers[member] = layer as ConfigLayer;
+  return layers;
 }

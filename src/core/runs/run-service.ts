@@ -25,6 +25,7 @@ import type { Approval, Run, RunOrigin } from "./run.ts";
 import { RunEdit } from "./run-edit.ts";
 import type { RunPage, RunQuery } from "./run-query.ts";
 import { requireSupportedConfig } from "./supported-config.ts";
+import { takenOver } from "./taken-over.ts";
 import { requireVisible } from "./visibility.ts";
 import type { Whence } from "./whence.ts";
 
@@ -202,13 +203,16 @@ export class RunService {
     return this.#parts.skills.find(spec, { viewer: creator, environmentId: config?.environment_id });
   }
 
-  /** With environment and configuration from the first routing rule that matches. */
+  /** With what it takes over from its conversation, and from the first routing rule that matches. */
   async #routed(request: NewRun, from: Whence): Promise<NewRun> {
     if (request.isRouted === true) return request;
-    const { config = {}, creator, prompt, provenance } = request;
+    const { config: asked = {}, continues, creator, prompt } = request;
+    const before = continues && takenOver(continues, asked);
     const rules = await this.#parts.routing.of(creator.teamId);
-    const routed = routedConfig(config, route(rules, { ...from, text: prompt, config }));
-    return { ...request, config: routed.config, provenance: { ...provenance, ...routed.provenance } };
+    const routing = route(rules, { ...from, text: prompt, config: { ...before?.config, ...asked } });
+    const routed = routedConfig(asked, routing, before?.config);
+    const provenance = { ...before?.provenance, ...request.provenance, ...routed.provenance };
+    return { ...before, ...request, config: routed.config, provenance };
   }
 
   /** What the policies of the team say. The only place where they are asked: all that changes a run comes by here. */

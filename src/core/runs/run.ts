@@ -44,7 +44,7 @@ export interface ToolServerConfig {
 }
 
 /** Which layer gave a value of a run's configuration, the strongest first. */
-export type ConfigLayer = "request" | "routing_rule" | "skill" | "default";
+export type ConfigLayer = "request" | "conversation" | "routing_rule" | "skill" | "default";
 
 /** Where a run came from, and why it is configured as it is. Members the core adds to are named; all others are kept. */
 export interface Provenance {

@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { GithubIssue } from "./github-issue.ts";
+import { SlackThread } from "./slack-thread.ts";
+import { World } from "./world.ts";
+
+/** The machine may have other things to do. */
+vi.setConfig({ testTimeout: 60_000 });
+
+const ASKING = "ask; say Thanks.";
+
+let world: World;
+
+/** Nobody is asked unless somebody wants to be: here a rule says so for all. */
+beforeAll(async () => {
+  world = await World.open();
+  const match = { sources: ["API", "SLACK", "GITHUB_WEBHOOK"] };
+  const rule = { name: "asking", match, config: { permission_policy: "ask" } };
+  await world.api.call("POST", "/agent/routing-rules", rule);
+});
+
+afterAll(async () => {
+  try {
+    await world.checkInvariants();
+  } finally {
+    await world.close();
+  }
+});
+
+describe.concurrent("a run that asks", () => {
+  test("is answered by a button in Slack", async () => {
+    const thread = await SlackThread.open(world, ASKING);
+    await thread.untilCard("Waiting for an answer");
+
+    await thread.press("Allow");
+
+    expect(await thread.untilAnswers(1)).toEqual([expect.stringMatching(/You chose: allow.*Thanks\./s)]);
+    await thread.untilCard("Succeeded");
+  });
+
+  test("is answered in words in Slack", async () => {
+    const thread = await SlackThread.open(world, ASKING);
+    await thread.untilCard("Waiting for an answer");
+
+    await thread.reply("yes");
+
+    expect((await thread.untilAnswers(1)).at(-1)).toContain("Thanks.");
+    await thread.untilCard("Succeeded");
+  });
+
+  test("is answered in words on GitHub, and told no", async () => {
+    const issue = await GithubIssue.open(world);
+    await issue.comment(`@errand ${ASKING}`);
+    const question = await issue.untilCard("Waiting for an answer");
+
+    await issue.comment("@errand reject");
+    const card = await issue.untilCard("Done");
+
+    expect(question.body).toContain("Go on with the next step");
+    expect(card.body).toContain("I stop here.");
+    expect(card.body).not.toContain("Thanks.");
+  });
+
+  test("is answered by a follow-up over REST", async () => {
+    const runId = await world.api.createRun(ASKING);
+    await world.api.waitForState(runId, "BLOCKED");
+
+    await world.api.followUp(runId, "allow");
+    await world.api.waitForState(runId, "SUCCEEDED");
+
+    expect(
+      String((await world.api.events(runId)).findLast(({ kind }) => kind === "turn.ended")?.answer),
+    ).toContain("Thanks.");
+  });
+});
