@@ -62,7 +62,7 @@ export async function composeWorker(grounds: Grounds, parts: Parts): Promise<Wor
   });
   return {
     ...{ chosen, clones, runWorker, heartbeat },
-    janitor: new Janitor({ ...host, storage, blobs: files, queue, runWorker, log }),
+    janitor: new Janitor({ ...host, storage, blobs: files, queue, runWorker, clock: systemClock, log }),
     scheduler: composeScheduler(grounds, parts),
     webhooks: composeWebhooks(grounds, parts),
   };

@@ -31,6 +31,7 @@ export interface App {
 }
 
 const JANITOR_MS = 5_000;
+const RECOVERY_MS = 2_500;
 /** For due times whose job was lost. Not the janitor's: a schedule may keep its round waiting. */
 const SCHEDULES_MS = 5_000;
 const PRUNING_MS = 60 * 60_000;
@@ -170,6 +171,8 @@ async function startWorker(
   await parts.queue.work("schedule", SCHEDULE_CONCURRENCY, (key) => scheduler.fire(key));
   const timer = setInterval(() => void janitor.round(), JANITOR_MS);
   undo.defer(() => clearInterval(timer));
+  const recovering = setInterval(() => void janitor.recoverLost(), RECOVERY_MS);
+  undo.defer(() => clearInterval(recovering));
   const schedules = setInterval(() => void scheduler.round(), SCHEDULES_MS);
   undo.defer(() => clearInterval(schedules));
   undo.defer(startWebhooks(webhooks));

@@ -1,5 +1,7 @@
 import type { RunWorker } from "./attempts/run-worker.ts";
+import type { RunId } from "./ids.ts";
 import type { BlobStore } from "./ports/blob-store.ts";
+import type { Clock } from "./ports/clock.ts";
 import type { Log } from "./ports/log.ts";
 import type { JobKind, Queue } from "./ports/queue.ts";
 import type { Storage } from "./ports/storage.ts";
@@ -12,15 +14,21 @@ export interface JanitorParts {
   readonly runWorker: RunWorker;
   /** The name by which runs ask for this worker. */
   readonly host?: string;
+  readonly clock: Clock;
   readonly log: Log;
 }
 
 const ROUND_MAX = 100;
+/** Longer than two renewals of a lease are apart: whoever lives has renewed his by then. */
+const SURELY_LOST_MS = 4_500;
 
 /** Finds what was left lying: runs of lost workers, and work whose job was lost. Any number may do it at once. */
 export class Janitor {
   readonly #parts: JanitorParts;
   #isBusy = false;
+  #isRecovering = false;
+  /** Of the runs that the last look found lost, since when all looks have. */
+  #lostSince: ReadonlyMap<RunId, number> = new Map();
 
   constructor(parts: JanitorParts) {
     this.#parts = parts;
@@ -31,11 +39,24 @@ export class Janitor {
     if (this.#isBusy) return;
     this.#isBusy = true;
     try {
-      for (const look of [this.#lostRuns, this.#idleRuns, this.#openLanes, this.#dueThreads]) {
+      for (const look of [this.#idleRuns, this.#openLanes, this.#dueThreads]) {
         await look().catch((error) => this.#parts.log.warn("janitor.look.failed", { error }));
       }
     } finally {
       this.#isBusy = false;
+    }
+  }
+
+  /** The same for the runs of lost workers, which wait for nothing else. */
+  async recoverLost(): Promise<void> {
+    if (this.#isRecovering) return;
+    this.#isRecovering = true;
+    try {
+      for (const runId of await this.#surelyLost()) await this.#recover(runId);
+    } catch (error) {
+      this.#parts.log.warn("janitor.look.failed", { error });
+    } finally {
+      this.#isRecovering = false;
     }
   }
 
@@ -55,13 +76,25 @@ export class Janitor {
     }
   }
 
+  /**
+   * A database that was away for longer than a lease lets all of them run out, and whoever comes first would take their
+   * runs from workers that live. So a run is lost when every look finds it so for a while; one that fails begins anew.
+   */
+  async #surelyLost(): Promise<readonly RunId[]> {
+    const { clock, storage } = this.#parts;
+    const before = this.#lostSince;
+    this.#lostSince = new Map();
+    const lost = await storage.leases.listLost(ROUND_MAX);
+    const now = clock.elapsedMs();
+    this.#lostSince = new Map(lost.map((runId) => [runId, before.get(runId) ?? now]));
+    return lost.filter((runId) => now - (before.get(runId) ?? now) >= SURELY_LOST_MS);
+  }
+
   /** One run that cannot be recovered must not keep the others from it. */
-  #lostRuns = async (): Promise<void> => {
-    const { log, runWorker, storage } = this.#parts;
-    for (const runId of await storage.leases.listLost(ROUND_MAX)) {
-      await runWorker.recover(runId).catch((error) => log.error("janitor.recovery.failed", { runId, error }));
-    }
-  };
+  async #recover(runId: RunId): Promise<void> {
+    const { log, runWorker } = this.#parts;
+    await runWorker.recover(runId).catch((error) => log.error("janitor.recovery.failed", { runId, error }));
+  }
 
   /** Those that ask for workers of another name are left to them. */
   #idleRuns = async (): Promise<void> => {

@@ -53,13 +53,16 @@ export class HeldJob {
     }
   }
 
-  /** Without this the job counts as a lost worker's, and is handed to somebody else. If it has been, we let it go. */
+  /**
+   * Without this the job counts as a lost worker's, and is handed to somebody else. If it has been, we let it go, but for
+   * a run: whose that is its lease says, and who is handed the job finds it taken.
+   */
   async #beat(claim: AbortController): Promise<void> {
     const { boss, kind, log } = this.#parts;
     try {
       // The library's types leave out what it answers.
       const { affected } = (await boss.touch(kind, this.#job)) as { readonly affected?: number };
-      if (affected === 0) claim.abort(new Error("The job is somebody else's by now."));
+      if (affected === 0 && kind !== "run") claim.abort(new Error("The job is somebody else's by now."));
     } catch (error) {
       log.warn("queue.error", { kind, error: String(error) });
     }

@@ -3,6 +3,7 @@ import { RunWorker, type RunWorkerParts } from "../../src/core/attempts/run-work
 import { EnvironmentService } from "../../src/core/environments/environment-service.ts";
 import type { RunId } from "../../src/core/ids.ts";
 import { Intake } from "../../src/core/intake/intake.ts";
+import { Janitor } from "../../src/core/janitor.ts";
 import type { Principal } from "../../src/core/people/principal.ts";
 import { FIRST_TEAM } from "../../src/core/people/team.ts";
 import type { Log } from "../../src/core/ports/log.ts";
@@ -92,6 +93,11 @@ export class CoreBench {
 
   worker(changes: Partial<RunWorkerParts> = {}): RunWorker {
     return new RunWorker({ ...this.#workerParts, ...changes });
+  }
+
+  janitor(): Janitor {
+    const { blobs, clock, queue, storage } = this;
+    return new Janitor({ storage, blobs, queue, clock, log: this.#log(), runWorker: this.worker() });
   }
 
   /** Begins to do what the jobs ask for. */

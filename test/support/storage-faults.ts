@@ -34,7 +34,7 @@ export class StorageFaults {
       },
       leases: {
         renew: (...args) => (this.isAway ? Promise.reject(away()) : leases.renew(...args)),
-        listLost: (limit) => leases.listLost(limit),
+        listLost: (limit) => (this.isAway ? Promise.reject(away()) : leases.listLost(limit)),
         listIdle: (host, limit) => leases.listIdle(host, limit),
       },
     };

@@ -11,9 +11,11 @@ import { modeOf } from "./turn-mode.ts";
 /** Claims in a row that got no turn to its end; then the run is given up instead of taking workers down with it. */
 const LOST_ATTEMPTS_MAX = 3;
 
-/** Takes a free, queued run; false when there is nothing to take. A lease that is over is cleared away first. */
+/**
+ * Takes a free, queued run; false when there is nothing to take. A lease that is over is left alone: its owner may live,
+ * and have been kept from renewing it by a database that was away. The janitor looks twice.
+ */
 export function decideClaim(edit: RunEdit, grant: LeaseGrant): boolean {
-  if (edit.subject.leaseOver) decideRecovery(edit);
   if (edit.run.state !== "QUEUED" || edit.run.lease !== undefined) return false;
   const attempt = edit.run.attempt + 1;
   edit.grantLease(grant);

@@ -50,9 +50,7 @@ export class RunWorker {
     const run = await this.#parts.storage.runs.change(runId, (subject) => {
       if (!isFor(subject.run, host)) return undefined;
       const edit = this.#edit(subject);
-      return decideClaim(edit, { token, worker, ttlMs: leaseMs }) || subject.leaseOver
-        ? edit.done()
-        : undefined;
+      return decideClaim(edit, { token, worker, ttlMs: leaseMs }) ? edit.done() : undefined;
     });
     return run.lease?.token === token ? run : undefined;
   }

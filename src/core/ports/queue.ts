@@ -16,7 +16,10 @@ export interface Job {
 export const JOB_KINDS = ["run", "inbox", "deliver", "schedule"] as const;
 export type JobKind = (typeof JOB_KINDS)[number];
 
-/** A handler that throws has its job handed out again, later each time. `signal` fires when the worker stops. */
+/**
+ * A handler that throws has its job handed out again, later each time. `signal` fires when the worker stops, or takes too
+ * long, or when the job is somebody else's by now: but for a run's, whose lease decides that.
+ */
 export type JobHandler = (key: string, signal: AbortSignal) => Promise<void>;
 
 /** Hands jobs to this process, and takes those that are not part of a change: the rest come with its transaction. */

@@ -168,6 +168,43 @@ describe.concurrent("a worker that is lost", LIMIT, () => {
     ));
 });
 
+test(
+  "a worker that lives keeps its run, though its lease ran out and its job was handed out again",
+  LIMIT,
+  () =>
+    atDesk(async (desk) => {
+      const gate = desk.gate();
+      const worker = await desk.start();
+      const runId = await desk.createRun(worker, `${gate.step}\nsay finished`);
+      await desk.waitForRow(
+        `${LEASED} AND lease_expires_at > clock_timestamp() + interval '9.5 seconds'`,
+        runId,
+      );
+
+      // As it is when the database comes back after a while; the lease has just been renewed, and is so not soon again.
+      await desk.rows(RUN_OUT, runId);
+      await desk.rows(HAND_OUT, runId);
+      await desk.waitForRow(
+        "SELECT 1 FROM pgboss.job WHERE data ->> 'key' = $1 AND state = 'completed'",
+        runId,
+      );
+      await desk.waitForRow(`${LEASED} AND lease_expires_at > clock_timestamp()`, runId);
+      await gate.open();
+
+      await worker.api.waitForState(runId, "SUCCEEDED");
+      const events = await worker.api.events(runId);
+      expect(events.filter(({ kind }) => kind === "attempt.started")).toHaveLength(1);
+      await desk.check();
+    }),
+);
+
+const LEASED = "SELECT 1 FROM runs WHERE id = $1 AND state = 'INPROGRESS'";
+const RUN_OUT = "UPDATE runs SET lease_expires_at = clock_timestamp() - interval '1 second' WHERE id = $1";
+/** What the queue does with a job whose worker has not been heard of. */
+const HAND_OUT = `
+  UPDATE pgboss.job SET state = 'retry', start_after = now(), heartbeat_on = NULL
+  WHERE data ->> 'key' = $1 AND state = 'active'`;
+
 /** A worker that reads what a run left on its disk waits at this pipe for ever: nobody writes into it. */
 async function blockPreparation(dataDir: string, runId: string): Promise<void> {
   const directory = join(dataDir, "runs", runId);

@@ -23,13 +23,27 @@ describe("a worker that was lost", () => {
     expect(await bench.run(id)).toMatchObject({ state: "SUCCEEDED", turn: 1, attempt: 2, lostAttempts: 0 });
   });
 
-  test("has its run taken up by a job alone, when the time of the lease is over", async () => {
+  test("is not lost to whoever is handed a job, though the time of the lease is over", async () => {
     const { id } = await bench.create();
     await loseWorker(id);
 
     await bench.worker().work(id, new AbortController().signal);
 
+    expect(await bench.run(id)).toMatchObject({ state: "INPROGRESS", attempt: 1 });
+  });
+
+  test("has its run taken up some seconds after the end of the lease, and not before", async () => {
+    const { id } = await bench.create();
+    await loseWorker(id, 0);
+    await bench.start();
+    const stop = startLooking();
+
+    await bench.clock.advance(LEASE_MS + 4_000);
+    expect(await bench.run(id)).toMatchObject({ state: "INPROGRESS", attempt: 1 });
+    await bench.clock.advance(4_000);
+
     expect(await bench.run(id)).toMatchObject({ state: "SUCCEEDED", attempt: 2 });
+    stop();
   });
 
   test("writes no more, and its agent is closed", async () => {
@@ -202,6 +216,60 @@ describe("a database that is away for a while", () => {
     });
   });
 });
+
+describe("a database that was away for longer than a lease", () => {
+  test("costs a worker that lives nothing: neither a janitor nor a job takes its run away", async () => {
+    let end: () => void = () => undefined;
+    bench.agents.scripts.push(
+      () =>
+        new Promise((resolve) => {
+          end = () => resolve(END_TURN);
+        }),
+    );
+    const { id } = await bench.create();
+    void bench.worker().work(id, new AbortController().signal);
+    await quiet();
+    bench.faults.isAway = true;
+    await bench.clock.advance(2 * LEASE_MS);
+
+    bench.faults.isAway = false;
+    // Both come before the owner's next renewal.
+    const stop = startLooking();
+    await bench.worker({ worker: "another" }).work(id, new AbortController().signal);
+    await bench.clock.advance(LEASE_MS);
+    end();
+    await quiet();
+
+    expect(await bench.run(id)).toMatchObject({ state: "SUCCEEDED", turn: 1, attempt: 1, lostAttempts: 0 });
+    expect(bench.agents.prompts).toHaveLength(1);
+    stop();
+  });
+
+  test("makes nobody lost who was not seen lost since it is back", async () => {
+    const { id } = await bench.create();
+    await loseWorker(id);
+    const janitor = bench.janitor();
+    await janitor.recoverLost();
+
+    bench.faults.isAway = true;
+    await janitor.recoverLost();
+    await bench.clock.advance(LEASE_MS);
+    bench.faults.isAway = false;
+    await janitor.recoverLost();
+
+    expect(await bench.run(id)).toMatchObject({ state: "INPROGRESS", attempt: 1 });
+    await bench.clock.advance(5_000);
+    await janitor.recoverLost();
+    expect(await bench.run(id)).toMatchObject({ state: "QUEUED" });
+  });
+});
+
+/** A janitor that looks at once and then as often as in a worker. */
+function startLooking(): () => void {
+  const janitor = bench.janitor();
+  void janitor.recoverLost();
+  return bench.clock.every(2_500, () => void janitor.recoverLost());
+}
 
 /** A worker whose time stands still and which hears nothing: it is lost, and does not know it. */
 async function loseWorker(id: RunId, afterMs = 2 * LEASE_MS) {

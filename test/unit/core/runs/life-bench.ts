@@ -109,7 +109,7 @@ export class LifeBench {
     this.#jobs -= 1;
     const token = newId<LeaseToken>(this.#clock.now());
     const grant = { token, worker: "w", ttlMs: LEASE_MS };
-    const run = await this.#change((edit) => decideClaim(edit, grant) || edit.subject.leaseOver);
+    const run = await this.#change((edit) => decideClaim(edit, grant));
     if (run.lease?.token !== token) return;
     expect(this.#attempt, "two attempts at a time").toBeUndefined();
     const parts = {

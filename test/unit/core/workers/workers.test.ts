@@ -62,14 +62,8 @@ test("the job of a run asks for the workers that the run asks for, also when it 
   const janitor = (host?: string) => {
     const { clock, queue, storage } = bench;
     const blobs = createMemoryBlobStore(clock);
-    return new Janitor({
-      storage,
-      queue,
-      blobs,
-      log: SILENT_LOG,
-      runWorker: bench.worker(),
-      ...(host && { host }),
-    });
+    const parts = { storage, queue, blobs, clock, log: SILENT_LOG, runWorker: bench.worker() };
+    return new Janitor({ ...parts, ...(host && { host }) });
   };
   const ensured: unknown[] = [];
   bench.queue.ensure = async (job) => void ensured.push(job);
