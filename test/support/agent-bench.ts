@@ -50,6 +50,8 @@ const RUN_ID = "0197f3a2-0000-7000-8000-000000000001" as RunId;
 /** A workspace with a runner for it; closes what a test leaves open. */
 export class AgentBench {
   readonly workspace: Workspace;
+  /** What agents wait for before more is read of them. */
+  room: Promise<void> | undefined;
   readonly #root: string;
   readonly #runner: AgentRunner;
   readonly #sessions: AgentSession[] = [];
@@ -79,7 +81,8 @@ export class AgentBench {
     permission: AgentObserver["permission"] = async () => undefined,
   ): Promise<StartedAgent> {
     const updates: AgentUpdate[] = [];
-    const observer = { update: (update: AgentUpdate) => void updates.push(update), permission };
+    const update = (told: AgentUpdate) => void updates.push(told);
+    const observer = { update, room: () => this.room, permission };
     const request = {
       runId: RUN_ID,
       agent: "demo",

@@ -179,6 +179,7 @@ class SessionStart {
   #tap(): MessageTap {
     const terminals = new TerminalOutput();
     return {
+      room: () => this.#observer.room(),
       update: (update) => {
         const mapped = this.#replaying ? undefined : mapUpdate(update);
         if (mapped !== undefined) {

@@ -7,6 +7,8 @@ const MAX_NOISE_CHARS = 500;
 const NEWLINE = 0x0a;
 
 export interface MessageTap {
+  /** Awaited before a message is told: while it is, nothing more is read, and the agent's pipe fills. */
+  room(): Promise<void> | undefined;
   /** A `session/update` of the agent, in the order told and before anything the agent sent after it. */
   update(update: unknown): void;
   /** The agent answered one of our requests. */
@@ -31,6 +33,7 @@ export function openMessageStream(stdin: Writable, stdout: Readable, tap: Messag
 
 async function* incomingMessages(stdout: Readable, tap: MessageTap): AsyncGenerator<AnyMessage> {
   for await (const line of boundedLines(stdout)) {
+    await tap.room();
     const message = parseMessage(line);
     if (message === undefined) {
       tellNoise(line, tap);

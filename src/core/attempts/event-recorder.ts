@@ -1,4 +1,4 @@
-import { cleaned } from "../clean-text.ts";
+import { cleaned, lengthOf } from "../clean-text.ts";
 import type { AgentUpdate } from "../ports/agent-runner.ts";
 import type { Clock, Stop } from "../ports/clock.ts";
 import type { Redactor } from "../ports/redactor.ts";
@@ -7,9 +7,18 @@ import type { WorkspaceStep } from "../ports/workspace.ts";
 /** Agents stream words in tiny pieces; together they are one event. */
 const BATCH_MS = 50;
 const MERGED_LENGTH_MAX = 4_000;
+/** So much may wait to be stored before whoever tells is asked to wait. A long text is more, and is taken as well. */
+const WAITING_LENGTH_MAX = 2 ** 20;
+/** Of an event, besides what it says. */
+const ROW_LENGTH = 200;
 
 /** What is told while a run is prepared and worked on. */
 export type Told = AgentUpdate | WorkspaceStep;
+
+/** About what it takes to store it. */
+export function storedLength(told: Told): number {
+  return lengthOf(told) + ROW_LENGTH;
+}
 
 /**
  * Stores what is told, in order and in batches. Of words that may go on, what may be the beginning of a secret
@@ -22,6 +31,10 @@ export class EventRecorder {
   #waiting: Told[] = [];
   #timer: Stop | undefined;
   #stored: Promise<void> = Promise.resolve();
+  /** Of all that is not stored, and of what of it is in no batch yet. */
+  #unstoredLength = 0;
+  #waitingLength = 0;
+  #room: PromiseWithResolvers<void> | undefined;
 
   constructor(clock: Clock, redactor: Redactor, store: (updates: readonly Told[]) => Promise<void>) {
     this.#clock = clock;
@@ -30,12 +43,22 @@ export class EventRecorder {
   }
 
   add(update: Told): void {
+    const length = storedLength(update);
+    this.#unstoredLength += length;
+    this.#waitingLength += length;
     const last = this.#waiting.pop();
     this.#waiting.push(...(last === undefined ? [update] : joined(last, update, this.#redactor)));
     this.#timer ??= this.#clock.after(BATCH_MS, () => {
       // A failure is met by the next flush, which everybody awaits.
       this.#storeBut(this.#heldBack()).catch(() => undefined);
     });
+  }
+
+  /** Undefined while little waits to be stored; else resolves when that is so again, be it that nothing can be stored. */
+  room(): Promise<void> | undefined {
+    if (this.#unstoredLength <= WAITING_LENGTH_MAX) return undefined;
+    this.#room ??= Promise.withResolvers();
+    return this.#room.promise;
   }
 
   /** Resolves when all that was added is stored; rejects when some of it could not be. */
@@ -58,7 +81,21 @@ export class EventRecorder {
     const updates = this.#waiting.map((update) => cleaned(update, (text) => this.#redactor.redact(text)));
     this.#waiting = held;
     if (updates.length > 0) this.#stored = this.#stored.then(() => this.#store(updates));
+    this.#makeRoomAfter(this.#stored);
     return this.#stored;
+  }
+
+  /** What is held back is as long as a secret at most, and does not count. */
+  #makeRoomAfter(stored: Promise<void>): void {
+    const length = this.#waitingLength;
+    this.#waitingLength = 0;
+    const makeRoom = () => {
+      this.#unstoredLength -= length;
+      if (this.#unstoredLength > WAITING_LENGTH_MAX) return;
+      this.#room?.resolve();
+      this.#room = undefined;
+    };
+    stored.then(makeRoom, makeRoom);
   }
 }
 

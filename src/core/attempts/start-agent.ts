@@ -35,6 +35,7 @@ export async function startAgent(kit: AttemptKit, needs: AgentNeeds): Promise<Tu
       place.turns?.hear(update);
       recorder.add(update);
     },
+    room: () => recorder.room(),
     permission: async (request) => place.turns?.ask(request),
   });
   needs.started(session);

@@ -92,6 +92,11 @@ export interface TurnEnd {
 /** What an agent tells while it works, in the order told. */
 export interface AgentObserver {
   update(update: AgentUpdate): void;
+  /**
+   * Undefined where more can be told. Else what was told waits to be stored: nothing more is read of the agent before
+   * this resolves, so that it has to wait as well. Never rejects.
+   */
+  room(): Promise<void> | undefined;
   /** The chosen option's id, or undefined when nobody will answer (the turn is being cancelled). */
   permission(request: PermissionRequest): Promise<string | undefined>;
 }

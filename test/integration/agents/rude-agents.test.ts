@@ -146,6 +146,39 @@ describe("what fails a turn", () => {
   });
 });
 
+describe("an agent that tells more than can be stored", () => {
+  it("waits, and is cancelled when it is listened to again", async () => {
+    const { session, turn, told, room } = await aFlood();
+
+    await session.cancel();
+    const before = told();
+    room.resolve();
+
+    expect(await turn).toEqual({ stopReason: "cancelled" });
+    // No more than what its pipe and our buffers hold.
+    expect(told() - before).toBeLessThan(100);
+  });
+
+  it("is closed while it waits", async () => {
+    const seconds = uniqueSeconds();
+    const { session, turn } = await aFlood({ file: seconds });
+    const failed = expect(turn).rejects.toMatchObject({ code: "agent_process_failed" });
+
+    await session.close();
+
+    await failed;
+    expect(await processesWith(seconds)).toEqual([]);
+  });
+
+  it("may die while it is not listened to", async () => {
+    const { session } = await start("floods");
+    const room = Promise.withResolvers<void>();
+    closeRoom(room.promise);
+
+    await expect(session.prompt("die")).rejects.toMatchObject({ code: "agent_process_failed" });
+  });
+});
+
 describe("an agent without a channel for the base prompt", () => {
   it("is told it ahead of the first prompt, marked as what it is", async () => {
     const { session, said } = await start("echo", { basePrompt: "Be brief." });
@@ -185,6 +218,20 @@ describe("a model", () => {
     });
   });
 });
+
+/** An agent in a turn, of which nothing more is read until there is room. */
+async function aFlood(ways: Ways = {}) {
+  const { session, updates } = await start("floods", {}, ways);
+  const room = Promise.withResolvers<void>();
+  const turn = session.prompt("go");
+  await waitFor(() => updates.length > 10, { what: "words" });
+  closeRoom(room.promise);
+  return { session, turn, room, told: () => updates.length };
+}
+
+function closeRoom(until: Promise<void>): void {
+  if (bench !== undefined) bench.room = until;
+}
 
 interface Ways {
   /** The rude agent's second argument. */

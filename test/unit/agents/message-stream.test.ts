@@ -1,7 +1,8 @@
-import { PassThrough } from "node:stream";
+import { PassThrough, Readable } from "node:stream";
 import type { AnyMessage } from "@agentclientprotocol/sdk/unstable";
 import { expect, it } from "vitest";
 import { type MessageTap, openMessageStream } from "../../../src/agents/acp/message-stream.ts";
+import { quiet } from "../../support/manual-clock.ts";
 
 const UPDATE = { jsonrpc: "2.0", method: "session/update", params: { sessionId: "s", update: { n: 1 } } };
 const ANSWER = { jsonrpc: "2.0", id: 0, result: {} };
@@ -16,6 +17,27 @@ it("tells updates in order and before the answer behind them, and noise apart", 
 
   expect(told).toEqual(["noise Warning: old node", 'update {"n":1}', "noise 42", "answered"]);
   expect(passed).toEqual([ANSWER]);
+});
+
+it("reads nothing while there is no room for more", async () => {
+  const { told, tap } = recordingTap();
+  const gate = Promise.withResolvers<void>();
+  let written = 0;
+  const agent = function* () {
+    for (; written < 1_000; written += 1) yield Buffer.from(line(UPDATE));
+    yield Buffer.from(line(ANSWER));
+  };
+  const stdout = Readable.from(agent(), { objectMode: false, highWaterMark: 1_024 });
+  const stream = openMessageStream(new PassThrough(), stdout, { ...tap, room: () => gate.promise });
+
+  const passed = collect(stream.readable);
+  for (let turns = 0; turns < 50; turns += 1) await quiet();
+
+  expect(told).toEqual([]);
+  expect(written).toBeLessThan(100);
+  gate.resolve();
+  expect(await passed).toEqual([ANSWER]);
+  expect(told).toHaveLength(1_001);
 });
 
 it("puts messages together that arrive in pieces, also within a letter", async () => {
@@ -73,6 +95,7 @@ function line(message: object): string {
 function recordingTap(): { told: string[]; tap: MessageTap } {
   const told: string[] = [];
   const tap = {
+    room: (): Promise<void> | undefined => undefined,
     update: (update: unknown) => told.push(`update ${JSON.stringify(update)}`),
     answered: () => told.push("answered"),
     noise: (text: string) => told.push(`noise ${text}`),

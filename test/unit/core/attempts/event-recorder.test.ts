@@ -3,7 +3,7 @@ import { EventRecorder, type Told } from "../../../../src/core/attempts/event-re
 import type { AgentUpdate } from "../../../../src/core/ports/agent-runner.ts";
 import type { Redactor } from "../../../../src/core/ports/redactor.ts";
 import { createRedactor } from "../../../../src/redaction.ts";
-import { ManualClock } from "../../../support/manual-clock.ts";
+import { ManualClock, quiet } from "../../../support/manual-clock.ts";
 
 const say = (text: string, messageId?: string): AgentUpdate => ({
   kind: "agent.message",
@@ -215,6 +215,86 @@ describe("the recorder of events", () => {
     expect(batches.flat()).toContainEqual(say("after"));
   });
 });
+
+describe("room", () => {
+  const LONG = other("x".repeat(100_000));
+
+  test("is there while little waits, and again whenever what waited is stored", async () => {
+    let gate = Promise.withResolvers<void>();
+    const { clock, recorder } = aSlowRecorder(() => gate.promise);
+    for (let times = 0; times < 3; times += 1) {
+      gate = Promise.withResolvers();
+      for (let index = 0; index < 10; index += 1) recorder.add(LONG);
+      expect(recorder.room()).toBeUndefined();
+      recorder.add(LONG);
+      const seen = watched(recorder.room());
+      await clock.advance(50);
+      expect(seen).toEqual({ isOpen: false });
+
+      gate.resolve();
+      await quiet();
+
+      expect(seen).toEqual({ isOpen: true });
+    }
+  });
+
+  test("is made by each batch that is stored", async () => {
+    const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()] as const;
+    const order = [...gates];
+    const { clock, recorder } = aSlowRecorder(async () => order.shift()?.promise);
+    for (let index = 0; index < 22; index += 1) {
+      recorder.add(LONG);
+      if (index === 10) await clock.advance(50);
+    }
+    const seen = watched(recorder.room());
+    gates[0].resolve();
+    await clock.advance(50);
+    expect(seen).toEqual({ isOpen: false });
+
+    gates[1].resolve();
+    await quiet();
+
+    expect(seen).toEqual({ isOpen: true });
+  });
+
+  test("is there when nothing can be stored any more: nobody waits for ever", async () => {
+    const { clock, recorder } = aSlowRecorder(() => Promise.reject(new Error("no")));
+    for (let times = 0; times < 2; times += 1) {
+      for (let index = 0; index < 11; index += 1) recorder.add(LONG);
+      const seen = watched(recorder.room());
+
+      await clock.advance(50);
+
+      expect(seen).toEqual({ isOpen: true });
+    }
+    await expect(recorder.flush()).rejects.toThrow("no");
+  });
+
+  test("is not taken by words that are held back", async () => {
+    const { clock, recorder } = aRecorder();
+    for (let times = 0; times < 3; times += 1) {
+      recorder.add(say(`${"x".repeat(2_000_000)}s3cret-of-`));
+
+      await clock.advance(50);
+
+      expect(recorder.room()).toBeUndefined();
+    }
+    await recorder.flush();
+  });
+});
+
+function aSlowRecorder(store: () => Promise<void>) {
+  const clock = new ManualClock();
+  return { clock, recorder: new EventRecorder(clock, same, store) };
+}
+
+function watched(room: Promise<void> | undefined): { isOpen: boolean } {
+  const seen = { isOpen: room === undefined };
+  room?.then(() => {
+    seen.isOpen = true;
+  });
+  return seen;
+}
 
 function aRecorder() {
   const clock = new ManualClock();
