@@ -35,7 +35,12 @@ import { StorageFaults } from "./storage-faults.ts";
 
 export const LEASE_MS = 10_000;
 const MINUTE_MS = 60_000;
-export const LIMITS = { inactivityMs: 15 * MINUTE_MS, turnMs: 120 * MINUTE_MS, runMs: 360 * MINUTE_MS };
+export const LIMITS = {
+  inactivityMs: 15 * MINUTE_MS,
+  turnMs: 120 * MINUTE_MS,
+  runMs: 360 * MINUTE_MS,
+  logMib: 256,
+};
 
 /** The core on memory twins, put together as in production; nothing happens but by promises and the clock. */
 export class CoreBench {

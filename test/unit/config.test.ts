@@ -184,6 +184,11 @@ describe("the limits", () => {
     });
   });
 
+  test("of a run's log are the operator's as well", () => {
+    expect(readConfig({}).work.logMib).toBe(256);
+    expect(readConfig({ ERRAND_MAX_LOG_MIB: "1024" }).work.logMib).toBe(1_024);
+  });
+
   test.each([
     ["ERRAND_RATE_LIMIT", "-1"],
     ["ERRAND_MAX_STREAMS", "many"],
@@ -194,6 +199,7 @@ describe("the limits", () => {
     ["ERRAND_MAX_CONFIG_KIB", "0"],
     ["ERRAND_MAX_ATTACHMENT_MIB", "257"],
     ["ERRAND_MAX_ATTACHMENTS_MIB", "0"],
+    ["ERRAND_MAX_LOG_MIB", "0"],
   ])("%s=%s is refused", (name, value) => {
     expect(() => readConfig({ [name]: value })).toThrow(new RegExp(`^${name}: `));
   });

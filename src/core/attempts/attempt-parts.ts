@@ -48,6 +48,8 @@ export interface WorkSettings {
   readonly turnMs: number;
   /** The longest that one attempt may take. */
   readonly runMs: number;
+  /** The most that one attempt may write to its run's log. */
+  readonly logMib: number;
   /** For work that was asked for in a repository and that its agent did not push itself. */
   readonly pullRequests: PullRequestSetting;
 }

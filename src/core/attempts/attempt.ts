@@ -14,6 +14,7 @@ import { EventRecorder, type Told } from "./event-recorder.ts";
 import { GivenFiles } from "./given-files.ts";
 import { type Ground, prepareGround } from "./ground.ts";
 import { LeaseLost, LeaseWriter } from "./lease-writer.ts";
+import { LogLimit } from "./log-limit.ts";
 import { findRunBefore } from "./run-before.ts";
 import { RunWatch } from "./run-watch.ts";
 import { startAgent } from "./start-agent.ts";
@@ -33,6 +34,7 @@ export class Attempt {
   readonly #kit: AttemptKit;
   readonly #secrets: RunSecrets;
   readonly #watch: RunWatch;
+  readonly #logLimit: LogLimit;
   #gateway: Gateway | undefined;
   #work: WorkKeeper | undefined;
   #session: AgentSession | undefined;
@@ -44,6 +46,7 @@ export class Attempt {
     const { storage, clock, writer, run, token } = parts;
     const breaking = new Breaking();
     const lease = new LeaseWriter({ runs: storage.runs, runId: run.id, token, clock, writer });
+    this.#logLimit = new LogLimit(parts.settings, breaking);
     this.#kit = {
       parts,
       breaking,
@@ -215,8 +218,9 @@ export class Attempt {
     meter.hear(told);
     this.#turns?.checkBudget();
     const used = meter.take();
+    const fitting = this.#logLimit.fitting(told);
     await lease.write((edit) => {
-      for (const each of told) edit.record(each);
+      for (const each of fitting) edit.record(each);
       decideUsage(edit, used);
     });
   }
