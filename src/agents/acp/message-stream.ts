@@ -1,5 +1,6 @@
 import type { Readable, Writable } from "node:stream";
 import type { AnyMessage, Stream } from "@agentclientprotocol/sdk/unstable";
+import { OpenRequests } from "./open-requests.ts";
 
 /** No sane message is larger; the largest seen in six agents is half a megabyte. */
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
@@ -23,15 +24,23 @@ export interface MessageTap {
  * answers each line of noise with an error.
  */
 export function openMessageStream(stdin: Writable, stdout: Readable, tap: MessageTap): Stream {
+  const requests = new OpenRequests();
   return {
-    readable: ReadableStream.from(incomingMessages(stdout, tap)) as ReadableStream<AnyMessage>,
+    readable: ReadableStream.from(incomingMessages(stdout, tap, requests)) as ReadableStream<AnyMessage>,
     writable: new WritableStream<AnyMessage>({
-      write: (message) => writeLine(stdin, JSON.stringify(message)),
+      write: async (message) => {
+        await writeLine(stdin, JSON.stringify(message));
+        if (!("method" in message)) requests.answered(message);
+      },
     }),
   };
 }
 
-async function* incomingMessages(stdout: Readable, tap: MessageTap): AsyncGenerator<AnyMessage> {
+async function* incomingMessages(
+  stdout: Readable,
+  tap: MessageTap,
+  requests: OpenRequests,
+): AsyncGenerator<AnyMessage> {
   for await (const line of boundedLines(stdout)) {
     await tap.room();
     const message = parseMessage(line);
@@ -43,6 +52,7 @@ async function* incomingMessages(stdout: Readable, tap: MessageTap): AsyncGenera
       if (!("method" in message)) {
         tap.answered();
       }
+      requests.received(message, line.length);
       yield message;
     }
   }

@@ -115,6 +115,18 @@ describe("what fails a turn", () => {
     expect(await processesWith(seconds)).toEqual([]);
   });
 
+  it("asking without end, and reading no answer", async () => {
+    const seconds = uniqueSeconds();
+    const { session } = await start("asks-endlessly", {}, { file: seconds });
+
+    await expect(session.prompt("go")).rejects.toMatchObject({
+      code: "agent_process_failed",
+      message: expect.stringContaining("asks more than it waits for"),
+    });
+
+    expect(await processesWith(seconds)).toEqual([]);
+  });
+
   it("dying while a child holds its output open", async () => {
     const seconds = uniqueSeconds();
     const { session } = await start("leaves-a-child", {}, { file: seconds });

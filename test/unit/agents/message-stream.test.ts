@@ -68,6 +68,44 @@ it("gives up on a message without end", async () => {
   await expect(passed).rejects.toThrow("more than 16777216 bytes");
 });
 
+it("gives up on an agent that asks and takes no answers", async () => {
+  const { tap } = recordingTap();
+  const stream = openMessageStream(new PassThrough(), Readable.from(asking(10_000)), tap);
+
+  await expect(collect(stream.readable)).rejects.toThrow("asks more than it waits for");
+});
+
+it("gives up on an agent of which too large questions wait", async () => {
+  const { tap } = recordingTap();
+  const large = asking(20, { title: "x".repeat(1024 * 1024) });
+  const stream = openMessageStream(new PassThrough(), Readable.from(large), tap);
+
+  await expect(collect(stream.readable)).rejects.toThrow("asks more than it waits for");
+});
+
+it("bears with an agent that asks as much and takes the answers", async () => {
+  const { tap } = recordingTap();
+  const stdin = new PassThrough();
+  stdin.resume();
+  const stream = openMessageStream(stdin, Readable.from(asking(10_000)), tap);
+  const writer = stream.writable.getWriter();
+
+  let count = 0;
+  for await (const message of stream.readable) {
+    if ("id" in message) await writer.write({ jsonrpc: "2.0", id: message.id, result: {} });
+    count += 1;
+  }
+
+  expect(count).toBe(10_000);
+});
+
+function* asking(count: number, params = {}): Generator<Buffer> {
+  const method = "session/request_permission";
+  // Ids that are given twice are told apart.
+  for (let id = 0; id < count; id += 1)
+    yield Buffer.from(line({ jsonrpc: "2.0", id: id % 100, method, params }));
+}
+
 it("writes one line a message", async () => {
   const { tap } = recordingTap();
   const stdin = new PassThrough();
