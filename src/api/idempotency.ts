@@ -63,24 +63,28 @@ export class Idempotency {
     this.#parts = parts;
   }
 
-  /** A write to a run. */
-  async answerOnce<Body>(request: FastifyRequest, reply: FastifyReply, write: RunWrite<Body>): Promise<Body> {
+  /** For a write to a run, whose change stores the answer too. */
+  async writeRunOnce<Body>(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    write: RunWrite<Body>,
+  ): Promise<Body> {
     const asked = this.#askedBy(request, write);
     if (asked === undefined) return write.answer(await write.perform({}));
     const perform = async () => write.answer(await write.perform({ remembers: remembering(asked, write) }));
     return write.isAtomic === true
-      ? this.#tryOnce(reply, asked, false, perform)
-      : this.#once(reply, asked, false, perform);
+      ? this.#perform(reply, asked, false, perform)
+      : this.#lookFirst(reply, asked, false, perform);
   }
 
-  /** Any other write. */
-  async once<Body>(request: FastifyRequest, reply: FastifyReply, write: Write<Body>): Promise<Body> {
+  /** For any other: the work and the answer are stored through one transaction, which is opened here. */
+  async writeOnce<Body>(request: FastifyRequest, reply: FastifyReply, write: Write<Body>): Promise<Body> {
     const { status = 200, isSecret = false } = write;
     const { storage } = this.#parts;
     reply.code(status);
     const asked = this.#askedBy(request, write, isSecret);
     if (asked === undefined) return storage.atomically((stores) => write.perform(stores));
-    return this.#once(reply, asked, isSecret, () =>
+    return this.#lookFirst(reply, asked, isSecret, () =>
       storage.atomically(async (stores) => {
         const body = await write.perform(stores);
         await stores.answers.remember({
@@ -93,7 +97,7 @@ export class Idempotency {
     );
   }
 
-  async #once<Body>(
+  async #lookFirst<Body>(
     reply: FastifyReply,
     asked: Asked,
     isSecret: boolean,
@@ -101,10 +105,10 @@ export class Idempotency {
   ): Promise<Body> {
     const first = await this.#parts.storage.answers.find(asked.principalId, asked.key);
     if (first !== undefined) return this.#replay<Body>(reply, first, asked, isSecret);
-    return this.#tryOnce(reply, asked, isSecret, perform);
+    return this.#perform(reply, asked, isSecret, perform);
   }
 
-  async #tryOnce<Body>(
+  async #perform<Body>(
     reply: FastifyReply,
     asked: Asked,
     isSecret: boolean,

@@ -58,7 +58,7 @@ export function agentRoutes({ catalogue, runs }: ApiParts, idempotency: Idempote
         config: { harness: { type: name } },
         metadata: { purpose: "agent-test" },
       };
-      return idempotency.answerOnce(request, reply, {
+      return idempotency.writeRunOnce(request, reply, {
         operation: "catalogue.test",
         target: name,
         perform: async (alongside) => ({ run: await runs.create(wanted, alongside), followUpId: undefined }),

@@ -29,7 +29,7 @@ export function cancelRunRoutes(parts: ApiParts, idempotency: Idempotency): Fast
       app.post(path, { schema, config }, async (request, reply) => {
         const id = requireRunId(request.params.runId);
         const viewer = viewerOf(request);
-        const answer = await idempotency.answerOnce(request, reply, {
+        const answer = await idempotency.writeRunOnce(request, reply, {
           operation: "runs.cancel",
           target: id,
           perform: async (alongside) => ({

@@ -41,7 +41,7 @@ export function createRunRoutes(parts: ApiParts, idempotency: Idempotency): Fast
         const files = givenFilesOf(request.body, limits);
         const source = sourceOf(request.headers["x-run-source"]);
         let isFull: boolean | undefined;
-        return idempotency.answerOnce(request, reply, {
+        return idempotency.writeRunOnce(request, reply, {
           operation: "runs.create",
           isAtomic: files.length === 0,
           perform: async (alongside) => {

@@ -78,7 +78,7 @@ export function environmentRoutes(parts: ApiParts, idempotency: Idempotency): Fa
     });
     app.post(PATH, { schema: CREATE, config: writing }, async (request, reply) => {
       const [viewer, config] = [viewerOf(request), environmentConfigOf(request.body.config)];
-      return idempotency.once(request, reply, {
+      return idempotency.writeOnce(request, reply, {
         operation: "environments.create",
         status: 201,
         perform: async (storage) => {
@@ -90,7 +90,7 @@ export function environmentRoutes(parts: ApiParts, idempotency: Idempotency): Fa
     app.put(`${PATH}/:uid`, { schema: REPLACE, config: writing }, async (request, reply) => {
       const { uid } = request.params;
       const [viewer, config] = [viewerOf(request), environmentConfigOf(request.body.config)];
-      return idempotency.once(request, reply, {
+      return idempotency.writeOnce(request, reply, {
         operation: "environments.replace",
         target: uid,
         perform: async (storage) =>
@@ -100,7 +100,7 @@ export function environmentRoutes(parts: ApiParts, idempotency: Idempotency): Fa
     app.delete(`${PATH}/:uid`, { schema: REMOVE, config: writing }, async (request, reply) => {
       const { uid } = request.params;
       const viewer = viewerOf(request);
-      return idempotency.once(request, reply, {
+      return idempotency.writeOnce(request, reply, {
         operation: "environments.delete",
         target: uid,
         perform: async (storage) => {

@@ -27,7 +27,7 @@ export function followUpRoutes(parts: ApiParts, idempotency: Idempotency): Fasti
       requireBytes("message", request.body.message, promptBytes);
       const id = requireRunId(request.params.runId);
       const viewer = viewerOf(request);
-      return idempotency.answerOnce(request, reply, {
+      return idempotency.writeRunOnce(request, reply, {
         operation: "runs.follow-up",
         target: id,
         perform: (alongside) => parts.runs.followUp(id, viewer, inputOf(request.body, viewer.id), alongside),

@@ -55,7 +55,7 @@ export function identityLinkRoutes(parts: ApiParts, idempotency: Idempotency): F
     app.post(PATH, { schema: LINK, config: writing }, async (request, reply) => {
       const { principal_uid, subject } = request.body;
       const [viewer, owner] = [viewerOf(request), requireId<PrincipalId>(principal_uid, "principal")];
-      return idempotency.once(request, reply, {
+      return idempotency.writeOnce(request, reply, {
         operation: "identities.link",
         status: 201,
         perform: async (storage) =>
@@ -64,7 +64,7 @@ export function identityLinkRoutes(parts: ApiParts, idempotency: Idempotency): F
     });
     app.delete(`${PATH}/:linkId`, { schema: UNLINK, config: writing }, async (request, reply) => {
       const [viewer, id] = [viewerOf(request), requireId(request.params.linkId, "link")];
-      return idempotency.once(request, reply, {
+      return idempotency.writeOnce(request, reply, {
         operation: "identities.unlink",
         target: id,
         perform: async (storage) => {

@@ -48,7 +48,7 @@ export function installationRoutes(
       const viewer = viewerOf(request);
       const id = requireId(request.params.installationId, "installation");
       const changes = changesOf(request.body);
-      return idempotency.once(request, reply, {
+      return idempotency.writeOnce(request, reply, {
         operation: "installations.update",
         target: id,
         perform: async (storage) =>

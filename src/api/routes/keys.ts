@@ -117,7 +117,7 @@ function changeRoutes(parts: ApiParts, idempotency: Idempotency): FastifyPluginA
         ...(name === undefined ? {} : { name }),
         ...(expires_at === undefined ? {} : { expiresAt: new Date(expires_at) }),
       };
-      return idempotency.once(request, reply, {
+      return idempotency.writeOnce(request, reply, {
         operation: "keys.update",
         target: id,
         perform: async (storage) => keyItem(await serviceOn(parts, storage).change(caller, id, changes)),
@@ -125,7 +125,7 @@ function changeRoutes(parts: ApiParts, idempotency: Idempotency): FastifyPluginA
     });
     app.delete("/agent/keys/:keyId", { schema: REVOKE, config: ending }, async (request, reply) => {
       const [caller, id] = [holderOf(request), requireKeyId(request.params)];
-      return idempotency.once(request, reply, {
+      return idempotency.writeOnce(request, reply, {
         operation: "keys.revoke",
         target: id,
         perform: async (storage) => {
@@ -143,7 +143,7 @@ function issueRoutes(parts: ApiParts, idempotency: Idempotency): FastifyPluginAs
     app.post("/agent/keys", { schema: CREATE, config: writing }, async (request, reply) => {
       const caller = holderOf(request);
       const wanted = newKeyOf(request.body, parts.clock.now());
-      return idempotency.once(request, reply, {
+      return idempotency.writeOnce(request, reply, {
         ...issuing,
         operation: "keys.create",
         perform: async (storage) => issuedKeyItem(await serviceOn(parts, storage).create(caller, wanted)),
@@ -152,7 +152,7 @@ function issueRoutes(parts: ApiParts, idempotency: Idempotency): FastifyPluginAs
     app.post("/agent/keys/:keyId/rotate", { schema: ROTATE, config: ending }, async (request, reply) => {
       const [caller, id] = [holderOf(request), requireKeyId(request.params)];
       const overlapMs = request.body.overlap_seconds * 1_000;
-      return idempotency.once(request, reply, {
+      return idempotency.writeOnce(request, reply, {
         ...issuing,
         operation: "keys.rotate",
         target: id,

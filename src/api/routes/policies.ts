@@ -109,7 +109,7 @@ function writeRoutes({ clock }: ApiParts, idempotency: Idempotency): FastifyPlug
   return async (app) => {
     app.post(ROOT, { schema: CREATE, config: writing }, async (request, reply) => {
       const policy = { ...newRule(viewerOf(request), clock.now()), ...policyEditOf(request.body) };
-      return idempotency.once(request, reply, {
+      return idempotency.writeOnce(request, reply, {
         operation: "policies.create",
         status: 201,
         perform: async (storage) => policyItem(await serviceOn(storage).add(policy)),
@@ -118,7 +118,7 @@ function writeRoutes({ clock }: ApiParts, idempotency: Idempotency): FastifyPlug
     app.put(ONE, { schema: REPLACE, config: writing }, async (request, reply) => {
       const id = requireId(request.params.policyId, KIND);
       const { teamId } = viewerOf(request);
-      return idempotency.once(request, reply, {
+      return idempotency.writeOnce(request, reply, {
         operation: "policies.replace",
         target: id,
         perform: async (storage) => {
@@ -131,7 +131,7 @@ function writeRoutes({ clock }: ApiParts, idempotency: Idempotency): FastifyPlug
     app.delete(ONE, { schema: DELETE, config: writing }, async (request, reply) => {
       const id = requireId(request.params.policyId, KIND);
       const { teamId } = viewerOf(request);
-      return idempotency.once(request, reply, {
+      return idempotency.writeOnce(request, reply, {
         operation: "policies.delete",
         target: id,
         perform: async (storage) => {

@@ -93,7 +93,7 @@ function createRoute({ clock }: ApiParts, idempotency: Idempotency): FastifyPlug
   return async (app) => {
     app.post("/agent/principals", { schema: CREATE, config: writing }, async (request, reply) => {
       const [viewer, wanted] = [viewerOf(request), newPrincipalOf(request.body)];
-      return idempotency.once(request, reply, {
+      return idempotency.writeOnce(request, reply, {
         operation: "principals.create",
         status: 201,
         perform: async (storage) =>
@@ -108,7 +108,7 @@ function changeRoutes({ clock }: ApiParts, idempotency: Idempotency): FastifyPlu
     app.patch("/agent/principals/:uid", { schema: UPDATE, config: ending }, async (request, reply) => {
       const [viewer, id] = [viewerOf(request), requireUid(request.params)];
       const changes = changesOf(request.body);
-      return idempotency.once(request, reply, {
+      return idempotency.writeOnce(request, reply, {
         operation: "principals.update",
         target: id,
         perform: async (storage) =>
@@ -117,7 +117,7 @@ function changeRoutes({ clock }: ApiParts, idempotency: Idempotency): FastifyPlu
     });
     app.delete("/agent/principals/:uid", { schema: DISABLE, config: ending }, async (request, reply) => {
       const [viewer, id] = [viewerOf(request), requireUid(request.params)];
-      return idempotency.once(request, reply, {
+      return idempotency.writeOnce(request, reply, {
         operation: "principals.disable",
         target: id,
         perform: async (storage) => {

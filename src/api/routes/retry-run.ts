@@ -29,7 +29,7 @@ export function retryRunRoutes(parts: ApiParts, idempotency: Idempotency): Fasti
     app.post("/agent/runs/:runId/retry", { schema: SCHEMA, config }, async (request, reply) => {
       const id = requireRunId(request.params.runId);
       const source = sourceOf(request.headers["x-run-source"]);
-      return idempotency.answerOnce(request, reply, {
+      return idempotency.writeRunOnce(request, reply, {
         operation: "runs.retry",
         target: id,
         perform: async (alongside) => {

@@ -118,7 +118,7 @@ function writeRoutes(parts: ApiParts, idempotency: Idempotency): FastifyPluginAs
     app.post(ROOT, { schema: CREATE, config: writing }, async (request, reply) => {
       requireConfigBytes("config", request.body.config, limitsOf(parts));
       const rule = { ...newRule(viewerOf(request), clock.now()), ...routingRuleEditOf(request.body) };
-      return idempotency.once(request, reply, {
+      return idempotency.writeOnce(request, reply, {
         operation: "routing-rules.create",
         status: 201,
         perform: async (storage) => {
@@ -131,7 +131,7 @@ function writeRoutes(parts: ApiParts, idempotency: Idempotency): FastifyPluginAs
       requireConfigBytes("config", request.body.config, limitsOf(parts));
       const id = requireId(request.params.ruleId, KIND);
       const { teamId } = viewerOf(request);
-      return idempotency.once(request, reply, {
+      return idempotency.writeOnce(request, reply, {
         operation: "routing-rules.replace",
         target: id,
         perform: async (storage) => {
@@ -146,7 +146,7 @@ function writeRoutes(parts: ApiParts, idempotency: Idempotency): FastifyPluginAs
     app.delete(ONE, { schema: DELETE, config: writing }, async (request, reply) => {
       const id = requireId(request.params.ruleId, KIND);
       const { teamId } = viewerOf(request);
-      return idempotency.once(request, reply, {
+      return idempotency.writeOnce(request, reply, {
         operation: "routing-rules.delete",
         target: id,
         perform: async (storage) => {

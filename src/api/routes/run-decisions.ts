@@ -40,7 +40,7 @@ export function runDecisionRoutes({ runs }: ApiParts, idempotency: Idempotency):
       const id = requireRunId(request.params.runId);
       const { permissionId } = request.params;
       const choice = { permissionId, optionId: request.body.option_id };
-      return idempotency.answerOnce(request, reply, {
+      return idempotency.writeRunOnce(request, reply, {
         operation: "runs.answer-permission",
         target: `${id} ${permissionId}`,
         perform: async (alongside) => ({
@@ -54,7 +54,7 @@ export function runDecisionRoutes({ runs }: ApiParts, idempotency: Idempotency):
       const id = requireRunId(request.params.runId);
       const { approve, comment } = request.body;
       const decision = comment === undefined ? { approve } : { approve, comment };
-      return idempotency.answerOnce(request, reply, {
+      return idempotency.writeRunOnce(request, reply, {
         operation: "runs.approve",
         target: id,
         perform: async (alongside) => ({

@@ -115,7 +115,7 @@ function writeRoutes(parts: ApiParts, idempotency: Idempotency): FastifyPluginAs
     app.post(ROOT, { schema: CREATE, config: writing }, async (request, reply) => {
       requireRunnable(parts, request.body);
       const viewer = viewerOf(request);
-      return idempotency.once(request, reply, {
+      return idempotency.writeOnce(request, reply, {
         operation: "schedules.create",
         status: 201,
         perform: async (storage) =>
@@ -130,7 +130,7 @@ function writeRoutes(parts: ApiParts, idempotency: Idempotency): FastifyPluginAs
       requireRunnable(parts, request.body);
       const viewer = viewerOf(request);
       const id = requireId(request.params.scheduleId, "schedule");
-      return idempotency.once(request, reply, {
+      return idempotency.writeOnce(request, reply, {
         operation: "schedules.replace",
         target: id,
         perform: async (storage) =>
@@ -144,7 +144,7 @@ function writeRoutes(parts: ApiParts, idempotency: Idempotency): FastifyPluginAs
     app.delete(ONE, { schema: DELETE, config: writing }, async (request, reply) => {
       const viewer = viewerOf(request);
       const id = requireId(request.params.scheduleId, "schedule");
-      return idempotency.once(request, reply, {
+      return idempotency.writeOnce(request, reply, {
         operation: "schedules.delete",
         target: id,
         perform: async (storage) => {
@@ -162,7 +162,7 @@ function changeRoutes(parts: ApiParts, idempotency: Idempotency): FastifyPluginA
       app.post(`${ONE}/${change}`, { schema, config: writing }, async (request, reply) => {
         const viewer = viewerOf(request);
         const id = requireId(request.params.scheduleId, "schedule");
-        return idempotency.once(request, reply, {
+        return idempotency.writeOnce(request, reply, {
           operation: `schedules.${change}`,
           target: id,
           perform: async (storage) =>

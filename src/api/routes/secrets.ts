@@ -70,7 +70,7 @@ export function secretRoutes(parts: ApiParts, idempotency: Idempotency): Fastify
     app.put(`${PATH}/:name`, { schema: PUT, config: writing }, async (request, reply) => {
       const { team = true, value } = request.body;
       const key = { name: request.params.name, isTeamOwned: team };
-      return idempotency.once(request, reply, {
+      return idempotency.writeOnce(request, reply, {
         operation: "secrets.put",
         target: key.name,
         hidesBody: true,
@@ -80,7 +80,7 @@ export function secretRoutes(parts: ApiParts, idempotency: Idempotency): Fastify
     app.delete(`${PATH}/:name`, { schema: REMOVE, config: writing }, async (request, reply) => {
       const { team } = request.query;
       const key = { name: request.params.name, isTeamOwned: team === "true" };
-      return idempotency.once(request, reply, {
+      return idempotency.writeOnce(request, reply, {
         operation: "secrets.delete",
         target: `${team} ${key.name}`,
         perform: async (storage) => {

@@ -64,7 +64,7 @@ export function shareLinkRoutes(parts: ApiParts, idempotency: Idempotency): Fast
     app.post(PATH, { schema: CREATE, config: writing }, async (request, reply) => {
       const [viewer, runId] = [viewerOf(request), requireRunId(request.params.runId)];
       const lifetimeMs = request.body.expires_in_seconds * 1_000;
-      return idempotency.once(request, reply, {
+      return idempotency.writeOnce(request, reply, {
         operation: "share-links.create",
         target: runId,
         status: 201,
@@ -75,7 +75,7 @@ export function shareLinkRoutes(parts: ApiParts, idempotency: Idempotency): Fast
     app.delete(`${PATH}/:linkId`, { schema: REMOVE, config: writing }, async (request, reply) => {
       const [viewer, runId] = [viewerOf(request), requireRunId(request.params.runId)];
       const id = requireId(request.params.linkId, "link");
-      return idempotency.once(request, reply, {
+      return idempotency.writeOnce(request, reply, {
         operation: "share-links.delete",
         target: id,
         perform: async (storage: Storage) => {

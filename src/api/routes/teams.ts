@@ -69,7 +69,7 @@ function writeRoutes({ clock }: ApiParts, idempotency: Idempotency): FastifyPlug
   return async (app) => {
     app.post("/agent/teams", { schema: CREATE, config: writing }, async (request, reply) => {
       const viewer = viewerOf(request);
-      return idempotency.once(request, reply, {
+      return idempotency.writeOnce(request, reply, {
         operation: "teams.create",
         status: 201,
         perform: async (storage) =>
@@ -78,7 +78,7 @@ function writeRoutes({ clock }: ApiParts, idempotency: Idempotency): FastifyPlug
     });
     app.patch("/agent/teams/:uid", { schema: UPDATE, config: writing }, async (request, reply) => {
       const [viewer, id] = [viewerOf(request), requireId<TeamId>(request.params.uid, "team")];
-      return idempotency.once(request, reply, {
+      return idempotency.writeOnce(request, reply, {
         operation: "teams.update",
         target: id,
         perform: async (storage) =>

@@ -51,7 +51,7 @@ export function threadRoutes({ runs, storage }: ApiParts, idempotency: Idempoten
       const id = requireId(request.params.threadId, "thread");
       const viewer = viewerOf(request);
       const { verbosity } = request.body;
-      return idempotency.once(request, reply, {
+      return idempotency.writeOnce(request, reply, {
         operation: "threads.update",
         target: id,
         perform: async (stores) => {

@@ -105,7 +105,7 @@ function sendRoutes(deliveries: WebhookDeliveries, idempotency: Idempotency): Fa
     app.post(`${WEBHOOK}/test`, { schema: TEST, config: writing }, async (request, reply) => {
       const endpointId = requireId(request.params.webhookId, "webhook");
       const { teamId } = principalOf(request);
-      return idempotency.once(request, reply, {
+      return idempotency.writeOnce(request, reply, {
         operation: "webhooks.test",
         target: endpointId,
         status: 201,
@@ -116,7 +116,7 @@ function sendRoutes(deliveries: WebhookDeliveries, idempotency: Idempotency): Fa
       const endpointId = requireId(request.params.webhookId, "webhook");
       const id = requireId(request.params.deliveryId, "delivery");
       const { teamId } = principalOf(request);
-      return idempotency.once(request, reply, {
+      return idempotency.writeOnce(request, reply, {
         operation: "webhooks.replay",
         target: id,
         perform: async (storage) =>
@@ -136,7 +136,7 @@ function replayManyRoute(deliveries: WebhookDeliveries, idempotency: Idempotency
         const { teamId } = principalOf(request);
         const { since, until } = request.body;
         const which = { since, ...(until && { until }) };
-        return idempotency.once(request, reply, {
+        return idempotency.writeOnce(request, reply, {
           operation: "webhooks.replay-many",
           target: endpointId,
           perform: async (storage) => ({

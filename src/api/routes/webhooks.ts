@@ -105,7 +105,7 @@ function revealRoutes(
   const reveal = ({ endpoint, secret }: Revealed) => ({ ...webhookOf(endpoint, clock.now()), secret });
   return async (app) => {
     app.post(ROOT, { schema: CREATE, config: writing }, async (request, reply) =>
-      idempotency.once(request, reply, {
+      idempotency.writeOnce(request, reply, {
         operation: "webhooks.create",
         status: 201,
         isSecret: true,
@@ -117,7 +117,7 @@ function revealRoutes(
       const id = requireId(request.params.webhookId, "webhook");
       const { teamId } = principalOf(request);
       const { overlap_seconds } = request.body;
-      return idempotency.once(request, reply, {
+      return idempotency.writeOnce(request, reply, {
         operation: "webhooks.rotate-secret",
         target: id,
         isSecret: true,
@@ -137,7 +137,7 @@ function changeRoutes(
       const id = requireId(request.params.webhookId, "webhook");
       const { teamId } = principalOf(request);
       const changes = webhookChangesOf(request.body);
-      return idempotency.once(request, reply, {
+      return idempotency.writeOnce(request, reply, {
         operation: "webhooks.update",
         target: id,
         perform: async (storage) =>
@@ -147,7 +147,7 @@ function changeRoutes(
     app.delete(ONE, { schema: DELETE, config: writing }, async (request, reply) => {
       const id = requireId(request.params.webhookId, "webhook");
       const { teamId } = principalOf(request);
-      return idempotency.once(request, reply, {
+      return idempotency.writeOnce(request, reply, {
         operation: "webhooks.delete",
         target: id,
         perform: async (storage) => {
