@@ -5,7 +5,7 @@ import type { Run } from "../runs/run.ts";
 import type { RunQuery } from "../runs/run-query.ts";
 import type { RunService } from "../runs/run-service.ts";
 import type { Conversation, Step } from "./conversation.ts";
-import { RunTranscript } from "./run-transcript.ts";
+import { RunSteps } from "./run-steps.ts";
 
 const PAGE = 100;
 
@@ -30,11 +30,11 @@ export async function newestRunOf(runs: Pick<Runs, "list">, id: string, viewer: 
 }
 
 async function stepsOf(runs: Runs, run: Run): Promise<readonly Step[]> {
-  const transcript = new RunTranscript(run);
+  const steps = new RunSteps(run);
   for await (const page of eventPages(runs, run)) {
-    for (const event of page) transcript.hear(event);
+    for (const event of page) steps.hear(event);
   }
-  return transcript.steps();
+  return steps.list();
 }
 
 async function* runsOf(runs: Runs, id: string, viewer: Viewer): AsyncGenerator<Run> {

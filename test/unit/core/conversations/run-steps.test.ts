@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Step } from "../../../../src/core/conversations/conversation.ts";
-import { RunTranscript } from "../../../../src/core/conversations/run-transcript.ts";
+import { RunSteps } from "../../../../src/core/conversations/run-steps.ts";
 import type { ToolCallUpdate } from "../../../../src/core/ports/agent-runner.ts";
 import type { RunEventBody } from "../../../../src/core/runs/events.ts";
 import { aRun } from "../../../support/run-builders.ts";
@@ -11,13 +11,13 @@ const END: RunEventBody = { kind: "turn.ended", stopReason: "end_turn", answer: 
 
 /** Events in their order; a number is the turn from there on. */
 function told(...log: readonly (RunEventBody | number)[]): readonly Step[] {
-  const transcript = new RunTranscript(run);
+  const steps = new RunSteps(run);
   let turn = 1;
   for (const [index, entry] of log.entries()) {
     if (typeof entry === "number") turn = entry;
-    else transcript.hear({ runId: run.id, seq: index + 1, turn, at: timeOf(index), body: entry });
+    else steps.hear({ runId: run.id, seq: index + 1, turn, at: timeOf(index), body: entry });
   }
-  return transcript.steps();
+  return steps.list();
 }
 
 function timeOf(index: number): Date {

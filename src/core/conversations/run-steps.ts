@@ -12,7 +12,7 @@ interface Said {
 }
 
 /** A run's log told as the steps of a conversation. Heard event by event, so that no log need be read at once. */
-export class RunTranscript {
+export class RunSteps {
   readonly #run: Run;
   readonly #steps = new Map<number, StepDraft>();
   /** Follow-ups that no turn has taken. */
@@ -34,7 +34,7 @@ export class RunTranscript {
     this.#hear(step, event);
   }
 
-  steps(): readonly Step[] {
+  list(): readonly Step[] {
     const waiting = Array.from(this.#waiting.values());
     this.#waiting.clear();
     const next = Math.max(...this.#steps.keys()) + 1;
