@@ -1,5 +1,5 @@
 import type { Log } from "../core/ports/log.ts";
-import type { TeamRepository } from "../core/skills/skill.ts";
+import type { TeamRepository } from "../core/repositories/repository-name.ts";
 import type { ModelPrice, ModelProviders } from "../model-config.ts";
 import type { Destinations } from "../outgoing/destinations.ts";
 import type { Resolve } from "../outgoing/guarded-connector.ts";

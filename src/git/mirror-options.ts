@@ -1,6 +1,6 @@
 import type { Clock } from "../core/ports/clock.ts";
 import type { Log } from "../core/ports/log.ts";
-import type { TeamRepository } from "../core/skills/skill.ts";
+import type { TeamRepository } from "../core/repositories/repository-name.ts";
 
 export interface MirrorOptions {
   readonly dataDir: string;

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { AppError } from "../core/errors.ts";
-import type { RepositoryName, TeamRepository } from "../core/skills/skill.ts";
+import type { RepositoryName, TeamRepository } from "../core/repositories/repository-name.ts";
 import { cloneError, unclonable } from "./clone-error.ts";
 import { Gate } from "./gate.ts";
 import { GitFailure } from "./git-command.ts";

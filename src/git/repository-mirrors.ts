@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { AppError } from "../core/errors.ts";
-import type { TeamRepository } from "../core/skills/skill.ts";
+import type { TeamRepository } from "../core/repositories/repository-name.ts";
 import { Gate } from "./gate.ts";
 import { GitFailure } from "./git-command.ts";
 import { fetchError } from "./git-error.ts";

@@ -1,6 +1,6 @@
 import type { InstallationStore } from "../core/ports/people.ts";
 import type { OpenRepository } from "../core/ports/repository-access.ts";
-import type { TeamRepository } from "../core/skills/skill.ts";
+import type { TeamRepository } from "../core/repositories/repository-name.ts";
 
 /** The value of the header `Authorization` for a team; undefined: none. */
 export type TeamAuthorizer = (

@@ -1,6 +1,6 @@
 import type { InstallationStore } from "../core/ports/people.ts";
 import type { OpenPullRequests, PullRequestAccess, PullRequests } from "../core/ports/pull-requests.ts";
-import type { TeamRepository } from "../core/skills/skill.ts";
+import type { TeamRepository } from "../core/repositories/repository-name.ts";
 
 /**
  * Pull requests with the key of an installation, for the installation's own team alone. `openers` are the adapters' by

@@ -1,6 +1,7 @@
 import { AppError } from "../core/errors.ts";
 import type { SkillLibrary } from "../core/ports/skill-library.ts";
-import type { RepositoryName, Skill } from "../core/skills/skill.ts";
+import type { RepositoryName } from "../core/repositories/repository-name.ts";
+import type { Skill } from "../core/skills/skill.ts";
 import { readSkillText } from "./front-matter.ts";
 import { folderOf, skillsAmong } from "./skill-folders.ts";
 

@@ -1,4 +1,4 @@
-import type { RepositoryName } from "../core/skills/skill.ts";
+import type { RepositoryName } from "../core/repositories/repository-name.ts";
 import { SKILL_FILE } from "../core/skills/skill-spec.ts";
 
 /** Where agents look for skills in a repository; of two skills of one name the earlier folder's is meant. */

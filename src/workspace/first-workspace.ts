@@ -1,7 +1,7 @@
 import { lstat, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Beginning, PlannedRepository, Preparation } from "../core/ports/workspace.ts";
-import { isSameRepository } from "../core/skills/repositories.ts";
+import { isSameRepository } from "../core/repositories/repository-name.ts";
 import { writeManifest } from "./base-manifest.ts";
 import { environmentKey, setupOf } from "./environment-key.ts";
 import { writeGivenFiles } from "./given-files.ts";

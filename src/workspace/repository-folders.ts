@@ -1,5 +1,5 @@
 import { AppError } from "../core/errors.ts";
-import type { RepositoryName } from "../core/skills/skill.ts";
+import type { RepositoryName } from "../core/repositories/repository-name.ts";
 
 /** What a workspace has besides repositories, and what git means by a folder of this name. */
 const TAKEN = [".git", ".skills", "artifacts", "attachments"];

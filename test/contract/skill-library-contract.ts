@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { TeamId } from "../../src/core/ids.ts";
 import type { SkillLibrary } from "../../src/core/ports/skill-library.ts";
-import type { TeamRepository } from "../../src/core/skills/skill.ts";
+import type { TeamRepository } from "../../src/core/repositories/repository-name.ts";
 
 export interface SkillLibraryBench {
   readonly library: SkillLibrary;

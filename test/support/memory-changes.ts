@@ -1,6 +1,6 @@
 import type { BranchPush, ChangeKeeper, ChangeSite, RepositoryDiff } from "../../src/core/ports/changes.ts";
 import type { PushedBranch } from "../../src/core/ports/gateway.ts";
-import type { RepositoryName } from "../../src/core/skills/skill.ts";
+import type { RepositoryName } from "../../src/core/repositories/repository-name.ts";
 
 /** What a run changes, as a test says it. */
 export class MemoryChanges implements ChangeKeeper {

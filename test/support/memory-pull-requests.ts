@@ -1,6 +1,6 @@
 import type { ThreadKey } from "../../src/core/ids.ts";
 import type { PullRequest, PullRequestDraft, PullRequests } from "../../src/core/ports/pull-requests.ts";
-import type { RepositoryName } from "../../src/core/skills/skill.ts";
+import type { RepositoryName } from "../../src/core/repositories/repository-name.ts";
 
 /** Pull requests on a system that is not there. */
 export class MemoryPullRequests implements PullRequests {

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
+import { parseRepositoryName } from "../../core/repositories/repository-name.ts";
 import type { SkillQuery } from "../../core/skills/skill-catalogue.ts";
-import { parseRepositoryName } from "../../core/skills/skill-spec.ts";
 import type { ApiParts } from "../api-parts.ts";
 import { viewerOf } from "../auth.ts";
 import { problems } from "../schemas/problem.ts";

@@ -1,7 +1,7 @@
 import { z } from "zod";
+import { parseRepositoryName } from "../../core/repositories/repository-name.ts";
 import { skillId } from "../../core/skills/skill.ts";
 import { SKILL_SORTS, type SkillGroup, type SkillVariant } from "../../core/skills/skill-catalogue.ts";
-import { parseRepositoryName } from "../../core/skills/skill-spec.ts";
 import { AGENT_SKILL_EXAMPLE } from "./skill-examples.ts";
 import { Timestamp } from "./text.ts";
 

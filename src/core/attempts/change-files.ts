@@ -1,7 +1,6 @@
 import type { ChangeSite, RepositoryDiff } from "../ports/changes.ts";
 import type { CollectedFile, WorkspacePlan } from "../ports/workspace.ts";
-import { isSameName, isSameRepository } from "../skills/repositories.ts";
-import type { RepositoryName } from "../skills/skill.ts";
+import { isSameName, isSameRepository, type RepositoryName } from "../repositories/repository-name.ts";
 import type { AttemptParts } from "./attempt-parts.ts";
 import { untilAvailable } from "./until-available.ts";
 

@@ -3,9 +3,9 @@ import { AppError } from "../errors.ts";
 import type { GatewayGrant, RepositoryGrant } from "../ports/gateway.ts";
 import type { Storage } from "../ports/storage.ts";
 import type { PlannedRepository, WorkspacePlan } from "../ports/workspace.ts";
+import { isSameRepository } from "../repositories/repository-name.ts";
 import { homeRepositoryOf } from "../runs/home-repository.ts";
 import type { Run } from "../runs/run.ts";
-import { isSameRepository } from "../skills/repositories.ts";
 
 /** The environment that the run names, as it is now. */
 export async function findEnvironment(

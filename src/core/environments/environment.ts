@@ -1,7 +1,7 @@
 import type { PrincipalId } from "../ids.ts";
 import type { Owned } from "../people/ownership.ts";
 import type { TeamRecord } from "../ports/records.ts";
-import type { RepositoryName } from "../skills/skill.ts";
+import type { RepositoryName } from "../repositories/repository-name.ts";
 
 /** What an agent works in. `id` is 22 alphanumerics. */
 export interface Environment extends TeamRecord, Owned {

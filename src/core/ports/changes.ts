@@ -1,5 +1,5 @@
 import type { RunId } from "../ids.ts";
-import type { RepositoryName } from "../skills/skill.ts";
+import type { RepositoryName } from "../repositories/repository-name.ts";
 import type { Gateway, PushedBranch } from "./gateway.ts";
 import type { Workspace } from "./workspace.ts";
 

@@ -1,5 +1,5 @@
 import type { RunId, TeamId } from "../ids.ts";
-import type { RepositoryName } from "../skills/skill.ts";
+import type { RepositoryName } from "../repositories/repository-name.ts";
 
 /** The way out of the sandbox: all that the processes of an attempt reach of the world, they reach through its gateway. */
 export interface Gateways {

@@ -1,5 +1,5 @@
 import type { TeamId } from "../ids.ts";
-import type { RepositoryName } from "../skills/skill.ts";
+import type { RepositoryName } from "../repositories/repository-name.ts";
 import type { ThreadAddress } from "../threads/thread.ts";
 
 /** Pull requests on the system that a repository is on, opened with the key of the team's installation there. */

@@ -1,5 +1,6 @@
 import type { TeamId } from "../ids.ts";
-import type { Skill, SkillFile, TeamRepository } from "../skills/skill.ts";
+import type { TeamRepository } from "../repositories/repository-name.ts";
+import type { Skill, SkillFile } from "../skills/skill.ts";
 import type { WantedSkill } from "../skills/skill-spec.ts";
 
 export type Freshness = "recent" | "now";

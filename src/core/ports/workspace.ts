@@ -1,6 +1,7 @@
 import type { StoredFile } from "../artifacts/artifact.ts";
 import type { RunId, TeamId } from "../ids.ts";
-import type { RepositoryName, SkillFile } from "../skills/skill.ts";
+import type { RepositoryName } from "../repositories/repository-name.ts";
+import type { SkillFile } from "../skills/skill.ts";
 import type { Gateway } from "./gateway.ts";
 
 /** The files of a run on this worker's disk. Nothing in it is needed once its checkpoint is stored. */

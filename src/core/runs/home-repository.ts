@@ -1,4 +1,4 @@
-import type { RepositoryName } from "../skills/skill.ts";
+import type { RepositoryName } from "../repositories/repository-name.ts";
 import type { Run } from "./run.ts";
 
 /** The repository in whose issue or pull request a run was asked for. */

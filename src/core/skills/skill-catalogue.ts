@@ -5,8 +5,9 @@ import type { Viewer } from "../people/principal.ts";
 import type { Log } from "../ports/log.ts";
 import type { SkillHistory } from "../ports/skill-history.ts";
 import type { Freshness, SkillLibrary } from "../ports/skill-library.ts";
-import { isSameRepository, repositoriesOf } from "./repositories.ts";
-import { type RepositoryName, type Skill, skillId } from "./skill.ts";
+import { isSameRepository, type RepositoryName } from "../repositories/repository-name.ts";
+import { repositoriesOf } from "./repositories.ts";
+import { type Skill, skillId } from "./skill.ts";
 
 export interface SkillCatalogueParts {
   readonly library: Pick<SkillLibrary, "list">;

@@ -2,8 +2,9 @@ import type { EnvironmentService } from "../environments/environment-service.ts"
 import { AppError } from "../errors.ts";
 import type { Viewer } from "../people/principal.ts";
 import type { SkillLibrary } from "../ports/skill-library.ts";
-import { isSameName, repositoriesOf } from "./repositories.ts";
-import type { RepositoryName, Skill } from "./skill.ts";
+import { isSameName, type RepositoryName } from "../repositories/repository-name.ts";
+import { repositoriesOf } from "./repositories.ts";
+import type { Skill } from "./skill.ts";
 import { parseSkillSpec, type SkillSpec } from "./skill-spec.ts";
 
 export interface SkillFinderParts {

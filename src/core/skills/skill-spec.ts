@@ -1,5 +1,5 @@
 import { AppError } from "../errors.ts";
-import type { RepositoryName } from "./skill.ts";
+import { isAllowedName, parseRepositoryName } from "../repositories/repository-name.ts";
 
 /** Which skill of a repository: by its name, or by the path of its SKILL.md. */
 export type WantedSkill =
@@ -30,19 +30,13 @@ export function skillSpecProblem(text: string): string | undefined {
   return typeof read === "string" ? read : undefined;
 }
 
-/** `owner/repo`, or undefined. */
-export function parseRepositoryName(text: string): RepositoryName | undefined {
-  const [owner = "", name = "", ...rest] = text.split("/");
-  return rest.length === 0 && isName(owner) && isName(name) ? { owner, name } : undefined;
-}
-
 function readSpec(text: string): SkillSpec | string {
   const colon = text.indexOf(":");
   if (colon < 0) return FORMS;
   const place = text.slice(0, colon);
   const wanted = readWanted(text.slice(colon + 1));
   if (typeof wanted === "string") return wanted;
-  if (isName(place)) return { repository: place, wanted };
+  if (isAllowedName(place)) return { repository: place, wanted };
   const repository = parseRepositoryName(place);
   return repository === undefined ? FORMS : { owner: repository.owner, repository: repository.name, wanted };
 }
@@ -59,13 +53,6 @@ function readWanted(text: string): WantedSkill | string {
   }
   if (segments.at(-1) !== SKILL_FILE) return `must end in ${SKILL_FILE} where it names a path`;
   return text.length <= PATH_LENGTH ? { kind: "path", path: text } : "is too long";
-}
-
-const NAME = /^[A-Za-z\d._-]{1,100}$/;
-
-/** What hosts of repositories allow in the names of owners and repositories; never a way up, nor an option. */
-function isName(text: string): boolean {
-  return NAME.test(text) && !text.startsWith("-") && !text.includes("..") && text !== ".";
 }
 
 function hasControlCharacters(text: string): boolean {

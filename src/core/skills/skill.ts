@@ -1,15 +1,4 @@
-import type { TeamId } from "../ids.ts";
-
-/** A repository by the names that people write. */
-export interface RepositoryName {
-  readonly owner: string;
-  readonly name: string;
-}
-
-/** A repository, and the team that wants to read it: what it may read is not for another team's eyes. */
-export interface TeamRepository extends RepositoryName {
-  readonly teamId: TeamId;
-}
+import type { RepositoryName } from "../repositories/repository-name.ts";
 
 /** Instructions for an agent, kept in a repository as a SKILL.md with files beside it. As they were at `commit`. */
 export interface Skill {

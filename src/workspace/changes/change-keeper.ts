@@ -1,6 +1,6 @@
 import type { BranchPush, ChangeKeeper, ChangeSite, RepositoryDiff } from "../../core/ports/changes.ts";
 import type { Gateway, PushedBranch } from "../../core/ports/gateway.ts";
-import { isSameRepository } from "../../core/skills/repositories.ts";
+import { isSameRepository } from "../../core/repositories/repository-name.ts";
 import { COMMITTER } from "../../git/working-clone.ts";
 import type { Sandbox } from "../../sandboxes/sandbox.ts";
 import { RunDirectory } from "../run-directory.ts";

@@ -1,9 +1,5 @@
 import { describe, expect, test } from "vitest";
-import {
-  parseRepositoryName,
-  parseSkillSpec,
-  skillSpecProblem,
-} from "../../../../src/core/skills/skill-spec.ts";
+import { parseSkillSpec, skillSpecProblem } from "../../../../src/core/skills/skill-spec.ts";
 
 describe("a skill's spec", () => {
   test.each([
@@ -61,10 +57,3 @@ describe("a skill's spec", () => {
     expect(() => parseSkillSpec(text)).toThrow(expect.objectContaining({ code: "invalid_request" }));
   });
 });
-
-test.each(["tools", "acme/tools/x", "acme/", "acme/..", "a b/c", "https://host/acme/tools"])(
-  "%s is no repository",
-  (text) => {
-    expect(parseRepositoryName(text)).toBeUndefined();
-  },
-);

@@ -1,0 +1,34 @@
+import type { TeamId } from "../ids.ts";
+
+/** A repository by the names that people write. */
+export interface RepositoryName {
+  readonly owner: string;
+  readonly name: string;
+}
+
+/** A repository, and the team that wants to read it: what it may read is not for another team's eyes. */
+export interface TeamRepository extends RepositoryName {
+  readonly teamId: TeamId;
+}
+
+/** `owner/repo`, or undefined. */
+export function parseRepositoryName(text: string): RepositoryName | undefined {
+  const [owner = "", name = "", ...rest] = text.split("/");
+  return rest.length === 0 && isAllowedName(owner) && isAllowedName(name) ? { owner, name } : undefined;
+}
+
+const NAME = /^[A-Za-z\d._-]{1,100}$/;
+
+/** What hosts of repositories allow in the names of owners and repositories; never a way up, nor an option. */
+export function isAllowedName(text: string): boolean {
+  return NAME.test(text) && !text.startsWith("-") && !text.includes("..") && text !== ".";
+}
+
+/** Hosts of repositories do not tell upper from lower case. */
+export function isSameRepository(left: RepositoryName, right: RepositoryName): boolean {
+  return isSameName(left.owner, right.owner) && isSameName(left.name, right.name);
+}
+
+export function isSameName(left: string, right: string): boolean {
+  return left.toLowerCase() === right.toLowerCase();
+}
