@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
+import type { Storage } from "../../core/ports/storage.ts";
 import { WebhookDeliveries } from "../../core/webhooks/webhook-deliveries.ts";
 import type { WebhookDelivery as Delivery } from "../../core/webhooks/webhook-delivery.ts";
 import type { ApiParts } from "../api-parts.ts";
@@ -66,15 +67,19 @@ const REPLAY_MANY = {
 };
 
 export function webhookDeliveryRoutes(parts: ApiParts, idempotency: Idempotency): FastifyPluginAsyncZod {
-  const deliveries = new WebhookDeliveries(parts.clock);
   return async (app) => {
-    await app.register(historyRoutes(parts, deliveries));
-    await app.register(sendRoutes(deliveries, idempotency));
-    await app.register(replayManyRoute(deliveries, idempotency));
+    await app.register(historyRoutes(parts));
+    await app.register(sendRoutes(parts, idempotency));
+    await app.register(replayManyRoute(parts, idempotency));
   };
 }
 
-function historyRoutes({ storage }: ApiParts, deliveries: WebhookDeliveries): FastifyPluginAsyncZod {
+function deliveriesOn({ clock }: ApiParts, storage: Storage): WebhookDeliveries {
+  return new WebhookDeliveries({ storage, clock });
+}
+
+function historyRoutes(parts: ApiParts): FastifyPluginAsyncZod {
+  const deliveries = deliveriesOn(parts, parts.storage);
   return async (app) => {
     app.get(`${WEBHOOK}/deliveries`, { schema: LIST, config: reading }, async (request) => {
       const endpointId = requireId(request.params.webhookId, "webhook");
@@ -82,13 +87,13 @@ function historyRoutes({ storage }: ApiParts, deliveries: WebhookDeliveries): Fa
       const filters = { ...(state && { state }), ...(cursor && { after: cursor }) };
       // One more than the page has, to tell whether there is another.
       const query = { endpointId, limit: limit + 1, ...filters };
-      return pageOf(await deliveries.list(storage, principalOf(request).teamId, query), limit);
+      return pageOf(await deliveries.list(principalOf(request).teamId, query), limit);
     });
     app.get(ONE, { schema: GET, config: reading }, async (request) => {
       const endpointId = requireId(request.params.webhookId, "webhook");
       const id = requireId(request.params.deliveryId, "delivery");
       const { teamId } = principalOf(request);
-      return webhookDeliveryDetailOf(await deliveries.get(storage, teamId, endpointId, id));
+      return webhookDeliveryDetailOf(await deliveries.get(teamId, endpointId, id));
     });
   };
 }
@@ -100,7 +105,7 @@ function pageOf(found: readonly Delivery[], limit: number): ListWebhookDeliverie
   return { deliveries, page_info: { has_next_page: last !== undefined, ...next } };
 }
 
-function sendRoutes(deliveries: WebhookDeliveries, idempotency: Idempotency): FastifyPluginAsyncZod {
+function sendRoutes(parts: ApiParts, idempotency: Idempotency): FastifyPluginAsyncZod {
   return async (app) => {
     app.post(`${WEBHOOK}/test`, { schema: TEST, config: writing }, async (request, reply) => {
       const endpointId = requireId(request.params.webhookId, "webhook");
@@ -109,7 +114,8 @@ function sendRoutes(deliveries: WebhookDeliveries, idempotency: Idempotency): Fa
         operation: "webhooks.test",
         target: endpointId,
         status: 201,
-        perform: async (storage) => webhookDeliveryOf(await deliveries.test(storage, teamId, endpointId)),
+        perform: async (storage) =>
+          webhookDeliveryOf(await deliveriesOn(parts, storage).test(teamId, endpointId)),
       });
     });
     app.post(`${ONE}/replay`, { schema: REPLAY, config: writing }, async (request, reply) => {
@@ -120,13 +126,13 @@ function sendRoutes(deliveries: WebhookDeliveries, idempotency: Idempotency): Fa
         operation: "webhooks.replay",
         target: id,
         perform: async (storage) =>
-          webhookDeliveryOf(await deliveries.replay(storage, teamId, endpointId, id)),
+          webhookDeliveryOf(await deliveriesOn(parts, storage).replay(teamId, endpointId, id)),
       });
     });
   };
 }
 
-function replayManyRoute(deliveries: WebhookDeliveries, idempotency: Idempotency): FastifyPluginAsyncZod {
+function replayManyRoute(parts: ApiParts, idempotency: Idempotency): FastifyPluginAsyncZod {
   return async (app) => {
     app.post(
       `${WEBHOOK}/deliveries/replay`,
@@ -140,7 +146,7 @@ function replayManyRoute(deliveries: WebhookDeliveries, idempotency: Idempotency
           operation: "webhooks.replay-many",
           target: endpointId,
           perform: async (storage) => ({
-            count: await deliveries.replayMany(storage, teamId, endpointId, which),
+            count: await deliveriesOn(parts, storage).replayMany(teamId, endpointId, which),
           }),
         });
       },

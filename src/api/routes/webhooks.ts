@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
+import type { Storage } from "../../core/ports/storage.ts";
 import { getEndpoint } from "../../core/webhooks/find-endpoint.ts";
 import { type RevealedWebhook as Revealed, WebhookService } from "../../core/webhooks/webhook-service.ts";
 import type { ApiParts } from "../api-parts.ts";
@@ -74,13 +75,18 @@ const ROTATE = {
 };
 
 export function webhookRoutes(parts: ApiParts, idempotency: Idempotency): FastifyPluginAsyncZod {
-  const { clock, secrets: box, webhookClient: client } = parts;
-  const webhooks = new WebhookService({ client, box, clock });
   return async (app) => {
     await app.register(readRoutes(parts));
-    await app.register(revealRoutes(parts, webhooks, idempotency));
-    await app.register(changeRoutes(parts, webhooks, idempotency));
+    await app.register(revealRoutes(parts, idempotency));
+    await app.register(changeRoutes(parts, idempotency));
   };
+}
+
+function serviceOn(
+  { clock, secrets: box, webhookClient: client }: ApiParts,
+  storage: Storage,
+): WebhookService {
+  return new WebhookService({ storage, client, box, clock });
 }
 
 function readRoutes({ clock, storage }: ApiParts): FastifyPluginAsyncZod {
@@ -97,12 +103,8 @@ function readRoutes({ clock, storage }: ApiParts): FastifyPluginAsyncZod {
 }
 
 /** The two answers that show a secret. */
-function revealRoutes(
-  { clock }: ApiParts,
-  webhooks: WebhookService,
-  idempotency: Idempotency,
-): FastifyPluginAsyncZod {
-  const reveal = ({ endpoint, secret }: Revealed) => ({ ...webhookOf(endpoint, clock.now()), secret });
+function revealRoutes(parts: ApiParts, idempotency: Idempotency): FastifyPluginAsyncZod {
+  const reveal = ({ endpoint, secret }: Revealed) => ({ ...webhookOf(endpoint, parts.clock.now()), secret });
   return async (app) => {
     app.post(ROOT, { schema: CREATE, config: writing }, async (request, reply) =>
       idempotency.writeOnce(request, reply, {
@@ -110,7 +112,7 @@ function revealRoutes(
         status: 201,
         isSecret: true,
         perform: async (storage) =>
-          reveal(await webhooks.create(storage, principalOf(request), webhookInputOf(request.body))),
+          reveal(await serviceOn(parts, storage).create(principalOf(request), webhookInputOf(request.body))),
       }),
     );
     app.post(`${ONE}/rotate-secret`, { schema: ROTATE, config: writing }, async (request, reply) => {
@@ -121,17 +123,14 @@ function revealRoutes(
         operation: "webhooks.rotate-secret",
         target: id,
         isSecret: true,
-        perform: async (storage) => reveal(await webhooks.rotateSecret(storage, teamId, id, overlap_seconds)),
+        perform: async (storage) =>
+          reveal(await serviceOn(parts, storage).rotateSecret(teamId, id, overlap_seconds)),
       });
     });
   };
 }
 
-function changeRoutes(
-  { clock }: ApiParts,
-  webhooks: WebhookService,
-  idempotency: Idempotency,
-): FastifyPluginAsyncZod {
+function changeRoutes(parts: ApiParts, idempotency: Idempotency): FastifyPluginAsyncZod {
   return async (app) => {
     app.patch(ONE, { schema: UPDATE, config: writing }, async (request, reply) => {
       const id = requireId(request.params.webhookId, "webhook");
@@ -141,7 +140,7 @@ function changeRoutes(
         operation: "webhooks.update",
         target: id,
         perform: async (storage) =>
-          webhookOf(await webhooks.change(storage, teamId, id, changes), clock.now()),
+          webhookOf(await serviceOn(parts, storage).change(teamId, id, changes), parts.clock.now()),
       });
     });
     app.delete(ONE, { schema: DELETE, config: writing }, async (request, reply) => {
@@ -151,7 +150,7 @@ function changeRoutes(
         operation: "webhooks.delete",
         target: id,
         perform: async (storage) => {
-          await webhooks.remove(storage, teamId, id);
+          await serviceOn(parts, storage).remove(teamId, id);
           return SUCCESS;
         },
       });

@@ -5,7 +5,7 @@ import type { WebhookEndpoint } from "./webhook-endpoint.ts";
 
 /** An endpoint of the team; to all others it is as if it did not exist. */
 export async function getEndpoint(
-  { webhooks }: Storage,
+  { webhooks }: Pick<Storage, "webhooks">,
   teamId: TeamId,
   id: string,
 ): Promise<WebhookEndpoint> {
@@ -13,7 +13,11 @@ export async function getEndpoint(
 }
 
 /** The same, and nobody else changes it until the transaction ends. */
-export async function holdEndpoint(storage: Storage, teamId: TeamId, id: string): Promise<WebhookEndpoint> {
+export async function holdEndpoint(
+  storage: Pick<Storage, "webhooks">,
+  teamId: TeamId,
+  id: string,
+): Promise<WebhookEndpoint> {
   await getEndpoint(storage, teamId, id);
   return (await storage.webhooks.outbox.hold(id)) ?? missing("webhook");
 }

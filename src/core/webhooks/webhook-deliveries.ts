@@ -8,53 +8,54 @@ import type { WebhookDelivery } from "./webhook-delivery.ts";
 import type { WebhookEndpoint } from "./webhook-endpoint.ts";
 import { testMessage } from "./webhook-message.ts";
 
+export interface WebhookDeliveriesParts {
+  /** Of one transaction where something is sent: the endpoint is held until its end. */
+  readonly storage: Pick<Storage, "webhooks">;
+  readonly clock: Clock;
+}
+
 export const REPLAYED_AT_ONCE = 5_000;
 
 /** What a team sees of what its endpoints were sent, and sends once more. */
 export class WebhookDeliveries {
-  readonly #clock: Clock;
+  readonly #parts: WebhookDeliveriesParts;
 
-  constructor(clock: Clock) {
-    this.#clock = clock;
+  constructor(parts: WebhookDeliveriesParts) {
+    this.#parts = parts;
   }
 
-  async list(
-    storage: Storage,
-    teamId: TeamId,
-    query: WebhookDeliveryQuery,
-  ): Promise<readonly WebhookDelivery[]> {
+  async list(teamId: TeamId, query: WebhookDeliveryQuery): Promise<readonly WebhookDelivery[]> {
+    const { storage } = this.#parts;
     await getEndpoint(storage, teamId, query.endpointId);
     return storage.webhooks.history.list(query);
   }
 
-  async get(storage: Storage, teamId: TeamId, endpointId: string, id: string): Promise<TriedWebhook> {
+  async get(teamId: TeamId, endpointId: string, id: string): Promise<TriedWebhook> {
+    const { storage } = this.#parts;
     await getEndpoint(storage, teamId, endpointId);
     return (await storage.webhooks.history.find(endpointId, id)) ?? missing("delivery");
   }
 
   /** Sends a message that tells nothing, so that the receiver can be tried. */
-  async test(storage: Storage, teamId: TeamId, endpointId: string): Promise<WebhookDelivery> {
+  async test(teamId: TeamId, endpointId: string): Promise<WebhookDelivery> {
+    const { clock, storage } = this.#parts;
     const endpoint = await holdEndpoint(storage, teamId, endpointId);
     requireEnabled(endpoint);
-    const now = this.#clock.now();
+    const now = clock.now();
     const delivery = { id: newId(now), endpointId, ...testMessage(endpoint, now) };
     await storage.webhooks.outbox.add([delivery]);
-    return this.get(storage, teamId, endpointId, delivery.id);
+    return this.get(teamId, endpointId, delivery.id);
   }
 
   /** Sends a delivery again, whatever became of it. */
-  async replay(storage: Storage, teamId: TeamId, endpointId: string, id: string): Promise<WebhookDelivery> {
-    if ((await this.replayMany(storage, teamId, endpointId, { id })) === 0) missing("delivery");
-    return this.get(storage, teamId, endpointId, id);
+  async replay(teamId: TeamId, endpointId: string, id: string): Promise<WebhookDelivery> {
+    if ((await this.replayMany(teamId, endpointId, { id })) === 0) missing("delivery");
+    return this.get(teamId, endpointId, id);
   }
 
   /** How many are sent again. Of very many a part, the oldest: ask again for the rest. */
-  async replayMany(
-    storage: Storage,
-    teamId: TeamId,
-    endpointId: string,
-    which: ReplayedDeliveries,
-  ): Promise<number> {
+  async replayMany(teamId: TeamId, endpointId: string, which: ReplayedDeliveries): Promise<number> {
+    const { storage } = this.#parts;
     requireEnabled(await holdEndpoint(storage, teamId, endpointId));
     return storage.webhooks.history.replay(endpointId, which, REPLAYED_AT_ONCE);
   }

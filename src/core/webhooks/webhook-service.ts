@@ -9,6 +9,8 @@ import { holdEndpoint } from "./find-endpoint.ts";
 import { newWebhookSecret, secretOwner, type WebhookEndpoint } from "./webhook-endpoint.ts";
 
 export interface WebhookServiceParts {
+  /** Of one transaction: an endpoint is held until its end. */
+  readonly storage: Pick<Storage, "teams" | "webhooks">;
   readonly client: Pick<WebhookClient, "problemOf">;
   readonly box: SecretBox;
   readonly clock: Clock;
@@ -30,7 +32,7 @@ export interface RevealedWebhook {
 /** Each message is made and sent once for each endpoint, so there cannot be any number of them. */
 const ENDPOINTS_MAX = 50;
 
-/** What a team does with its endpoints. Writes go through the storage of the caller's transaction. */
+/** What a team does with its endpoints. */
 export class WebhookService {
   readonly #parts: WebhookServiceParts;
 
@@ -39,15 +41,16 @@ export class WebhookService {
   }
 
   async create(
-    { teams, webhooks }: Storage,
     owner: { readonly id: PrincipalId; readonly teamId: TeamId },
     input: WebhookInput,
   ): Promise<RevealedWebhook> {
+    const { clock, storage } = this.#parts;
+    const { teams, webhooks } = storage;
     this.#requireUrl(input.url);
     // Counted under a lock, or many at once would each find room for one more.
     await teams.lock(owner.teamId);
     if ((await webhooks.endpoints.list(owner.teamId)).length >= ENDPOINTS_MAX) throw tooMany();
-    const now = this.#parts.clock.now();
+    const now = clock.now();
     const id = newId(now);
     const { sealed, secret } = this.#newSecret(id);
     const times = { createdAt: now, updatedAt: now };
@@ -64,12 +67,8 @@ export class WebhookService {
   }
 
   /** Whoever switches an endpoint on again, or gives it another address, gives it a new chance too. */
-  async change(
-    storage: Storage,
-    teamId: TeamId,
-    id: string,
-    changes: Partial<WebhookInput>,
-  ): Promise<WebhookEndpoint> {
+  async change(teamId: TeamId, id: string, changes: Partial<WebhookInput>): Promise<WebhookEndpoint> {
+    const { clock, storage } = this.#parts;
     if (changes.url !== undefined) this.#requireUrl(changes.url);
     const { disabledReason, failingSince, ...kept } = await holdEndpoint(storage, teamId, id);
     const isNewChance = changes.enabled !== undefined || changes.url !== undefined;
@@ -78,27 +77,24 @@ export class WebhookService {
       ...kept,
       ...(isNewChance ? {} : health),
       ...changes,
-      updatedAt: this.#parts.clock.now(),
+      updatedAt: clock.now(),
     };
     await storage.webhooks.endpoints.replace(changed);
     if (changes.enabled === false) await storage.webhooks.outbox.giveUp(id, "The endpoint was switched off.");
     return changed;
   }
 
-  async remove(storage: Storage, teamId: TeamId, id: string): Promise<void> {
+  async remove(teamId: TeamId, id: string): Promise<void> {
+    const { storage } = this.#parts;
     await holdEndpoint(storage, teamId, id);
     await storage.webhooks.history.forget(id);
   }
 
   /** The secret so far goes on being valid beside the new one for so long; the one before it ends now. */
-  async rotateSecret(
-    storage: Storage,
-    teamId: TeamId,
-    id: string,
-    overlapSeconds: number,
-  ): Promise<RevealedWebhook> {
+  async rotateSecret(teamId: TeamId, id: string, overlapSeconds: number): Promise<RevealedWebhook> {
+    const { clock, storage } = this.#parts;
     const held = await holdEndpoint(storage, teamId, id);
-    const now = this.#parts.clock.now();
+    const now = clock.now();
     const { sealed, secret } = this.#newSecret(id);
     const expiresAt = new Date(now.getTime() + overlapSeconds * 1_000);
     const kept = held.secrets.slice(0, overlapSeconds === 0 ? 0 : 1);
