@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { JOB_KINDS } from "../../../src/core/ports/queue.ts";
 import { HeldJob, type HeldJobParts } from "../../../src/queue/held-job.ts";
+import { SILENT_LOG } from "../../support/logs.ts";
 import { waitFor } from "../../support/wait-for.ts";
 
 it.each(JOB_KINDS)(
@@ -22,7 +23,7 @@ it.each(JOB_KINDS)(
       return done;
     };
     const stopping = new AbortController().signal;
-    const parts = { boss, kind, handler, stopping, heartbeatMs: 1, log: () => undefined };
+    const parts = { boss, kind, handler, stopping, heartbeatMs: 1, log: SILENT_LOG };
     const job = new HeldJob(parts, { id: "1", retryCount: 0, data: { key: "a" }, expireInSeconds: 60 });
 
     const performed = job.perform();
