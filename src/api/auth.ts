@@ -4,6 +4,7 @@ import { hasScope, type KeyHolder, type Scope, viewerWith } from "../core/people
 import type { Principal, Viewer } from "../core/people/principal.ts";
 import { guestOf } from "../core/people/share-link.ts";
 import type { Unsubscribe } from "../core/ports/news.ts";
+import { callerNetwork } from "./caller-network.ts";
 import type { Guests } from "./guests.ts";
 import type { KnownKeys } from "./known-keys.ts";
 import type { RateLimit } from "./rate-limit.ts";
@@ -120,7 +121,7 @@ function withKey(holder: KeyHolder | undefined): Found | undefined {
 /** Counted apart at each address: one guest of a link must not use up what the others may ask. */
 async function findGuest({ guests }: AuthParts, request: FastifyRequest): Promise<Found | undefined> {
   const link = await guests.findByCookie(request.headers.cookie);
-  return link && { id: `${link.id} ${request.ip}`, viewer: guestOf(link) };
+  return link && { id: `${link.id} ${callerNetwork(request.ip)}`, viewer: guestOf(link) };
 }
 
 function watched(parts: AuthParts, request: FastifyRequest, caller: Found): Watched {

@@ -2,19 +2,11 @@ import type { DueSchedule, DueSchedules } from "../core/ports/schedules.ts";
 import { scheduleOf } from "./schedule-rows.ts";
 import type { StoreParts } from "./store-parts.ts";
 
-const NOW = "SELECT clock_timestamp() AS now";
-
 export class PrismaDueSchedules implements DueSchedules {
   readonly #parts: StoreParts;
 
   constructor(parts: StoreParts) {
     this.#parts = parts;
-  }
-
-  async now(): Promise<Date> {
-    const [clock] = await this.#parts.database.rows<{ now: Date }>({ text: NOW, values: [] });
-    if (clock === undefined) throw new Error("The database told no time.");
-    return clock.now;
   }
 
   async lock(id: string): Promise<DueSchedule | undefined> {

@@ -52,8 +52,15 @@ export function createPrismaStorage(parts: StoreParts): Storage {
     reports: new PrismaRunReports(parts.database),
     ...createSettings(parts),
     inboxLog: new PrismaInboxLog(parts.database),
+    now: () => now(parts.database),
     atomically: (work) => atomically(parts, work),
   };
+}
+
+async function now(database: Statements): Promise<Date> {
+  const [clock] = await database.rows<{ now: Date }>({ text: "SELECT clock_timestamp() AS now", values: [] });
+  if (clock === undefined) throw new Error("The database told no time.");
+  return clock.now;
 }
 
 /** News of what is not committed yet would send others looking too early, so it is held until then. */

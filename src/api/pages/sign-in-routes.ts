@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../../core/errors.ts";
 import { type ApiParts, limitsOf } from "../api-parts.ts";
 import type { AuthParts } from "../auth.ts";
+import { callerNetwork } from "../caller-network.ts";
 import { readJsonBodies } from "../json-body.ts";
 import { fill, readPage } from "./page-files.ts";
 import { returnPath } from "./return-path.ts";
@@ -42,11 +43,12 @@ async function verify(
   request: FastifyRequest,
 ): Promise<string | undefined> {
   requireSameSite(request);
-  limiter.requireFree(request.ip);
+  const network = callerNetwork(request.ip);
+  limiter.requireFree(network);
   const { key: given } = Object(request.body);
   const key = typeof given === "string" ? given.trim() : "";
   if ((await keys.findByKey(key)) !== undefined) return hashKey(key);
-  limiter.failed(request.ip);
+  limiter.failed(network);
   return undefined;
 }
 

@@ -2,7 +2,6 @@ import type { Schedule } from "../schedules/schedule.ts";
 
 /** Schedules as their firing sees them, by the database's clock: those of the processes may differ. */
 export interface DueSchedules {
-  now(): Promise<Date>;
   /** The schedule, locked until the transaction ends: within one, nobody else changes or fires it meanwhile. */
   lock(id: string): Promise<DueSchedule | undefined>;
   /** Stores the job that fires it at `at`. */

@@ -61,6 +61,8 @@ export interface Storage {
   readonly inboxLog: InboxLog;
   readonly policies: RecordStore<Policy>;
   readonly routingRules: RecordStore<RoutingRule>;
+  /** The database's time, which counts where clocks of processes may differ. */
+  now(): Promise<Date>;
   /**
    * All that `work` stores through the storage it is given, or nothing. It may be called again. What it throws is
    * thrown. Within it, nothing must be stored through any other storage.

@@ -10,7 +10,7 @@ import type { Storage } from "../ports/storage.ts";
 import { type Schedule, timed } from "./schedule.ts";
 
 export interface ScheduleParts {
-  readonly storage: Pick<Storage, "schedules" | "dueSchedules" | "environments">;
+  readonly storage: Pick<Storage, "schedules" | "dueSchedules" | "environments" | "now">;
   readonly clock: Clock;
   readonly nextDue: NextDue;
 }
@@ -40,7 +40,7 @@ export class ScheduleService {
   async create(viewer: Viewer, wanted: NewSchedule): Promise<Schedule> {
     const { clock, nextDue, storage } = this.#parts;
     const now = clock.now();
-    const due = { now: await storage.dueSchedules.now(), nextDue };
+    const due = { now: await storage.now(), nextDue };
     this.#requireDue(wanted.cron, due.now);
     const whose = { teamId: viewer.teamId, creatorId: viewer.id, lastEditorId: viewer.id };
     const made = { id: newId(now), ...whose, ...wanted, createdAt: now, updatedAt: now };
@@ -52,7 +52,7 @@ export class ScheduleService {
   }
 
   async replace(viewer: Viewer, id: string, edit: ScheduleEdit): Promise<Schedule> {
-    this.#requireDue(edit.cron, await this.#parts.storage.dueSchedules.now());
+    this.#requireDue(edit.cron, await this.#parts.storage.now());
     return this.#edit(viewer, id, edit);
   }
 

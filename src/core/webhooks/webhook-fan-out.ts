@@ -14,8 +14,8 @@ export interface WebhookFanOutParts extends MessageTools {
 
 /** One transaction makes deliveries of so many events for all endpoints of their teams, which may be many. */
 const PART_EVENTS = 100;
-/** The clocks of processes and database may differ by so much. */
-const CLOCKS_APART_MS = 60_000;
+/** An event is of the time at which its transaction began. */
+const TRANSACTION_MS = 10_000;
 
 /**
  * Follows the log of all runs and makes deliveries of it: each move once for each endpoint that wants it, whoever
@@ -71,5 +71,5 @@ export class WebhookFanOut {
 
 function isWanted({ createdAt, enabled, events }: WebhookEndpoint, { at, body }: ToldEvent): boolean {
   // When no worker ran for a while, the log holds what happened before the endpoint was there.
-  return enabled && events.includes(typeOf(body)) && at.getTime() > createdAt.getTime() - CLOCKS_APART_MS;
+  return enabled && events.includes(typeOf(body)) && at.getTime() > createdAt.getTime() - TRANSACTION_MS;
 }

@@ -10,7 +10,7 @@ import { newWebhookSecret, secretOwner, type WebhookEndpoint } from "./webhook-e
 
 export interface WebhookServiceParts {
   /** Of one transaction: an endpoint is held until its end. */
-  readonly storage: Pick<Storage, "teams" | "webhooks">;
+  readonly storage: Pick<Storage, "teams" | "webhooks" | "now">;
   readonly client: Pick<WebhookClient, "problemOf">;
   readonly box: SecretBox;
   readonly clock: Clock;
@@ -44,13 +44,14 @@ export class WebhookService {
     owner: { readonly id: PrincipalId; readonly teamId: TeamId },
     input: WebhookInput,
   ): Promise<RevealedWebhook> {
-    const { clock, storage } = this.#parts;
+    const { storage } = this.#parts;
     const { teams, webhooks } = storage;
     this.#requireUrl(input.url);
     // Counted under a lock, or many at once would each find room for one more.
     await teams.lock(owner.teamId);
     if ((await webhooks.endpoints.list(owner.teamId)).length >= ENDPOINTS_MAX) throw tooMany();
-    const now = clock.now();
+    // By the clock that events are told by: an endpoint hears what happens from now on.
+    const now = await storage.now();
     const id = newId(now);
     const { sealed, secret } = this.#newSecret(id);
     const times = { createdAt: now, updatedAt: now };

@@ -72,6 +72,7 @@ function storageOn(database: MemoryStatements): Storage {
       remember: (answer) => database.transaction((tx) => rememberAnswer(tx, answer)),
       prune: async () => 0,
     },
+    now: () => database.read((_tables, now) => new Date(now)),
     atomically: (work) => database.transaction((tx) => work(storageOn(statementsOf(tx)))),
   };
 }

@@ -20,7 +20,6 @@ export function createMemorySettings(database: MemoryStatements): Settings {
     routingRules: new MemoryRecordStore<RoutingRule>(database, "routing rule", nameOf, [TOPICS.routingRules]),
     schedules: new MemoryRecordStore<Schedule>(database, SCHEDULE),
     dueSchedules: {
-      now: () => database.read((_tables, now) => new Date(now)),
       // Transactions wait for one another, so a lock is nothing more than a look.
       lock: (id) =>
         database.transaction(({ tables, now }) => {

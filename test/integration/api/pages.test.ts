@@ -98,6 +98,20 @@ describe("signing in", () => {
     expect(Number(barred.headers.get("retry-after"))).toBeGreaterThan(50);
     expect(later.status).toBe(303);
   });
+
+  test("that fails is counted for a whole IPv6 network: whoever has one address has all of it", async () => {
+    const signInFrom = async (remoteAddress: string) => {
+      const payload = { key: "errand_wrong" };
+      return (await bench.server.inject({ method: "POST", url: "/signin", payload, remoteAddress }))
+        .statusCode;
+    };
+    const guesses = [1, 2, 3, 4, 5].map((host) => `2001:db8:0:1::${host}`);
+
+    const statuses: number[] = [];
+    for (const address of guesses) statuses.push(await signInFrom(address));
+
+    expect([statuses.includes(429), await signInFrom("2001:db8:0:2::1")]).toEqual([true, 401]);
+  });
 });
 
 describe("the cookie", () => {

@@ -45,6 +45,14 @@ async function giveUpNext(id: string): Promise<void> {
 }
 
 describe("a webhook", () => {
+  test("hears what happens from now on by the database's clock, though the process's is ahead", async () => {
+    bench.clock.aheadMs += 600_000;
+    const { body } = await create();
+    bench.clock.aheadMs -= 600_000;
+
+    expect(Math.abs(Date.parse(body.created_at) - Date.now())).toBeLessThan(60_000);
+  });
+
   test("is made with its secret, which is shown this once", async () => {
     const created = await create({
       description: "Board",
