@@ -4,7 +4,7 @@ import type { Viewer } from "../../core/people/principal.ts";
 import type { NewRun } from "../../core/runs/new-run.ts";
 import type { RunConfig } from "../../core/runs/run.ts";
 import type { FollowUpResult } from "../../core/runs/run-service.ts";
-import type { RunSource } from "../../core/runs/sources.ts";
+import { CLAIMED_SOURCES, type RunSource } from "../../core/runs/sources.ts";
 import { Capacity } from "../../core/workers/capacity.ts";
 import { type ApiLimits, type ApiParts, limitsOf } from "../api-parts.ts";
 import { viewerOf } from "../auth.ts";
@@ -23,7 +23,6 @@ const ADDRESSES = [
 ] as const;
 
 /** Sources that our own clients may claim; everything else comes from the API as such. */
-const CLAIMED_SOURCES: ReadonlySet<RunSource> = new Set(["CLI", "GITHUB_ACTION", "LOCAL"] as const);
 
 /** What a conversation is gone on with when nothing is said. */
 const GO_ON = "Continue.";

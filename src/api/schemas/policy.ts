@@ -50,7 +50,12 @@ const PolicyAction = z
 const PolicyMatch = z
   .strictObject({
     actions: oneOf(PolicyAction).optional().describe("What is done."),
-    sources: oneOf(RunSourceType).optional().describe("Where the request came from."),
+    sources: oneOf(RunSourceType)
+      .optional()
+      .describe(
+        "Where the request came from. `CLI`, `GITHUB_ACTION` and `LOCAL` are what callers of the API say of themselves: a " +
+          "policy that denies, or asks for approval, means them too where it names `API`.",
+      ),
     ...placeConditions,
     principals: oneOf(z.uuid()).optional().describe("Who does it: uids of principals."),
     principal_types: oneOf(z.enum(PRINCIPAL_TYPES)).optional().describe("People, programs, or both."),

@@ -2,6 +2,7 @@ import { AppError } from "../errors.ts";
 import type { PrincipalId } from "../ids.ts";
 import type { PrincipalType } from "../people/principal.ts";
 import { isAmong, isLikeOne } from "../rules/conditions.ts";
+import { CLAIMED_SOURCES } from "../runs/sources.ts";
 import type { Whence } from "../runs/whence.ts";
 import type { Policy, PolicyAction, PolicyEffect, PolicyMatch } from "./policy.ts";
 
@@ -32,11 +33,12 @@ export interface Considered {
 
 export type Condition = keyof PolicyMatch;
 
-type Check = (match: PolicyMatch, deed: Deed) => boolean;
+type Check = (match: PolicyMatch, deed: Deed, effect: PolicyEffect) => boolean;
 
 const CHECKS: Readonly<Record<Condition, Check>> = {
   actions: ({ actions }, { action }) => isAmong(actions, action),
-  sources: ({ sources }, { source }) => isAmong(sources, source),
+  sources: ({ sources }, { source }, effect) =>
+    isAmong(sources, source) || isClaimOf(sources, source, effect),
   integrations: ({ integrations }, { integration }) => isAmong(integrations, integration),
   installations: ({ installations }, { installation }) => isAmong(installations, installation),
   places: ({ places }, { place }) => isLikeOne(places, place),
@@ -69,7 +71,12 @@ export function requireAllowed({ effect, reason }: Verdict): void {
 
 function mismatchOf({ effect, match }: Policy, deed: Deed): Condition | undefined {
   if (!concerns(effect, match, deed.action)) return "actions";
-  return CONDITIONS.find((condition) => !CHECKS[condition](match, deed));
+  return CONDITIONS.find((condition) => !CHECKS[condition](match, deed, effect));
+}
+
+/** What is forbidden to callers of the API is not permitted to those who say that they are something else. */
+function isClaimOf(sources: PolicyMatch["sources"], source: Deed["source"], effect: PolicyEffect): boolean {
+  return effect !== "allow" && source !== undefined && CLAIMED_SOURCES.has(source) && isAmong(sources, "API");
 }
 
 /** Only new runs wait for approval, and to approve is granted by name alone: not by a rule that allows all. */

@@ -14,3 +14,6 @@ export const RUN_SOURCES = [
   "GITLAB_WEBHOOK",
 ] as const;
 export type RunSource = (typeof RUN_SOURCES)[number];
+
+/** What callers of the API say that they are. Nobody can prove or disprove it. */
+export const CLAIMED_SOURCES: ReadonlySet<RunSource> = new Set(["CLI", "GITHUB_ACTION", "LOCAL"] as const);

@@ -37,6 +37,18 @@ describe("policies", () => {
     expect(verdict.considered).toEqual([{ policy: other, mismatch: "sources" }, { policy: allows }]);
   });
 
+  test.each(["CLI", "GITHUB_ACTION", "LOCAL"] as const)(
+    "about the API hold for who says to be %s, unless they allow",
+    (source) => {
+      const effects = (["deny", "require_approval", "allow"] as const).map((effect) => {
+        const { policy } = judge([aPolicy({ effect, match: { sources: ["API"] } })], { ...DEED, source });
+        return policy?.effect;
+      });
+
+      expect(effects).toEqual(["deny", "require_approval", undefined]);
+    },
+  );
+
   test.each<[keyof PolicyMatch, PolicyMatch, PolicyMatch]>([
     ["actions", { actions: ["create", "cancel"] }, { actions: ["cancel"] }],
     ["sources", { sources: ["SLACK"] }, { sources: ["API"] }],
