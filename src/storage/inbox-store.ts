@@ -3,6 +3,7 @@ import { TOPICS } from "../core/ports/news.ts";
 import type { InboxStore, Saying } from "../core/ports/storage.ts";
 import type { InboxEvent } from "../core/ports/thread-adapter.ts";
 import { addNotices, makeThread, settleEvent } from "./change-rows.ts";
+import type { Tx } from "./database.ts";
 import { IDLE_SECONDS } from "./lease-store.ts";
 import type { StoreParts } from "./store-parts.ts";
 
@@ -35,7 +36,7 @@ export class PrismaInboxStore implements InboxStore {
   async settle(settlement: Settlement, says?: Saying): Promise<void> {
     await this.#parts.database.transaction(async (tx) => {
       await settleEvent(tx, settlement);
-      if (says === undefined) return;
+      if (says === undefined || !(await isNews(tx, settlement, says))) return;
       const { thread, notices } = says;
       await makeThread(tx, thread);
       await addNotices(
@@ -63,4 +64,10 @@ export class PrismaInboxStore implements InboxStore {
     );
     return rows.map(({ lane }) => lane);
   }
+}
+
+async function isNews(tx: Tx, { inboxId }: Settlement, { once }: Saying): Promise<boolean> {
+  if (once === undefined) return true;
+  const data = [{ meaning: once, inboxId }];
+  return (await tx.inboundMeaning.createMany({ data, skipDuplicates: true })).count === 1;
 }

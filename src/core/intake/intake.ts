@@ -132,16 +132,25 @@ export class Intake {
       await this.#parts.storage.inbox.settle({ ...settles, disposition: "refused", reason });
       return "refused";
     }
-    return this.#sayNo(settles, message, reason);
+    return this.#sayNo(settles, message, reason, this.#onceADay(message, reason));
   }
 
-  async #sayNo(settles: Arrival["settles"], message: InboundMessage, reason: string): Promise<string> {
+  /** A stranger could have us say it without end, and use up what the platform lets us post. */
+  #onceADay({ adapter, author, installation, key }: InboundMessage, reason: string): string {
+    const day = this.#parts.clock.now().toISOString().slice(0, "2026-01-01".length);
+    return ["refused", day, adapter, installation, key, author.subject, reason].join(" ");
+  }
+
+  async #sayNo(
+    settles: Arrival["settles"],
+    message: InboundMessage,
+    reason: string,
+    once?: string,
+  ): Promise<string> {
     const thread = await this.#threadOf(message);
     const notices = [{ kind: "message", purpose: "reply", text: reason }] as const;
-    await this.#parts.storage.inbox.settle(
-      { ...settles, disposition: "refused", reason },
-      { thread, notices },
-    );
+    const says = { thread, notices, ...(once === undefined ? {} : { once }) };
+    await this.#parts.storage.inbox.settle({ ...settles, disposition: "refused", reason }, says);
     return "refused";
   }
 

@@ -161,6 +161,8 @@ export interface InboxStore {
 export interface Saying {
   readonly thread: ThreadAddress & { readonly id: string };
   readonly notices: readonly Notice[];
+  /** Said unless something was said under this name before. */
+  readonly once?: string;
 }
 
 /** What threads are still to be told. Notices come in with the change that they tell of, and leave in their order. */

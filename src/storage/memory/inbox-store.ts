@@ -38,7 +38,9 @@ export class MemoryInboxStore implements InboxStore {
     return this.#database.transaction((tx) => {
       settleEvent(tx, settlement);
       if (says === undefined) return;
-      const { thread, notices } = says;
+      const { thread, notices, once } = says;
+      if (once !== undefined && tx.tables.meanings.has(once)) return;
+      if (once !== undefined) tx.tables.meanings.add(once);
       makeThread(tx, thread);
       addNotices(
         tx,

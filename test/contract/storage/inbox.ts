@@ -87,6 +87,21 @@ export function describeInbox(bench: () => StorageBench): void {
       expect(await storage.outbox.take(thread.id)).toMatchObject({ notice: notices[0], adapter: "memory" });
     });
 
+    it("says once what is to be said once, and gives each event its end", async () => {
+      const { inbox, outbox } = bench().storage;
+      const [thread, once] = [aThread(), randomUUID()];
+      const events = [anInboxEvent(), anInboxEvent(), anInboxEvent()];
+      for (const event of events) await inbox.put(event);
+
+      const says = { thread, notices: [aReply("no")], once };
+      await Promise.all(events.map(({ id }) => inbox.settle({ inboxId: id, disposition: "refused" }, says)));
+
+      const said = await outbox.take(thread.id);
+      await outbox.sent(said?.id ?? "", "receipt");
+      expect([said?.notice, await outbox.take(thread.id)]).toEqual([aReply("no"), undefined]);
+      for (const { lane } of events) expect(await inbox.next(lane)).toBeUndefined();
+    });
+
     it("gives one of two events of a meaning its end, also when both come at once", async () => {
       const { inbox, outbox } = bench().storage;
       const meaning = randomUUID();

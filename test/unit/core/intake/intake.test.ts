@@ -143,6 +143,20 @@ describe("a message that names the bot", () => {
     expect(bench.repliesShown()).toEqual(["You are not of the team."]);
     expect(bench.agents.starts).toEqual([]);
   });
+
+  test("from somebody who may not, again and again, is answered once a day and thread, and to each", async () => {
+    const bob = { subject: "memory:Bob" };
+    for (const subject of ["memory:Ada", bob.subject]) bench.adapter.refused.set(subject, "You may not.");
+    for (let time = 0; time < 3; time += 1) await bench.receive({ text: "Fix it" });
+    expect(bench.repliesShown()).toHaveLength(1);
+
+    await bench.receive({ text: "Fix it", author: bob });
+    await bench.clock.advance(24 * 3_600_000);
+    await bench.receive({ text: "Fix it" });
+
+    expect(bench.repliesShown()).toEqual(["You may not.", "You may not.", "You may not."]);
+    expect(new Set(bench.settled())).toEqual(new Set(["refused"]));
+  });
 });
 
 describe("a message that does not name the bot", () => {
