@@ -97,6 +97,7 @@ function artifactType(type: string): Prisma.Sql {
  */
 function metadata(given: Readonly<Record<string, string>>, { frequentPairs }: Outlook): Prisma.Sql {
   const pairs = pairsOf(given);
+  if (pairs.length === 0) return sql`true`;
   const frequent = pairs.filter((pair) => frequentPairs.has(pair));
   const others = pairs.filter((pair) => !frequentPairs.has(pair));
   const walked = frequent.map((pair) => sql`${pair} = ANY (metadata_pairs)`);

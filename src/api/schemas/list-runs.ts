@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { invalidMember } from "../../core/errors.ts";
 import { type PrincipalId, parseRunId } from "../../core/ids.ts";
 import { RUN_SORTS, type RunFilters, wordsOf } from "../../core/runs/run-query.ts";
 import { RunSourceType } from "./run-item.ts";
@@ -63,12 +64,16 @@ export const ListRunsQuery = z.object({
 });
 export type ListRunsQuery = z.output<typeof ListRunsQuery>;
 
+/** The schema library steps over a member of this name, so that the filter would be left out. */
+const STEPPED_OVER = "__proto__";
+
 /** `metadata[key]=value` as one member of pairs, the way the schema reads it. */
 export function nestMetadata(query: object): unknown {
   const members: [string, unknown][] = [];
   const pairs: [string, unknown][] = [];
   for (const [name, value] of Object.entries(query)) {
     const key = /^metadata\[(.*)\]$/s.exec(name)?.[1];
+    if (key === STEPPED_OVER) throw invalidMember(`metadata.${key}`, `name must not be ${key}`);
     if (key === undefined) members.push([name, value]);
     else pairs.push([key, value]);
   }

@@ -25,6 +25,7 @@ const FILTERS: readonly (readonly [string, RunFilters, Partial<RunOrigin>, Parti
     { metadata: { a: "1" } },
   ],
   ["metadata with =", { metadata: { a: "b=c" } }, { metadata: { a: "b=c" } }, { metadata: { a: "b" } }],
+  ["no metadata at all", { metadata: {} }, {}, { teamId: randomUUID() as TeamId }],
   ["text in the title", { text: "PARSer" }, { title: "the parser" }, { title: "x", prompt: "y" }],
   [
     "text in the prompt",

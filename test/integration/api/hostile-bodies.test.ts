@@ -74,6 +74,7 @@ describe("a body that is a trap", () => {
       {},
       400,
     ],
+    ["a prototype among the metadata", '{"prompt":"x","metadata":{"__proto__":"x"}}', {}, 400],
     ["a prototype", '{"prompt":"x","__proto__":{"isAdmin":true}}', {}, 400],
     ["a constructor's prototype", '{"prompt":"x","constructor":{"prototype":{"isAdmin":true}}}', {}, 400],
     ["half a character", '{"prompt":"\\ud800"}', {}, 400],

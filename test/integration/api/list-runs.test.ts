@@ -92,6 +92,9 @@ describe("a filter", () => {
     "metadata=x",
     // Pairs are kept as `a=b=c`: this would find those that have `b=c` as `a`.
     "metadata[a%3Db]=c",
+    // A filter that is left out would find everybody's.
+    "metadata[__proto__]=x",
+    "metadata[a]=b&metadata%5B__proto__%5D=x",
     `q=${Array.from({ length: 33 }, (_, n) => `w${n}`).join("+")}`,
     [1, 2, 3, 4, 5, 6].map((n) => `metadata[k${n}]=v`).join("&"),
   ])("%s is invalid", async (query) => {
