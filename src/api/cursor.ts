@@ -23,8 +23,9 @@ export class Cursors {
   }
 
   decode(cursor: string, walk: Walk): RunPosition {
-    const [position = "", signature = ""] = cursor.split(".");
-    if (!this.#signer.verify(signed(position, walk), signature)) throw invalidCursor();
+    const [position = "", signature = "", ...others] = cursor.split(".");
+    const isOurs = this.#signer.verify(signed(position, walk), signature);
+    if (!isOurs || others.length > 0) throw invalidCursor();
     const [value, id, until] = JSON.parse(Buffer.from(position, "base64url").toString()) as Position;
     return { value, id, ...(typeof until === "string" ? { until } : {}) };
   }

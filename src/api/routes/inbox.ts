@@ -57,8 +57,8 @@ function cursorAt(seq: bigint, walk: Walk, signer: Signer): string {
 }
 
 function placeIn(cursor: string, walk: Walk, signer: Signer): bigint {
-  const [seq = "", signature = ""] = cursor.split(".");
-  if (!signer.verify(signed(seq, walk), signature)) throw invalidCursor();
+  const [seq = "", signature = "", ...others] = cursor.split(".");
+  if (!signer.verify(signed(seq, walk), signature) || others.length > 0) throw invalidCursor();
   return BigInt(seq);
 }
 

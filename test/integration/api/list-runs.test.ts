@@ -146,6 +146,8 @@ describe("a walk by cursor", () => {
       `${query}&q=x&cursor=${cursor}`,
       `${query}&cursor=x${cursor}`,
       `${query}&cursor=${cursor}x`,
+      `${query}&cursor=${cursor}.junk`,
+      `${query}&cursor=${cursor}.`,
       `${query}&cursor=abc`,
       `${query}&cursor=.`,
       `creator=nobody&cursor=abc`,
