@@ -6,13 +6,20 @@ import { hasAtMost } from "./schemas/text.ts";
 type Issue = { readonly path: string; readonly message: string };
 type Validation = { readonly value: unknown } | { readonly error: AppError };
 
+interface Checked {
+  readonly schema: z.ZodType;
+  /** Which part of a request it is, as Fastify calls it. */
+  readonly httpPart?: string;
+}
+
 /** Turns a route's zod schema into the check Fastify calls; bad input is an `invalid_request` that names the fields. */
-export function compileValidator({ schema }: { readonly schema: z.ZodType }): (input: unknown) => Validation {
+export function compileValidator({ schema, httpPart }: Checked): (input: unknown) => Validation {
   return (input) => {
     const bad = badTextIn(input, "", 0);
     if (bad !== undefined) return { error: invalid([bad]) };
-    // What is not there at all comes here as null.
-    const result = schema.safeParse(withoutEmpty(schema, input ?? undefined));
+    // An empty part of an address is an id that nobody has. What is not there at all comes here as null.
+    const given = httpPart === "params" ? input : withoutEmpty(schema, input ?? undefined);
+    const result = schema.safeParse(given);
     return result.success ? { value: result.data } : { error: invalid(result.error.issues.map(issueOf)) };
   };
 }

@@ -143,6 +143,28 @@ test("an id that is none is refused in the one shape", async () => {
   expect(faults(said)).toEqual([]);
 });
 
+test("an id that is left out is nobody's", async () => {
+  // What is public tells strangers nothing of what is not there.
+  const reads = operations.filter(
+    ({ isPublic, method, path }) => !isPublic && method === "GET" && path.includes("{"),
+  );
+
+  const said = await askAll(
+    reads.map(
+      (operation) => () =>
+        ask(
+          operation,
+          addressOf(operation.path, () => ""),
+        ),
+    ),
+  );
+
+  expect(faults(said)).toEqual([]);
+  expect(said.filter(({ status }) => status !== 404).map(({ what, status }) => `${what}: ${status}`)).toEqual(
+    [],
+  );
+});
+
 const VALUES = ["", "abc", "-1", "%00%ff", "9".repeat(400)];
 
 function oddQueries({ query }: Operation): string[] {
