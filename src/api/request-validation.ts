@@ -104,7 +104,7 @@ function mapMembers(value: object, change: (member: unknown) => unknown): unknow
 }
 
 function unwrapped(schema: z.core.$ZodType): z.core.$ZodType {
-  return schema instanceof z.ZodOptional || schema instanceof z.ZodDefault
-    ? unwrapped(schema.unwrap())
-    : schema;
+  const isWrapper =
+    schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault;
+  return isWrapper ? unwrapped(schema.unwrap()) : schema;
 }

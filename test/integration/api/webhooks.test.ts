@@ -171,23 +171,30 @@ describe("a webhook", () => {
     expect((await at(`/${id}`, { method: "DELETE" })).status).toBe(404);
   });
 
-  test("gets a new secret, beside which the old one is valid for a day unless told", async () => {
-    const created = await create();
-    const { id } = created.body;
-    const before = Date.now();
+  test.each([
+    ["no body", ""],
+    ["an empty body", {}],
+    ["none", { overlap_seconds: null }],
+  ])(
+    "gets a new secret, beside which the old one is valid for a day unless told: %s",
+    async (_how, given) => {
+      const created = await create();
+      const { id } = created.body;
+      const before = Date.now();
 
-    const rotated = await at(`/${id}/rotate-secret`, { method: "POST" });
+      const rotated = await at(`/${id}/rotate-secret`, { body: given });
 
-    expect(rotated.status).toBe(200);
-    expect(rotated.body.secret).not.toBe(created.body.secret);
-    const end = Date.parse(rotated.body.previous_secret_expires_at);
-    expect(end).toBeGreaterThanOrEqual(before + 86_400_000);
-    expect(end).toBeLessThanOrEqual(Date.now() + 86_400_000);
-    const again = await at(`/${id}/rotate-secret`, { body: { overlap_seconds: 0 } });
-    expect(again.body).not.toHaveProperty("previous_secret_expires_at");
-    expect((await bench.storage.webhooks.outbox.hold(id))?.secrets).toHaveLength(1);
-    expect((await at(`/${id}/rotate-secret`, { body: { overlap_seconds: 604_801 } })).status).toBe(400);
-  });
+      expect(rotated.status).toBe(200);
+      expect(rotated.body.secret).not.toBe(created.body.secret);
+      const end = Date.parse(rotated.body.previous_secret_expires_at);
+      expect(end).toBeGreaterThanOrEqual(before + 86_400_000);
+      expect(end).toBeLessThanOrEqual(Date.now() + 86_400_000);
+      const again = await at(`/${id}/rotate-secret`, { body: { overlap_seconds: 0 } });
+      expect(again.body).not.toHaveProperty("previous_secret_expires_at");
+      expect((await bench.storage.webhooks.outbox.hold(id))?.secrets).toHaveLength(1);
+      expect((await at(`/${id}/rotate-secret`, { body: { overlap_seconds: 604_801 } })).status).toBe(400);
+    },
+  );
 
   test("never has more than two secrets", async () => {
     const id = await aWebhook();
