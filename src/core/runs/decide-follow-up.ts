@@ -1,3 +1,4 @@
+import { AppError } from "../errors.ts";
 import type { PrincipalId } from "../ids.ts";
 import type { PolicyAction } from "../policies/policy.ts";
 import type { PermissionOption } from "../ports/agent-runner.ts";
@@ -33,6 +34,15 @@ export function decideFollowUp(edit: RunEdit, input: FollowUpInput): string | un
 export function actionsOf({ permission, state }: Run, message: string): readonly PolicyAction[] {
   if (state !== "BLOCKED" || permission === undefined) return ["follow_up"];
   return isMereAnswer(permission, message) ? ["answer"] : ["answer", "follow_up"];
+}
+
+export function requireOption({ options }: PendingPermission, id: string): PermissionOption {
+  const option = options.find(({ optionId }) => optionId === id);
+  if (option !== undefined) return option;
+  const message = `must be one of: ${options.map(({ optionId }) => optionId).join(", ")}`;
+  throw new AppError("invalid_request", "The agent does not offer this answer.", {
+    issues: [{ path: "option_id", message }],
+  });
 }
 
 /**

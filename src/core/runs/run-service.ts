@@ -17,7 +17,13 @@ import type { NoticeWriter } from "../threads/notice-writer.ts";
 import type { ThreadBinding } from "../threads/thread.ts";
 import { type ApprovalDecision, decideApproval } from "./decide-approval.ts";
 import { decideCancel } from "./decide-cancel.ts";
-import { actionsOf, decideFollowUp, decidePermission, type FollowUpInput } from "./decide-follow-up.ts";
+import {
+  actionsOf,
+  decideFollowUp,
+  decidePermission,
+  type FollowUpInput,
+  requireOption,
+} from "./decide-follow-up.ts";
 import type { RunEvent, RunEventKind } from "./events.ts";
 import { type AgentChoice, freshSubject, type NewRun, originOf } from "./new-run.ts";
 import type { RememberedAnswer } from "./remembered-answer.ts";
@@ -142,11 +148,9 @@ export class RunService {
     return this.#change(id, viewer, (edit) => {
       requireAllowed(judged("answer", edit.run));
       const { permission, state } = edit.run;
-      const waits = state === "BLOCKED" && permission?.permissionId === choice.permissionId;
-      const option = permission?.options.find(({ optionId }) => optionId === choice.optionId);
-      if (!waits || option === undefined)
+      if (state !== "BLOCKED" || permission?.permissionId !== choice.permissionId)
         throw new AppError("conflict", "The run does not wait for this answer.", { retryable: false });
-      decidePermission(edit, option, viewer.id);
+      decidePermission(edit, requireOption(permission, choice.optionId), viewer.id);
       this.#add(edit, alongside, undefined);
     });
   }

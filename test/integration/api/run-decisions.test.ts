@@ -131,15 +131,22 @@ describe("what a run asks", () => {
     expect(second.headers.get("idempotent-replay")).toBe("true");
   });
 
-  test.each([
-    ["p2", "once"],
-    ["p1", "other"],
-  ])("is not answered for the permission %s by the option %s", async (permissionId, optionId) => {
+  test("is not answered where it is another permission that is asked for", async () => {
     const id = await anAskingRun();
 
-    const { status, body, headers } = await answerOf(id, permissionId, optionId);
+    const { status, body, headers } = await answerOf(id, "p2", "once");
 
     expect([status, body.code, headers.get("x-should-retry")]).toEqual([409, "conflict", "false"]);
+    expect((await call(bench, `${RUNS}/${id}`)).body.state).toBe("BLOCKED");
+  });
+
+  test("is not answered by an option that is not offered, and it is told which are", async () => {
+    const id = await anAskingRun();
+
+    const { status, body, headers } = await answerOf(id, "p1", "other");
+
+    expect([status, body.code, headers.get("x-should-retry")]).toEqual([400, "invalid_request", "false"]);
+    expect(body.issues).toEqual([{ path: "option_id", message: "must be one of: once, no" }]);
     expect((await call(bench, `${RUNS}/${id}`)).body.state).toBe("BLOCKED");
   });
 
@@ -148,6 +155,7 @@ describe("what a run asks", () => {
     await answerOf(id, "p1", "once");
 
     expect((await answerOf(id, "p1", "once")).status).toBe(409);
+    expect((await answerOf(id, "p1", "other")).status).toBe(409);
   });
 
   test("is nobody's business who may not see the run", async () => {

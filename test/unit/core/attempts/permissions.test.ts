@@ -52,7 +52,7 @@ describe("a question of the agent", () => {
     const run = await aBlockedRun();
 
     await expect(answer(run, "other", "allow")).rejects.toMatchObject({ code: "conflict" });
-    await expect(answer(run, "p1", "other")).rejects.toMatchObject({ code: "conflict" });
+    await expect(answer(run, "p1", "other")).rejects.toMatchObject({ code: "invalid_request" });
     await answer(run, "p1", "allow");
     await expect(answer(run, "p1", "reject")).rejects.toMatchObject({ code: "conflict" });
 
