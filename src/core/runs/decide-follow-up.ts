@@ -80,13 +80,21 @@ const NO = /^(n|no|nope|deny|denied|reject|rejected|don't|do not)\s*[.!]*$/i;
 
 /** The option meant by `words`, or undefined when they name none. */
 export function optionMeant(permission: PendingPermission, words: string): PermissionOption | undefined {
-  const said = words.trim().toLowerCase();
-  const named = permission.options.find(
-    ({ name, optionId }) => said === name.toLowerCase() || said === optionId,
-  );
+  const said = words.trim();
+  const folded = said.toLowerCase();
+  const named =
+    optionNamed(permission, (text) => text === said) ??
+    optionNamed(permission, (text) => text.toLowerCase() === folded);
   if (named !== undefined) return named;
   if (YES.test(said)) return optionOf(permission, "allow");
   return NO.test(said) ? optionOf(permission, "reject") : undefined;
+}
+
+function optionNamed(
+  { options }: PendingPermission,
+  isSaid: (text: string) => boolean,
+): PermissionOption | undefined {
+  return options.find(({ name, optionId }) => isSaid(name) || isSaid(optionId));
 }
 
 /** Words that are neither yes nor no must not grant anything: they refuse, and reach the agent as a follow-up. */

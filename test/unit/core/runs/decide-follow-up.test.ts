@@ -104,6 +104,23 @@ describe("the words of an answer", () => {
     },
   );
 
+  test("name an option by its id, in upper or lower case as the agent has it", () => {
+    const options = [
+      { optionId: "go-on", name: "1", kind: "reject_once" },
+      { optionId: "Go-On", name: "2", kind: "allow_once" },
+      { optionId: "Stop", name: "3", kind: "reject_once" },
+    ] as const;
+    const meant = (words: string) => optionMeant({ ...PERMISSION, options }, words)?.name;
+
+    expect([meant("Go-On"), meant(" go-on "), meant("GO-ON"), meant("Stop"), meant("stop")]).toEqual([
+      "2",
+      "1",
+      "1",
+      "3",
+      "3",
+    ]);
+  });
+
   test("allow for good where nothing less is offered", () => {
     const permission = { ...PERMISSION, options: OPTIONS.slice(0, 1) };
 
