@@ -5,7 +5,12 @@ import { textOfCharacters } from "./text.ts";
 const COMMENT_LENGTH = 1_000;
 
 export const PermissionAnswerRequest = z
-  .object({ option_id: z.string().min(1).describe("One of the options that the agent offers.") })
+  .object({
+    option_id: z
+      .string()
+      .min(1)
+      .describe("One of the options that the agent offers: `permission.options` of the run."),
+  })
   .meta({
     id: "PermissionAnswerRequest",
     description: "What a run that asks for permission is told.",

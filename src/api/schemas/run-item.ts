@@ -3,6 +3,7 @@ import type { Artifact } from "../../core/artifacts/artifact.ts";
 import { ERROR_CODES } from "../../core/errors.ts";
 import type { PrincipalId } from "../../core/ids.ts";
 import type { Principal } from "../../core/people/principal.ts";
+import { PERMISSION_KINDS } from "../../core/ports/agent-runner.ts";
 import type { Run } from "../../core/runs/run.ts";
 import { RUN_SOURCES } from "../../core/runs/sources.ts";
 import type { Skill } from "../../core/skills/skill.ts";
@@ -81,6 +82,20 @@ const RunApproval = z.object({
   decided_by: z.uuid().optional().describe("The principal who decided."),
 });
 
+const RunPermission = z.object({
+  permission_id: z.string().describe("What the answer is posted to."),
+  title: z.string().describe("What the agent asks."),
+  options: z
+    .array(
+      z.object({
+        option_id: z.string().describe("What the answer names."),
+        name: z.string().describe("For people."),
+        kind: z.enum(PERMISSION_KINDS).describe("Whether it allows or rejects, and for how long."),
+      }),
+    )
+    .describe("The answers that the agent offers."),
+});
+
 export const RunItem = z
   .object({
     run_id: z.uuid().describe("The run's id."),
@@ -109,6 +124,9 @@ export const RunItem = z
     artifacts: z.array(ArtifactItem).optional().describe("What the run made, the oldest first."),
     schedule: RunSchedule.optional().describe("The schedule that started it, as it was then."),
     approval: RunApproval.optional().describe("Whose approval it needs before it begins, or needed."),
+    permission: RunPermission.optional().describe(
+      "What its agent asks, while the run waits for the answer: `POST …/permissions/{permissionId}`, or words in a follow-up.",
+    ),
     parent_run_id: z.uuid().optional().describe("The run that this one belongs to."),
     metadata: z.record(z.string(), z.string()).optional().describe("As it was given at the start."),
     request_usage: RequestUsage.optional().describe("What the run took of a model, once any of it is known."),
@@ -188,11 +206,19 @@ function optionalMembers(run: Run, now: Date): Partial<RunItem> {
     ...(triggerUrl === undefined ? {} : { trigger_url: triggerUrl }),
     ...scheduleOf(run),
     ...approvalOf(run),
+    ...permissionOf(run),
     ...(parentId === undefined ? {} : { parent_run_id: parentId }),
     ...(isEmpty(metadata) ? {} : { metadata }),
     ...usageOf(run),
     ...(isEmpty(provenance) ? {} : { provenance }),
   };
+}
+
+function permissionOf({ permission, state }: Run): Pick<RunItem, "permission"> {
+  if (state !== "BLOCKED" || permission === undefined) return {};
+  const { options, permissionId, title } = permission;
+  const offered = options.map(({ kind, name, optionId }) => ({ option_id: optionId, name, kind }));
+  return { permission: { permission_id: permissionId, title, options: offered } };
 }
 
 function usageOf({ totalTokens, costUsd }: Run): Pick<RunItem, "request_usage"> {

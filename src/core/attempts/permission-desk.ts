@@ -58,7 +58,7 @@ function decideQuestion(edit: RunEdit, request: PermissionRequest): boolean {
   if (edit.run.state !== "INPROGRESS") return false;
   edit.set({ permission: request });
   edit.record({ kind: "permission.requested", request });
-  edit.moveTo("BLOCKED");
+  edit.moveTo("BLOCKED", { status: { message: `The agent asks: ${request.title}` } });
   edit.say({ kind: "message", purpose: "question", text: questionText(request) });
   return true;
 }

@@ -109,10 +109,12 @@ export interface PermissionRequest {
   readonly options: readonly PermissionOption[];
 }
 
+export const PERMISSION_KINDS = ["allow_once", "allow_always", "reject_once", "reject_always"] as const;
+
 export interface PermissionOption {
   readonly optionId: string;
   readonly name: string;
-  readonly kind: "allow_once" | "allow_always" | "reject_once" | "reject_always";
+  readonly kind: (typeof PERMISSION_KINDS)[number];
 }
 
 export const TOOL_STATUSES = ["pending", "in_progress", "completed", "failed"] as const;

@@ -19,8 +19,9 @@ export class NoticeWriter {
   }
 
   card(run: Run): RunCard {
-    const message = run.statusMessage?.message;
     const question = run.state === "BLOCKED" ? run.permission : undefined;
+    // A question says for itself what the run waits for.
+    const message = question === undefined ? run.statusMessage?.message : undefined;
     const answer = isEnded(run.state) ? run.answer : undefined;
     return {
       runId: run.id,

@@ -103,6 +103,24 @@ describe("a run that waits for approval", () => {
 });
 
 describe("what a run asks", () => {
+  test("is shown with all that an answer needs, until it is answered", async () => {
+    const id = await anAskingRun();
+    const shown = async () => (await call(bench, `${RUNS}/${id}`)).body;
+
+    const { permission } = await shown();
+    await answerOf(id, permission.permission_id, permission.options[0].option_id);
+
+    expect(permission).toEqual({
+      permission_id: "p1",
+      title: "Delete it?",
+      options: [
+        { option_id: "once", name: "Allow", kind: "allow_once" },
+        { option_id: "no", name: "Reject", kind: "reject_once" },
+      ],
+    });
+    expect(await shown()).not.toHaveProperty("permission");
+  });
+
   test("is answered by one of its options, and the answer is the same as in words", async () => {
     const [byOption, byWords] = [await anAskingRun(), await anAskingRun()];
 

@@ -39,6 +39,21 @@ describe("a question of the agent", () => {
     expect(await bench.run(run.id)).not.toHaveProperty("permission");
   });
 
+  test("is what the run waits for, until it goes on", async () => {
+    const run = await bench.run((await aBlockedRun()).id);
+    const asked = (await bench.events(run.id)).findLast(({ body }) => body.kind === "run.state");
+
+    const after = await bench.runs.answerPermission(run.id, await bench.person(), {
+      permissionId: "p1",
+      optionId: "allow",
+    });
+
+    const status = { message: "The agent asks: May I?" };
+    expect(run).toMatchObject({ state: "BLOCKED", statusMessage: status });
+    expect(asked?.body).toMatchObject({ to: "BLOCKED", status });
+    expect([after.state, after.statusMessage]).toEqual(["INPROGRESS", undefined]);
+  });
+
   test("is answered by a follow-up in words", async () => {
     const { id } = await aBlockedRun();
 
