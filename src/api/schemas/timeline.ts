@@ -22,7 +22,10 @@ const TimelineEvent = z.object({
     .describe("The attempt of a worker that it belongs to; absent while nobody works on the run."),
   event_type: z.string().describe("What happened; new types may come."),
   occurred_at: Timestamp.describe("When it was stored."),
-  payload: z.record(z.string(), z.unknown()).optional().describe("The type's own members."),
+  payload: z
+    .record(z.string(), z.unknown())
+    .optional()
+    .describe("The type's own members, as `RunEvent` has them."),
 });
 
 export const RunTimeline = z
