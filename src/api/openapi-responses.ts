@@ -6,7 +6,14 @@ interface Response {
   readonly content?: Readonly<Record<string, { readonly schema?: { readonly $ref?: string } }>>;
 }
 type Reference = { readonly $ref: string };
+/** Marks an operation that takes a body and does without. */
+export const OPTIONAL_BODY = "x-optional-body";
+const DEPRECATIONS: readonly HeaderName[] = ["Deprecation", "Sunset", "Link"];
+
 interface Operation {
+  readonly [OPTIONAL_BODY]?: boolean;
+  readonly deprecated?: boolean;
+  readonly requestBody?: object;
   readonly parameters?: readonly { readonly name: string }[];
   readonly responses: Readonly<Record<string, Response | Reference>>;
 }
@@ -34,6 +41,15 @@ const HEADERS = {
   "x-should-retry": { description: "Whether the same request may succeed later.", schema: FLAG },
   "Retry-After": { description: "Seconds to wait, where a repeat helps.", schema: NUMBER },
   "retry-after-ms": { description: "The same in milliseconds.", schema: NUMBER },
+  "WWW-Authenticate": { description: "`Bearer`: a key is needed.", schema: TEXT },
+  Location: { description: "Where it is.", schema: TEXT },
+  Deprecation: {
+    description:
+      "Since when the operation is deprecated, as `@` and seconds; with its refusals too (RFC 9745).",
+    schema: TEXT,
+  },
+  Sunset: { description: "Until when it is there at least; with its refusals too (RFC 8594).", schema: TEXT },
+  Link: { description: "Where the deprecation is explained; with its refusals too.", schema: TEXT },
   "Idempotent-Replay": { description: "`true`: this is the first answer again.", schema: FLAG },
 } as const;
 type HeaderName = keyof typeof HEADERS;
@@ -64,13 +80,20 @@ export function describeResponses<T extends Document>(document: T): T {
 
 function describeOperation(operation: Operation, schemas: Schemas): Operation {
   const isReplayed = operation.parameters?.some(({ name }) => name === "Idempotency-Key") ?? false;
-  const names: readonly HeaderName[] = isReplayed ? [...LIMITED, "Idempotent-Replay"] : LIMITED;
+  const names: readonly HeaderName[] = [
+    ...LIMITED,
+    ...(isReplayed ? (["Idempotent-Replay"] as const) : []),
+    ...(operation.deprecated === true ? DEPRECATIONS : []),
+  ];
   const responses = mapValues(operation.responses, (response, status) => {
     const problem = PROBLEM_STATUSES.find((known) => String(known) === status);
     if (problem !== undefined) return { $ref: `#/components/responses/${problemName(problem)}` };
-    return "$ref" in response ? response : describeAnswer(response, names, schemas);
+    const told: readonly HeaderName[] = status === "302" ? [...names, "Location"] : names;
+    return "$ref" in response ? response : describeAnswer(response, told, schemas);
   });
-  return { ...operation, responses };
+  const { [OPTIONAL_BODY]: isOptional, requestBody, ...others } = operation;
+  const body = isOptional === true ? { ...requestBody, required: false } : requestBody;
+  return { ...others, ...(body && { requestBody: body }), responses };
 }
 
 function describeAnswer(response: Response, names: readonly HeaderName[], schemas: Schemas): Response {
@@ -82,9 +105,12 @@ function describeAnswer(response: Response, names: readonly HeaderName[], schema
 }
 
 function refusal(status: ProblemStatus): Response {
-  const names: readonly HeaderName[] = RETRYABLE.has(status)
-    ? [...LIMITED, "x-should-retry", "Retry-After", "retry-after-ms"]
-    : [...LIMITED, "x-should-retry"];
+  const names: readonly HeaderName[] = [
+    ...LIMITED,
+    "x-should-retry",
+    ...(RETRYABLE.has(status) ? (["Retry-After", "retry-after-ms"] as const) : []),
+    ...(status === 401 ? (["WWW-Authenticate"] as const) : []),
+  ];
   return {
     description: problemDescription(status),
     headers: headers(names),

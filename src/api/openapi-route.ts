@@ -1,5 +1,7 @@
 import type { RouteOptions } from "fastify";
 import { jsonSchemaTransform } from "fastify-type-provider-zod";
+import { z } from "zod";
+import { OPTIONAL_BODY } from "./openapi-responses.ts";
 import type { ProblemStatus } from "./schemas/problem.ts";
 
 declare module "fastify" {
@@ -13,10 +15,13 @@ type Route = Parameters<typeof jsonSchemaTransform>[0];
 type Described = ReturnType<typeof jsonSchemaTransform>;
 
 const IDEMPOTENCY_KEY = "Idempotency-Key";
+const REQUEST_ID = "X-Request-Id";
 const HEADERS: Readonly<Record<string, string>> = {
   [IDEMPOTENCY_KEY]:
     "Makes a repeat safe: the same key with the same request gives the first answer again, for 24 hours.",
   "X-Run-Source": "`CLI`, `GITHUB_ACTION` or `LOCAL`; anything else counts as `API`.",
+  [REQUEST_ID]:
+    "The caller's own id for the request, given back with the answer: 1 to 128 of `A-Z a-z 0-9 . _ : / + = ~ -`.",
   "Last-Event-ID": "The id of the last event that was seen; the stream goes on behind it.",
 };
 
@@ -33,7 +38,8 @@ export function describeRoute(route: Route): Described {
   const names = config?.describedHeaders ?? [];
   const described = {
     ...schema,
-    ...describedHeaders(names),
+    ...describedHeaders([...names, REQUEST_ID]),
+    ...mayLackBody(route.schema?.body),
     ...security(config),
     description: descriptionOf(schema?.description, config),
     response: { ...commonProblems(route.route, names), ...Object(schema?.response) },
@@ -41,8 +47,12 @@ export function describeRoute(route: Route): Described {
   return { url, schema: described };
 }
 
-function describedHeaders(names: readonly string[]): { headers?: unknown } {
-  if (names.length === 0) return {};
+/** What is referred to by name counts as required, whatever the route takes. */
+function mayLackBody(body: unknown): { [OPTIONAL_BODY]?: true } {
+  return body instanceof z.ZodType && body.safeParse(undefined).success ? { [OPTIONAL_BODY]: true } : {};
+}
+
+function describedHeaders(names: readonly string[]): { headers: unknown } {
   const members = names.map((name) => [name, { type: "string", description: HEADERS[name] }]);
   return { headers: { type: "object", properties: Object.fromEntries(members) } };
 }

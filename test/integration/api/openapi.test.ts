@@ -47,6 +47,9 @@ test("every reference leads somewhere, and nothing is closed to growth", () => {
   expect(text).not.toContain('"additionalProperties":false');
 });
 
+/** Headers that some answers have and others have not. */
+const TOLD = ["location", "www-authenticate", "deprecation", "sunset", "link"];
+
 test("every address of runs is in it, with what it reads and its refusals", () => {
   expect(Object.keys(document.paths)).toEqual(
     expect.arrayContaining([
@@ -68,7 +71,38 @@ test("every address of runs is in it, with what it reads and its refusals", () =
   const headers = document.paths["/api/v1/agent/runs"].post.parameters.map(
     ({ name }: { name: string }) => name,
   );
-  expect(headers).toEqual(["Idempotency-Key", "X-Run-Source"]);
+  expect(headers).toEqual(["Idempotency-Key", "X-Run-Source", "X-Request-Id"]);
+});
+
+test("it names the headers that real answers have", async () => {
+  const id = await createRun(bench);
+  const runs = "/api/v1/agent/runs";
+  const asked: [string, string, Answer][] = [
+    [`${runs}/{runId}/transcript`, "302", await call(bench, `${runs}/${id}/transcript`)],
+    [runs, "401", await call(bench, runs, { key: null })],
+    ["/api/v1/agent/tasks", "200", await call(bench, "/api/v1/agent/tasks")],
+  ];
+
+  const named = asked.map(([path, status]) => {
+    const answer = document.paths[path].get.responses[status];
+    const { headers } = answer.$ref ? document.components.responses[answer.$ref.split("/").at(-1)] : answer;
+    return Object.keys(headers).map((name) => name.toLowerCase());
+  });
+  const lacking = asked.map(([, , { headers }], index) =>
+    TOLD.filter((name) => headers.has(name) !== named[index]?.includes(name)),
+  );
+
+  expect(asked.map(([, , { status }]) => String(status))).toEqual(["302", "401", "200"]);
+  expect(lacking).toEqual([[], [], []]);
+});
+
+test("it requires a body where one is needed, and nowhere else", async () => {
+  const body = (path: string) => document.paths[`/api/v1/agent/${path}`].post.requestBody.required;
+
+  expect(["runs", "webhooks", "keys"].map(body)).toEqual([true, true, true]);
+  expect(
+    ["runs/{runId}/share-links", "keys/{keyId}/rotate", "webhooks/{webhookId}/rotate-secret"].map(body),
+  ).toEqual([false, false, false]);
 });
 
 test("real answers are what the document says, and hold nothing it does not name", async () => {
