@@ -15,6 +15,10 @@ very API key that asked first, and to no other of the same principal.
 \`X-RateLimit-Limit\`, \`-Remaining\`, \`-Reset\` for older clients) say how many and how many are left. They are counted by
 each process of the server for itself, so a server of several processes allows more.
 
+**Sizes.** Unless the server's operator set others: a body has at most 30 MiB, a prompt and a follow-up 256 KiB, a title 300
+characters, a base prompt 64 KiB, the rest of a configuration 256 KiB, an attachment or image 10 MiB, and all of a run
+together 20 MiB.
+
 **Growth.** Version 1 only grows: new members, new event kinds and new operations may come at any time. Ignore what you do
 not know. What the server does not know, it ignores too, but for a kind of budget: a limit that nobody would keep is refused.`;
 

@@ -5,7 +5,7 @@ import { invalidMember } from "../../core/errors.ts";
 import type { LogPlace } from "../../core/ports/event-log.ts";
 import { type ApiParts, limitsOf } from "../api-parts.ts";
 import { viewerOf } from "../auth.ts";
-import { numberInQuery } from "../schemas/list-runs.ts";
+import { limitInQuery } from "../schemas/list-runs.ts";
 import { problems } from "../schemas/problem.ts";
 import { LoggedEventPage } from "../schemas/run-event.ts";
 import type { EventStream } from "./event-stream.ts";
@@ -25,11 +25,9 @@ const Query = z.object({
     .describe(
       `The id of the last event that was seen, or \`${START_CURSOR}\`. Without it: what comes from now on.`,
     ),
-  limit: numberInQuery(1, PAGE_MAX)
-    .default(PAGE_DEFAULT)
-    .describe(
-      "How many events a page looks at; those of runs you do not see are left out. A stream has no limit.",
-    ),
+  limit: limitInQuery(PAGE_MAX, PAGE_DEFAULT).describe(
+    "How many events a page looks at; those of runs you do not see are left out. A stream has no limit.",
+  ),
 });
 type Query = z.output<typeof Query>;
 

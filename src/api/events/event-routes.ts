@@ -6,7 +6,7 @@ import type { Run } from "../../core/runs/run.ts";
 import { type ApiParts, limitsOf } from "../api-parts.ts";
 import { viewerOf } from "../auth.ts";
 import { RunParams, requireRunId } from "../routes/run-ids.ts";
-import { numberInQuery } from "../schemas/list-runs.ts";
+import { limitInQuery, numberInQuery } from "../schemas/list-runs.ts";
 import { problems } from "../schemas/problem.ts";
 import { RunEventPage } from "../schemas/run-event.ts";
 import { allEventsRoute } from "./all-events-route.ts";
@@ -23,7 +23,7 @@ const EventsQuery = z.object({
   after: numberInQuery(0, SEQ_MAX)
     .optional()
     .describe("The sequence number of the last event that was seen."),
-  limit: numberInQuery(1, PAGE_MAX).default(PAGE_DEFAULT).describe("Of a page; a stream has none."),
+  limit: limitInQuery(PAGE_MAX, PAGE_DEFAULT).describe("Of a page; a stream has none."),
   follow: z
     .enum(["true", "false"])
     .default("false")

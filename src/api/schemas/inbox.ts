@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { DISPOSITIONS } from "../../core/intake/settlement.ts";
 import type { SettledEvent } from "../../core/ports/inbox-log.ts";
-import { numberInQuery } from "./list-runs.ts";
+import { limitInQuery } from "./list-runs.ts";
 import { PageInfo } from "./run-item.ts";
 import { Timestamp } from "./text.ts";
 
@@ -23,7 +23,7 @@ const Disposition = z
   .describe("What became of it: a run, a follow-up, a cancel, an answer, a reply, or why nothing did.");
 
 export const ListInboxQuery = z.object({
-  limit: numberInQuery(1, LIMIT_MAX).default(LIMIT_DEFAULT).describe("Events a page."),
+  limit: limitInQuery(LIMIT_MAX, LIMIT_DEFAULT).describe("Events a page."),
   cursor: z.string().optional().describe("Where the previous page ended; only with the same filters."),
   disposition: z
     .enum([...DISPOSITIONS, OPEN])

@@ -20,16 +20,22 @@ export function numberInQuery(min: number, max: number): z.ZodType<number> {
   );
 }
 
+/** How many there are a page. Of a default over what is read from text the schema library tells nothing, of this it does. */
+export function limitInQuery(max: number, byDefault: number): z.ZodPrefault<z.ZodType<number>> {
+  return numberInQuery(1, max).prefault(byDefault);
+}
+
 const States = z.preprocess((given) => (typeof given === "string" ? [given] : given), z.array(RunState));
 const MetadataFilter = z
   .record(MetadataKey, z.string())
   .refine(
     (pairs) => Object.keys(pairs).length <= METADATA_FILTERS,
     `must have at most ${METADATA_FILTERS} pairs`,
-  );
+  )
+  .meta({ maxProperties: METADATA_FILTERS });
 
 export const ListRunsQuery = z.object({
-  limit: numberInQuery(1, LIMIT_MAX).default(LIMIT_DEFAULT).describe("Runs a page."),
+  limit: limitInQuery(LIMIT_MAX, LIMIT_DEFAULT).describe("Runs a page."),
   cursor: z
     .string()
     .optional()
@@ -55,7 +61,9 @@ export const ListRunsQuery = z.object({
   ancestor_run_id: z.string().optional().describe("Runs below this one, at any depth."),
   artifact_type: z.string().optional().describe("Runs that made one of this type."),
   execution_location: z.enum(["LOCAL", "REMOTE"]).optional().describe("Where the run was done."),
-  metadata: MetadataFilter.optional().describe("`metadata[key]=value`: all of these."),
+  metadata: MetadataFilter.optional().describe(
+    `\`metadata[key]=value\`: all of these, at most ${METADATA_FILTERS}.`,
+  ),
   q: z
     .string()
     .refine((text) => wordsOf(text).length <= WORDS, `must have at most ${WORDS} words`)

@@ -28,7 +28,11 @@ export const MetadataKey = z
 export const Metadata = z
   .record(MetadataKey, textOfBytes(METADATA_VALUE_BYTES))
   .refine((pairs) => Object.keys(pairs).length <= METADATA_PAIRS, `must have at most ${METADATA_PAIRS} pairs`)
-  .describe("The caller's own names for the run; runs can be listed by them.");
+  .meta({ maxProperties: METADATA_PAIRS })
+  .describe(
+    `The caller's own names for the run; runs can be listed by them. At most ${METADATA_PAIRS} pairs, of names of up to 64 ` +
+      `of \`a-z A-Z 0-9 . _ -\` and values of up to ${METADATA_VALUE_BYTES} bytes.`,
+  );
 
 const Image = z.object({
   data: z.string().describe("Base64."),

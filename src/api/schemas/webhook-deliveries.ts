@@ -6,7 +6,7 @@ import {
   type WebhookTry as Try,
   WEBHOOK_DELIVERY_STATES,
 } from "../../core/webhooks/webhook-delivery.ts";
-import { numberInQuery } from "./list-runs.ts";
+import { limitInQuery } from "./list-runs.ts";
 import { PageInfo } from "./run-item.ts";
 import { GivenTime, Timestamp } from "./text.ts";
 import { DELIVERY_DETAIL_EXAMPLE, DELIVERY_EXAMPLE, TRY_EXAMPLE } from "./webhook-examples.ts";
@@ -64,7 +64,7 @@ export const WebhookDeliveryDetail = z
   });
 
 export const ListWebhookDeliveriesQuery = z.object({
-  limit: numberInQuery(1, LIMIT_MAX).default(LIMIT_DEFAULT).describe("How many, at most."),
+  limit: limitInQuery(LIMIT_MAX, LIMIT_DEFAULT).describe("How many, at most."),
   cursor: z.uuid().optional().describe("Where the previous page ended."),
   state: DeliveryState.optional().describe("Only these."),
 });

@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
 import { withUnstartedServer } from "../../../scripts/openapi-document.ts";
+import { DESCRIPTION } from "../../../src/api/openapi-text.ts";
+import { readConfig } from "../../../src/config.ts";
 
 const RUNS = "/api/v1/agent/runs";
 
@@ -12,6 +14,22 @@ test("what the operator sets is what the server keeps", async () => {
     expect(answers.map(({ statusCode }) => statusCode)).toEqual([401, 401, 429]);
     expect(server.initialConfig.bodyLimit).toBe(3 * 1_024 ** 2);
   });
+});
+
+test("the sizes that the document tells are those that nobody has set", () => {
+  const { limits } = readConfig({});
+  const kibibytes = [limits.promptBytes, limits.basePromptBytes, limits.configBytes].map(
+    (bytes) => bytes / 1_024,
+  );
+  const mebibytes = [limits.bodyBytes, limits.attachmentBytes, limits.attachmentsBytes].map(
+    (bytes) => bytes / 1_024 ** 2,
+  );
+  const [, sizes = ""] = /\*\*Sizes\.\*\*(.*?)\n\n/s.exec(DESCRIPTION) ?? [];
+  const told = (unit: RegExp) => Array.from(sizes.matchAll(unit), ([, number]) => Number(number));
+
+  expect(told(/(\d+) KiB/g)).toEqual(kibibytes);
+  expect(told(/(\d+) MiB/g)).toEqual(mebibytes);
+  expect(told(/(\d+)\s+characters/g)).toEqual([limits.titleLength]);
 });
 
 test("what nobody sets is what is documented", async () => {

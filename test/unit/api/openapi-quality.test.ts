@@ -86,6 +86,17 @@ describe("every operation", () => {
   });
 });
 
+test("a page has a size that is told, and metadata are bounded", () => {
+  const parameters = operations().flatMap(({ operation }) => operation.parameters ?? []);
+  const schemasOf = (name: string) =>
+    parameters.filter((parameter: Anything) => parameter.name === name).map(({ schema }: Anything) => schema);
+
+  expect(schemasOf("limit").map((schema: Anything) => typeof schema.default)).not.toContain("undefined");
+  expect(schemasOf("metadata").map((schema: Anything) => schema.maxProperties)).toEqual([5, 5]);
+  const { metadata } = document.components.schemas.RunAgentRequest.properties;
+  expect(metadata).toMatchObject({ maxProperties: 20, description: expect.stringContaining("256 bytes") });
+});
+
 describe("every schema", () => {
   test("describes all its members", () => {
     const places = [
