@@ -19,8 +19,12 @@ export interface AgentChooserOptions {
 
 interface Asked {
   readonly id: string;
-  /** Of the run's configuration. */
   readonly path: string;
+}
+
+interface Choosing extends AgentChooserOptions {
+  /** What the caller calls the configuration. */
+  readonly member: string;
 }
 
 /** The agent of runs that name neither an agent nor a model. */
@@ -34,10 +38,11 @@ export function defaultAgentName(setting: AgentSetting, servers: ModelServers): 
 const NATIVE: Readonly<Record<Provider, string>> = { anthropic: "claude", openai: "codex", gemini: "gemini" };
 
 /** What cannot be satisfied is refused before there is a run. */
-export function createAgentChooser(options: AgentChooserOptions): AgentChoice {
+export function createAgentChooser(given: AgentChooserOptions): AgentChoice {
   return {
-    choose: (config) => {
-      const asked = modelAskedFor(config);
+    choose: (config, member = "config") => {
+      const options = { ...given, member };
+      const asked = modelAskedFor(config, member);
       const type = config.harness?.type;
       // `oz` is what public clients call the server's default agent.
       const agent =
@@ -48,19 +53,19 @@ export function createAgentChooser(options: AgentChooserOptions): AgentChoice {
   };
 }
 
-function modelAskedFor({ harness, model_id: id }: RunConfig): Asked | undefined {
-  if (harness?.model_id) return { id: harness.model_id, path: "config.harness.model_id" };
-  return id ? { id, path: "config.model_id" } : undefined;
+function modelAskedFor({ harness, model_id: id }: RunConfig, member: string): Asked | undefined {
+  if (harness?.model_id) return { id: harness.model_id, path: `${member}.harness.model_id` };
+  return id ? { id, path: `${member}.model_id` } : undefined;
 }
 
-function byName(options: AgentChooserOptions, type: string, asked: Asked | undefined): AgentDefinition {
-  const { catalogue } = options;
+function byName(options: Choosing, type: string, asked: Asked | undefined): AgentDefinition {
+  const { catalogue, member } = options;
   const agent = catalogue.get(type);
   if (agent !== undefined) return usable(options, agent, asked);
   const names = Array.from(catalogue.keys()).join(", ");
   throw refused(
     `There is no agent named "${type}" here.`,
-    "config.harness.type",
+    `${member}.harness.type`,
     `must be one of: ${names}`,
     {
       remedy: type === "custom" ? "Set ERRAND_AGENT_COMMAND to its command." : `Use one of: ${names}.`,
@@ -69,7 +74,7 @@ function byName(options: AgentChooserOptions, type: string, asked: Asked | undef
 }
 
 /** An operator's own choice does what it can; otherwise each model is for the agent of those who made it. */
-function byModel(options: AgentChooserOptions, asked: Asked | undefined): AgentDefinition {
+function byModel(options: Choosing, asked: Asked | undefined): AgentDefinition {
   const { servers, setting } = options;
   const usual = known(options, defaultAgentName(setting, servers));
   if (asked === undefined || usual.isDemo) return usable(options, usual, undefined);
@@ -88,14 +93,14 @@ function known({ catalogue }: AgentChooserOptions, name: string): AgentDefinitio
 }
 
 function usable(
-  { servers }: AgentChooserOptions,
+  { member, servers }: Choosing,
   agent: AgentDefinition,
   asked: Asked | undefined,
 ): AgentDefinition {
   const missing = missingFor(agent, servers);
   if (missing !== undefined) {
     const remedy = "Set it where this server is started, or choose another agent.";
-    throw refused(missing, asked?.path ?? "config.harness.type", "has no model here", { remedy });
+    throw refused(missing, asked?.path ?? `${member}.harness.type`, "has no model here", { remedy });
   }
   const model = asked === undefined ? undefined : modelFor(agent, asked.id, servers);
   if (asked !== undefined && typeof model === "string")
@@ -112,7 +117,7 @@ function unknownModel({ id, path }: Asked): AppError {
 
 /** A limit that nobody can watch would be none. */
 function requirePrice(
-  { defaultModel, isPriced, servers }: AgentChooserOptions,
+  { defaultModel, isPriced, member, servers }: Choosing,
   agent: AgentDefinition,
   { budget }: RunConfig,
   asked: Asked | undefined,
@@ -127,7 +132,7 @@ function requirePrice(
     `${name} has no known price, so its cost cannot be limited.`,
     {
       remedy: "Limit tokens, minutes or turns instead, or set its price in ERRAND_MODEL_PRICES.",
-      issues: [{ path: "config.budget.max_cost_usd", message: "the price is not known" }],
+      issues: [{ path: `${member}.budget.max_cost_usd`, message: "the price is not known" }],
     },
   );
 }

@@ -4,12 +4,12 @@ import type { AgentChoice } from "../../src/core/runs/new-run.ts";
 /** Any model will do; the first agent is the default one. */
 export function agentChoice(defaultName: string, ...others: readonly string[]): AgentChoice {
   return {
-    choose: ({ harness }) => {
+    choose: ({ harness }, member = "config") => {
       const name = harness?.type ?? "oz";
       if (name === "oz") return defaultName;
       if (name === defaultName || others.includes(name)) return name;
       throw new AppError("invalid_request", `There is no agent named "${name}" here.`, {
-        issues: [{ path: "config.harness.type", message: "is not known" }],
+        issues: [{ path: `${member}.harness.type`, message: "is not known" }],
       });
     },
   };

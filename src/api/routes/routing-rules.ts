@@ -55,7 +55,7 @@ const CREATE = {
   description: "It counts within moments, in all processes of the server.",
   tags,
   body: RoutingRuleRequest,
-  response: { 201: RoutingRuleItem, ...problems(400, 401, 403, 404, 503) },
+  response: { 201: RoutingRuleItem, ...problems(400, 401, 403, 404, 422, 503) },
 };
 const REPLACE = {
   operationId: "replaceRoutingRule",
@@ -64,7 +64,7 @@ const REPLACE = {
   tags,
   params,
   body: RoutingRuleRequest,
-  response: { 200: RoutingRuleItem, ...problems(400, 401, 403, 404, 503) },
+  response: { 200: RoutingRuleItem, ...problems(400, 401, 403, 404, 422, 503) },
 };
 const DELETE = {
   operationId: "deleteRoutingRule",
@@ -78,7 +78,7 @@ const EVALUATE = {
   summary: "See where a request would go, without making it",
   tags,
   body: EvaluateRoutingRequest,
-  response: { 200: RoutingResult, ...problems(400, 401, 403, 503) },
+  response: { 200: RoutingResult, ...problems(400, 401, 403, 422, 503) },
 };
 
 export function routingRuleRoutes(parts: ApiParts, idempotency: Idempotency): FastifyPluginAsyncZod {
@@ -104,7 +104,7 @@ function readRoutes(parts: ApiParts): FastifyPluginAsyncZod {
       return routingRuleItem(await rules.get(viewerOf(request).teamId, id));
     });
     app.post(`${ROOT}/evaluate`, { schema: EVALUATE, config: { scope: "admin" } }, async (request) => {
-      requireConfigBytes("config", request.body.config, limitsOf(parts));
+      requireUsable(parts, request.body.config);
       const asked = routedRequestOf(request.body);
       const routing = route(inOrder(await rules.list(viewerOf(request).teamId)), asked);
       return routingResult(routing, routedConfig(asked.config, routing));
@@ -116,7 +116,7 @@ function writeRoutes(parts: ApiParts, idempotency: Idempotency): FastifyPluginAs
   const { clock } = parts;
   return async (app) => {
     app.post(ROOT, { schema: CREATE, config: writing }, async (request, reply) => {
-      requireConfigBytes("config", request.body.config, limitsOf(parts));
+      requireUsable(parts, request.body.config);
       const rule = { ...newRule(viewerOf(request), clock.now()), ...routingRuleEditOf(request.body) };
       return idempotency.writeOnce(request, reply, {
         operation: "routing-rules.create",
@@ -128,7 +128,7 @@ function writeRoutes(parts: ApiParts, idempotency: Idempotency): FastifyPluginAs
       });
     });
     app.put(ONE, { schema: REPLACE, config: writing }, async (request, reply) => {
-      requireConfigBytes("config", request.body.config, limitsOf(parts));
+      requireUsable(parts, request.body.config);
       const id = requireId(request.params.ruleId, KIND);
       const { teamId } = viewerOf(request);
       return idempotency.writeOnce(request, reply, {
@@ -156,6 +156,12 @@ function writeRoutes(parts: ApiParts, idempotency: Idempotency): FastifyPluginAs
       });
     });
   };
+}
+
+/** What no run could be started with is refused here: those who are routed never wrote it. */
+function requireUsable(parts: ApiParts, config: RoutingRuleRequest["config"] = {}): void {
+  requireConfigBytes("config", config, limitsOf(parts));
+  parts.runs.requireKeepable(config as RunConfig, "config");
 }
 
 /** One that is somebody's own would be unknown to all others whose requests are routed there. */

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
 import type { Storage } from "../../core/ports/storage.ts";
-import { requireSupportedConfig } from "../../core/runs/supported-config.ts";
+import type { RunConfig } from "../../core/runs/run.ts";
 import { ScheduleService } from "../../core/schedules/schedule-service.ts";
 import { type ApiParts, limitsOf } from "../api-parts.ts";
 import { viewerOf } from "../auth.ts";
@@ -186,5 +186,5 @@ function requireRunnable(
   requireCharacters("name", name, limits.titleLength);
   requireBytes("prompt", prompt, limits.promptBytes);
   requireConfigBytes("agent_config", config, limits);
-  requireSupportedConfig(config ?? {});
+  parts.runs.requireKeepable((config ?? {}) as RunConfig, "agent_config");
 }

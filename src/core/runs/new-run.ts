@@ -33,8 +33,11 @@ export interface NewRun {
 
 /** Who does a run, as far as creating it must know. */
 export interface AgentChoice {
-  /** The agent's name. Throws `invalid_request` or `operation_not_supported` for what cannot be satisfied here. */
-  choose(config: RunConfig): string;
+  /**
+   * The agent's name. Throws `invalid_request` or `operation_not_supported` for what cannot be satisfied here. `member` is
+   * what the caller calls the configuration. Default: config.
+   */
+  choose(config: RunConfig, member?: string): string;
 }
 
 const TITLE_FROM_PROMPT_LENGTH = 80;

@@ -27,11 +27,11 @@ import {
 import type { RunEvent, RunEventKind } from "./events.ts";
 import { type AgentChoice, freshSubject, type NewRun, originOf } from "./new-run.ts";
 import type { RememberedAnswer } from "./remembered-answer.ts";
-import type { Approval, Run, RunOrigin } from "./run.ts";
+import type { Approval, Run, RunConfig, RunOrigin } from "./run.ts";
 import { RunEdit } from "./run-edit.ts";
 import type { RunPage, RunQuery } from "./run-query.ts";
-import { requireSupportedConfig } from "./supported-config.ts";
 import { takenOver } from "./taken-over.ts";
+import { requireKeepableConfig, requireSupportedConfig } from "./supported-config.ts";
 import { requireVisible } from "./visibility.ts";
 import type { Whence } from "./whence.ts";
 
@@ -101,6 +101,11 @@ export class RunService {
     const verdict = judged("create", origin);
     requireAllowed(verdict);
     return { origin, inputs: request.inputs, approval: approvalOf(verdict) };
+  }
+
+  /** For a configuration that is kept for later runs. `member` is what the caller calls it. */
+  requireKeepable(config: RunConfig, member: string): void {
+    requireKeepableConfig(config, member, this.#parts.agents);
   }
 
   async store({ origin, inputs, approval }: PreparedRun, alongside: Alongside = {}): Promise<Run> {

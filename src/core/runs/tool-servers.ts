@@ -14,13 +14,14 @@ const CONTROL = /[\0\r\n]/;
 export const PLACEHOLDER = /\$\{([^{}]*)\}/g;
 
 /** Refuses tool servers that no run could be given. */
-export function requireToolServers({ mcp_servers: servers = {} }: RunConfig): void {
+export function requireToolServers({ mcp_servers: servers = {} }: RunConfig, member: string): void {
+  const path = `${member}.mcp_servers`;
   const names = Object.keys(servers);
-  if (names.length > SERVERS_MAX) throw refused("", `are more than ${SERVERS_MAX}`);
+  if (names.length > SERVERS_MAX) throw refused(path, "", `are more than ${SERVERS_MAX}`);
   for (const [name, server] of Object.entries(servers)) {
-    if (server.warp_id !== undefined) throw noSharedServers(name);
+    if (server.warp_id !== undefined) throw noSharedServers(path, name);
     const problem = problemOf(name, server);
-    if (problem !== undefined) throw refused(name, problem);
+    if (problem !== undefined) throw refused(path, name, problem);
   }
 }
 
@@ -67,14 +68,14 @@ function problemOfEntries(
   return undefined;
 }
 
-function refused(name: string, problem: string): AppError {
+function refused(all: string, name: string, problem: string): AppError {
   const server = name === "" ? "The MCP servers" : `MCP server "${name}"`;
-  const path = ["config.mcp_servers", name].filter((part) => part !== "").join(".");
+  const path = [all, name].filter((part) => part !== "").join(".");
   return new AppError("invalid_request", `${server} ${problem}.`, { issues: [{ path, message: problem }] });
 }
 
-function noSharedServers(name: string): AppError {
-  const path = `config.mcp_servers.${name}.warp_id`;
+function noSharedServers(all: string, name: string): AppError {
+  const path = `${all}.${name}.warp_id`;
   return new AppError("operation_not_supported", `MCP server "${name}" names a shared server.`, {
     remedy: "This server keeps no shared tool servers: give its command or its url.",
     issues: [{ path, message: "names a shared server, of which there are none here" }],

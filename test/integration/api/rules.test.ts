@@ -222,6 +222,25 @@ describe("a routing rule", () => {
     expect([personal.status, personal.body.issues[0].path]).toEqual([400, "environment_id"]);
   });
 
+  test.each<[string, object, number, string]>([
+    ["an unknown agent", { harness: { type: "nobody" } }, 400, "config.harness.type"],
+    ["a server of no command", { mcp_servers: { a: { command: " " } } }, 400, "config.mcp_servers.a"],
+    ["a shared server", { mcp_servers: { a: { warp_id: "w" } } }, 422, "config.mcp_servers.a.warp_id"],
+    ["a limit nobody keeps", { budget: { max_beer: 1 } }, 422, "config.budget.max_beer"],
+  ])("with %s is refused, and so is its evaluation", async (_what, config, status, path) => {
+    const { id, name } = await add(ROUTING, { config: { model_id: "m" }, match: { text: ["never"] } });
+
+    const refused = [
+      await call(bench, ROUTING, { body: { name: randomUUID(), config } }),
+      await call(bench, `${ROUTING}/${id}`, { method: "PUT", body: { name, config } }),
+      await call(bench, `${ROUTING}/evaluate`, { body: { config } }),
+    ];
+
+    for (const answer of refused)
+      expect([answer.status, answer.body.issues[0].path], answer.text).toEqual([status, path]);
+    expect((await call(bench, `${ROUTING}/${id}`)).body.config).toEqual({ model_id: "m" });
+  });
+
   test("is evaluated without anything being done", async () => {
     const rule = await add(ROUTING, {
       priority: 0,

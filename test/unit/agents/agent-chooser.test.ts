@@ -19,15 +19,19 @@ interface Grounds {
   readonly defaultModel?: string;
 }
 
-function choose(config: RunConfig, { servers = {}, setting = "auto", ...more }: Grounds = {}): string {
+function choose(
+  config: RunConfig,
+  { servers = {}, setting = "auto", ...more }: Grounds = {},
+  member?: string,
+): string {
   const isPriced = (modelId: string) => modelId.startsWith("gpt-");
   const catalogue = createCatalogue(CUSTOM);
-  return createAgentChooser({ catalogue, servers, setting, isPriced, ...more }).choose(config);
+  return createAgentChooser({ catalogue, servers, setting, isPriced, ...more }).choose(config, member);
 }
 
-function refusalOf(config: RunConfig, grounds: Grounds = {}): AppError {
+function refusalOf(config: RunConfig, grounds: Grounds = {}, member?: string): AppError {
   try {
-    choose(config, grounds);
+    choose(config, grounds, member);
   } catch (error) {
     if (error instanceof AppError) return error;
     throw error;
@@ -125,6 +129,18 @@ describe("an agent is named", () => {
 
     expect(refusal).toMatchObject({ code: "invalid_request", options: { issues: [{ path }] } });
     expect(refusal.message).toContain(word);
+  });
+
+  it.each<[RunConfig, Grounds, string]>([
+    [{ harness: { type: "nobody" } }, {}, "harness.type"],
+    [{ harness: { type: "claude" } }, {}, "harness.type"],
+    [{ model_id: "llama-9" }, { servers: ALL }, "model_id"],
+    [{ harness: { model_id: "llama-9" } }, { servers: ALL }, "harness.model_id"],
+    [{ harness: { type: "custom" }, budget: { max_cost_usd: 1 } }, {}, "budget.max_cost_usd"],
+  ])("%j of %j is refused by the name of the caller's", (config, grounds, path) => {
+    const { options } = refusalOf(config, grounds, "agent_config");
+
+    expect(options.issues?.map((issue) => issue.path)).toEqual([`agent_config.${path}`]);
   });
 
   it("custom without a command", () => {
