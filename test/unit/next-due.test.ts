@@ -19,6 +19,25 @@ describe("the next due time of a cron expression", () => {
     expect(nextDue(cron, NOON)?.toISOString()).toBe(due);
   });
 
+  test.each([
+    ["20/15 * * * *", ["12:20", "12:35", "12:50", "13:20"]],
+    ["1,50/5,10-12/2 * * * *", ["12:01", "12:10", "12:12", "12:50", "12:55", "13:01"]],
+    ["0 5/15 * * *", ["20:00", "05:00", "20:00"]],
+    ["0 0 28/2 * *", ["2026-03-28", "2026-03-30", "2026-04-28"]],
+    ["0 0 1 JUN/3 *", ["2026-06-01", "2026-09-01", "2026-12-01", "2027-06-01"]],
+    ["0 0 1 12/3 *", ["2026-12-01", "2027-12-01"]],
+    ["0 0 * * thu/2", ["2026-03-05", "2026-03-07", "2026-03-12"]],
+    ["0 0 * * 7/2", ["2026-03-08", "2026-03-15"]],
+    ["0 0 * * 1/2", ["2026-03-02", "2026-03-04", "2026-03-06", "2026-03-08", "2026-03-09"]],
+  ])("of %j, one after the other, are %j", (cron, times) => {
+    const due: (Date | undefined)[] = [];
+    for (const _time of times) due.push(nextDue(cron, due.at(-1) ?? NOON));
+
+    expect(due.map((time) => time?.toISOString())).toEqual(
+      times.map((time) => expect.stringContaining(time)),
+    );
+  });
+
   test("is later than the time asked for, to the millisecond", () => {
     expect(nextDue("* * * * *", new Date("2026-03-01T11:59:59.999Z"))).toEqual(NOON);
     expect(nextDue("0 12 * * *", NOON)).toEqual(new Date("2026-03-02T12:00:00.000Z"));
@@ -37,6 +56,9 @@ describe("the next due time of a cron expression", () => {
     "* * * 13 *",
     "* * * * 8",
     "*/0 * * * *",
+    "5/0 * * * *",
+    "60/5 * * * *",
+    "0 0 0/5 * *",
     "5-1 * * * *",
     "? * * * *",
     "0 9 L * *",

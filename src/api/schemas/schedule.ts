@@ -38,7 +38,9 @@ const given = {
   cron_schedule: z
     .string()
     .max(CRON_LENGTH)
-    .describe("Five fields: minute, hour, day of month, month, day of week; in UTC."),
+    .describe(
+      "Five fields: minute, hour, day of month, month, day of week; in UTC. Numbers, names, lists, ranges and steps.",
+    ),
   prompt: z.string().optional().describe("What its runs are to do. Needed unless a skill says it."),
   agent_config: AmbientAgentConfig.optional(),
   metadata: Metadata.optional(),
