@@ -72,8 +72,6 @@ function filtersOf({ creator, parent, schedule }: KnownIds): readonly ListCase[]
     },
     { name: "artifact_type", finds: "artifact_type=PLAN", findsNothing: "artifact_type=SCREENSHOT" },
     { name: "frequent artifact_type", finds: "artifact_type=PULL_REQUEST", isSecond: true },
-    { name: "execution_location", finds: "execution_location=LOCAL" },
-    { name: "frequent execution_location", finds: "execution_location=REMOTE", isSecond: true },
     { name: "metadata", finds: "metadata%5Bticket%5D=E-1234", findsNothing: "metadata%5Bticket%5D=nobody" },
     { name: "frequent metadata", finds: "metadata%5Bsquad%5D=s3" },
     { name: "q", finds: "q=zeppelin", findsNothing: "q=nobody-has-this" },

@@ -44,7 +44,6 @@ const CONDITIONS: Conditions = {
   // What is said of the empty array is what the index says of itself; without it, it would not be used.
   ancestorId: (id) => sql`ancestor_ids @> ARRAY[${id}]::uuid[] AND ancestor_ids <> '{}'`,
   artifactType,
-  executionLocation: (location) => sql`source ${raw(location === "LOCAL" ? "=" : "<>")} 'LOCAL'`,
   metadata,
   text: (text) => {
     const words = wordsOf(text).map((word) => sql`text ILIKE ${patternOf(word)}`);

@@ -36,7 +36,6 @@ const EVENLY_INDEXED: ReadonlySet<keyof RunFilters> = new Set([
   "skill",
   "scheduleId",
   "artifactType",
-  "executionLocation",
 ]);
 
 /** Many callers look at runs at once: those that watch them, above all. */

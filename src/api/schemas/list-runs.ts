@@ -60,7 +60,10 @@ export const ListRunsQuery = z.object({
   schedule_id: z.string().optional().describe("The schedule that started the run."),
   ancestor_run_id: z.string().optional().describe("Runs below this one, at any depth."),
   artifact_type: z.string().optional().describe("Runs that made one of this type."),
-  execution_location: z.enum(["LOCAL", "REMOTE"]).optional().describe("Where the run was done."),
+  execution_location: z
+    .enum(["LOCAL", "REMOTE"])
+    .optional()
+    .describe("Where the run was done. All are done by workers: `REMOTE` finds each, `LOCAL` none."),
   metadata: MetadataFilter.optional().describe(
     `\`metadata[key]=value\`: all of these, at most ${METADATA_FILTERS}.`,
   ),
@@ -89,9 +92,10 @@ export function nestMetadata(query: object): unknown {
   return Object.fromEntries(members);
 }
 
-/** undefined: a filter names an id that nothing can have, so there is nothing to look for. */
+/** undefined: a filter asks for what no run can have, so there is nothing to look for. */
 export function filtersOf(query: ListRunsQuery): RunFilters | undefined {
   const { creator, schedule_id, ancestor_run_id } = query;
+  if (query.execution_location === "LOCAL") return undefined;
   const ids = [creator, schedule_id, ancestor_run_id].filter((id) => id !== undefined);
   if (ids.some((id) => parseRunId(id) === undefined)) return undefined;
   return withoutUndefined({
@@ -108,7 +112,6 @@ export function filtersOf(query: ListRunsQuery): RunFilters | undefined {
     scheduleId: schedule_id?.toLowerCase(),
     ancestorId: ancestor_run_id === undefined ? undefined : parseRunId(ancestor_run_id),
     artifactType: query.artifact_type,
-    executionLocation: query.execution_location,
     metadata: query.metadata,
     text: query.q,
   });

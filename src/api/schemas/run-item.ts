@@ -134,7 +134,7 @@ export const RunItem = z
     execution_location: z
       .enum(["LOCAL", "REMOTE"])
       .optional()
-      .describe("`LOCAL`: on the caller's own machine, and only reported here."),
+      .describe("Where the run is done: by a worker, so `REMOTE`, also where its `source` is `LOCAL`."),
     provenance: z
       .record(z.string(), z.unknown())
       .optional()
@@ -190,7 +190,8 @@ export function runItemOf(run: Run, { creator, sessionLink, artifacts, now }: Ru
     conversation_id: run.conversationId,
     agent_config: { ...run.config, harness: { ...run.config.harness, type: run.agent } },
     scope: run.teamOwned ? { type: "Team" } : { type: "User", uid: run.creatorId },
-    execution_location: run.source === "LOCAL" ? "LOCAL" : "REMOTE",
+    // What is queued here is done by a worker, whoever asked for it.
+    execution_location: "REMOTE",
     ...(artifacts.length === 0 ? {} : { artifacts: artifacts.map(artifactItemOf) }),
     ...optionalMembers(run, now),
   };

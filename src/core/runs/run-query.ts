@@ -34,7 +34,6 @@ export interface RunFilters {
   readonly scheduleId?: string;
   readonly ancestorId?: RunId;
   readonly artifactType?: string;
-  readonly executionLocation?: "LOCAL" | "REMOTE";
   readonly metadata?: Readonly<Record<string, string>>;
   /** Each of its words is to be found in title, prompt or skill. */
   readonly text?: string;

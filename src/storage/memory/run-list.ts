@@ -64,8 +64,6 @@ const CHECKS: readonly Check[] = [
   (run, { conversationId }) => isAsked(run.conversationId, conversationId),
   ({ artifactTypes = [] }, { artifactType }) =>
     artifactType === undefined || artifactTypes.some((type) => type === artifactType),
-  ({ source }, { executionLocation }) =>
-    executionLocation === undefined || (executionLocation === "LOCAL") === (source === "LOCAL"),
   (run, { text }) => text === undefined || contains(run, text),
   (run, { scheduleId }) => isAsked(run.scheduleId, scheduleId),
 ];

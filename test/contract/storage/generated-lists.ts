@@ -128,7 +128,6 @@ function queries({ teamId, people, runs }: Pool): fc.Arbitrary<RunQuery> {
       scheduleId: fc.constantFrom(...schedules),
       ancestorId: fc.constantFrom(...ids),
       artifactType: fc.constantFrom(...TYPES, "NOTHING"),
-      executionLocation: fc.constantFrom("LOCAL", "REMOTE"),
       metadata: fc.dictionary(fc.constantFrom("k", "l"), fc.constantFrom("1", "2=3")),
       text: fc.constantFrom(...WORDS),
     },

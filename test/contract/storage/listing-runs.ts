@@ -16,8 +16,6 @@ const FILTERS: readonly (readonly [string, RunFilters, Partial<RunOrigin>, Parti
   ["environment", { environmentId: "e" }, { config: { environment_id: "e" } }, { config: {} }],
   ["no environment", { environmentId: null }, { config: {} }, { config: { environment_id: "e" } }],
   ["skill", { skill: "r:s" }, { skill: "r:s" }, { skill: "r:t" }],
-  ["local", { executionLocation: "LOCAL" }, { source: "LOCAL" }, { source: "API" }],
-  ["remote", { executionLocation: "REMOTE" }, { source: "CLI" }, { source: "LOCAL" }],
   [
     "metadata",
     { metadata: { a: "1", b: "2" } },

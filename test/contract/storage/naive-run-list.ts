@@ -20,7 +20,6 @@ const HOLDS: Holds = {
   scheduleId: ({ scheduleId }, asked) => scheduleId === asked,
   ancestorId: ({ ancestorIds }, asked) => ancestorIds.includes(asked),
   artifactType: ({ artifactTypes = [] }, asked) => artifactTypes.some((type) => type === asked),
-  executionLocation: ({ source }, asked) => (source === "LOCAL" ? "LOCAL" : "REMOTE") === asked,
   metadata: ({ metadata }, pairs) => Object.entries(pairs).every(([key, value]) => metadata[key] === value),
   text: ({ title, prompt, skill = "" }, text) => {
     const all = [title, prompt, skill].join("\n").toLowerCase();

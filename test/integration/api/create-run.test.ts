@@ -94,14 +94,17 @@ describe("creating a run", () => {
     ["LOCAL", "LOCAL"],
     ["SLACK", "API"],
     ["nonsense", "API"],
-  ])("the source header %s makes a run of source %s", async (header, source) => {
-    const id = await createRun(bench, {}, { headers: { "x-run-source": header } });
+  ])(
+    "the source header %s makes a run of source %s, done by a worker all the same",
+    async (header, source) => {
+      const id = await createRun(bench, {}, { headers: { "x-run-source": header } });
 
-    const { body } = await call(bench, `/api/v1/agent/runs/${id}`);
+      const { body } = await call(bench, `/api/v1/agent/runs/${id}`);
 
-    expect(body.source).toBe(source);
-    expect(body.execution_location).toBe(source === "LOCAL" ? "LOCAL" : "REMOTE");
-  });
+      expect(body.source).toBe(source);
+      expect(body.execution_location).toBe("REMOTE");
+    },
+  );
 
   test("a run below another names it; a parent that is hidden is not there", async () => {
     const ann = await bench.addUser("ann");

@@ -45,7 +45,6 @@ const INDEXES: readonly (readonly [keyof RunFilters, RunFilters, string])[] = [
   ["scheduleId", { scheduleId: SCHEDULE }, "runs_by_schedule_idx"],
   ["ancestorId", { ancestorId: PARENT }, "runs_ancestors_idx"],
   ["artifactType", { artifactType: "PLAN" }, "runs_by_plan_idx"],
-  ["executionLocation", { executionLocation: "LOCAL" }, "runs_by_source_idx"],
   ["metadata", { metadata: { n: "7" } }, "runs_metadata_idx"],
 ];
 
