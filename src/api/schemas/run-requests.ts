@@ -146,7 +146,10 @@ export const RunFollowupRequest = z
     visibility: z
       .enum(["thread", "private"])
       .optional()
-      .describe("thread (default): told in the threads that the run is bound to. private: not told there."),
+      .describe(
+        "thread (default): told in the threads that the run is bound to. private: neither it nor the answer of a turn " +
+          "that takes nothing else is told there. How the run stands, and what its agent asks, still is.",
+      ),
   })
   .meta({
     id: "RunFollowupRequest",

@@ -77,7 +77,8 @@ export function decideTurnEnd(edit: RunEdit, end: TurnEnd, answer: string, succe
   const { stopReason, usage } = end;
   edit.record({ kind: "turn.ended", stopReason, answer, ...(usage === undefined ? {} : { usage }) });
   if (!isWorkedOn(edit.run.state)) return false;
-  edit.set({ turnOpen: false, lostAttempts: 0, answer, permission: undefined });
+  edit.set({ turnOpen: false, lostAttempts: 0, permission: undefined });
+  edit.setAnswer(answer);
   if (edit.waitingCount > 0) {
     // The agent went on without the answer that it asked for: nobody waits for a person any more.
     if (edit.run.state === "BLOCKED") edit.moveTo("INPROGRESS");

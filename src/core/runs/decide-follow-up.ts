@@ -70,7 +70,7 @@ export function keepAnswer(edit: RunEdit): void {
   if (permission?.answer === undefined || permission.answeredBy === undefined) return;
   const chosen = permission.options.find(({ optionId }) => optionId === permission.answer);
   const message = `You asked: ${permission.title}. The answer: ${chosen?.name ?? "no"}.`;
-  hold(edit, { message, authorId: permission.answeredBy });
+  hold(edit, { message, authorId: permission.answeredBy, private: edit.isPrivate });
   edit.set({ permission: undefined });
 }
 

@@ -65,10 +65,27 @@ export class RunEdit {
     if (isEnded(to)) this.#sayEnd(why.status);
   }
 
+  /** Keeps the closing words of a turn for the cards. After a private one these show the answer before it. */
+  setAnswer(answer: string): void {
+    if (!this.isPrivate) this.set({ answer });
+  }
+
   /** The closing words of a turn, to every thread that shows them apart from the card. */
   sayAnswer(): void {
     const { answer } = this.#progress;
-    if (answer !== undefined && answer !== "") this.#sayApart("answer", answer);
+    if (answer !== undefined && answer !== "" && !this.isPrivate) this.#sayApart("answer", answer);
+  }
+
+  /**
+   * Whether all that is worked on, in the open turn or else in the next one, was asked for in private. The first turn's
+   * prompt never is.
+   */
+  get isPrivate(): boolean {
+    const { run, taken, waiting } = this.subject;
+    const joining = waiting.filter(({ id }) => this.#takes?.ids.includes(id));
+    const asked = run.turnOpen ? [...taken, ...joining] : waiting;
+    const isFirst = run.turn === 0 || (run.turn === 1 && run.turnOpen);
+    return !isFirst && asked.length > 0 && asked.every((followUp) => followUp.private);
   }
 
   /** The first event of a new run, instead of a move. */
@@ -125,7 +142,8 @@ export class RunEdit {
     const isOpen = this.#progress.turnOpen;
     const turn = isOpen ? this.#progress.turn : this.#progress.turn + 1;
     if (waiting.length > 0) this.#takes = { turn, ids: waiting.map(({ id }) => id) };
-    this.set({ turn, turnOpen: true, answer: undefined });
+    this.set({ turn, turnOpen: true });
+    if (!this.isPrivate) this.set({ answer: undefined });
     return isOpen ? [...taken, ...waiting] : waiting;
   }
 
@@ -191,7 +209,8 @@ export class RunEdit {
 
   /** What an ended run has to say: the agent's words, or in ours why there are none. */
   #sayEnd(status: StatusMessage | undefined): void {
-    if (this.#progress.answer !== undefined) this.sayAnswer();
+    const { answer, state } = this.#progress;
+    if (answer !== undefined || state === "SUCCEEDED") this.sayAnswer();
     else if (status !== undefined) this.#sayApart("outcome", status.message);
   }
 

@@ -129,7 +129,7 @@ export interface RunProgress {
   readonly costUsd?: number;
   /** Of what it has made so far; absent when that is nothing. */
   readonly artifactTypes?: readonly ArtifactType[];
-  /** The agent's closing words of the last turn that ended. */
+  /** The agent's closing words of the last turn that ended, for threads: those of a private one are in the log alone. */
   readonly answer?: string;
 }
 
@@ -161,7 +161,7 @@ export interface FollowUp {
   readonly message: string;
   readonly mode?: RunMode;
   readonly delivery: FollowUpDelivery;
-  /** Not told in the run's threads. */
+  /** Neither it nor the answer to it is told in the run's threads. */
   readonly private: boolean;
   readonly authorId: PrincipalId;
   readonly createdAt: Date;

@@ -1,7 +1,14 @@
 import { beforeEach, describe, expect, test } from "vitest";
+import { decideTurnEnd } from "../../../../src/core/attempts/decide-attempt.ts";
 import type { Principal } from "../../../../src/core/people/principal.ts";
+import type { Thread } from "../../../../src/core/threads/thread.ts";
 import { quiet } from "../../../support/manual-clock.ts";
-import { IntakeBench } from "../intake/intake-bench.ts";
+import { aFollowUp, aRun, aThread } from "../../../support/run-builders.ts";
+import { END_TURN } from "../../../support/scripted-agents.ts";
+import { IntakeBench, KEY } from "../intake/intake-bench.ts";
+import { anEdit } from "../runs/edit.ts";
+
+const IDLE_MS = 60 * 60_000;
 
 let bench: IntakeBench;
 let bob: Principal;
@@ -34,15 +41,118 @@ describe("a follow-up over the API to a run with a thread", () => {
   });
 });
 
+describe("the answer to a private follow-up", () => {
+  test("is in the log alone; the card goes on with how the run stands, and the answer before", async () => {
+    answers("Not for all");
+    await ask("And the lexer", true);
+
+    const { id, turn } = await bench.currentRun();
+    expect(turn).toBe(2);
+    expect(answersShown()).toEqual(["Done."]);
+    expect(bench.cardsShown()).toMatchObject([{ state: "SUCCEEDED", turn: 2, answer: "Done." }]);
+    expect(JSON.stringify(bench.adapter.thread(KEY))).not.toContain("Not for all");
+    expect(JSON.stringify(await bench.events(id))).toContain("Not for all");
+  });
+
+  test("is not told either when a follow-up for all is waiting, whose answer is", async () => {
+    bench.agents.scripts.push(async ({ say }) => {
+      await send("For all");
+      say("Not for all");
+      return END_TURN;
+    });
+    answers("Told");
+    await ask("And the lexer", true);
+
+    expect(bench.agents.prompts).toEqual(["Fix it", "And the lexer", "For all"]);
+    expect(answersShown()).toEqual(["Done.", "Told"]);
+    expect(bench.cardsShown()).toMatchObject([{ turn: 3, answer: "Told" }]);
+  });
+
+  test("is told where the same turn takes another one for all", async () => {
+    bench = new IntakeBench();
+    bob = await bench.person("Bob");
+    bench.agents.scripts.push(async ({ say }) => {
+      await send("And the lexer", true);
+      await send("For all");
+      say("First");
+      return END_TURN;
+    });
+    answers("Both");
+    await bench.start();
+    await bench.receive({ text: "Fix it" });
+
+    expect(bench.agents.prompts).toEqual(["Fix it", "And the lexer\n\nFor all"]);
+    expect(answersShown()).toEqual(["First", "Both"]);
+  });
+
+  test("is not told after its agent was given up and asked anew", async () => {
+    const options = [{ optionId: "yes", name: "Yes", kind: "allow_once" }] as const;
+    bench.agents.scripts.push(async ({ observer }) => {
+      await observer.permission({ permissionId: "p", title: "May I?", options });
+      return END_TURN;
+    });
+    answers("Not for all");
+    await ask("And the lexer", true);
+    await bench.clock.advance(IDLE_MS);
+    expect(await bench.currentRun()).toMatchObject({ state: "BLOCKED", turn: 2 });
+
+    await ask("yes");
+
+    expect(await bench.currentRun()).toMatchObject({ state: "SUCCEEDED", turn: 2, attempt: 3 });
+    expect(JSON.stringify(bench.adapter.thread(KEY))).not.toContain("Not for all");
+  });
+
+  test("leaves a cancel to be told", async () => {
+    bench.agents.scripts.push(async ({ say }) => {
+      say("Not for all");
+      await bench.cancel((await bench.currentRun()).id);
+      return END_TURN;
+    });
+
+    await ask("And the lexer", true);
+
+    expect(bench.cardsShown()).toMatchObject([{ state: "CANCELLED", message: "Cancelled by Ada." }]);
+    expect(answersShown()).toEqual(["Done."]);
+  });
+});
+
+test("the answer of a first turn is told, whatever it takes besides", () => {
+  const edit = anEdit(
+    { state: "INPROGRESS", turn: 1, turnOpen: true },
+    { taken: [{ ...aFollowUp(aRun(), { private: true }), seq: 1 }], threads: [aThread() as Thread] },
+  );
+
+  decideTurnEnd(edit, END_TURN, "Told");
+
+  expect(JSON.stringify(edit.done().notices)).toContain("Told");
+});
+
 test("a follow-up from the thread itself is not repeated there", async () => {
   await bench.receive({ text: "and this", addressed: "reply" });
 
   expect(bench.repliesShown()).toEqual([]);
 });
 
+function answers(text: string): void {
+  bench.agents.scripts.push(async ({ say }) => {
+    say(text);
+    return END_TURN;
+  });
+}
+
+function answersShown(): readonly string[] {
+  return bench.adapter
+    .thread(KEY)
+    .flatMap(({ notice }) => (notice.kind === "message" && notice.purpose === "answer" ? [notice.text] : []));
+}
+
 async function ask(message: string, isPrivate?: boolean): Promise<void> {
+  await send(message, isPrivate);
+  await quiet();
+}
+
+async function send(message: string, isPrivate?: boolean): Promise<void> {
   const { id } = await bench.currentRun();
   const visibility = isPrivate === undefined ? {} : { private: isPrivate };
   await bench.runs.followUp(id, bob, { message, authorId: bob.id, ...visibility });
-  await quiet();
 }
