@@ -2,6 +2,7 @@ import { z } from "zod";
 import { invalidMember } from "../../core/errors.ts";
 import { type PrincipalId, parseRunId } from "../../core/ids.ts";
 import { RUN_SORTS, type RunFilters, wordsOf } from "../../core/runs/run-query.ts";
+import { uniformSkillId } from "../../core/skills/skill.ts";
 import { RunSourceType } from "./run-item.ts";
 import { MetadataKey, RunState } from "./run-requests.ts";
 import { GivenTime } from "./text.ts";
@@ -55,7 +56,13 @@ export const ListRunsQuery = z.object({
   created_before: GivenTime.optional().describe("RFC 3339; that very moment is left out."),
   updated_after: GivenTime.optional().describe("RFC 3339; that very moment is left out."),
   environment_id: z.string().optional().describe(`\`${NO_ENVIRONMENT}\`: runs with none.`),
-  skill: z.string().optional().describe("The skill that the run was started from."),
+  skill: z
+    .string()
+    .optional()
+    .describe(
+      "The skill that the run was started from: `owner/repo:path/to/SKILL.md`, as `skill_spec` of its `agent_config` and " +
+        "the `id`s of `GET /agent` have it. A skill's name, or a repository without its owner, finds nothing.",
+    ),
   skill_spec: z.string().optional().describe("Another name of `skill`."),
   schedule_id: z.string().optional().describe("The schedule that started the run."),
   ancestor_run_id: z.string().optional().describe("Runs below this one, at any depth."),
@@ -95,6 +102,7 @@ export function nestMetadata(query: object): unknown {
 /** undefined: a filter asks for what no run can have, so there is nothing to look for. */
 export function filtersOf(query: ListRunsQuery): RunFilters | undefined {
   const { creator, schedule_id, ancestor_run_id } = query;
+  const skill = query.skill ?? query.skill_spec;
   if (query.execution_location === "LOCAL") return undefined;
   const ids = [creator, schedule_id, ancestor_run_id].filter((id) => id !== undefined);
   if (ids.some((id) => parseRunId(id) === undefined)) return undefined;
@@ -108,7 +116,7 @@ export function filtersOf(query: ListRunsQuery): RunFilters | undefined {
     createdBefore: query.created_before,
     updatedAfter: query.updated_after,
     environmentId: query.environment_id === NO_ENVIRONMENT ? null : query.environment_id,
-    skill: query.skill ?? query.skill_spec,
+    skill: skill === undefined ? undefined : uniformSkillId(skill),
     scheduleId: schedule_id?.toLowerCase(),
     ancestorId: ancestor_run_id === undefined ? undefined : parseRunId(ancestor_run_id),
     artifactType: query.artifact_type,

@@ -19,8 +19,12 @@ export function hasAtMost(max: number, text: string): boolean {
 /** RFC 3339. */
 export const Timestamp = z.iso.datetime({ offset: true });
 
-/** A point in time given by a caller: with an offset or `Z`, and one that there is. */
-export const GivenTimestamp = Timestamp.refine(isWithinRange, "must be within the years 1 to 9999");
+/** A point in time given by a caller: with an offset or `Z`, and one that there is. Its letters may be small (RFC 3339). */
+export const GivenTimestamp = z
+  .string()
+  .refine((text) => Timestamp.safeParse(text.toUpperCase()).success, "must be a time of RFC 3339")
+  .refine(isWithinRange, "must be within the years 1 to 9999")
+  .meta({ format: "date-time" });
 export const GivenTime = GivenTimestamp.transform((text) => new Date(text));
 
 /** PostgreSQL knows no year 0, and an offset may lead there. What is no time at all is told apart before. */

@@ -19,7 +19,12 @@ export interface SkillFile {
   readonly isExecutable: boolean;
 }
 
-/** How a skill is called for good, whatever was said to find it. */
+/** How a skill is called for good, whatever was said to find it. Hosts do not tell upper from lower case, but in paths. */
 export function skillId({ repository: { owner, name }, path }: Pick<Skill, "repository" | "path">): string {
-  return `${owner}/${name}:${path}`;
+  return uniformSkillId(`${owner}/${name}:${path}`);
+}
+
+/** The id as `skillId` gives it, however it was written. */
+export function uniformSkillId(id: string): string {
+  return id.replace(/^[^:]*/, (repository) => repository.toLowerCase());
 }

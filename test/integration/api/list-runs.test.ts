@@ -56,6 +56,7 @@ describe("a filter", () => {
       [`q=needle&created_after=${created}`, [other]],
       [`q=needle&created_before=${encodeURIComponent("2020-01-01T00:00:00.123456+02:00")}`, []],
       ["q=needle&updated_after=2020-01-01T00:00:00Z&sort_by=created_at", both],
+      ["q=needle&updated_after=2020-01-01t00:00:00.5z&sort_by=created_at", both],
       ["q=needle&from_the_future=1&sort_by=created_at", both],
       ["q=needle&sort_by=created_at&sort_order=asc", [one, other]],
     ];

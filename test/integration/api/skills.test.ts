@@ -96,6 +96,22 @@ describe("a run that starts from a skill", () => {
     expect((await call(bench, `${RUNS}?skill=acme/tools:${DEPLOY}x`)).body.runs).toEqual([]);
   });
 
+  test("is of the same skill however its repository is written, as hosts have it", async () => {
+    const skill = ".agents/skills/Paint/SKILL.md";
+    const names = ["acme/wall", "ACME/Wall"];
+    for (const name of names) bench.skillLibrary.put(name, { [skill]: "Paint it." });
+    const runs = [];
+    for (const name of names) runs.push((await create({ skill: `${name}:Paint` })).body);
+
+    for (const { agent_config } of runs) expect(agent_config.skill_spec).toBe(`acme/wall:${skill}`);
+    for (const name of ["acme/wall", "Acme/WALL"]) {
+      const { body } = await call(bench, `${RUNS}?skill=${name}:${skill}`);
+      expect(body.runs).toHaveLength(2);
+    }
+    const { body } = await call(bench, `${RUNS}?skill=acme/wall:${skill.toLowerCase()}`);
+    expect(body.runs).toEqual([]);
+  });
+
   test.each([
     ["an unknown skill", { skill: "acme/tools:nothing" }],
     ["an unknown skill of the configuration", { config: { skill_spec: "acme/tools:nothing" } }],
