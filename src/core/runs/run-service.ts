@@ -30,8 +30,8 @@ import type { RememberedAnswer } from "./remembered-answer.ts";
 import type { Approval, Run, RunConfig, RunOrigin } from "./run.ts";
 import { RunEdit } from "./run-edit.ts";
 import type { RunPage, RunQuery } from "./run-query.ts";
-import { takenOver } from "./taken-over.ts";
 import { requireKeepableConfig, requireSupportedConfig } from "./supported-config.ts";
+import { takenOver } from "./taken-over.ts";
 import { requireVisible } from "./visibility.ts";
 import type { Whence } from "./whence.ts";
 
