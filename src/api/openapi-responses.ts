@@ -1,3 +1,4 @@
+import { type Parameter, withExample } from "./openapi-parameters.ts";
 import { PROBLEM_STATUSES, type ProblemStatus, problemDescription } from "./schemas/problem.ts";
 
 interface Response {
@@ -14,7 +15,7 @@ interface Operation {
   readonly [OPTIONAL_BODY]?: boolean;
   readonly deprecated?: boolean;
   readonly requestBody?: object;
-  readonly parameters?: readonly { readonly name: string }[];
+  readonly parameters?: readonly Parameter[];
   readonly responses: Readonly<Record<string, Response | Reference>>;
 }
 type Schemas = Readonly<Record<string, unknown>>;
@@ -69,13 +70,19 @@ const NOTHING_SAID = "Default Response";
 /** Adds the headers that answers come with, names refusals once, and finds words where there are none. */
 export function describeResponses<T extends Document>(document: T): T {
   const schemas = document.components?.schemas ?? {};
-  const paths = mapValues(document.paths ?? {}, (operations) =>
-    mapValues(operations, (operation) => describeOperation(operation, schemas)),
+  const paths = mapValues(document.paths ?? {}, (operations, path) =>
+    mapValues(operations, (operation) => withExamples(describeOperation(operation, schemas), path)),
   );
   const responses = Object.fromEntries(
     PROBLEM_STATUSES.map((status) => [problemName(status), refusal(status)]),
   );
   return { ...document, paths, components: { ...document.components, responses, headers: HEADERS } };
+}
+
+function withExamples(operation: Operation, path: string): Operation {
+  const { parameters } = operation;
+  if (parameters === undefined) return operation;
+  return { ...operation, parameters: parameters.map((parameter) => withExample(parameter, path)) };
 }
 
 function describeOperation(operation: Operation, schemas: Schemas): Operation {

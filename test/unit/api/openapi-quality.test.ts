@@ -1,5 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import formats from "ajv-formats";
 import { beforeAll, describe, expect, test } from "vitest";
 import { openapiDocument } from "../../../scripts/openapi-document.ts";
 import { AnswerJudge } from "../../support/openapi-answers.ts";
@@ -53,6 +55,23 @@ describe("every operation", () => {
         .filter(([, answer]) => !answer.$ref && /^(Default Response)?$/.test(answer.description ?? ""))
         .map(([status]) => `${name}: ${status}`),
     ]);
+
+    expect(bad).toEqual([]);
+  });
+
+  test("shows each parameter by an example that it takes", () => {
+    const ajv = new Ajv2020({ strict: false, validateSchema: false });
+    formats.default(ajv);
+    ajv.addSchema(document, "https://errand.example/openapi.json");
+    const accepts = (schema: Anything, example: unknown) => {
+      const text = JSON.stringify(schema).replaceAll('"#/', '"https://errand.example/openapi.json#/');
+      return ajv.validate(JSON.parse(text), example);
+    };
+    const bad = operations().flatMap(({ name, operation: { parameters = [] } }) =>
+      parameters
+        .filter(({ schema, example }: Anything) => example === undefined || !accepts(schema, example))
+        .map((parameter: Anything) => `${name}: ${parameter.name}`),
+    );
 
     expect(bad).toEqual([]);
   });

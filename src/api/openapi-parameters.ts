@@ -1,0 +1,79 @@
+const UUID = "0195b2a4-5c1e-7e4b-9d57-3f8a1c2b4d6e";
+const TIME = "2026-03-01T09:00:00Z";
+
+/** Of what is no choice among a few. */
+const EXAMPLES: Readonly<Record<string, unknown>> = {
+  "Idempotency-Key": "deploy-2026-03-01",
+  "Last-Event-ID": "42",
+  "X-Request-Id": "build-4711",
+  "X-Run-Source": "CLI",
+  after: "NzQxLi4u",
+  ancestor_run_id: UUID,
+  artifact_type: "PULL_REQUEST",
+  config_name: "nightly-tidy",
+  conversationId: UUID,
+  created_after: TIME,
+  created_before: TIME,
+  creator: UUID,
+  cursor: "WyIyMDI2LTAzLTAxIl0.c2lnbmF0dXJl",
+  deliveryId: UUID,
+  environment_id: "4fX9kQ2mZ7rT1wB8cJ3vLp",
+  expires: "1772355900",
+  from: "2026-03-01",
+  group_by: ["day"],
+  id: UUID,
+  installationId: UUID,
+  integration: "issues",
+  keyId: UUID,
+  linkId: UUID,
+  metadata: { ticket: "OPS-17" },
+  model_id: "demo",
+  name: "nightly-tidy",
+  permissionId: "p1",
+  policyId: UUID,
+  principal: UUID,
+  q: "red build",
+  repo: "acme/web",
+  ruleId: UUID,
+  run: UUID,
+  runId: UUID,
+  run_id: UUID,
+  scheduleId: UUID,
+  schedule_id: UUID,
+  signature: "c2lnbmF0dXJl",
+  skill: "acme/web:tidy",
+  skill_spec: "acme/web:tidy",
+  source: "API",
+  state: ["FAILED", "ERROR"],
+  team: UUID,
+  threadId: UUID,
+  to: "2026-03-31",
+  uid: UUID,
+  updated_after: TIME,
+  webhookId: UUID,
+};
+
+/** Where the same name means something else. */
+const OTHERS: Readonly<Record<string, unknown>> = {
+  "/api/v1/agent/secrets/{name} name": "NPM_TOKEN",
+  "/api/v1/agent/catalogue/{name}/test name": "demo",
+  "/api/v1/agent/environments/{uid} uid": EXAMPLES.environment_id,
+  "/api/v1/agent/runs/{runId}/events after": 42,
+  "/api/v1/agent/webhooks/{webhookId}/deliveries cursor": UUID,
+  "/api/v1/agent/webhooks/{webhookId}/deliveries state": "dead",
+};
+
+export interface Parameter {
+  readonly name: string;
+  readonly schema?: { readonly default?: unknown; readonly enum?: readonly unknown[] };
+}
+
+/** A parameter of an operation at `path`, with an example. */
+export function withExample<T extends Parameter>(
+  parameter: T,
+  path: string,
+): T & { readonly example: unknown } {
+  const { name, schema } = parameter;
+  const example = OTHERS[`${path} ${name}`] ?? schema?.default ?? schema?.enum?.[0] ?? EXAMPLES[name];
+  return { ...parameter, example };
+}
