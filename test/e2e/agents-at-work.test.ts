@@ -1,6 +1,6 @@
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { FaultDesk, type Worker } from "../integration/faults/fault-desk.ts";
 import { reasonToSkipBubblewrap } from "../support/bubblewrap.ts";
 import { GitHttpServer } from "../support/git-http-server.ts";
@@ -44,6 +44,7 @@ describe.skipIf(skipped !== undefined)(
       await symlink(join(AGENT_CACHE, "agents"), join(dataDir, "agents"));
       worker = await start();
     });
+    beforeEach(({ onTestFailed }) => onTestFailed(() => console.error(desk.printed())));
     afterAll(async () => {
       await desk?.close();
       await host?.stop();

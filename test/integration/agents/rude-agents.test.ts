@@ -164,6 +164,9 @@ describe("an agent that tells more than can be stored", () => {
 
     await session.cancel();
     const before = told();
+    // As long as it takes to look through all processes, of which this is none.
+    await processesWith(uniqueSeconds());
+    expect(told()).toBe(before);
     room.resolve();
 
     expect(await turn).toEqual({ stopReason: "cancelled" });
