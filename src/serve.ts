@@ -25,6 +25,7 @@ async function start(environment: Parameters<typeof readConfig>[0]): Promise<voi
   const config = readConfig(environment);
   const app = await startApp(config);
   process.stdout.write(welcome(app, config));
+  process.once("uncaughtException", (error) => breakDown(app, error));
   let wishedAt: number | undefined;
   const wish = () => {
     if (wishedAt === undefined) void stop(app);
@@ -32,6 +33,12 @@ async function start(environment: Parameters<typeof readConfig>[0]): Promise<voi
     wishedAt ??= Date.now();
   };
   for (const signal of STOP_SIGNALS) process.on(signal, wish);
+}
+
+/** Nobody knows what was left half done, and the next start finds all of it. Node would print the error with its secrets. */
+function breakDown({ log }: App, error: Error): never {
+  log.error("process.broken", { error });
+  process.exit(1);
 }
 
 async function stop(app: App): Promise<void> {

@@ -26,6 +26,7 @@ export interface App {
   readonly sandboxName: string | undefined;
   /** Where the administrator's key is kept, if this process keeps it. */
   readonly keyFile: string | undefined;
+  readonly log: Log;
   /** Stops taking work, ends or gives back what runs, and puts everything away. Repeatable. */
   stop(): Promise<void>;
 }
@@ -71,13 +72,10 @@ async function start(config: Config, undo: AsyncDisposableStack): Promise<App> {
   undo.defer(() => parts.agents.programs.close());
   if (worker !== undefined) await startWorker(config, parts, worker, undo);
   const sandboxName = worker?.chosen.sandbox.name;
-  plainLog(grounds.logger).info("app.started", {
-    role: config.role,
-    address: server.listeningOrigin,
-    sandboxName,
-  });
+  const log = plainLog(grounds.logger);
+  log.info("app.started", { role: config.role, address: server.listeningOrigin, sandboxName });
   const stop = () => undo.disposeAsync();
-  return { url: grounds.publicUrl(), agentName: parts.agents.defaultName, sandboxName, keyFile, stop };
+  return { url: grounds.publicUrl(), agentName: parts.agents.defaultName, sandboxName, keyFile, log, stop };
 }
 
 async function prepare(

@@ -105,7 +105,11 @@ export function describeHostileAgent(
       const bomb = narrow.shell(`bomb() { sleep ${seconds} & bomb | bomb & }; bomb; sleep ${seconds}`);
       bomb.stdout.resume();
       const complaints = text(bomb.stderr);
-      await waitFor(async () => (await processesWith(seconds)).length > 5, { what: "the bomb" });
+      // It is given little of the processors, on which others may be at work.
+      await waitFor(async () => (await processesWith(seconds)).length > 5, {
+        what: "the bomb",
+        timeoutMs: 30_000,
+      });
 
       const neighbour = await bench.run("for n in $(seq 100); do sleep 1 & done; wait; echo well");
       const most = (await processesWith(seconds)).length;

@@ -44,7 +44,7 @@ describe.skipIf(skipped !== undefined)(
       await symlink(join(AGENT_CACHE, "agents"), join(dataDir, "agents"));
       worker = await start();
     });
-    beforeEach(({ onTestFailed }) => onTestFailed(() => console.error(desk.printed())));
+    beforeEach(({ onTestFailed }) => onTestFailed(() => void process.stderr.write(desk.printed())));
     afterAll(async () => {
       await desk?.close();
       await host?.stop();

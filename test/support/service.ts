@@ -16,7 +16,9 @@ export interface Service {
   readonly pid: number;
   /** All that it has printed. */
   output(): string;
-  /** Sends a signal; resolves with the exit code (null when a signal ended it) once the process is gone. */
+  /** Resolves with the exit code (null when a signal ended it) once the process is gone. */
+  ended(): Promise<number | null>;
+  /** Sends a signal, and waits for that. */
   end(signal: "SIGTERM" | "SIGKILL"): Promise<number | null>;
   signal(name: NodeJS.Signals): void;
 }
@@ -33,6 +35,7 @@ export async function startService(dataDir: string, env: Record<string, string> 
     apiKey,
     pid: process.child.pid ?? 0,
     output: process.output,
+    ended: () => ended(process.child),
     end: (signal) => end(process.child, signal),
     signal: (name) => void process.child.kill(name),
   };
@@ -91,22 +94,27 @@ export function spawnService(dataDir: string, env: Record<string, string> = {}):
 async function readyUrl({ child, output }: ServiceProcess): Promise<string> {
   // Where it listens, which may be another address than the one that people are told.
   const said = () => /"address":"(http[^"]+)"/.exec(output())?.[1];
-  const isGone = () => child.exitCode !== null || child.signalCode !== null;
-  await waitFor(() => said() !== undefined || isGone(), {
+  await waitFor(() => said() !== undefined || isGone(child), {
     what: "the service to be ready",
     timeoutMs: READY_MS,
   });
   const url = said();
-  if (url === undefined || isGone())
+  if (url === undefined || isGone(child))
     throw new Error(`The service ended with ${child.exitCode}:\n${output()}`);
   return url;
 }
 
-async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {
-  if (child.exitCode === null && child.signalCode === null) {
-    const gone = once(child, "exit");
-    child.kill(signal);
-    await gone;
-  }
+function end(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {
+  const gone = ended(child);
+  if (!isGone(child)) child.kill(signal);
+  return gone;
+}
+
+async function ended(child: ChildProcess): Promise<number | null> {
+  if (!isGone(child)) await once(child, "exit");
   return child.exitCode;
+}
+
+function isGone({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null;
 }
