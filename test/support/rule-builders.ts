@@ -38,3 +38,11 @@ export function aSchedule(changes: Partial<Schedule> = {}): Schedule {
     ...changes,
   };
 }
+
+/** What no run may be created with: its status, and the path of its issue. */
+export const REFUSED_CONFIGS: readonly [what: string, config: object, status: number, path: string][] = [
+  ["an unknown agent", { harness: { type: "nobody" } }, 400, "harness.type"],
+  ["a server of no command", { mcp_servers: { a: { command: " " } } }, 400, "mcp_servers.a"],
+  ["a shared server", { mcp_servers: { a: { warp_id: "w" } } }, 422, "mcp_servers.a.warp_id"],
+  ["a limit nobody keeps", { budget: { max_beer: 1 } }, 422, "budget.max_beer"],
+];

@@ -103,25 +103,16 @@ describe("what fails a start", () => {
 });
 
 describe("what fails a turn", () => {
-  it("a message without end, and the agent is ended", async () => {
+  it.each([
+    ["endless", "more than 16777216 bytes"],
+    ["asks-endlessly", "asks more than it waits for"],
+  ])("what has no end, %s, and the agent is ended", async (way, message) => {
     const seconds = uniqueSeconds();
-    const { session } = await start("endless", {}, { file: seconds });
+    const { session } = await start(way, {}, { file: seconds });
 
     await expect(session.prompt("go")).rejects.toMatchObject({
       code: "agent_process_failed",
-      message: expect.stringContaining("more than 16777216 bytes"),
-    });
-
-    expect(await processesWith(seconds)).toEqual([]);
-  });
-
-  it("asking without end, and reading no answer", async () => {
-    const seconds = uniqueSeconds();
-    const { session } = await start("asks-endlessly", {}, { file: seconds });
-
-    await expect(session.prompt("go")).rejects.toMatchObject({
-      code: "agent_process_failed",
-      message: expect.stringContaining("asks more than it waits for"),
+      message: expect.stringContaining(message),
     });
 
     expect(await processesWith(seconds)).toEqual([]);

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { TeamId } from "../../../src/core/ids.ts";
 import { anEnvironment } from "../../support/environment-builders.ts";
+import { REFUSED_CONFIGS } from "../../support/rule-builders.ts";
 import { type ApiBench, startBench } from "./api-bench.ts";
 import { call, createRun } from "./api-caller.ts";
 
@@ -222,24 +223,22 @@ describe("a routing rule", () => {
     expect([personal.status, personal.body.issues[0].path]).toEqual([400, "environment_id"]);
   });
 
-  test.each<[string, object, number, string]>([
-    ["an unknown agent", { harness: { type: "nobody" } }, 400, "config.harness.type"],
-    ["a server of no command", { mcp_servers: { a: { command: " " } } }, 400, "config.mcp_servers.a"],
-    ["a shared server", { mcp_servers: { a: { warp_id: "w" } } }, 422, "config.mcp_servers.a.warp_id"],
-    ["a limit nobody keeps", { budget: { max_beer: 1 } }, 422, "config.budget.max_beer"],
-  ])("with %s is refused, and so is its evaluation", async (_what, config, status, path) => {
-    const { id, name } = await add(ROUTING, { config: { model_id: "m" }, match: { text: ["never"] } });
+  test.each(REFUSED_CONFIGS)(
+    "with %s is refused, and so is its evaluation",
+    async (_what, config, status, path) => {
+      const { id, name } = await add(ROUTING, { config: { model_id: "m" }, match: { text: ["never"] } });
 
-    const refused = [
-      await call(bench, ROUTING, { body: { name: randomUUID(), config } }),
-      await call(bench, `${ROUTING}/${id}`, { method: "PUT", body: { name, config } }),
-      await call(bench, `${ROUTING}/evaluate`, { body: { config } }),
-    ];
+      const refused = [
+        await call(bench, ROUTING, { body: { name: randomUUID(), config } }),
+        await call(bench, `${ROUTING}/${id}`, { method: "PUT", body: { name, config } }),
+        await call(bench, `${ROUTING}/evaluate`, { body: { config } }),
+      ];
 
-    for (const answer of refused)
-      expect([answer.status, answer.body.issues[0].path], answer.text).toEqual([status, path]);
-    expect((await call(bench, `${ROUTING}/${id}`)).body.config).toEqual({ model_id: "m" });
-  });
+      for (const answer of refused)
+        expect([answer.status, answer.body.issues[0].path], answer.text).toEqual([status, `config.${path}`]);
+      expect((await call(bench, `${ROUTING}/${id}`)).body.config).toEqual({ model_id: "m" });
+    },
+  );
 
   test("is evaluated without anything being done", async () => {
     const rule = await add(ROUTING, {

@@ -5,6 +5,7 @@ import type { TeamId } from "../../../src/core/ids.ts";
 import type { Scope } from "../../../src/core/people/api-key.ts";
 import { FIRST_TEAM } from "../../../src/core/people/team.ts";
 import { anEnvironment } from "../../support/environment-builders.ts";
+import { REFUSED_CONFIGS } from "../../support/rule-builders.ts";
 import { type ApiBench, startBench } from "./api-bench.ts";
 import { type Call, call } from "./api-caller.ts";
 
@@ -166,23 +167,21 @@ describe("a schedule", () => {
     expect(answer.body.issues[0].path).toBe(path);
   });
 
-  test.each<[string, object, number, string]>([
-    ["an unknown agent", { harness: { type: "nobody" } }, 400, "harness.type"],
-    ["a server of no command", { mcp_servers: { a: { command: " " } } }, 400, "mcp_servers.a"],
-    ["a shared server", { mcp_servers: { a: { warp_id: "w" } } }, 422, "mcp_servers.a.warp_id"],
-    ["a limit nobody keeps", { budget: { max_beer: 1 } }, 422, "budget.max_beer"],
-  ])("with %s is refused as its runs would be", async (_what, agent_config, status, path) => {
-    const { id } = await create();
-    const body = { ...WANTED, enabled: true, agent_config };
+  test.each(REFUSED_CONFIGS)(
+    "with %s is refused as its runs would be",
+    async (_what, agent_config, status, path) => {
+      const { id } = await create();
+      const body = { ...WANTED, enabled: true, agent_config };
 
-    const refused = [
-      await call(bench, ROOT, { body }),
-      await call(bench, `${ROOT}/${id}`, { method: "PUT", body }),
-    ];
+      const refused = [
+        await call(bench, ROOT, { body }),
+        await call(bench, `${ROOT}/${id}`, { method: "PUT", body }),
+      ];
 
-    for (const answer of refused)
-      expect([answer.status, answer.body.issues[0].path]).toEqual([status, `agent_config.${path}`]);
-  });
+      for (const answer of refused)
+        expect([answer.status, answer.body.issues[0].path]).toEqual([status, `agent_config.${path}`]);
+    },
+  );
 
   test("is not replaced without saying whether it is enabled", async () => {
     const { id } = await create();

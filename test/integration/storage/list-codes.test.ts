@@ -1,13 +1,6 @@
-import { cp, readdir } from "node:fs/promises";
-import { join, resolve } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
-import { applyMigrations } from "../../../src/storage/migrations.ts";
-import { withSession } from "../../../src/storage/session.ts";
-import { makeTemporaryFolder } from "../../support/data-dir.ts";
-import { SILENT_LOG } from "../../support/logs.ts";
-import { createEmptyDatabase } from "../../support/test-database.ts";
+import { expect, test } from "vitest";
+import { databaseBefore } from "../../support/former-database.ts";
 
-const MIGRATIONS = resolve(import.meta.dirname, "../../../prisma/migrations");
 const LIST_CODES = "20261122003443_list_codes";
 const LONG_NAME = "n".repeat(400);
 const LONG_MODEL = "m".repeat(400);
@@ -25,19 +18,11 @@ const RUN = `
 const FOUND = "SELECT FROM runs WHERE config_name = $1 AND model_id = $2 AND name_code = list_code($1)";
 
 test("runs with long names, stored by the version before, are found by the whole name", async () => {
-  const database = await createEmptyDatabase();
-  onTestFinished(() => database.drop());
-  const earlier = await makeTemporaryFolder();
-  for (const name of (await readdir(MIGRATIONS)).filter((each) => each < LIST_CODES))
-    await cp(join(MIGRATIONS, name), join(earlier, name), { recursive: true });
-  await applyMigrations(database.url, SILENT_LOG, earlier);
-  const session = { applicationName: "test", queryLimitMs: 10_000 } as const;
-  await withSession(database.url, session, (client) => client.query(RUN, [CONFIG, LONG_NAME, LONG_MODEL]));
+  await using database = await databaseBefore(LIST_CODES);
+  await database.query(RUN, [CONFIG, LONG_NAME, LONG_MODEL]);
 
-  await applyMigrations(database.url, SILENT_LOG, MIGRATIONS);
+  await database.migrate();
 
-  const found = await withSession(database.url, session, (client) =>
-    client.query(FOUND, [LONG_NAME, LONG_MODEL]),
-  );
+  const found = await database.query(FOUND, [LONG_NAME, LONG_MODEL]);
   expect(found.rowCount).toBe(1);
 });

@@ -1,13 +1,6 @@
-import { cp, readdir } from "node:fs/promises";
-import { join, resolve } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
-import { applyMigrations } from "../../../src/storage/migrations.ts";
-import { withSession } from "../../../src/storage/session.ts";
-import { makeTemporaryFolder } from "../../support/data-dir.ts";
-import { SILENT_LOG } from "../../support/logs.ts";
-import { createEmptyDatabase } from "../../support/test-database.ts";
+import { expect, test } from "vitest";
+import { databaseBefore } from "../../support/former-database.ts";
 
-const MIGRATIONS = resolve(import.meta.dirname, "../../../prisma/migrations");
 const SKILL_IDS = "20261122101500_skill_ids";
 
 /** Runs as the version before stored them. */
@@ -23,19 +16,12 @@ const RUNS = `
 const FOUND = "SELECT skill FROM runs WHERE skill_code IS NOT DISTINCT FROM list_code(skill) ORDER BY skill";
 
 test("runs of skills, stored by the version before, have the ids that are asked for now", async () => {
-  const database = await createEmptyDatabase();
-  onTestFinished(() => database.drop());
-  const earlier = await makeTemporaryFolder();
-  for (const name of (await readdir(MIGRATIONS)).filter((each) => each < SKILL_IDS))
-    await cp(join(MIGRATIONS, name), join(earlier, name), { recursive: true });
-  await applyMigrations(database.url, SILENT_LOG, earlier);
-  const session = { applicationName: "test", queryLimitMs: 10_000 } as const;
-  const stored = ["ACME/Tools:Do/SKILL.md", "acme/tools:a:B/SKILL.md", null];
-  await withSession(database.url, session, (client) => client.query(RUNS, [stored]));
+  await using database = await databaseBefore(SKILL_IDS);
+  await database.query(RUNS, [["ACME/Tools:Do/SKILL.md", "acme/tools:a:B/SKILL.md", null]]);
 
-  await applyMigrations(database.url, SILENT_LOG, MIGRATIONS);
+  await database.migrate();
 
-  const { rows } = await withSession(database.url, session, (client) => client.query(FOUND));
+  const { rows } = await database.query(FOUND, []);
   expect(rows.map(({ skill }) => skill).toSorted()).toEqual([
     "acme/tools:Do/SKILL.md",
     "acme/tools:a:B/SKILL.md",

@@ -32,7 +32,8 @@ describe("routing", () => {
     [{ text: ["LOGIN"] }, { text: ["log"] }],
     [{ sources: ["GITHUB_WEBHOOK"] }, { sources: ["SLACK"] }],
   ])("%j holds, %j does not", (holding, failing) => {
-    expect(route([aRoutingRule({ match: holding })], REQUEST).rule).toBeDefined();
+    const rule = aRoutingRule({ match: holding });
+    expect(route([rule], REQUEST).rule).toBe(rule);
     expect(route([aRoutingRule({ match: failing })], REQUEST).rule).toBeUndefined();
   });
 
