@@ -3,6 +3,7 @@ import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { createApiClient } from "../test/support/api-client.ts";
 import { type EmulatedGithub, startEmulatedGithub } from "../test/support/emulated-github.ts";
 import { type EmulatedSlack, startEmulatedSlack } from "../test/support/emulated-slack.ts";
 import { GitHost } from "../test/support/git-host.ts";
@@ -38,6 +39,7 @@ async function play(): Promise<void> {
   const gitHost = await GitHost.start(github.repo.fullName);
   const env = { ...slackEnvironment(slack), ...githubEnvironment(github), ...gitHost.environment };
   const service = await startService(join(folder, "data"), env);
+  await haveAgentsAsk(service);
   const stage: Stage = { slack, github, service, issues: [] };
   process.stdout.write(`Errand  ${service.url}  key ${service.apiKey}\n`);
   process.stdout.write(`Slack   ${slack.apiUrl}  #work, as alice\n`);
@@ -81,6 +83,13 @@ async function sayInSlack(stage: Stage, text: string, isNew: boolean): Promise<v
   stage.threadTs = mention.posted.ts;
   await slack.sendEvent(url, mention.appMention);
   await slack.sendEvent(url, mention.message);
+}
+
+/** As in a team that wants to see each step: by itself a run asks nobody. */
+async function haveAgentsAsk(service: Service): Promise<void> {
+  const rule = { name: "Ask in threads", match: {}, config: { permission_policy: "ask" } };
+  const { body, status } = await createApiClient(service).call("POST", "/agent/routing-rules", rule);
+  if (status !== 201) throw new Error(`The routing rule was answered ${status}: ${JSON.stringify(body)}`);
 }
 
 async function press({ slack, service, threadTs = "" }: Stage, label: string): Promise<void> {
