@@ -70,7 +70,10 @@ function guardedLookup(
       else if (all === true) callback(null, [...addresses]);
       else callback(null, first.address, first.family);
     };
-    resolve(host).then(answer, (error) => callback(error, ""));
+    // Judging fails where no file can be opened any more, as the machine's own addresses are read anew each time.
+    resolve(host)
+      .then(answer)
+      .catch((error) => callback(error, ""));
   };
 }
 
