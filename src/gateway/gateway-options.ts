@@ -32,7 +32,7 @@ export type AuthorizeRepository = (
 ) => Promise<string | undefined>;
 
 export interface GatewayLimits {
-  /** Connections of one sandbox; one more is closed. */
+  /** Connections of one sandbox, one more is closed; and its requests at a time, however few connections they come by. */
   readonly connections: number;
   /** Of other machines, that can be reached where there is a network. */
   readonly ports: readonly number[];

@@ -36,6 +36,7 @@ export class GatewayServer {
   readonly #options: ServerOptions;
   readonly #sockets = new Set<Socket>();
   readonly #closing = new AbortController();
+  #calls = 0;
 
   constructor(options: ServerOptions) {
     this.#options = options;
@@ -69,12 +70,22 @@ export class GatewayServer {
     // Of a connection that breaks off there is nobody to tell.
     response.on("error", () => undefined);
     const signal = signalOf(response, this.#closing.signal);
+    this.#calls += 1;
     try {
+      this.#refuseMore();
       refuseUpgrade(request);
       await this.#pass(request, response, signal);
     } catch (error) {
       answerRefusal(response, this.#refusalOf(error, signal));
+    } finally {
+      this.#calls -= 1;
     }
+  }
+
+  /** One connection can ask again and again before it is answered, and each call may open a connection of its own. */
+  #refuseMore(): void {
+    if (this.#calls <= this.#options.limits.connections) return;
+    throw new Refusal(429, "Too many requests at a time.", { "retry-after": "2" });
   }
 
   #pass(request: IncomingMessage, response: ServerResponse, signal: AbortSignal): Promise<void> {

@@ -165,6 +165,23 @@ describe("whoever sends bytes", () => {
     });
   });
 
+  test("gets no more answers at a time either, when one connection asks for them all", async () => {
+    const bench = await benchOf({ limits: { connections: 5 } });
+    const { host, pathname } = new URL(bench.gateway.address);
+    const held: ServerResponse[] = [];
+    server.answer = (response) => void held.push(response);
+    const socket = rawSocket(bench);
+
+    socket.write(`GET ${pathname}${MODELS} HTTP/1.1\r\nhost: ${host}\r\n\r\n`.repeat(19));
+    socket.write(`GET ${pathname}${MODELS} HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`);
+    await waitFor(() => held.length === 5, { what: "five calls to be let through" });
+    for (const response of held) answerJson(response, {});
+
+    const statuses = (await text(socket)).match(/(?<=^HTTP\/1\.1 )\d+/gm);
+    expect(statuses).toEqual([...Array(5).fill("200"), ...Array(15).fill("429")]);
+    expect(server.requests).toHaveLength(5);
+  });
+
   test.each([
     ["a head that is too large", `GET / HTTP/1.1\r\nx: ${"y".repeat(40_000)}\r\n\r\n`, /^HTTP\/1\.1 431 /],
     ["something else than HTTP", "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\r\n\r\n", /^HTTP\/1\.1 400 /],
