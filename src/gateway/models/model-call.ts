@@ -43,8 +43,14 @@ export async function askedBody(
   if (request.headers["content-encoding"] !== undefined) throw new Refusal(415, "Send the body unpacked.");
   const { passing, release, whole } = await held.read(body, CHAT_BYTES_MAX);
   if (passing !== undefined) return { ...NOTHING, body: passing, release };
-  const { bytes, ...asked } = askingForUsage(whole);
-  return { body: bytes, release, ...asked };
+  try {
+    const { bytes, ...asked } = askingForUsage(whole);
+    return { body: bytes, release, ...asked };
+  } catch {
+    release();
+    // JSON of any depth can be read, but not written.
+    throw new Refusal(400, "The body is nested too deeply.");
+  }
 }
 
 /** What was put where keys go is taken out, and the real key put in. */

@@ -667,6 +667,18 @@ describe("limits", () => {
     expect(server.requests[0]?.body).not.toContain("include_usage");
   });
 
+  test("what is nested too deeply is refused, and takes no room from what follows", async () => {
+    const narrow = await benchOf({ limits: { heldBytes: 300_000 } });
+    const deep = `{"stream":true,"deep":${"[".repeat(100_000)}${"]".repeat(100_000)}}`;
+    const path = `/models${CHAT}`;
+
+    for (let call = 0; call < 2; call += 1)
+      expect((await askRaw(narrow.gateway, path, { method: "POST", body: deep })).status).toBe(400);
+
+    await ask({ path: CHAT, body: { stream: true } }, narrow);
+    expect(server.requests.map(({ body }) => body.includes("include_usage"))).toEqual([true]);
+  });
+
   test("a packed chat is refused, as it could ask for anything", async () => {
     expect((await ask({ path: CHAT, headers: { "content-encoding": "gzip" } })).status).toBe(415);
   });
