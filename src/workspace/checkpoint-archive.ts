@@ -35,17 +35,23 @@ export async function packDirectory(
     unpackedBytes += stat.size;
     return unpackedBytes <= limits.maxUnpackedBytes;
   };
+  const pack = create({ cwd: directory, gzip: true, strict: true, filter }, [...members]);
   const chunks: Buffer[] = [];
   let bytes = 0;
-  for await (const chunk of create({ cwd: directory, gzip: true, strict: true, filter }, [...members])) {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  // To the last, which no loop over it does: of files that vanish each is an error, and several are looked at at a time.
+  pack.on("error", reject);
+  pack.on("end", resolve);
+  pack.on("data", (chunk) => {
     chunks.push(chunk);
     bytes += chunk.length;
-    if (bytes > limits.maxBytes || unpackedBytes > limits.maxUnpackedBytes) {
-      throw new ArchiveTooLarge(
-        `over ${limits.maxBytes} bytes, or ${limits.maxUnpackedBytes} bytes unpacked`,
-      );
-    }
-  }
+    if (bytes <= limits.maxBytes && unpackedBytes <= limits.maxUnpackedBytes) return;
+    pack.pause();
+    reject(
+      new ArchiveTooLarge(`over ${limits.maxBytes} bytes, or ${limits.maxUnpackedBytes} bytes unpacked`),
+    );
+  });
+  await promise;
   if (unpackedBytes > limits.maxUnpackedBytes) {
     throw new ArchiveTooLarge(`over ${limits.maxUnpackedBytes} bytes unpacked`);
   }

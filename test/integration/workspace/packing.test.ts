@@ -1,0 +1,35 @@
+import { rmSync } from "node:fs";
+import { lstat, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
+import { packDirectory } from "../../../src/workspace/checkpoint-archive.ts";
+
+const LIMITS = { maxBytes: 2 ** 20, maxUnpackedBytes: 2 ** 20 };
+
+let root: string;
+
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), "errand-packing-"));
+});
+afterEach(() => rm(root, { recursive: true }));
+
+test("files that vanish while they are packed fail the packing, and nothing but that", async () => {
+  const unheard: Error[] = [];
+  const hear = (error: Error) => void unheard.push(error);
+  process.on("uncaughtException", hear);
+  onTestFinished(() => void process.off("uncaughtException", hear));
+  const files = join(root, "files");
+  await mkdir(files);
+  for (let number = 0; number < 20; number += 1) await writeFile(join(files, `${number}.txt`), "x");
+  const vanish = (path: string) => {
+    if (path !== "files") rmSync(files, { recursive: true, force: true });
+    return false;
+  };
+
+  await expect(packDirectory(root, ["files"], LIMITS, vanish)).rejects.toThrow("ENOENT");
+
+  // The others are looked for at the same time, and missed a little later.
+  for (let looks = 0; looks < 20; looks += 1) await lstat(root);
+  expect(unheard).toEqual([]);
+});
