@@ -33,6 +33,8 @@ export async function packDirectory(
   const filter = (path: string, stat: Stats | ReadEntry): boolean => {
     if (!("isFile" in stat) || !isKept(stat) || isLeftOut(path, stat)) return false;
     unpackedBytes += stat.size;
+    // The library cannot write parts of seconds far from now, and of links it throws where nobody hears it.
+    for (const time of ["atime", "mtime"] as const) stat[time] = wholeSeconds(stat[time]);
     return unpackedBytes <= limits.maxUnpackedBytes;
   };
   const pack = create({ cwd: directory, gzip: true, strict: true, filter }, [...members]);
@@ -56,6 +58,10 @@ export async function packDirectory(
     throw new ArchiveTooLarge(`over ${limits.maxUnpackedBytes} bytes unpacked`);
   }
   return Buffer.concat(chunks);
+}
+
+function wholeSeconds(time: Date): Date {
+  return new Date(Math.floor(time.getTime() / 1_000) * 1_000);
 }
 
 function isKept(stat: Stats): boolean {

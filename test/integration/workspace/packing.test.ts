@@ -1,9 +1,9 @@
 import { rmSync } from "node:fs";
-import { lstat, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { lstat, lutimes, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
-import { packDirectory } from "../../../src/workspace/checkpoint-archive.ts";
+import { packDirectory, unpackArchive } from "../../../src/workspace/checkpoint-archive.ts";
 
 const LIMITS = { maxBytes: 2 ** 20, maxUnpackedBytes: 2 ** 20 };
 
@@ -33,3 +33,23 @@ test("files that vanish while they are packed fail the packing, and nothing but 
   for (let looks = 0; looks < 20; looks += 1) await lstat(root);
   expect(unheard).toEqual([]);
 });
+
+test.each(["1969-12-31T23:59:58.500Z", "2001-01-01T00:00:00.500Z", "2300-01-01T00:00:00.500Z"])(
+  "what was last changed at %s is packed",
+  async (time) => {
+    const workspace = join(root, "workspace");
+    await mkdir(join(workspace, "directory"), { recursive: true });
+    await writeFile(join(workspace, "file"), "x");
+    await symlink("file", join(workspace, "link"));
+    const changed = new Date(time);
+    for (const name of ["directory", "file", "link"]) await lutimes(join(workspace, name), changed, changed);
+
+    const archive = await packDirectory(root, ["workspace"], LIMITS);
+
+    const target = join(root, "target");
+    await mkdir(target);
+    await unpackArchive(archive, target);
+    const { mtimeMs } = await lstat(join(target, "workspace", "file"));
+    expect(mtimeMs).toBe(changed.getTime() - 500);
+  },
+);
