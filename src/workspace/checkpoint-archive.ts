@@ -30,25 +30,25 @@ export async function packDirectory(
   isLeftOut: (path: string, stat: Stats) => boolean = () => false,
 ): Promise<Uint8Array> {
   let unpackedBytes = 0;
+  let bytes = 0;
+  const isTooLarge = () => bytes > limits.maxBytes || unpackedBytes > limits.maxUnpackedBytes;
   const filter = (path: string, stat: Stats | ReadEntry): boolean => {
     if (!("isFile" in stat) || !isKept(stat) || isLeftOut(path, stat)) return false;
     unpackedBytes += stat.size;
     // The library cannot write parts of seconds far from now, and of links it throws where nobody hears it.
     for (const time of ["atime", "mtime"] as const) stat[time] = wholeSeconds(stat[time]);
-    return unpackedBytes <= limits.maxUnpackedBytes;
+    return !isTooLarge();
   };
   const pack = create({ cwd: directory, gzip: true, strict: true, filter }, [...members]);
   const chunks: Buffer[] = [];
-  let bytes = 0;
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   // To the last, which no loop over it does: of files that vanish each is an error, and several are looked at at a time.
   pack.on("error", reject);
   pack.on("end", resolve);
   pack.on("data", (chunk) => {
-    chunks.push(chunk);
     bytes += chunk.length;
-    if (bytes <= limits.maxBytes && unpackedBytes <= limits.maxUnpackedBytes) return;
-    pack.pause();
+    if (!isTooLarge()) return chunks.push(chunk);
+    // Not paused: the files that it has open are read to their ends, or they would stay open for ever.
     reject(
       new ArchiveTooLarge(`over ${limits.maxBytes} bytes, or ${limits.maxUnpackedBytes} bytes unpacked`),
     );

@@ -1,9 +1,11 @@
+import { randomBytes } from "node:crypto";
 import { rmSync } from "node:fs";
-import { lstat, lutimes, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { lstat, lutimes, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
-import { packDirectory, unpackArchive } from "../../../src/workspace/checkpoint-archive.ts";
+import { ArchiveTooLarge, packDirectory, unpackArchive } from "../../../src/workspace/checkpoint-archive.ts";
+import { waitFor } from "../../support/wait-for.ts";
 
 const LIMITS = { maxBytes: 2 ** 20, maxUnpackedBytes: 2 ** 20 };
 
@@ -32,6 +34,19 @@ test("files that vanish while they are packed fail the packing, and nothing but 
   // The others are looked for at the same time, and missed a little later.
   for (let looks = 0; looks < 20; looks += 1) await lstat(root);
   expect(unheard).toEqual([]);
+});
+
+test.skipIf(process.platform !== "linux")("what is too large to be packed leaves no file open", async () => {
+  const openFiles = async () => (await readdir("/proc/self/fd")).length;
+  for (let number = 0; number < 20; number += 1) {
+    await writeFile(join(root, `${number}.bin`), randomBytes(LIMITS.maxBytes / 8));
+  }
+  const before = await openFiles();
+
+  const packed = packDirectory(root, ["."], { ...LIMITS, maxUnpackedBytes: 2 ** 30 });
+
+  await expect(packed).rejects.toThrow(ArchiveTooLarge);
+  await waitFor(async () => (await openFiles()) <= before, { what: "all files to be closed" });
 });
 
 test.each(["1969-12-31T23:59:58.500Z", "2001-01-01T00:00:00.500Z", "2300-01-01T00:00:00.500Z"])(
