@@ -10,6 +10,9 @@ export interface ArchiveLimits {
   readonly maxUnpackedBytes: number;
 }
 
+/** Of a packing under which files change. */
+const TRIES = 3;
+
 export class ArchiveTooLarge extends Error {
   override readonly name = "ArchiveTooLarge";
 }
@@ -28,6 +31,27 @@ export async function packDirectory(
   members: readonly string[],
   limits: ArchiveLimits,
   isLeftOut: (path: string, stat: Stats) => boolean = () => false,
+): Promise<Uint8Array> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await packOnce(directory, members, limits, isLeftOut);
+    } catch (error) {
+      // An agent that lives on between its turns tidies up when it likes.
+      if (!isOfChange(error) || tries === TRIES) throw error;
+    }
+  }
+}
+
+/** A file was gone when it was looked at, or shorter than it had been. */
+function isOfChange(error: unknown): boolean {
+  return error instanceof Error && "code" in error && ["ENOENT", "EOF"].includes(String(error.code));
+}
+
+async function packOnce(
+  directory: string,
+  members: readonly string[],
+  limits: ArchiveLimits,
+  isLeftOut: (path: string, stat: Stats) => boolean,
 ): Promise<Uint8Array> {
   let unpackedBytes = 0;
   let bytes = 0;

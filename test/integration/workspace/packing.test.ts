@@ -36,6 +36,24 @@ test("files that vanish while they are packed fail the packing, and nothing but 
   expect(unheard).toEqual([]);
 });
 
+test("a directory is packed without the files that vanish meanwhile", async () => {
+  const workspace = join(root, "workspace");
+  await mkdir(join(workspace, "passing"), { recursive: true });
+  await writeFile(join(workspace, "kept"), "x");
+  for (const name of ["a", "b"]) await writeFile(join(workspace, "passing", name), "x");
+  const vanish = (path: string) => {
+    if (path === "workspace/passing/a") rmSync(join(workspace, "passing"), { recursive: true });
+    return false;
+  };
+
+  const archive = await packDirectory(root, ["workspace"], LIMITS, vanish);
+
+  const target = join(root, "target");
+  await mkdir(target);
+  await unpackArchive(archive, target);
+  expect(await readdir(join(target, "workspace"))).toEqual(["kept"]);
+});
+
 test.skipIf(process.platform !== "linux")("what is too large to be packed leaves no file open", async () => {
   const openFiles = async () => (await readdir("/proc/self/fd")).length;
   for (let number = 0; number < 20; number += 1) {
