@@ -1,6 +1,7 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
 import { text } from "node:stream/consumers";
+import { withPipes } from "../with-pipes.ts";
 
 export interface GitCall {
   /** Git, by its name or path. */
@@ -68,7 +69,7 @@ function start({ program: git, args, gitDir, workTree, config = {}, maxFileBytes
   const places = { GIT_DIR: gitDir, ...(workTree === undefined ? {} : { GIT_WORK_TREE: workTree }) };
   // Git looks for a work tree's files from where it stands.
   const options = { cwd: workTree ?? "/", env: environment(places, config), detached: true } as const;
-  return spawn(program, rest, { ...options, stdio: ["pipe", "pipe", "pipe"] });
+  return withPipes(spawn(program, rest, { ...options, stdio: ["pipe", "pipe", "pipe"] }));
 }
 
 function environment(

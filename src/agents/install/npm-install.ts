@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { AppError } from "../../core/errors.ts";
+import { withPipes } from "../../with-pipes.ts";
 import type { NpmPackage } from "../agent-definition.ts";
 
 /** Of the end of what npm said. */
@@ -35,7 +36,8 @@ export async function npmInstall(install: NpmInstall): Promise<void> {
   const args = ["install", `${name}@${version}`, "--prefix", directory, ...FLAGS];
   const ending = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MINUTES * 60_000)]);
   const env = { npm_config_cache: `${install.home}/cache`, ...install.variables, HOME: install.home };
-  const npm = spawn("npm", args, { cwd: directory, env, stdio: ["ignore", "pipe", "pipe"], signal: ending });
+  const options = { cwd: directory, env, signal: ending };
+  const npm = withPipes(spawn("npm", args, { ...options, stdio: ["ignore", "pipe", "pipe"] }));
   let said = "";
   for (const stream of [npm.stdout, npm.stderr]) {
     stream.setEncoding("utf8");

@@ -1,6 +1,7 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, type StdioOptions, spawn } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
 import { setTimeout } from "node:timers/promises";
+import { withPipes } from "../../with-pipes.ts";
 import { FirstWords } from "../first-words.ts";
 import { isAlive, killNow, type ProcessIdentity } from "../linux-processes.ts";
 import { MARKER } from "../marked-processes.ts";
@@ -138,11 +139,10 @@ export class BubblewrapProcess implements SandboxProcess {
 
 function startBubblewrap(command: SandboxCommand, { marker, program }: BubblewrapMeans): ChildProcess {
   const channels = ["--json-status-fd", STATUS_FD, "--args", ARGS_FD, "--block-fd", BLOCK_FD].map(String);
-  const child = spawn(program, [...channels, "--", ...command.argv], {
-    // Bubblewrap itself runs outside, so it gets nothing of the agent's environment (think of LD_PRELOAD).
-    env: { [MARKER]: marker },
-    stdio: ["pipe", "pipe", "pipe", "pipe", "pipe", "pipe"],
-  });
+  // Bubblewrap itself runs outside, so it gets nothing of the agent's environment (think of LD_PRELOAD).
+  const env = { [MARKER]: marker };
+  const stdio: StdioOptions = ["pipe", "pipe", "pipe", "pipe", "pipe", "pipe"];
+  const child = withPipes(spawn(program, [...channels, "--", ...command.argv], { env, stdio }));
   const args = pipeOf(child, ARGS_FD);
   // When bubblewrap could not be started, its exit says so.
   for (const pipe of [args, pipeOf(child, BLOCK_FD)]) pipe.on("error", () => {});

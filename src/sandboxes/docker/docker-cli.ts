@@ -1,4 +1,5 @@
 import { type ChildProcessWithoutNullStreams, execFile, spawn } from "node:child_process";
+import { withPipes } from "../../with-pipes.ts";
 
 /** The docker program, or one that takes the same arguments, and all of our environment that it gets. */
 export interface DockerProgram {
@@ -64,7 +65,7 @@ export class DockerCli {
   /** A command whose streams are used while it runs. */
   spawn(args: readonly string[]): ChildProcessWithoutNullStreams {
     const { environment: env, program } = this.#docker;
-    return spawn(program, [...args], { env, stdio: "pipe" });
+    return withPipes(spawn(program, [...args], { env, stdio: "pipe" }));
   }
 }
 

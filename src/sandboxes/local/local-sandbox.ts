@@ -1,4 +1,5 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { withPipes } from "../../with-pipes.ts";
 import { behindDoor } from "../behind-door.ts";
 import { FirstWords } from "../first-words.ts";
 import { killNow } from "../linux-processes.ts";
@@ -28,13 +29,9 @@ export function createLocalSandbox(dataDir: string): Sandbox {
 
 function spawnLocal(marker: string, command: SandboxCommand): SandboxProcess {
   const [program, ...args] = command.argv;
-  const child = spawn(program, args, {
-    cwd: command.cwd,
-    env: { ...command.env, [MARKER]: marker },
-    // A process group of its own, so that it can be killed as one.
-    detached: true,
-    stdio: "pipe",
-  });
+  const env = { ...command.env, [MARKER]: marker };
+  // A process group of its own, so that it can be killed as one.
+  const child = withPipes(spawn(program, args, { cwd: command.cwd, env, detached: true, stdio: "pipe" }));
   const words = new FirstWords(child.stderr);
   return {
     stdin: child.stdin,

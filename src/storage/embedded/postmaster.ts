@@ -3,6 +3,7 @@ import type { Readable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Log } from "../../core/ports/log.ts";
 import { StartError } from "../../start-error.ts";
+import { withPipes } from "../../with-pipes.ts";
 import type { PostgresBinaries } from "./binaries.ts";
 import type { ClusterPlace } from "./cluster-place.ts";
 import { identityOf } from "./server-account.ts";
@@ -88,13 +89,14 @@ async function attemptStart(options: PostmasterOptions): Promise<Postmaster | Fa
 function spawnServer({ place, binaries, socketDirectory }: PostmasterOptions): ServerProcess {
   const settings = { ...SETTINGS, unix_socket_directories: quoteListItem(socketDirectory) };
   const parameters = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
-  return spawn(binaries.postgres, ["-D", place.cluster, ...parameters], {
+  const child = spawn(binaries.postgres, ["-D", place.cluster, ...parameters], {
     ...identityOf(place.account),
     cwd: "/",
     detached: true,
     env: { ...binaries.environment, LC_ALL: "C" },
     stdio: ["ignore", "ignore", "pipe"],
   });
+  return withPipes(child);
 }
 
 function handleOf(
