@@ -23,6 +23,8 @@ export async function serve(environment: Parameters<typeof readConfig>[0]): Prom
 
 async function start(environment: Parameters<typeof readConfig>[0]): Promise<void> {
   const config = readConfig(environment);
+  // Whoever read what we print may be gone, or the disk be full that it is kept on: we serve on without.
+  for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
   const app = await startApp(config);
   process.stdout.write(welcome(app, config));
   process.once("uncaughtException", (error) => breakDown(app, error));
