@@ -131,7 +131,16 @@ export class PostgresNews implements News {
   }
 }
 
+/** Everybody with access to the database may notify. What is no list of ours is no news. */
 function topicsIn(payload: string | undefined): readonly string[] {
-  const topics: unknown = JSON.parse(payload ?? "[]");
+  const topics = parsed(payload ?? "");
   return Array.isArray(topics) ? topics.filter((topic) => typeof topic === "string") : [];
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }

@@ -60,6 +60,24 @@ describe("the PostgreSQL news, when their connections break", () => {
   });
 });
 
+describe("the PostgreSQL news, when somebody else notifies", () => {
+  it.each(["NOTIFY errand_news", "NOTIFY errand_news, 'no list'", "NOTIFY errand_news, '{}'"])(
+    "take no harm from %s",
+    async (sql) => {
+      await using undo = new AsyncDisposableStack();
+      const bench = await openPostgres();
+      undo.defer(() => bench.close());
+      const heard = listen(bench.there, "run:1");
+
+      await bench.query(sql);
+      bench.here.tell(["run:1"]);
+
+      await heard.something();
+      expect(bench.losses).toEqual([]);
+    },
+  );
+});
+
 const CUT = `
   SELECT pg_terminate_backend(pid) FROM pg_stat_activity
    WHERE datname = current_database() AND application_name = 'errand news'`;
@@ -71,6 +89,7 @@ interface PostgresBench extends NewsBench {
   /** Breaks the connections of all. */
   cut(): Promise<void>;
   countConnections(): Promise<number>;
+  query(sql: string): Promise<unknown>;
   readonly losses: readonly RecordedLine[];
 }
 
@@ -92,5 +111,5 @@ async function openPostgres(): Promise<PostgresBench> {
     await Promise.all([here.stop(), there.stop()]);
     await database.drop();
   };
-  return { here, there, losses, cut, countConnections, close };
+  return { here, there, losses, cut, countConnections, query, close };
 }
