@@ -1,4 +1,5 @@
 import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } from "fastify";
+import { outliveAcceptErrors } from "./accept-errors.ts";
 import { type ApiParts, limitsOf } from "./api-parts.ts";
 import { closeConnectionsOnStop } from "./closing-connections.ts";
 import { announceDeprecations } from "./deprecation.ts";
@@ -17,6 +18,7 @@ export async function createServer(parts: ApiParts): Promise<FastifyInstance> {
   server.decorateRequest("caller", undefined);
   addErrorAnswers(server, answerErrors(parts.publicUrl));
   addRequestLog(server);
+  outliveAcceptErrors(server);
   closeConnectionsOnStop(server);
   await addSecurityHeaders(server, parts.publicUrl());
   announceDeprecations(server);

@@ -59,6 +59,14 @@ test("a worker answers for its health and has no API, no pages and no webhooks",
   expect(statuses).toEqual([200, 200, 404, 404, 404, 404]);
 });
 
+test("a connection that cannot be accepted leaves the others alone", async () => {
+  const { server, url } = await start({});
+
+  server.server.emit("error", new Error("accept EMFILE"));
+
+  expect((await fetch(`${url}/healthz`)).status).toBe(200);
+});
+
 const CALLERS = ["198.51.100.1", "198.51.100.2", "198.51.100.3"];
 const SAME = "203.0.113.9";
 
