@@ -153,7 +153,7 @@ function isWriteConflict(error: unknown): boolean {
 /** Codes of Prisma for a database that cannot be reached, is starting or does not answer in time. */
 const UNREACHABLE = new Set(["P1000", "P1001", "P1002", "P1008", "P1011", "P1017", "P2024", "P2028"]);
 const LOST_LINK =
-  /ECONNREFUSED|ECONNRESET|EPIPE|ENOENT.*\.s\.PGSQL|timeout|Connection terminated|not queryable|server closed|DatabaseNotReachable|ConnectionClosed|SocketTimeout|57P0\d|25P03|canceling statement|starting up|shutting down|too many clients/i;
+  /ECONNREFUSED|ECONNRESET|EPIPE|ENOENT.*\.s\.PGSQL|timeout|Connection terminated|not queryable|server closed|DatabaseNotReachable|ConnectionClosed|SocketTimeout|57P0\d|25P03|canceling statement|terminating connection|closed the connection|starting up|recovery mode|not yet accepting|shutting down|too many clients/i;
 
 /** A database that is away, or busy with the same rows, is an expected failure that passes; all else is a bug. */
 function translated(error: unknown): unknown {

@@ -15,3 +15,18 @@ test("no statement is compiled or shared out among processes, which takes longer
 
   expect(await database.rows({ text: SETTINGS, values: [] })).toEqual([{ jit: "off", workers: "0" }]);
 });
+
+/** As Prisma passes it on at the begin or the end of a transaction: with nothing of its code. */
+test.each([
+  "terminating connection due to administrator command",
+  "Server has closed the connection.",
+  "the database system is in recovery mode",
+  "the database system is not yet accepting connections",
+])("a server that goes away or comes back is no bug: %s", async (message) => {
+  const database = new Database({ url: "postgres://nowhere", maxConnections: 1, log: SILENT_LOG });
+  onTestFinished(() => database.close());
+
+  const failed = database.query(() => Promise.reject(new Error(message)));
+
+  await expect(failed).rejects.toMatchObject({ code: "resource_unavailable" });
+});
