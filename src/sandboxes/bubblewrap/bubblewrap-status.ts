@@ -17,13 +17,15 @@ export class BubblewrapStatus {
     this.firstProcess = firstProcess.promise;
     this.exitCode = exitCode.promise;
     let text = "";
+    let hasBegun = false;
     lines.setEncoding("utf8");
     lines.on("data", (chunk: string) => {
       text += chunk;
-      const pid = find(text, "child-pid");
-      if (pid !== undefined) {
-        firstProcess.resolve(findProcess(pid));
-      }
+      const pid = hasBegun ? undefined : find(text, "child-pid");
+      if (pid === undefined) return;
+      hasBegun = true;
+      // Once: a promise that comes too late is not heard when it fails.
+      firstProcess.resolve(findProcess(pid));
     });
     lines.once("close", () => {
       firstProcess.resolve(undefined);
