@@ -29,8 +29,8 @@ async function start(environment: Parameters<typeof readConfig>[0]): Promise<voi
   process.stdout.write(welcome(app, config));
   process.once("uncaughtException", (error) => breakDown(app, error));
   let wishedAt: number | undefined;
-  const wish = () => {
-    if (wishedAt === undefined) void stop(app);
+  const wish = (signal: NodeJS.Signals) => {
+    if (wishedAt === undefined) void stop(app, signal);
     else if (Date.now() - wishedAt > SAME_WISH_MS) process.exit(1);
     wishedAt ??= Date.now();
   };
@@ -43,7 +43,8 @@ function breakDown({ log }: App, error: Error): never {
   process.exit(1);
 }
 
-async function stop(app: App): Promise<void> {
+async function stop(app: App, signal: NodeJS.Signals): Promise<void> {
+  app.log.info("app.stopping", { signal });
   setTimeout(() => process.exit(1), STOP_LIMIT_MS).unref();
   await app.stop();
   process.exit(0);

@@ -1,6 +1,9 @@
 import { existsSync, readFileSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 
+/** There may be more processes than files that we may have open. */
+const READ_AT_ONCE = 32;
+
 /** A process by more than its number, which the kernel gives out again. */
 export interface ProcessIdentity {
   readonly pid: number;
@@ -29,11 +32,18 @@ export async function isAlive({ pid, startTime }: ProcessIdentity): Promise<bool
 /** The value that a variable had in each running process's environment when it was started, where it had one. */
 export async function listByVariable(name: string): Promise<readonly { pid: number; value: string }[]> {
   const pids = (await listProc()).filter((entry) => /^\d+$/.test(entry)).map(Number);
-  const values = await Promise.all(pids.map((pid) => variableOf(pid, name)));
-  return pids.flatMap((pid, index) => {
-    const value = values[index];
-    return value === undefined || pid === process.pid ? [] : [{ pid, value }];
-  });
+  const found: { pid: number; value: string }[] = [];
+  for (let start = 0; start < pids.length; start += READ_AT_ONCE) {
+    const some = pids.slice(start, start + READ_AT_ONCE).filter((pid) => pid !== process.pid);
+    const values = await Promise.all(some.map((pid) => variableOf(pid, name)));
+    found.push(
+      ...some.flatMap((pid, index) => {
+        const value = values[index];
+        return value === undefined ? [] : [{ pid, value }];
+      }),
+    );
+  }
+  return found;
 }
 
 /** SIGKILL; a process that is already gone is what was wanted. A negative pid means its group. */

@@ -23,6 +23,7 @@ test(
       const exitCode = await stopped.end("SIGTERM");
 
       expect(exitCode).toBe(0);
+      expect(stopped.output()).toContain('"signal":"SIGTERM"');
       expect(performance.now() - begun).toBeLessThan(STOP_LIMIT_MS);
       const states = await desk.rows("SELECT state, lease_token FROM runs");
       expect(states).toEqual(runIds.map(() => ({ state: "QUEUED", lease_token: null })));
