@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { create } from "tar";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { unpackArchive } from "../../../src/workspace/checkpoint-archive.ts";
+import { unpackArchive } from "../../../src/workspace/unpack-archive.ts";
 
 let root: string;
 let outside: string;

@@ -1,10 +1,26 @@
+import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { rmSync } from "node:fs";
-import { lstat, lutimes, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from "node:fs/promises";
+import { once } from "node:events";
+import { rmSync, writeFileSync } from "node:fs";
+import {
+  link,
+  lstat,
+  lutimes,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  readlink,
+  rm,
+  symlink,
+  writeFile,
+} from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
-import { ArchiveTooLarge, packDirectory, unpackArchive } from "../../../src/workspace/checkpoint-archive.ts";
+import { gunzipSync } from "node:zlib";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { ArchiveTooLarge, packDirectory } from "../../../src/workspace/pack-directory.ts";
+import { unpackArchive } from "../../../src/workspace/unpack-archive.ts";
 import { waitFor } from "../../support/wait-for.ts";
 
 const LIMITS = { maxBytes: 2 ** 20, maxUnpackedBytes: 2 ** 20 };
@@ -16,52 +32,117 @@ beforeEach(async () => {
 });
 afterEach(() => rm(root, { recursive: true }));
 
-test("files that vanish while they are packed fail the packing, and nothing but that", async () => {
+test("a directory is packed without what vanishes meanwhile, and nothing besides comes of it", async () => {
   const unheard: Error[] = [];
   const hear = (error: Error) => void unheard.push(error);
   process.on("uncaughtException", hear);
   onTestFinished(() => void process.off("uncaughtException", hear));
-  const files = join(root, "files");
-  await mkdir(files);
-  for (let number = 0; number < 20; number += 1) await writeFile(join(files, `${number}.txt`), "x");
-  const vanish = (path: string) => {
-    if (path !== "files") rmSync(files, { recursive: true, force: true });
-    return false;
-  };
-
-  await expect(packDirectory(root, ["files"], LIMITS, vanish)).rejects.toThrow("ENOENT");
-
-  // The others are looked for at the same time, and missed a little later.
-  for (let looks = 0; looks < 20; looks += 1) await lstat(root);
-  expect(unheard).toEqual([]);
-});
-
-test("a directory is packed without the files that vanish meanwhile", async () => {
   const workspace = join(root, "workspace");
   await mkdir(join(workspace, "passing"), { recursive: true });
   await writeFile(join(workspace, "kept"), "x");
-  for (const name of ["a", "b"]) await writeFile(join(workspace, "passing", name), "x");
+  for (let number = 0; number < 20; number += 1) await writeFile(join(workspace, `passing/${number}`), "x");
   const vanish = (path: string) => {
-    if (path === "workspace/passing/a") rmSync(join(workspace, "passing"), { recursive: true });
+    if (path.startsWith("workspace/passing/"))
+      rmSync(join(workspace, "passing"), { recursive: true, force: true });
     return false;
   };
 
   const archive = await packDirectory(root, ["workspace"], LIMITS, vanish);
 
-  const target = join(root, "target");
-  await mkdir(target);
-  await unpackArchive(archive, target);
-  expect(await readdir(join(target, "workspace"))).toEqual(["kept"]);
+  const unpacked = await unpack(archive);
+  expect((await readdir(join(unpacked, "workspace"))).toSorted()).toEqual(["kept", "passing"]);
+  expect((await readdir(join(unpacked, "workspace/passing"))).length).toBeLessThan(2);
+  expect(unheard).toEqual([]);
+});
+
+test("a member that is not there fails the packing", async () => {
+  await expect(packDirectory(root, ["workspace"], LIMITS)).rejects.toThrow(
+    "There is no workspace to be packed.",
+  );
+});
+
+test("a file that becomes shorter ends in zeros", async () => {
+  const file = join(root, "file");
+  await writeFile(file, "long words");
+  const shorten = () => {
+    writeFileSync(file, "long");
+    return false;
+  };
+
+  const unpacked = await unpack(await packDirectory(root, ["file"], LIMITS, shorten));
+
+  expect(await readFile(join(unpacked, "file"), "utf8")).toBe("long\0\0\0\0\0\0");
+});
+
+test("files of several names, links, modes and long paths are packed as they are", async () => {
+  const deep = join("workspace", "d".repeat(120), "e".repeat(120));
+  await mkdir(join(root, deep), { recursive: true });
+  await writeFile(join(root, deep, "one"), "x".repeat(3 * 2 ** 20), { mode: 0o750 });
+  await link(join(root, deep, "one"), join(root, "workspace", "two"));
+  await symlink("/nowhere/at/all", join(root, "workspace", "out"));
+
+  const limits = { ...LIMITS, maxUnpackedBytes: 4 * 2 ** 20 };
+  const unpacked = await unpack(await packDirectory(root, ["workspace"], limits));
+
+  const [one, two] = await Promise.all(
+    [join(deep, "one"), "workspace/two"].map((path) => lstat(join(unpacked, path))),
+  );
+  expect([one?.ino, one?.size, (one?.mode ?? 0) & 0o777]).toEqual([two?.ino, 3 * 2 ** 20, 0o750]);
+  expect(await readlink(join(unpacked, "workspace", "out"))).toBe("/nowhere/at/all");
+});
+
+test.skipIf(process.platform !== "linux")("what has a name that is no text is left out", async () => {
+  await mkdir(join(root, "workspace"));
+  await writeFile(Buffer.concat([Buffer.from(join(root, "workspace/")), Buffer.from([0xff])]), "x");
+  await writeFile(join(root, "workspace/kept"), "x");
+
+  const unpacked = await unpack(await packDirectory(root, ["workspace"], LIMITS));
+
+  expect(await readdir(join(unpacked, "workspace"))).toEqual(["kept"]);
+});
+
+describe.skipIf(process.platform !== "linux")("what its processes turn into something else meanwhile", () => {
+  const SECRET = "canary-of-the-data-directory-41c7";
+  const PACKINGS = 100;
+
+  test("leads to no file of ours", async () => {
+    const outside = join(root, "outside");
+    const workspace = join(root, "workspace");
+    await mkdir(join(workspace, "real"), { recursive: true });
+    await mkdir(outside);
+    await writeFile(join(outside, "file"), SECRET);
+    for (const file of [join(workspace, "file"), join(workspace, "real", "file")])
+      await writeFile(file, "x".repeat(SECRET.length));
+    await using _flipping = await flip(workspace, [
+      ["file", join(outside, "file")],
+      ["real", outside],
+    ]);
+
+    for (let packings = 0; packings < PACKINGS; packings += 1) {
+      const archive = await packDirectory(root, ["workspace"], LIMITS);
+      expect(gunzipSync(archive).includes(SECRET)).toBe(false);
+    }
+  });
+
+  test("is not waited for when it is a pipe", async () => {
+    const workspace = join(root, "workspace");
+    await mkdir(workspace);
+    await writeFile(join(workspace, "file"), "x");
+    await using _flipping = await flip(workspace, [["file", "a pipe"]]);
+
+    for (let packings = 0; packings < PACKINGS; packings += 1)
+      await packDirectory(root, ["workspace"], LIMITS);
+  });
 });
 
 test.skipIf(process.platform !== "linux")("what is too large to be packed leaves no file open", async () => {
   const openFiles = async () => (await readdir("/proc/self/fd")).length;
-  for (let number = 0; number < 20; number += 1) {
-    await writeFile(join(root, `${number}.bin`), randomBytes(LIMITS.maxBytes / 8));
-  }
+  await mkdir(join(root, "workspace"));
+  for (let number = 0; number < 20; number += 1)
+    await writeFile(join(root, `workspace/${number}.bin`), randomBytes(LIMITS.maxBytes / 8));
   const before = await openFiles();
 
-  const packed = packDirectory(root, ["."], { ...LIMITS, maxUnpackedBytes: 2 ** 30 });
+  const packed = packDirectory(root, ["workspace"], { ...LIMITS, maxUnpackedBytes: 2 ** 30 });
 
   await expect(packed).rejects.toThrow(ArchiveTooLarge);
   await waitFor(async () => (await openFiles()) <= before, { what: "all files to be closed" });
@@ -79,10 +160,46 @@ test.each(["1969-12-31T23:59:58.500Z", "2001-01-01T00:00:00.500Z", "2300-01-01T0
 
     const archive = await packDirectory(root, ["workspace"], LIMITS);
 
-    const target = join(root, "target");
-    await mkdir(target);
-    await unpackArchive(archive, target);
-    const { mtimeMs } = await lstat(join(target, "workspace", "file"));
+    const { mtimeMs } = await lstat(join(await unpack(archive), "workspace", "file"));
     expect(mtimeMs).toBe(changed.getTime() - 500);
   },
 );
+
+async function unpack(archive: Uint8Array): Promise<string> {
+  const target = join(root, "target");
+  await mkdir(target);
+  await unpackArchive(archive, target);
+  return target;
+}
+
+/** A process that swaps what lies in a directory for links or pipes and back again, as fast as it can. */
+async function flip(
+  directory: string,
+  swaps: readonly (readonly [name: string, target: string])[],
+): Promise<AsyncDisposable> {
+  const script = `
+    const { renameSync, symlinkSync, rmSync } = require("node:fs");
+    const { execFileSync } = require("node:child_process");
+    const swaps = ${JSON.stringify(swaps)};
+    for (const [name, target] of swaps)
+      if (target === "a pipe") execFileSync("mkfifo", [name + ".other"]);
+      else symlinkSync(target, name + ".other");
+    process.stdout.write("ready");
+    for (;;)
+      for (const [name] of swaps) {
+        renameSync(name, name + ".own"); renameSync(name + ".other", name);
+        renameSync(name, name + ".other"); renameSync(name + ".own", name);
+      }`;
+  const child = spawn(process.execPath, ["-e", script], {
+    cwd: directory,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  await once(child.stdout, "data");
+  return {
+    async [Symbol.asyncDispose]() {
+      const gone = once(child, "exit");
+      child.kill("SIGKILL");
+      await gone;
+    },
+  };
+}

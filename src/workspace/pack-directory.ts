@@ -1,0 +1,156 @@
+import type { Dirent, Stats } from "node:fs";
+import { type FileHandle, realpath } from "node:fs/promises";
+import { join } from "node:path";
+import { Header, type HeaderData, Pack, ReadEntry } from "tar";
+import { type Held, HeldDirectory } from "./held-directory.ts";
+
+export interface ArchiveLimits {
+  /** Of the compressed archive. */
+  readonly maxBytes: number;
+  /** Of the files in it; a disk full of zeros compresses to little. */
+  readonly maxUnpackedBytes: number;
+}
+
+export class ArchiveTooLarge extends Error {
+  override readonly name = "ArchiveTooLarge";
+}
+
+type IsLeftOut = (path: string, stat: Stats) => boolean;
+
+const READ_BYTES = 2 ** 20;
+
+/**
+ * A gzip'd tar of the members of a directory. Symbolic links are kept as links and not followed. Sockets, pipes and
+ * devices are left out: they mean nothing on another worker. So is what vanishes or becomes something else meanwhile: an
+ * agent that lives on between its turns tidies up when it likes, and one that is hostile leads us to files of our own, which
+ * is why the library, that opens by path, is not asked to find the files.
+ */
+export async function packDirectory(
+  directory: string,
+  members: readonly string[],
+  limits: ArchiveLimits,
+  isLeftOut: IsLeftOut = () => false,
+): Promise<Uint8Array> {
+  const packing = new Packing(limits);
+  for await (const entry of entriesBelow(await realpath(directory), members, isLeftOut))
+    await packing.add(entry);
+  return packing.end();
+}
+
+interface Entry extends Held {
+  readonly path: string;
+}
+
+/** Directories before what is in them. A file is open until the next entry is asked for. */
+async function* entriesBelow(
+  root: string,
+  members: readonly string[],
+  isLeftOut: IsLeftOut,
+): AsyncGenerator<Entry> {
+  const paths = [""];
+  for (const above of paths) {
+    await using directory = await HeldDirectory.open(root, above);
+    for (const listed of await listOf(directory, above === "" ? members : undefined)) {
+      const held = await directory?.look(listed);
+      await using _file = held?.file;
+      const path = join(above, listed.name);
+      if (held === undefined || isLeftOut(path, held.stat)) continue;
+      if (held.stat.isDirectory()) paths.push(path);
+      yield { ...held, path };
+    }
+  }
+}
+
+async function listOf(
+  directory: HeldDirectory | undefined,
+  members: readonly string[] | undefined,
+): Promise<readonly Dirent[]> {
+  const listed = (await directory?.list()) ?? [];
+  if (members === undefined) return listed;
+  const missing = members.find((member) => !listed.some(({ name }) => name === member));
+  if (missing !== undefined) throw new Error(`There is no ${missing} to be packed.`);
+  return listed.filter(({ name }) => members.includes(name));
+}
+
+class Packing {
+  readonly #limits: ArchiveLimits;
+  readonly #pack = new Pack({ gzip: true, strict: true });
+  readonly #ended = Promise.withResolvers<void>();
+  readonly #chunks: Buffer[] = [];
+  /** Where a file with several names was first. */
+  readonly #firsts = new Map<string, string>();
+  #bytes = 0;
+  #unpackedBytes = 0;
+
+  constructor(limits: ArchiveLimits) {
+    this.#limits = limits;
+    this.#ended.promise.catch(() => undefined);
+    this.#pack.on("error", this.#ended.reject);
+    this.#pack.on("end", this.#ended.resolve);
+    this.#pack.on("data", (chunk) => {
+      this.#chunks.push(chunk);
+      this.#bytes += chunk.length;
+    });
+  }
+
+  async add({ file, path, stat, target }: Entry): Promise<void> {
+    const { mode, mtime } = stat;
+    const about = { path, mode: mode & 0o7777, mtime: wholeSeconds(mtime) };
+    if (target !== undefined) return this.#write({ ...about, type: "SymbolicLink", linkpath: target });
+    if (file === undefined) return this.#write({ ...about, type: "Directory" });
+    const first = this.#firstOf(path, stat);
+    if (first !== undefined) return this.#write({ ...about, type: "Link", linkpath: first });
+    this.#unpackedBytes += stat.size;
+    return this.#write({ ...about, type: "File", size: stat.size }, file);
+  }
+
+  async end(): Promise<Uint8Array> {
+    this.#pack.end();
+    await this.#ended.promise;
+    this.#requireRoom();
+    return Buffer.concat(this.#chunks);
+  }
+
+  #firstOf(path: string, { dev, ino, nlink }: Stats): string | undefined {
+    if (nlink === 1) return undefined;
+    const key = `${dev}:${ino}`;
+    const first = this.#firsts.get(key);
+    if (first === undefined) this.#firsts.set(key, path);
+    return first;
+  }
+
+  async #write(about: HeaderData, file?: FileHandle): Promise<void> {
+    this.#requireRoom();
+    const entry = new ReadEntry(new Header({ size: 0, ...about }));
+    this.#pack.add(entry);
+    if (file !== undefined) await this.#copy(file, entry);
+    entry.end();
+  }
+
+  async #copy(file: FileHandle, entry: ReadEntry): Promise<void> {
+    for (let left = entry.size; left > 0; ) {
+      const buffer = Buffer.alloc(Math.min(READ_BYTES, left));
+      const { bytesRead } = await file.read(buffer);
+      // One that has become shorter ends in zeros: its length is written already.
+      const piece = bytesRead === 0 ? buffer : buffer.subarray(0, bytesRead);
+      left -= piece.length;
+      if (!entry.write(piece)) await Promise.race([drained(entry), this.#ended.promise]);
+      this.#requireRoom();
+    }
+  }
+
+  #requireRoom(): void {
+    const { maxBytes, maxUnpackedBytes } = this.#limits;
+    if (this.#bytes <= maxBytes && this.#unpackedBytes <= maxUnpackedBytes) return;
+    throw new ArchiveTooLarge(`over ${maxBytes} bytes, or ${maxUnpackedBytes} bytes unpacked`);
+  }
+}
+
+/** The library cannot write parts of seconds that are far from now. */
+function wholeSeconds(time: Date): Date {
+  return new Date(Math.floor(time.getTime() / 1_000) * 1_000);
+}
+
+function drained(entry: ReadEntry): Promise<void> {
+  return new Promise((resolve) => entry.once("drain", resolve));
+}
