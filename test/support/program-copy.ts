@@ -5,7 +5,9 @@ import { REPOSITORY } from "./embedded-process.ts";
 
 const SOURCES = [
   "package.json",
+  "src/core/errors.ts",
   "src/start-error.ts",
+  "src/with-pipes.ts",
   "src/storage/session.ts",
   "src/storage/embedded",
 ] as const;
