@@ -9,33 +9,47 @@ const WRITTEN_MS = 50;
 const FAR_ROWS = 10_000;
 const ENTRY = /plan:\n((?:\t.*\n)+)/g;
 
-interface PlanNode {
+export interface PlanNode {
   readonly "Node Type": string;
   readonly "Relation Name"?: string;
   readonly "Rows Removed by Filter"?: number;
   readonly "Actual Loops"?: number;
+  /** Its own and those of all below it. */
+  readonly "Shared Hit Blocks"?: number;
+  readonly "Shared Read Blocks"?: number;
   readonly Plans?: readonly PlanNode[];
 }
 
 /**
- * What is wrong with the plans of the statements that `ask` causes, as the server that is asked gets them: taken from
- * the database's own log, with the values and the prepared statements of real requests. Empty when nothing is.
+ * The plans of the statements that `ask` causes, as the server that is asked gets them: taken from the database's own log,
+ * with the values and the prepared statements of real requests.
  */
-export async function faultsOf(
+export async function plansOf(
   { outputFile }: Postgres,
   ask: () => Promise<unknown>,
-  table: string,
-): Promise<readonly string[]> {
+): Promise<readonly PlanNode[]> {
   for (let index = 1; index < REPEATS; index += 1) await ask();
   const { size } = await stat(outputFile);
   await ask();
   await pause(WRITTEN_MS);
   const written = (await readFile(outputFile)).subarray(size).toString();
-  const plans = Array.from(
+  return Array.from(
     written.matchAll(ENTRY),
-    ([, json = ""]) => JSON.parse(json) as { Plan: PlanNode },
+    ([, json = ""]) => (JSON.parse(json) as { readonly Plan: PlanNode }).Plan,
   );
-  return [...new Set(plans.flatMap(({ Plan }) => faultsIn(Plan, table)))];
+}
+
+/** What is wrong with them; empty when nothing is. */
+export function faultsIn(plans: readonly PlanNode[], table: string): readonly string[] {
+  return [...new Set(plans.flatMap((plan) => faultsAt(plan, table)))];
+}
+
+/** How many pages of tables and indexes were looked at, those that were looked at twice twice. */
+export function pagesIn(plans: readonly PlanNode[]): number {
+  return plans.reduce(
+    (sum, plan) => sum + (plan["Shared Hit Blocks"] ?? 0) + (plan["Shared Read Blocks"] ?? 0),
+    0,
+  );
 }
 
 /** Plans are logged for what is asked within. */
@@ -50,12 +64,13 @@ export async function withPlans<T>(databaseUrl: string, work: () => Promise<T>):
 
 async function setPlans(databaseUrl: string, minDuration: string): Promise<void> {
   await query(databaseUrl, `ALTER SYSTEM SET auto_explain.log_min_duration = '${minDuration}'`);
-  await query(databaseUrl, `ALTER SYSTEM SET auto_explain.log_analyze = ${minDuration === "0"}`);
+  for (const name of ["log_analyze", "log_buffers"])
+    await query(databaseUrl, `ALTER SYSTEM SET auto_explain.${name} = ${minDuration === "0"}`);
   await query(databaseUrl, "SELECT pg_reload_conf()");
   await pause(WRITTEN_MS);
 }
 
-function faultsIn(node: PlanNode, table: string): readonly string[] {
+function faultsAt(node: PlanNode, table: string): readonly string[] {
   // Planned, but nothing could come of it.
   if (node["Actual Loops"] === 0) return [];
   const isOfTable = node["Relation Name"] === table;
@@ -63,6 +78,6 @@ function faultsIn(node: PlanNode, table: string): readonly string[] {
   return [
     ...(isOfTable && node["Node Type"] === "Seq Scan" ? ["reads the whole table"] : []),
     ...(isOfTable && removed > FAR_ROWS ? [`passes over ${removed} rows`] : []),
-    ...(node.Plans ?? []).flatMap((below) => faultsIn(below, table)),
+    ...(node.Plans ?? []).flatMap((below) => faultsAt(below, table)),
   ];
 }
