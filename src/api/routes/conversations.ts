@@ -21,6 +21,9 @@ const ConversationParams = z.object({ conversationId: z.string().describe("A UUI
 const OF_RUN = {
   operationId: "getRunConversation",
   summary: "The conversation that a run belongs to",
+  description:
+    "Of what its agents and commands said, the first 32 Mi characters. An event `left_out` says how many events of a run " +
+    "came behind; its transcript has them.",
   tags: ["conversations"],
   params: RunParams,
   response: { 200: ConversationResponse, ...problems(401, 404, 503) },

@@ -1,6 +1,8 @@
+import { lengthOf } from "../clean-text.ts";
 import { AppError } from "../errors.ts";
 import type { Viewer } from "../people/principal.ts";
 import { eventPages } from "../runs/event-pages.ts";
+import type { RunEvent } from "../runs/events.ts";
 import type { Run } from "../runs/run.ts";
 import type { RunQuery } from "../runs/run-query.ts";
 import type { RunService } from "../runs/run-service.ts";
@@ -8,6 +10,8 @@ import type { Conversation, Step } from "./conversation.ts";
 import { RunSteps } from "./run-steps.ts";
 
 const PAGE = 100;
+/** A conversation is told in one piece, and a log may be larger than that can be. */
+export const TALK_LENGTH_MAX = 32 * 2 ** 20;
 
 type Runs = Pick<RunService, "list" | "readEvents">;
 
@@ -17,7 +21,8 @@ export async function readConversation(runs: Runs, id: string, viewer: Viewer): 
   for await (const run of runsOf(runs, id, viewer)) found.push(run);
   if (found.length === 0) throw unknownConversation();
   const steps: Step[] = [];
-  for (const run of found) steps.push(...(await stepsOf(runs, run)));
+  const talk = new Talk();
+  for (const run of found) steps.push(...(await stepsOf(runs, run, talk)));
   return { id, steps };
 }
 
@@ -29,12 +34,26 @@ export async function newestRunOf(runs: Pick<Runs, "list">, id: string, viewer: 
   return newest;
 }
 
-async function stepsOf(runs: Runs, run: Run): Promise<readonly Step[]> {
+async function stepsOf(runs: Runs, run: Run, talk: Talk): Promise<readonly Step[]> {
   const steps = new RunSteps(run);
   for await (const page of eventPages(runs, run)) {
-    for (const event of page) steps.hear(event);
+    for (const event of page) {
+      if (talk.hasRoomFor(event)) steps.hear(event);
+      else steps.leaveOut(event);
+    }
   }
   return steps.list();
+}
+
+/** What agents and commands say, as far as there is room: what comes first is told, and always what became of it. */
+class Talk {
+  #left = TALK_LENGTH_MAX;
+
+  hasRoomFor({ body }: RunEvent): boolean {
+    if (!body.kind.startsWith("agent.") && body.kind !== "workspace.step") return true;
+    this.#left -= lengthOf(body);
+    return this.#left >= 0;
+  }
 }
 
 async function* runsOf(runs: Runs, id: string, viewer: Viewer): AsyncGenerator<Run> {

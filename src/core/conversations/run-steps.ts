@@ -20,6 +20,7 @@ export class RunSteps {
   readonly #questions = new Map<string, PermissionRequest>();
   /** What the running steps of the preparation printed so far. */
   readonly #outputs = new Map<string, string>();
+  #leftOut: { readonly events: number; readonly at: Date } | undefined;
 
   constructor(run: Run) {
     this.#run = run;
@@ -34,10 +35,20 @@ export class RunSteps {
     this.#hear(step, event);
   }
 
+  /** Instead of hearing it. */
+  leaveOut({ at }: RunEvent): void {
+    this.#leftOut = { events: (this.#leftOut?.events ?? 0) + 1, at: this.#leftOut?.at ?? at };
+  }
+
   list(): readonly Step[] {
     const waiting = Array.from(this.#waiting.values());
     this.#waiting.clear();
-    const next = Math.max(...this.#steps.keys()) + 1;
+    const last = Math.max(...this.#steps.keys());
+    const next = last + 1;
+    if (this.#leftOut !== undefined) {
+      const { at, events } = this.#leftOut;
+      this.#step(last).say("system", { type: "event", name: "left_out", data: { events } }, at);
+    }
     for (const { message, at } of waiting) this.#step(next).say("user", { type: "text", text: message }, at);
     return Array.from(this.#steps.values(), (step) => step.step());
   }

@@ -1,0 +1,59 @@
+import { expect, test } from "vitest";
+import { readConversation, TALK_LENGTH_MAX } from "../../../../src/core/conversations/read-conversation.ts";
+import type { RunEvent, RunEventBody } from "../../../../src/core/runs/events.ts";
+import type { RunService } from "../../../../src/core/runs/run-service.ts";
+import { aRun } from "../../../support/run-builders.ts";
+
+const WORDS = "x".repeat(2 ** 20);
+const SAID: RunEventBody = { kind: "agent.message", text: WORDS };
+const AT = new Date("2026-03-01T12:00:00.000Z");
+
+/** A run in whose only turn its agent says a mebibyte so many times. */
+function talkative(times: number) {
+  const bodies: RunEventBody[] = [
+    { kind: "turn.started", followUpIds: [], again: false },
+    ...Array.from({ length: times }, () => SAID),
+    { kind: "turn.ended", stopReason: "end_turn", answer: "That was long." },
+  ];
+  const run = aRun({ prompt: "Talk", lastSeq: bodies.length });
+  const events = bodies.map(
+    (body, index) => ({ runId: run.id, seq: index + 1, turn: 1, at: AT, body }) as RunEvent,
+  );
+  return { run, events };
+}
+
+function runsOf(...told: readonly ReturnType<typeof talkative>[]): Pick<RunService, "list" | "readEvents"> {
+  return {
+    list: async () => ({ runs: told.map(({ run }) => run) }),
+    readEvents: async (id, after, limit) =>
+      told.find(({ run }) => run.id === id)?.events.slice(after, after + limit) ?? [],
+  };
+}
+
+async function read(...told: readonly ReturnType<typeof talkative>[]) {
+  const viewer = {} as Parameters<typeof readConversation>[2];
+  const { steps } = await readConversation(runsOf(...told), "any", viewer);
+  return steps.map(({ messages, summary }) => {
+    const blocks = messages.flatMap(({ content }) => content);
+    const length = blocks.reduce((sum, block) => sum + (block.type === "text" ? block.text.length : 0), 0);
+    const leftOut = blocks.flatMap((block) =>
+      block.type === "event" && block.name === "left_out" ? [block.data] : [],
+    );
+    return { length, leftOut, summary };
+  });
+}
+
+test("a conversation is told as far as it can be in one piece, and how much is left out", async () => {
+  const room = TALK_LENGTH_MAX / WORDS.length;
+
+  const [first, second] = await read(talkative(room - 10), talkative(30));
+
+  expect(first).toMatchObject({ leftOut: [], summary: "That was long." });
+  expect((first?.length ?? 0) + (second?.length ?? 0)).toBeGreaterThan(TALK_LENGTH_MAX - 2 * WORDS.length);
+  expect((first?.length ?? 0) + (second?.length ?? 0)).toBeLessThan(TALK_LENGTH_MAX);
+  expect(second).toMatchObject({ leftOut: [{ events: 21 }], summary: "That was long." });
+});
+
+test("a conversation with room is told whole", async () => {
+  expect(await read(talkative(3))).toMatchObject([{ leftOut: [], length: 3 * WORDS.length + "Talk".length }]);
+});
