@@ -11,7 +11,7 @@ export type StreamLimits = Pick<ApiLimits, "streamBufferBytes" | "streamStallMs"
 const RECONNECT_MS = 1_000;
 const HEADERS = {
   "content-type": "text/event-stream; charset=utf-8",
-  "cache-control": "no-cache, no-transform",
+  "cache-control": "no-store, no-transform",
   // Asks buffering proxies to let events through at once.
   "x-accel-buffering": "no",
   // A closing server need not wait for an idle connection that carried a stream.

@@ -20,20 +20,22 @@ export class SignInLimiter {
     this.#max = max;
   }
 
-  requireFree(address: string): void {
-    const failures = this.#recent(address);
-    if (failures === undefined || failures.count < this.#max) return;
-    throw new StatusError(429, "resource_unavailable", "Too many sign-ins have failed from here.", {
-      retryAfterMs: failures.since + WINDOW_MS - this.#now(),
-    });
-  }
-
-  failed(address: string): void {
+  /** Counted as failed until it has succeeded: many may come at once. */
+  begun(address: string): void {
     const { since, count } = this.#recent(address) ?? { since: this.#now(), count: 0 };
+    if (count >= this.#max)
+      throw new StatusError(429, "resource_unavailable", "Too many sign-ins have failed from here.", {
+        retryAfterMs: since + WINDOW_MS - this.#now(),
+      });
     this.#failures.delete(address);
     this.#failures.set(address, { since, count: count + 1 });
     const [oldest] = this.#failures.keys();
     if (this.#failures.size > ADDRESSES_MAX && oldest !== undefined) this.#failures.delete(oldest);
+  }
+
+  succeeded(address: string): void {
+    const failures = this.#recent(address);
+    if (failures !== undefined) this.#failures.set(address, { ...failures, count: failures.count - 1 });
   }
 
   #recent(address: string): Failures | undefined {

@@ -30,7 +30,7 @@ export function signInRoutes(parts: ApiParts, auth: AuthParts): (app: FastifyIns
       return lead(request, reply.header("set-cookie", auth.cookies.issue(keyHash)), next);
     });
     app.post("/signout", { schema, bodyLimit: BODY_BYTES }, async (request, reply) => {
-      requireSameSite(request);
+      requireOwnPage(request);
       return lead(request, reply.header("set-cookie", auth.cookies.clear()), "/signin");
     });
   };
@@ -42,14 +42,14 @@ async function verify(
   limiter: SignInLimiter,
   request: FastifyRequest,
 ): Promise<string | undefined> {
-  requireSameSite(request);
+  requireOwnPage(request);
   const network = callerNetwork(request.ip);
-  limiter.requireFree(network);
+  limiter.begun(network);
   const { key: given } = Object(request.body);
   const key = typeof given === "string" ? given.trim() : "";
-  if ((await keys.findByKey(key)) !== undefined) return hashKey(key);
-  limiter.failed(network);
-  return undefined;
+  if ((await keys.findByKey(key)) === undefined) return undefined;
+  limiter.succeeded(network);
+  return hashKey(key);
 }
 
 function lead(request: FastifyRequest, reply: FastifyReply, next: string): FastifyReply {
@@ -62,9 +62,10 @@ function refuse(request: FastifyRequest, reply: FastifyReply, form: string): Fas
   return page(reply).code(401).send(form);
 }
 
-/** Another site must not sign a visitor in as somebody else, nor out. */
-function requireSameSite({ headers }: FastifyRequest): void {
-  if (headers["sec-fetch-site"] !== "cross-site") return;
+/** Another site must not sign a visitor in as somebody else, nor out; nor must another server of the same domain. */
+function requireOwnPage({ headers }: FastifyRequest): void {
+  const site = headers["sec-fetch-site"];
+  if (site !== "cross-site" && site !== "same-site") return;
   throw new AppError("not_authorized", "Signing in and out is possible from our own page alone.");
 }
 

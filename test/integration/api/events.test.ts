@@ -40,6 +40,7 @@ describe("the stream of a run", () => {
 
     expect(stream.ids).toEqual(upTo(6));
     expect(stream.response.headers["content-type"]).toMatch(/^text\/event-stream/);
+    expect(stream.response.headers["cache-control"]).toBe("no-store, no-transform");
     expect(stream.response.headers["x-request-id"]).toBeTruthy();
     expect(stream.events[2]).toMatchObject({
       kind: "agent.message",

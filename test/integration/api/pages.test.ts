@@ -70,8 +70,8 @@ describe("signing in", () => {
     expect(form.text).toContain('name="next" value="/"');
   });
 
-  test("from another site's form is refused", async () => {
-    const headers = { ...FORM, "sec-fetch-site": "cross-site" };
+  test.each(["cross-site", "same-site"])("from a form of another server, %s, is refused", async (site) => {
+    const headers = { ...FORM, "sec-fetch-site": site };
 
     const answer = await call(bench, "/signin", {
       method: "POST",
@@ -97,6 +97,24 @@ describe("signing in", () => {
     expect([barred.status, barred.body.code]).toEqual([429, "resource_unavailable"]);
     expect(Number(barred.headers.get("retry-after"))).toBeGreaterThan(50);
     expect(later.status).toBe(303);
+  });
+
+  test("is tried no more often by many at once", async () => {
+    bench.clock.aheadMs += 61_000;
+    const answers = await Promise.all(Array.from({ length: 12 }, () => signIn({ key: "errand_wrong" })));
+    bench.clock.aheadMs += 61_000;
+
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([
+      ...Array.from({ length: 3 }, () => 401),
+      ...Array.from({ length: 9 }, () => 429),
+    ]);
+  });
+
+  test("that succeeds is not counted", async () => {
+    const statuses: number[] = [];
+    for (let times = 0; times < 5; times += 1) statuses.push((await signIn({ key: bench.key })).status);
+
+    expect(statuses).toEqual([303, 303, 303, 303, 303]);
   });
 
   test("that fails is counted for a whole IPv6 network: whoever has one address has all of it", async () => {
