@@ -1,4 +1,5 @@
 import { mkdir, readFile } from "node:fs/promises";
+import { isIPv6 } from "node:net";
 import type { FastifyInstance } from "fastify";
 import { keepAdministratorKey, keepOwnKey } from "./administrator-key.ts";
 import { keyHint, newApiKey } from "./api/api-keys.ts";
@@ -99,7 +100,7 @@ async function prepare(
   const databaseUrl = config.databaseUrl ?? (await startDatabase(config.dataDir, log, undo));
   await applyMigrations(databaseUrl, log);
   if (await repairLog(databaseUrl)) log.warn("log.positions.moved");
-  const address = { url: config.publicUrl ?? `${schemeOf(config)}://${config.host}:${config.port}` };
+  const address = { url: config.publicUrl ?? ownUrl(config) };
   return { config, databaseUrl, secretKey, knownSecrets, logger, tls, publicUrl: () => address.url, address };
 }
 
@@ -196,8 +197,9 @@ async function readTls({ tls }: Config): Promise<Grounds["tls"]> {
   }
 }
 
-function schemeOf({ tls }: Config): "http" | "https" {
-  return tls === undefined ? "http" : "https";
+function ownUrl({ host, port, tls }: Config): string {
+  const hostname = isIPv6(host) ? `[${host}]` : host;
+  return `${tls === undefined ? "http" : "https"}://${hostname}:${port}`;
 }
 
 const REASONS: Readonly<Record<string, string>> = {
