@@ -68,7 +68,7 @@ function cellsOf(cells: readonly string[]): string {
   return `| ${cells.join(" | ")} |`;
 }
 
-function told(value: Spread | Goal): string {
+export function told(value: Spread | Goal): string {
   if ("reach" in value) return `${value.wants === "more" ? "≥" : "≤"} ${value.reach} (${value.aim})`;
   return `${round(value.median)} (${round(value.min)}–${round(value.max)})`;
 }

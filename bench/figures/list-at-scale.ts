@@ -4,7 +4,7 @@ import { headersOf, OLD_TEAM, TEAM } from "../ground/people.ts";
 import { faultsIn, type PlanNode, pagesIn, plansOf, withPlans } from "../ground/plans.ts";
 import { query } from "../ground/postgres.ts";
 import { type Service, startService } from "../ground/service.ts";
-import { type Row, round } from "../report.ts";
+import { type Row, round, told } from "../report.ts";
 import { spreadOf } from "../statistics.ts";
 import { type KnownIds, type ListCase, listCases } from "./list-cases.ts";
 import { middleCursors } from "./middle-cursor.ts";
@@ -129,7 +129,7 @@ function summary(what: string, ratios: readonly number[]): Row {
   return {
     ...{ figure: FIGURE, goal: GOAL, floor: "", what },
     ours: `${reached} of ${ratios.length}`,
-    ratio: spreadText(ratios),
+    ratio: told(spreadOf(ratios)),
     verdict: reached === ratios.length ? "reached" : "MISSED",
   };
 }
@@ -161,14 +161,9 @@ async function pagesRow(
   return {
     ...{ figure: FIGURE, ratio: "", goal: "", verdict: "" },
     what: `list, pages looked at, ${options.rows} runs, and for an answer as long`,
-    ours: spreadText(pages.large),
-    floor: spreadText(pages.small),
+    ours: told(spreadOf(pages.large)),
+    floor: told(spreadOf(pages.small)),
   };
-}
-
-function spreadText(values: readonly number[]): string {
-  const { max, median, min } = spreadOf(values);
-  return `${round(median)} (${round(min)}–${round(max)})`;
 }
 
 async function prepare({ folder, postgres, tell, undo }: Bench, name: string, rows: number): Promise<Table> {

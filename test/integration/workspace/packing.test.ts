@@ -178,7 +178,7 @@ async function flip(
   swaps: readonly (readonly [name: string, target: string])[],
 ): Promise<AsyncDisposable> {
   const script = `
-    const { renameSync, symlinkSync, rmSync } = require("node:fs");
+    const { renameSync, symlinkSync } = require("node:fs");
     const { execFileSync } = require("node:child_process");
     const swaps = ${JSON.stringify(swaps)};
     for (const [name, target] of swaps)
