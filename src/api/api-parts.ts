@@ -22,7 +22,7 @@ export interface ApiParts {
   readonly doctor: Pick<Doctor, "examine">;
   readonly storage: Storage;
   readonly knownPeople: Pick<KnownPeople, "getMany">;
-  readonly blobs: Pick<BlobStore, "put" | "get">;
+  readonly blobs: Pick<BlobStore, "put" | "read">;
   readonly secrets: SecretBox;
   readonly webhookClient: Pick<WebhookClient, "problemOf">;
   readonly news: News;

@@ -4,6 +4,11 @@ import type { BlobStore } from "../core/ports/blob-store.ts";
 import type { Clock } from "../core/ports/clock.ts";
 import type { Database, Tx } from "./database.ts";
 
+/** Of what is read piece by piece, in bytes. */
+export const PIECE_LENGTH = 2 ** 20;
+const PIECE = "SELECT substring(bytes FROM $2::int FOR $3::int) AS piece FROM blobs WHERE id = $1::uuid";
+type Piece = { readonly piece: Uint8Array };
+
 /** Blobs as rows: reached by every worker, and in the same backup as the rest. */
 export function createPrismaBlobStore(database: Database, clock: Clock): BlobStore {
   return {
@@ -14,14 +19,26 @@ export function createPrismaBlobStore(database: Database, clock: Clock): BlobSto
     },
     async get(id) {
       const row = await database.query((client) => client.blob.findUnique({ where: { id } }));
-      if (row === null) throw new AppError("internal_error", "A stored file is gone.", { retryable: false });
-      return row.bytes;
+      return row?.bytes ?? raiseGone();
+    },
+    async *read(id) {
+      let from = 1;
+      for (let isMore = true; isMore; from += PIECE_LENGTH) {
+        const [row] = await database.rows<Piece>({ text: PIECE, values: [id, from, PIECE_LENGTH] });
+        const { piece } = row ?? raiseGone();
+        isMore = piece.length === PIECE_LENGTH;
+        if (piece.length > 0) yield piece;
+      }
     },
     async remove(id) {
       await database.query((client) => client.blob.deleteMany({ where: { id } }));
     },
     prune: () => database.query(prune),
   };
+}
+
+export function raiseGone(): never {
+  throw new AppError("internal_error", "A stored file is gone.", { retryable: false });
 }
 
 /** Much longer than any change takes between putting a blob and naming it. */

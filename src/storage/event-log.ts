@@ -7,13 +7,16 @@ import {
   type LogPage,
   type LogPlace,
 } from "../core/ports/event-log.ts";
+import { EVENTS_LENGTH_MAX } from "../core/runs/event-pages.ts";
 import type { Statements } from "./database.ts";
+import { lengthBefore } from "./event-pages.ts";
 import { Prisma, type RunEvent as RunEventRow } from "./generated/client.ts";
 import { eventOf } from "./run-rows.ts";
 import { visibleTo } from "./visible-to.ts";
 
 type Row = Pick<RunEventRow, "runId" | "seq" | "turn" | "kind" | "body" | "at" | "position"> & {
   readonly visible: boolean;
+  readonly lookedAt: bigint;
   readonly isHeldBack: boolean;
 };
 /** The one row of an empty page. */
@@ -45,15 +48,18 @@ export class PrismaEventLog implements EventLog {
         SELECT held.back AS "isHeldBack", page.*
         FROM (SELECT EXISTS (SELECT FROM run_events WHERE position >= ${SETTLED}) AS back) held
         LEFT JOIN (
-          SELECT e.run_id AS "runId", e.seq, e.turn, e.kind, e.at, e.position,
-            ${visible} AS visible, CASE WHEN ${visible} THEN e.body END AS body
+          SELECT *, ${Prisma.raw(lengthBefore('position, "runId", seq'))} AS before, count(*) OVER () AS "lookedAt"
           FROM (
-            SELECT * FROM run_events
-            WHERE (position, run_id, seq) > (${position}::bigint, ${runId}::uuid, ${seq}::int)
-              AND position < ${SETTLED}
-            ORDER BY position, run_id, seq LIMIT ${limit}
-          ) e JOIN runs r ON r.id = e.run_id
-        ) page ON true
+            SELECT e.run_id AS "runId", e.seq, e.turn, e.kind, e.at, e.position,
+              ${visible} AS visible, CASE WHEN ${visible} THEN e.body END AS body
+            FROM (
+              SELECT * FROM run_events
+              WHERE (position, run_id, seq) > (${position}::bigint, ${runId}::uuid, ${seq}::int)
+                AND position < ${SETTLED}
+              ORDER BY position, run_id, seq LIMIT ${limit}
+            ) e JOIN runs r ON r.id = e.run_id
+          ) shown
+        ) page ON page.before < ${EVENTS_LENGTH_MAX}
         ORDER BY page.position, page."runId", page.seq`,
     );
     return pageOf(rows, after, limit);
@@ -81,7 +87,7 @@ function pageOf(rows: readonly (Row | Nothing)[], after: LogPlace, limit: number
   return {
     events: found.filter(({ visible }) => visible).map(loggedEventOf),
     next: last === undefined ? after : placeOf(last),
-    hasMore: found.length === limit,
+    hasMore: found.length === limit || (last !== undefined && found.length < last.lookedAt),
     isHeldBack: rows[0]?.isHeldBack ?? false,
   };
 }

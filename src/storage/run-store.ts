@@ -8,8 +8,9 @@ import type { RunChange } from "../core/runs/run-change.ts";
 import type { RunPage, RunQuery } from "../core/runs/run-query.ts";
 import { addNotices, bindThread, rememberAnswer, settleEvent } from "./change-rows.ts";
 import { type Statements, statementsOf, type Tx } from "./database.ts";
+import { eventsStatement } from "./event-pages.ts";
 import { addFiles } from "./file-store.ts";
-import type { Run as RunRow } from "./generated/client.ts";
+import type { RunEvent as RunEventRow, Run as RunRow } from "./generated/client.ts";
 import { insertRuns, insertsOf, jobStatements, type NewRunRows } from "./insert-runs.ts";
 import {
   type FrequentPair,
@@ -125,10 +126,7 @@ export class PrismaRunStore implements RunStore {
     limit: number,
     kinds?: readonly RunEventKind[],
   ): Promise<readonly RunEvent[]> {
-    const where = { runId: id, seq: { gt: after }, ...(kinds && { kind: { in: [...kinds] } }) };
-    const rows = await this.#parts.database.query((client) =>
-      client.runEvent.findMany({ where, orderBy: { seq: "asc" }, take: limit }),
-    );
+    const rows = await this.#parts.database.rows<RunEventRow>(eventsStatement(id, after, limit, kinds));
     return rows.map(eventOf);
   }
 

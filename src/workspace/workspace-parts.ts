@@ -8,7 +8,7 @@ import type { PreparedEnvironments } from "./prepared-environments.ts";
 /** What workspaces are made with. */
 export interface WorkspaceParts {
   readonly dataDir: string;
-  readonly blobs: BlobStore;
+  readonly blobs: Pick<BlobStore, "get" | "put" | "remove">;
   readonly sandbox: Sandbox;
   readonly repositories: Pick<RepositoryClones, "find" | "clone">;
   readonly prepared: PreparedEnvironments;

@@ -32,6 +32,7 @@ import { MemoryPullRequests } from "./memory-pull-requests.ts";
 import { MemoryWorkspaces } from "./memory-workspaces.ts";
 import { ScriptedAgents } from "./scripted-agents.ts";
 import { StorageFaults } from "./storage-faults.ts";
+import { wholeLog } from "./whole-log.ts";
 
 export const LEASE_MS = 10_000;
 const MINUTE_MS = 60_000;
@@ -129,7 +130,7 @@ export class CoreBench {
   }
 
   events(id: RunId): Promise<readonly RunEvent[]> {
-    return this.storage.runs.readEvents(id, 0, 10_000);
+    return wholeLog(this.storage.runs, id);
   }
 
   async followUp(id: RunId, message: string, delivery: FollowUpDelivery = "queue"): Promise<void> {

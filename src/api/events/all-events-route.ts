@@ -26,7 +26,8 @@ const Query = z.object({
       `The id of the last event that was seen, or \`${START_CURSOR}\`. Without it: what comes from now on.`,
     ),
   limit: limitInQuery(PAGE_MAX, PAGE_DEFAULT).describe(
-    "How many events a page looks at; those of runs you do not see are left out. A stream has no limit.",
+    "How many events a page looks at, fewer when they are long (1 MiB); those of runs you do not see are left out. A " +
+      "stream has no limit.",
   ),
 });
 type Query = z.output<typeof Query>;

@@ -1,6 +1,7 @@
+import { Readable } from "node:stream";
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
-import type { Artifact } from "../../core/artifacts/artifact.ts";
+import type { Artifact, StoredFile } from "../../core/artifacts/artifact.ts";
 import { AppError } from "../../core/errors.ts";
 import { parseRunId } from "../../core/ids.ts";
 import type { Viewer } from "../../core/people/principal.ts";
@@ -60,14 +61,14 @@ export function artifactRoutes(parts: ApiParts): FastifyPluginAsyncZod {
     app.get("/agent/artifacts/:uid/file", file, async (request, reply) => {
       const { uid } = request.params;
       const { artifact } = await getArtifact(parts, uid, links.open(request.query, uid));
-      const { fileName, mimeType, blobId } = requireFile(artifact);
-      const bytes = await parts.blobs.get(blobId);
+      const { fileName, mimeType, blobId, sizeBytes } = requireFile(artifact);
       // What an agent made is shown by nobody's browser as if it were ours: it is saved, and runs nothing.
       await reply
         .type(mimeType)
         .header("content-disposition", attachmentHeader(fileName))
         .header("content-security-policy", "sandbox; default-src 'none'")
-        .send(Buffer.from(bytes) as never);
+        .header("content-length", sizeBytes)
+        .send(Readable.from(parts.blobs.read(blobId)) as never);
       return reply;
     });
   };
@@ -88,12 +89,12 @@ async function getArtifact(
   return { artifact, run };
 }
 
-function requireFile({ body, file }: Artifact): { fileName: string; mimeType: string; blobId: string } {
+function requireFile({ body, file }: Artifact): StoredFile & { fileName: string; mimeType: string } {
   if (file === undefined || !("mimeType" in body)) {
     throw new AppError("resource_not_found", "This artifact is no file.");
   }
   const fileName = body.type === "FILE" ? body.fileName : "screenshot";
-  return { fileName, mimeType: body.mimeType, blobId: file.blobId };
+  return { ...file, fileName, mimeType: body.mimeType };
 }
 
 function unknownArtifact(): AppError {

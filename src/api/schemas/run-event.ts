@@ -42,7 +42,9 @@ const RunEvent = (z.union([...known, later]) as unknown as z.ZodType<EventJson>)
 export const RunEventPage = z
   .object({
     events: z.array(RunEvent).describe("In the order of their numbers."),
-    next_after: z.int().describe("`after` of the next page."),
+    next_after: z
+      .int()
+      .describe("`after` of the next page; the same as was given when nothing is behind it yet."),
   })
   .meta({
     id: "RunEventPage",

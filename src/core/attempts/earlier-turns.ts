@@ -1,12 +1,15 @@
-import type { RunEvent } from "../runs/events.ts";
 import type { Run } from "../runs/run.ts";
 import type { AttemptParts } from "./attempt-parts.ts";
-import { DIGEST_LENGTH, digestLines } from "./turn-input.ts";
+import { readLog } from "./read-log.ts";
+import { digestLine } from "./turn-input.ts";
 import { untilAvailable } from "./until-available.ts";
+
+type Parts = Pick<AttemptParts, "clock" | "storage">;
 
 /** Of a long log the end is read. */
 const EVENTS_MAX = 5_000;
 const KINDS = ["followup.received", "turn.ended"] as const;
+const DIGEST_LENGTH = 16_000;
 const NONE: ReadonlySet<string> = new Set();
 
 /**
@@ -14,33 +17,34 @@ const NONE: ReadonlySet<string> = new Set();
  * turns and in the runs that it goes on with, the end of it where it is long. Follow-ups in `now` are left out.
  */
 export async function earlierTurns(
-  parts: Pick<AttemptParts, "clock" | "storage">,
+  parts: Parts,
   run: Run,
   now: ReadonlySet<string>,
 ): Promise<string | undefined> {
-  const told = run.turn > 1 ? [linesOf(run, run.turn, await readEnd(parts, run), now)] : [];
-  for (let id = run.continuesId; id !== undefined && lengthOf(told) < DIGEST_LENGTH; ) {
+  let told = run.turn > 1 ? await digestOf(parts, run, run.turn, now) : undefined;
+  for (let id = run.continuesId; id !== undefined && (told?.length ?? 0) < DIGEST_LENGTH; ) {
     const key = { id };
     const before = await untilAvailable(parts.clock, () => parts.storage.runs.find(key));
     if (before === undefined) break;
-    told.unshift(linesOf(before, Infinity, await readEnd(parts, before), NONE));
+    const earlier = await digestOf(parts, before, Infinity, NONE);
+    told = told === undefined ? earlier : `${earlier}\n${told}`;
     id = before.continuesId;
   }
-  return told.length === 0 ? undefined : told.join("\n").slice(-DIGEST_LENGTH).toWellFormed();
+  return told?.slice(-DIGEST_LENGTH).toWellFormed();
 }
 
-function linesOf(run: Run, turn: number, events: readonly RunEvent[], now: ReadonlySet<string>): string {
-  return digestLines(run, turn, events, now).join("\n");
-}
-
-function lengthOf(texts: readonly string[]): number {
-  return texts.reduce((sum, text) => sum + text.length, 0);
-}
-
-function readEnd(
-  { clock, storage }: Pick<AttemptParts, "clock" | "storage">,
-  { id, lastSeq }: Run,
-): Promise<readonly RunEvent[]> {
+/** The end of what the run's log tells of the turns before `before`, line by line. */
+async function digestOf(
+  parts: Parts,
+  { id, lastSeq, prompt }: Run,
+  before: number,
+  now: ReadonlySet<string>,
+): Promise<string> {
+  let told = `Request: ${prompt}`;
   const after = Math.max(0, lastSeq - EVENTS_MAX);
-  return untilAvailable(clock, () => storage.runs.readEvents(id, after, EVENTS_MAX, KINDS));
+  for await (const event of readLog(parts, { id, lastSeq, after, kinds: KINDS })) {
+    const line = digestLine(event, before, now);
+    if (line !== undefined) told = `${told}\n${line}`.slice(-DIGEST_LENGTH);
+  }
+  return told;
 }

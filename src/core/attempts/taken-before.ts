@@ -3,13 +3,12 @@ import type { RunEvent } from "../runs/events.ts";
 import type { Run } from "../runs/run.ts";
 import type { AttemptParts } from "./attempt-parts.ts";
 import { costIn } from "./cost-meter.ts";
-import { untilAvailable } from "./until-available.ts";
+import { readLog } from "./read-log.ts";
 
 type Parts = Pick<AttemptParts, "clock" | "storage">;
 
 /** Of a long log the end is read. */
 const EVENTS_MAX = 5_000;
-const PAGE = 1_000;
 
 /**
  * What the agent's session has told of its cost already, where it was taken up again: by this run or by the one
@@ -25,24 +24,22 @@ export async function costToldBefore(
   if (!resumed || teller === undefined) return 0;
   const { id, lastSeq } = teller;
   const after = Math.max(0, lastSeq - EVENTS_MAX);
-  const events = await untilAvailable(parts.clock, () =>
-    parts.storage.runs.readEvents(id, after, EVENTS_MAX, ["agent.usage"]),
-  );
-  return events.reduce((told, { body }) => costIn(body) ?? told, 0);
+  let told = 0;
+  for await (const { body } of readLog(parts, { id, lastSeq, after, kinds: ["agent.usage"] }))
+    told = costIn(body) ?? told;
+  return told;
 }
 
 /** How long agents were at work on the run, by its log: not while it waited for a person or a worker. */
-export async function workedBefore({ clock, storage }: Parts, { id }: Pick<Run, "id">): Promise<number> {
-  let [workedMs, after] = [0, 0];
+export async function workedBefore(
+  parts: Parts,
+  { id, lastSeq }: Pick<Run, "id" | "lastSeq">,
+): Promise<number> {
+  let workedMs = 0;
   let since: Date | undefined;
-  for (let isMore = true; isMore; ) {
-    const page = await untilAvailable(clock, () => storage.runs.readEvents(id, after, PAGE, ["run.state"]));
-    for (const event of page) {
-      if (since !== undefined) workedMs += Math.max(0, event.at.getTime() - since.getTime());
-      since = beginsWork(event) ? event.at : undefined;
-    }
-    after = page.at(-1)?.seq ?? after;
-    isMore = page.length === PAGE;
+  for await (const event of readLog(parts, { id, lastSeq, kinds: ["run.state"] })) {
+    if (since !== undefined) workedMs += Math.max(0, event.at.getTime() - since.getTime());
+    since = beginsWork(event) ? event.at : undefined;
   }
   return workedMs;
 }

@@ -5,8 +5,6 @@ import type { RunEvent } from "../runs/events.ts";
 import type { FollowUp, Run } from "../runs/run.ts";
 import { requestOf } from "../skills/skill-in-run.ts";
 
-export const DIGEST_LENGTH = 16_000;
-
 export interface TurnInput {
   readonly run: Run;
   readonly followUps: readonly FollowUp[];
@@ -48,22 +46,17 @@ function lineIn(workspace: TurnInput["workspace"]): (file: FileInWorkspace) => s
 }
 
 /**
- * What a run's log says of its turns before `before`: who asked what, and the closing words. Follow-ups in `now` are
- * left out: the turn itself is about them.
+ * What an event tells of a run's turns before `before`: who asked what, and the closing words. Follow-ups in `now` are left
+ * out: the turn itself is about them.
  */
-export function digestLines(
-  run: Run,
+export function digestLine(
+  { body, turn }: RunEvent,
   before: number,
-  events: readonly RunEvent[],
   now: ReadonlySet<string>,
-): readonly string[] {
-  const lines = [`Request: ${run.prompt}`];
-  for (const { body, turn } of events) {
-    if (body.kind === "followup.received" && !now.has(body.followUpId))
-      lines.push(`Follow-up: ${body.message}`);
-    if (body.kind === "turn.ended" && turn < before) lines.push(`You answered: ${body.answer}`);
-  }
-  return lines;
+): string | undefined {
+  if (body.kind === "followup.received" && !now.has(body.followUpId)) return `Follow-up: ${body.message}`;
+  if (body.kind === "turn.ended" && turn < before) return `You answered: ${body.answer}`;
+  return undefined;
 }
 
 /** A fence longer than any in the text, so that the text cannot end it. */

@@ -7,7 +7,10 @@ import type { RunEvent } from "../runs/events.ts";
  * when nothing older can be committed any more. Within a run it is the order of the sequence numbers.
  */
 export interface EventLog {
-  /** What comes behind `after`; with a viewer, of the runs they may see. At most `limit` events are looked at. */
+  /**
+   * What comes behind `after`; with a viewer, of the runs they may see. At most `limit` events are looked at, and fewer when
+   * they are long, as in `RunStore.readEvents`.
+   */
   read(after: LogPlace, limit: number, viewer?: Viewer): Promise<LogPage>;
   /** The place behind everything that shows now. */
   end(): Promise<LogPlace>;

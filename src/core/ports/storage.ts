@@ -95,7 +95,10 @@ export interface RunStore {
   look(id: RunId): Promise<RunSubject>;
   find(key: RunKey): Promise<Run | undefined>;
   list(query: RunQuery): Promise<RunPage>;
-  /** Events of a run with a sequence number above `after`, in order, at most `limit`; of these kinds alone. */
+  /**
+   * Events of a run with a sequence number above `after`, in order, at most `limit`; of these kinds alone. Fewer when they
+   * are long: the page ends with the one that reaches `EVENTS_LENGTH_MAX`. An empty page is the end.
+   */
   readEvents(
     id: RunId,
     after: number,

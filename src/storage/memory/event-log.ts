@@ -1,7 +1,14 @@
 import type { Viewer } from "../../core/people/principal.ts";
-import { behind, type EventLog, type LogPage, type LogPlace } from "../../core/ports/event-log.ts";
+import {
+  behind,
+  type EventLog,
+  type LoggedEvent,
+  type LogPage,
+  type LogPlace,
+} from "../../core/ports/event-log.ts";
 import { isVisible } from "../../core/runs/visibility.ts";
 import type { MemoryStatements } from "./memory-database.ts";
+import { withinLength } from "./within-length.ts";
 
 /** The twin of the log. Transactions follow one another here, so nothing is ever held back. */
 export class MemoryEventLog implements EventLog {
@@ -14,13 +21,15 @@ export class MemoryEventLog implements EventLog {
   read(after: LogPlace, limit: number, viewer?: Viewer): Promise<LogPage> {
     return this.#database.read(({ log, runs }) => {
       const open = log.filter(({ place }) => compare(place, after) > 0);
-      const looked = open.slice(0, limit);
-      const events = looked.filter(({ place }) => {
+      const shows = ({ place }: LoggedEvent): boolean => {
         const run = runs.get(place.runId)?.run;
         return run !== undefined && (viewer === undefined || isVisible(run, viewer));
-      });
+      };
+      const looked = withinLength(open.slice(0, limit), (logged) =>
+        shows(logged) ? logged.event : undefined,
+      );
       const next = looked.at(-1)?.place ?? after;
-      return { events, next, hasMore: open.length > limit, isHeldBack: false };
+      return { events: looked.filter(shows), next, hasMore: open.length > looked.length, isHeldBack: false };
     });
   }
 

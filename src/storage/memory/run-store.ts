@@ -11,6 +11,7 @@ import { addFiles } from "./file-store.ts";
 import type { MemoryStatements, Tx } from "./memory-database.ts";
 import { listRuns } from "./run-list.ts";
 import type { RunRow, Tables } from "./tables.ts";
+import { withinLength } from "./within-length.ts";
 
 export class MemoryRunStore implements RunStore {
   readonly #database: MemoryStatements;
@@ -71,7 +72,8 @@ export class MemoryRunStore implements RunStore {
   ): Promise<readonly RunEvent[]> {
     return this.#database.read(({ events }) => {
       const later = (events.get(id) ?? []).slice(after);
-      return later.filter(({ body }) => kinds === undefined || kinds.includes(body.kind)).slice(0, limit);
+      const found = later.filter(({ body }) => kinds === undefined || kinds.includes(body.kind));
+      return withinLength(found.slice(0, limit), (event) => event);
     });
   }
 }

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import type { RunId } from "../../../src/core/ids.ts";
 import type { RunStore, RunSubject } from "../../../src/core/ports/storage.ts";
+import { EVENTS_LENGTH_MAX, eventPages } from "../../../src/core/runs/event-pages.ts";
 import type { RunEventBody } from "../../../src/core/runs/events.ts";
 import type { Run, RunProgress } from "../../../src/core/runs/run.ts";
 import type { RunChange } from "../../../src/core/runs/run-change.ts";
@@ -136,6 +137,37 @@ export function describeChangingRuns(bench: () => StorageBench): void {
       expect(page[0]?.at).toBeInstanceOf(Date);
       expect(await runs.readEvents(run.id, 4, 2)).toEqual([]);
       expect(await runs.readEvents(randomUUID() as RunId, 0, 2)).toEqual([]);
+    });
+
+    it("come on a page as far as they are not too long together, but one always", async () => {
+      const { runs } = bench().storage;
+      const run = await aStoredRun(bench());
+      const lengths = [EVENTS_LENGTH_MAX / 2, EVENTS_LENGTH_MAX / 2, 1, 2 * EVENTS_LENGTH_MAX, 1];
+      const events = lengths.map((length) => noteOf("x".repeat(length)));
+      await runs.change(run.id, ({ run: now }) => aChange(now, { events }));
+      const seqsBehind = async (seq: number) =>
+        (await runs.readEvents(run.id, seq, 10)).map((event) => event.seq);
+
+      expect(await seqsBehind(0)).toEqual([1, 2, 3]);
+      expect(await seqsBehind(3)).toEqual([4, 5]);
+      expect(await seqsBehind(4)).toEqual([5]);
+      expect(await seqsBehind(5)).toEqual([6]);
+    });
+
+    it("are told to the end, however long the pages are", async () => {
+      const { runs } = bench().storage;
+      const run = await aStoredRun(bench());
+      const events = ["a", "x".repeat(EVENTS_LENGTH_MAX), "b", "x".repeat(EVENTS_LENGTH_MAX), "c"].map(
+        noteOf,
+      );
+      const { id } = await runs.change(run.id, ({ run: now }) => aChange(now, { events }));
+      const told: number[] = [];
+
+      for await (const page of eventPages(runs, { id, lastSeq: 5, after: 1 })) {
+        told.push(...page.map(({ seq }) => seq));
+      }
+
+      expect(told).toEqual([2, 3, 4, 5]);
     });
 
     it("keep every kind of JSON as it is", async () => {

@@ -3,7 +3,8 @@ import { describe, expect, it } from "vitest";
 import type { TeamId } from "../../../src/core/ids.ts";
 import type { Viewer } from "../../../src/core/people/principal.ts";
 import { FIRST_TEAM } from "../../../src/core/people/team.ts";
-import { LOG_START, type LogPlace } from "../../../src/core/ports/event-log.ts";
+import { LOG_START, type LogPage, type LogPlace } from "../../../src/core/ports/event-log.ts";
+import { EVENTS_LENGTH_MAX } from "../../../src/core/runs/event-pages.ts";
 import type { Run } from "../../../src/core/runs/run.ts";
 import { aChange } from "../../support/run-builders.ts";
 import { waitFor } from "../../support/wait-for.ts";
@@ -25,6 +26,24 @@ export function describeEventLog(bench: () => StorageBench): void {
       const names = [...first.events, ...second.events].map(({ event }) => `${event.runId} ${event.seq}`);
       expect(names).toEqual([`${one.id} 1`, `${two.id} 1`, `${one.id} 2`]);
       expect([first.hasMore, second.hasMore, none.events, none.next]).toEqual([true, false, [], second.next]);
+    });
+
+    it("ends a page where its events become long, and says that there is more", async () => {
+      const { log } = bench().storage;
+      const start = await quietEnd(bench());
+      const run = await aStoredRun(bench());
+      const other = await aStoredRun(bench(), { teamId: await aTeam(bench()) });
+      const viewer = await aPerson(bench());
+      await addEvent(bench(), other, "x".repeat(EVENTS_LENGTH_MAX));
+      for (const title of ["x".repeat(EVENTS_LENGTH_MAX), "a", "b"]) await addEvent(bench(), run, title);
+      await settled(bench(), start, 6);
+
+      const first = await log.read(start, 10, viewer);
+      const second = await log.read(first.next, 10, viewer);
+
+      const seqs = (page: LogPage) => page.events.map(({ event }) => event.seq);
+      expect([seqs(first), first.hasMore]).toEqual([[1, 2], true]);
+      expect([seqs(second), second.hasMore]).toEqual([[3, 4], false]);
     });
 
     it("goes on behind any of its events", async () => {
@@ -76,8 +95,8 @@ export function describeEventLog(bench: () => StorageBench): void {
   });
 }
 
-async function addEvent({ storage }: StorageBench, { id }: Run): Promise<void> {
-  const event = { turn: 0, body: { kind: "workspace.ready", restored: false } } as const;
+async function addEvent({ storage }: StorageBench, { id }: Run, title = ""): Promise<void> {
+  const event = { turn: 0, body: { kind: "agent.title", title } } as const;
   await storage.runs.change(id, ({ run }) => aChange(run, { events: [event] }));
 }
 
@@ -95,6 +114,11 @@ async function quietEnd({ storage: { log } }: StorageBench): Promise<LogPlace> {
 
 /** Other transactions of the same server may hold back what is committed. */
 async function settled({ storage }: StorageBench, after: LogPlace, count: number): Promise<void> {
-  const isThere = async () => (await storage.log.read(after, 100)).events.length >= count;
+  const isThere = async () => {
+    let page = await storage.log.read(after, 100);
+    let found = page.events.length;
+    for (; page.hasMore; found += page.events.length) page = await storage.log.read(page.next, 100);
+    return found >= count;
+  };
   await waitFor(isThere, { what: `${count} events in the log` });
 }

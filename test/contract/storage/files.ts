@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { buffer } from "node:stream/consumers";
 import { describe, expect, it } from "vitest";
 import type { Artifact } from "../../../src/core/artifacts/artifact.ts";
 import type { RunInput } from "../../../src/core/inputs/run-input.ts";
@@ -18,6 +19,27 @@ export function describeFiles(bench: () => StorageBench): void {
       await blobs.remove(id);
       await blobs.remove(id);
       await expect(blobs.get(id)).rejects.toMatchObject({ code: "internal_error", retryable: false });
+    });
+
+    it("gives blobs piece by piece", async () => {
+      const { blobs } = bench();
+      const long = Buffer.alloc(2 * 2 ** 20 + 3, "long ");
+
+      for (const bytes of [long, long.subarray(0, 2 ** 20), Buffer.alloc(0)])
+        expect((await buffer(blobs.read(await blobs.put(bytes)))).equals(bytes)).toBe(true);
+      const gone = buffer(blobs.read(randomUUID()));
+      await expect(gone).rejects.toMatchObject({ code: "internal_error", retryable: false });
+    });
+
+    it("reads a piece of a blob when it is asked for it", async () => {
+      const { blobs } = bench();
+      const id = await blobs.put(Buffer.alloc(2 * 2 ** 20));
+      const pieces = blobs.read(id)[Symbol.asyncIterator]();
+      await pieces.next();
+
+      await blobs.remove(id);
+
+      await expect(pieces.next()).rejects.toMatchObject({ code: "internal_error" });
     });
 
     it("prunes nothing that was just put", async () => {

@@ -125,6 +125,17 @@ describe("the file of an artifact", () => {
     });
   });
 
+  test("is sent in pieces, the same bytes however many", async () => {
+    const bytes = Buffer.alloc(3 * 2 ** 20 + 7, "piece after piece ");
+    const uid = await make(await createRun(bench), fileAt("artifacts/long.txt", "text/plain"), bytes);
+    const { headers } = await call(bench, `${AGENT}/artifacts/${uid}/download`);
+
+    const response = await fetch(new URL(headers.get("location") ?? "", bench.url));
+
+    expect(Buffer.from(await response.arrayBuffer()).equals(bytes)).toBe(true);
+    expect(response.headers.get("content-length")).toBe(String(bytes.length));
+  });
+
   test("is the newest one, under the same id", async () => {
     const runId = await createRun(bench);
     const body = fileAt("artifacts/a.txt", "text/plain");

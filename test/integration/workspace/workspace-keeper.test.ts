@@ -19,7 +19,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { AppError } from "../../../src/core/errors.ts";
 import type { RunId } from "../../../src/core/ids.ts";
-import type { BlobStore } from "../../../src/core/ports/blob-store.ts";
+import type { WorkspaceParts } from "../../../src/workspace/workspace-parts.ts";
 import { waitFor } from "../../support/wait-for.ts";
 import { aPreparation, aWorkspaceKeeper } from "../../support/workspace-bench.ts";
 
@@ -27,7 +27,9 @@ const RUN = "0197f3a2-0000-7000-8000-000000000001" as RunId;
 const OTHER_RUN = "0197f3a2-0000-7000-8000-000000000002" as RunId;
 
 let root: string;
-let blobs: BlobStore & { readonly stored: Map<string, Uint8Array> };
+type Blobs = WorkspaceParts["blobs"];
+
+let blobs: Blobs & { readonly stored: Map<string, Uint8Array> };
 
 beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), "errand-workspace-"));
@@ -255,7 +257,7 @@ async function modeOf(directory: string, file: string): Promise<number> {
   return (await stat(join(directory, file))).mode & 0o7777;
 }
 
-function memoryBlobs(): BlobStore & { readonly stored: Map<string, Uint8Array> } {
+function memoryBlobs(): Blobs & { readonly stored: Map<string, Uint8Array> } {
   const stored = new Map<string, Uint8Array>();
   return {
     stored,
@@ -272,7 +274,6 @@ function memoryBlobs(): BlobStore & { readonly stored: Map<string, Uint8Array> }
       return blob;
     },
     remove: async (id) => void stored.delete(id),
-    prune: async () => 0,
   };
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { digestLines, turnText } from "../../../../src/core/attempts/turn-input.ts";
+import { digestLine, turnText } from "../../../../src/core/attempts/turn-input.ts";
 import type { RunEvent } from "../../../../src/core/runs/events.ts";
 import type { FollowUp } from "../../../../src/core/runs/run.ts";
 import { aFollowUp, aRun } from "../../../support/run-builders.ts";
@@ -79,19 +79,18 @@ describe("what was said before", () => {
     },
   ];
 
-  test("is the request, what was asked since, and the answers", () => {
-    expect(digestLines(run, 2, events, new Set())).toEqual([
-      "Request: Fix it",
-      "You answered: Did it",
-      "Follow-up: more",
-    ]);
+  const linesOf = (before: number, now: readonly string[]) =>
+    events.map((event) => digestLine(event, before, new Set(now))).filter((line) => line !== undefined);
+
+  test("is what was asked since the request, and the answers", () => {
+    expect(linesOf(2, [])).toEqual(["You answered: Did it", "Follow-up: more"]);
   });
 
   test("leaves out the follow-ups that the turn itself is about", () => {
-    expect(digestLines(run, 2, events, new Set(["f"]))).toEqual(["Request: Fix it", "You answered: Did it"]);
+    expect(linesOf(2, ["f"])).toEqual(["You answered: Did it"]);
   });
 
   test("leaves out the answers of the turn itself and of later ones", () => {
-    expect(digestLines(run, 1, events, new Set(["f"]))).toEqual(["Request: Fix it"]);
+    expect(linesOf(1, ["f"])).toEqual([]);
   });
 });

@@ -29,6 +29,7 @@ import { agentChoice } from "../../../support/agent-choice.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
 import { aPolicy } from "../../../support/rule-builders.ts";
 import { aPrincipal } from "../../../support/run-builders.ts";
+import { wholeLog } from "../../../support/whole-log.ts";
 import { checkLog, mustHaveTakenAll } from "./life-checks.ts";
 
 const LEASE_MS = 10_000;
@@ -225,7 +226,7 @@ export class LifeBench {
 
   async check(): Promise<void> {
     const { run, waiting } = await this.#look();
-    const events = await this.#storage.runs.readEvents(this.#id, 0, 10_000);
+    const events = await wholeLog(this.#storage.runs, this.#id);
     checkLog(run, events);
     if (isMoving(run.state)) expect(run.lease, `a lease while ${run.state}`).toBeDefined();
     if (run.state === "QUEUED" && run.lease === undefined) expect(this.#jobs, "jobs").toBeGreaterThan(0);
