@@ -66,6 +66,7 @@ export class Janitor {
     for (const [what, pruned] of [
       ["blobs", blobs],
       ["answers", storage.answers],
+      ["share links", storage.shareLinks],
     ] as const) {
       try {
         for (let count = await pruned.prune(); count > 0; count = await pruned.prune())

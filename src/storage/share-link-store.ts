@@ -2,8 +2,17 @@ import type { PrincipalId, RunId, TeamId } from "../core/ids.ts";
 import type { ShareLink } from "../core/people/share-link.ts";
 import { TOPICS } from "../core/ports/news.ts";
 import type { ShareLinkStore } from "../core/ports/share-links.ts";
-import type { ShareLink as ShareLinkRow } from "./generated/client.ts";
+import { Prisma, type ShareLink as ShareLinkRow } from "./generated/client.ts";
+import { present } from "./present.ts";
+import { selected } from "./run-columns.ts";
 import type { StoreParts } from "./store-parts.ts";
+
+const FIND_BY_HASH = `
+  SELECT ${selected(Object.values(Prisma.ShareLinkScalarFieldEnum))} FROM share_links
+  WHERE token_hash = $1
+    AND (key_id IS NULL OR EXISTS (SELECT FROM api_keys WHERE id = key_id AND revoked_at IS NULL))`;
+/** For so long, a link that is over is still told of. */
+export const KEPT_MS = 30 * 24 * 3_600_000;
 
 export class PrismaShareLinkStore implements ShareLinkStore {
   readonly #parts: StoreParts;
@@ -18,10 +27,8 @@ export class PrismaShareLinkStore implements ShareLinkStore {
   }
 
   async findByHash(tokenHash: string): Promise<ShareLink | undefined> {
-    const row = await this.#parts.database.query((client) =>
-      client.shareLink.findUnique({ where: { tokenHash } }),
-    );
-    return row === null ? undefined : linkOf(row);
+    const [row] = await this.#parts.database.rows<ShareLinkRow>({ text: FIND_BY_HASH, values: [tokenHash] });
+    return row && linkOf(row);
   }
 
   async list(runId: RunId): Promise<readonly ShareLink[]> {
@@ -36,15 +43,25 @@ export class PrismaShareLinkStore implements ShareLinkStore {
     if (count > 0) news.tell([TOPICS.keys]);
     return count > 0;
   }
+
+  async prune(): Promise<number> {
+    const { clock, database } = this.#parts;
+    const overSince = new Date(clock.now().getTime() - KEPT_MS);
+    const { count } = await database.query((client) =>
+      client.shareLink.deleteMany({ where: { expiresAt: { lt: overSince } } }),
+    );
+    return count;
+  }
 }
 
-function linkOf({ id, teamId, runId, creatorId, createdAt, expiresAt }: ShareLinkRow): ShareLink {
-  return {
+function linkOf({ id, teamId, runId, creatorId, keyId, createdAt, expiresAt }: ShareLinkRow): ShareLink {
+  return present<ShareLink>({
     id,
     teamId: teamId as TeamId,
     runId: runId as RunId,
     creatorId: creatorId as PrincipalId,
+    keyId,
     createdAt,
     expiresAt,
-  };
+  });
 }

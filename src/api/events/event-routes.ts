@@ -13,6 +13,7 @@ import { allEventsRoute } from "./all-events-route.ts";
 import { eventJson, resetText } from "./event-text.ts";
 import { FollowedRuns } from "./followed-runs.ts";
 import { OpenStreams } from "./open-streams.ts";
+import { audienceOf, toldLog } from "./told-log.ts";
 import { wantsPage } from "./wants-page.ts";
 
 const PAGE_MAX = 500;
@@ -23,7 +24,9 @@ const EventsQuery = z.object({
   after: numberInQuery(0, SEQ_MAX)
     .optional()
     .describe("The sequence number of the last event that was seen."),
-  limit: limitInQuery(PAGE_MAX, PAGE_DEFAULT).describe("Of a page; a stream has none."),
+  limit: limitInQuery(PAGE_MAX, PAGE_DEFAULT).describe(
+    "Of a page, which ends earlier when its events are long (1 MiB); a stream has none.",
+  ),
   follow: z
     .enum(["true", "false"])
     .default("false")
@@ -66,7 +69,7 @@ export function eventRoutes(parts: ApiParts): FastifyPluginAsyncZod {
     const route = { schema: SCHEMA, config, exposeHeadRoute: false };
     app.get("/agent/runs/:runId/events", route, async (request, reply) => {
       const run = await parts.runs.get({ id: requireRunId(request.params.runId) }, viewerOf(request));
-      if (wantsPage(request)) return pageOf(parts, run, request.query, reply);
+      if (wantsPage(request)) return pageOf(parts, run, request, reply);
       const { after, isReset } = startOf(request, request.query, run);
       const stream = streams.open(request, reply);
       if (isReset) stream.write(resetText(after));
@@ -80,12 +83,13 @@ export function eventRoutes(parts: ApiParts): FastifyPluginAsyncZod {
 async function pageOf(
   { runs }: ApiParts,
   run: Run,
-  { after: given, limit }: EventsQuery,
+  request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<RunEventPage> {
+  const { after: given, limit } = request.query as EventsQuery;
   const after = requireSeq(given, run);
   reply.type("application/json; charset=utf-8");
-  const events = await runs.readEvents(run.id, after, limit);
+  const events = await toldLog(runs, audienceOf(viewerOf(request))).readEvents(run.id, after, limit);
   return { events: events.map(eventJson), next_after: events.at(-1)?.seq ?? after };
 }
 

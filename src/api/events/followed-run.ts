@@ -1,11 +1,11 @@
 import type { RunId } from "../../core/ids.ts";
 import { TOPICS } from "../../core/ports/news.ts";
-import type { RunEvent } from "../../core/runs/events.ts";
 import type { Run } from "../../core/runs/run.ts";
 import type { ApiParts } from "../api-parts.ts";
 import { eventText } from "./event-text.ts";
 import type { EventPage, FollowedSource, Follower } from "./follower.ts";
 import { oneAtATime } from "./one-at-a-time.ts";
+import { type Audience, toldLog } from "./told-log.ts";
 
 export type FollowParts = Pick<ApiParts, "runs" | "storage" | "news">;
 
@@ -21,7 +21,8 @@ export class FollowedRun implements FollowedSource {
   readonly #parts: FollowParts;
   readonly #id: RunId;
   readonly #followers = new Set<Follower>();
-  readonly #pages = new Map<number, Promise<EventPage>>();
+  /** Those that are being read, by their audience and where they begin. */
+  readonly #pages = new Map<string, Promise<EventPage>>();
   readonly #silence: () => void;
   readonly #poll: NodeJS.Timeout;
   #latest: Run | undefined;
@@ -56,11 +57,12 @@ export class FollowedRun implements FollowedSource {
     this.#followers.delete(follower);
   }
 
-  readBehind(seen: number): Promise<EventPage> {
-    const joined = this.#pages.get(seen);
+  readBehind(seen: number, audience: Audience): Promise<EventPage> {
+    const key = `${audience} ${seen}`;
+    const joined = this.#pages.get(key);
     if (joined !== undefined) return joined;
-    const page = this.#read(seen).finally(() => this.#pages.delete(seen));
-    this.#pages.set(seen, page);
+    const page = this.#read(seen, audience).finally(() => this.#pages.delete(key));
+    this.#pages.set(key, page);
     return page;
   }
 
@@ -78,15 +80,15 @@ export class FollowedRun implements FollowedSource {
     }
   }
 
-  async #read(seen: number): Promise<EventPage> {
-    const events = await this.#parts.runs.readEvents(this.#id, seen, PAGE);
-    return { pieces: piecesOf(events), lastSeq: events.at(-1)?.seq };
+  async #read(seen: number, audience: Audience): Promise<EventPage> {
+    const events = await toldLog(this.#parts.runs, audience).readEvents(this.#id, seen, PAGE);
+    return { pieces: piecesOf(events.map(eventText)), lastSeq: events.at(-1)?.seq };
   }
 }
 
-function piecesOf(events: readonly RunEvent[]): readonly Uint8Array[] {
+function piecesOf(texts: readonly string[]): readonly Uint8Array[] {
   const pieces: string[] = [];
-  for (const text of events.map(eventText)) {
+  for (const text of texts) {
     const last = pieces.at(-1);
     if (last !== undefined && last.length + text.length <= PIECE_LENGTH)
       pieces[pieces.length - 1] = last + text;

@@ -3,6 +3,7 @@ import type { Run } from "../../core/runs/run.ts";
 import { isEnded } from "../../core/runs/states.ts";
 import { isVisible, requireVisible } from "../../core/runs/visibility.ts";
 import type { EventStream } from "./event-stream.ts";
+import { type Audience, audienceOf } from "./told-log.ts";
 
 export interface Following {
   readonly viewer: Viewer;
@@ -12,7 +13,7 @@ export interface Following {
   readonly follow: boolean;
 }
 
-/** Events as they are sent: the same bytes to everybody. */
+/** Events as they are sent: the same bytes to everybody of an audience. */
 export interface EventPage {
   readonly pieces: readonly Uint8Array[];
   /** The number of the last event among them; undefined: there is none. */
@@ -24,7 +25,7 @@ export interface FollowedSource {
   /** The run as it was found last; undefined: there is none any more. */
   readonly latest: Run | undefined;
   /** The events behind `seen`, or the first of them when they are many. */
-  readBehind(seen: number): Promise<EventPage>;
+  readBehind(seen: number, audience: Audience): Promise<EventPage>;
 }
 
 /** Tells one stream the events of a run, each once and in order, until the run has ended and all was told. */
@@ -59,7 +60,7 @@ export class Follower {
   async #tell(found: Run | undefined, followed: FollowedSource): Promise<void> {
     for (let run = found; this.#isConcerned(run); run = followed.latest) {
       if (this.#isDoneWith(requireVisible(run, this.#following.viewer))) return this.stream.end();
-      const page = await followed.readBehind(this.#seen);
+      const page = await followed.readBehind(this.#seen, audienceOf(this.#following.viewer));
       // It was deleted since; the next look will see that.
       if (page.lastSeq === undefined) break;
       this.#seen = page.lastSeq;

@@ -8,6 +8,7 @@ import type { RunEvent } from "../../core/runs/events.ts";
 import type { Run } from "../../core/runs/run.ts";
 import type { ApiParts } from "../api-parts.ts";
 import { viewerOf } from "../auth.ts";
+import { audienceOf, toldLog } from "../events/told-log.ts";
 import { ConversationResponse, conversationOf } from "../schemas/conversation.ts";
 import { problems } from "../schemas/problem.ts";
 import { RunTimeline, timelineEventOf } from "../schemas/timeline.ts";
@@ -47,15 +48,18 @@ export function conversationRoutes({ runs }: ApiParts): FastifyPluginAsyncZod {
     app.get("/agent/runs/:runId/conversation", { schema: OF_RUN, config: configOfRun }, async (request) => {
       const viewer = viewerOf(request);
       const { conversationId } = await runs.get({ id: requireRunId(request.params.runId) }, viewer);
-      return conversationOf(await readConversation(runs, conversationId, viewer));
+      return conversationOf(
+        await readConversation({ runs, log: toldLog(runs, audienceOf(viewer)) }, conversationId, viewer),
+      );
     });
     app.get("/agent/conversations/:conversationId", { schema: BY_ID, config }, async (request) => {
       const id = requireId(request.params.conversationId, "conversation");
-      return conversationOf(await readConversation(runs, id, viewerOf(request)));
+      return conversationOf(await readConversation({ runs, log: runs }, id, viewerOf(request)));
     });
     app.get("/agent/runs/:runId/timeline", { schema: TIMELINE, config: configOfRun }, async (request) => {
-      const run = await runs.get({ id: requireRunId(request.params.runId) }, viewerOf(request));
-      const entries = timelineOf(await readTimeline(runs, run));
+      const viewer = viewerOf(request);
+      const run = await runs.get({ id: requireRunId(request.params.runId) }, viewer);
+      const entries = timelineOf(await readTimeline(toldLog(runs, audienceOf(viewer)), run));
       return { events: Array.from(entries, timelineEventOf) };
     });
   };
@@ -66,8 +70,11 @@ export function findContinued({ runs }: Pick<ApiParts, "runs">, id: string, view
   return newestRunOf(runs, requireId(id, "conversation"), viewer);
 }
 
-async function readTimeline(runs: ApiParts["runs"], run: Run): Promise<readonly RunEvent[]> {
+async function readTimeline(
+  runs: Pick<ApiParts["runs"], "readEvents">,
+  run: Run,
+): Promise<readonly RunEvent[]> {
   const events: RunEvent[] = [];
-  for await (const page of eventPages(runs, run, TIMELINE_KINDS)) events.push(...page);
+  for await (const page of eventPages(runs, { ...run, kinds: TIMELINE_KINDS })) events.push(...page);
   return events;
 }

@@ -1,12 +1,12 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
 import type { RunId } from "../../core/ids.ts";
-import type { Viewer } from "../../core/people/principal.ts";
+import type { KeyHolder } from "../../core/people/api-key.ts";
 import { ShareLinkService } from "../../core/people/share-link-service.ts";
 import type { Storage } from "../../core/ports/storage.ts";
 import { newShareToken } from "../api-keys.ts";
 import type { ApiParts } from "../api-parts.ts";
-import { viewerOf } from "../auth.ts";
+import { holderOf, viewerOf } from "../auth.ts";
 import type { Idempotency } from "../idempotency.ts";
 import { shareUrl } from "../pages/share-token.ts";
 import { problems } from "../schemas/problem.ts";
@@ -38,7 +38,8 @@ const CREATE = {
   summary: "Share a run with whoever has the link",
   description:
     "The link opens the run's page, and what that page reads, without an account and without writing. It is shown in this " +
-    "answer alone. It ends with its time, when it is deleted, and when its maker is disabled.",
+    "answer alone. It ends with its time, when it is deleted, when its maker is disabled or may not see the run any more, " +
+    "and when the key that made it is revoked. A run has at most 100 that open.",
   tags,
   params: RunParams,
   body: CreateShareLinkRequest.default({ expires_in_seconds: 7 * 24 * 60 * 60 }),
@@ -62,14 +63,14 @@ export function shareLinkRoutes(parts: ApiParts, idempotency: Idempotency): Fast
       return { share_links: found.map(shareLinkItem) };
     });
     app.post(PATH, { schema: CREATE, config: writing }, async (request, reply) => {
-      const [viewer, runId] = [viewerOf(request), requireRunId(request.params.runId)];
+      const [maker, runId] = [holderOf(request), requireRunId(request.params.runId)];
       const lifetimeMs = request.body.expires_in_seconds * 1_000;
       return idempotency.writeOnce(request, reply, {
         operation: "share-links.create",
         target: runId,
         status: 201,
         isSecret: true,
-        perform: (storage) => issue({ ...parts, storage }, viewer, runId, lifetimeMs),
+        perform: (storage) => issue({ ...parts, storage }, maker, runId, lifetimeMs),
       });
     });
     app.delete(`${PATH}/:linkId`, { schema: REMOVE, config: writing }, async (request, reply) => {
@@ -89,12 +90,12 @@ export function shareLinkRoutes(parts: ApiParts, idempotency: Idempotency): Fast
 
 async function issue(
   parts: ApiParts,
-  viewer: Viewer,
+  maker: KeyHolder,
   runId: RunId,
   lifetimeMs: number,
 ): Promise<IssuedShareLink> {
   const token = newShareToken();
   const wanted = { tokenHash: parts.hashKey(token), lifetimeMs };
-  const { link, run } = await new ShareLinkService(parts).create(viewer, runId, wanted);
+  const { link, run } = await new ShareLinkService(parts).create(maker, runId, wanted);
   return { ...shareLinkItem(link), url: shareUrl(parts.publicUrl(), run.sessionId, token) };
 }

@@ -37,7 +37,9 @@ export const IssuedShareLink = z
 export type IssuedShareLink = z.output<typeof IssuedShareLink>;
 
 export const ListShareLinksResponse = z
-  .object({ share_links: z.array(ShareLinkItem).describe("The oldest first, those that are over too.") })
+  .object({
+    share_links: z.array(ShareLinkItem).describe("The oldest first, those that are over too, for 30 days."),
+  })
   .meta({
     id: "ListShareLinksResponse",
     description: "The links of a run.",

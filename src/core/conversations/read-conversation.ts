@@ -1,6 +1,7 @@
 import { lengthOf } from "../clean-text.ts";
 import { AppError } from "../errors.ts";
 import type { Viewer } from "../people/principal.ts";
+import type { RunStore } from "../ports/storage.ts";
 import { eventPages } from "../runs/event-pages.ts";
 import type { RunEvent } from "../runs/events.ts";
 import type { Run } from "../runs/run.ts";
@@ -13,30 +14,40 @@ const PAGE = 100;
 /** A conversation is told in one piece, and a log may be larger than that can be. */
 export const TALK_LENGTH_MAX = 32 * 2 ** 20;
 
-type Runs = Pick<RunService, "list" | "readEvents">;
+type Runs = Pick<RunService, "list">;
+
+export interface ConversationParts {
+  readonly runs: Runs;
+  /** The runs' logs, as they are to be told. */
+  readonly log: Pick<RunStore, "readEvents">;
+}
 
 /** The conversation as far as its runs may be seen; one of which none may be seen is not there. */
-export async function readConversation(runs: Runs, id: string, viewer: Viewer): Promise<Conversation> {
+export async function readConversation(
+  { log, runs }: ConversationParts,
+  id: string,
+  viewer: Viewer,
+): Promise<Conversation> {
   const found: Run[] = [];
   for await (const run of runsOf(runs, id, viewer)) found.push(run);
   if (found.length === 0) throw unknownConversation();
   const steps: Step[] = [];
   const talk = new Talk();
-  for (const run of found) steps.push(...(await stepsOf(runs, run, talk)));
+  for (const run of found) steps.push(...(await stepsOf(log, run, talk)));
   return { id, steps };
 }
 
 /** The newest run of a conversation that may be seen: where it can be gone on with. */
-export async function newestRunOf(runs: Pick<Runs, "list">, id: string, viewer: Viewer): Promise<Run> {
+export async function newestRunOf(runs: Runs, id: string, viewer: Viewer): Promise<Run> {
   const page = await runs.list({ ...queryOf(id, viewer), order: "desc", limit: 1 });
   const [newest] = page.runs;
   if (newest === undefined) throw unknownConversation();
   return newest;
 }
 
-async function stepsOf(runs: Runs, run: Run, talk: Talk): Promise<readonly Step[]> {
+async function stepsOf(log: ConversationParts["log"], run: Run, talk: Talk): Promise<readonly Step[]> {
   const steps = new RunSteps(run);
-  for await (const page of eventPages(runs, run)) {
+  for await (const page of eventPages(log, run)) {
     for (const event of page) {
       if (talk.hasRoomFor(event)) steps.hear(event);
       else steps.leaveOut(event);

@@ -3,7 +3,8 @@ import { newId, type RunId } from "../ids.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Storage } from "../ports/storage.ts";
 import type { Run } from "../runs/run.ts";
-import { requireVisible } from "../runs/visibility.ts";
+import { isVisible, requireVisible } from "../runs/visibility.ts";
+import { type KeyHolder, viewerWith } from "./api-key.ts";
 import type { Viewer } from "./principal.ts";
 import type { ShareLink } from "./share-link.ts";
 
@@ -11,6 +12,9 @@ export interface ShareLinkParts {
   readonly storage: Pick<Storage, "people" | "runs" | "shareLinks">;
   readonly clock: Clock;
 }
+
+/** Of a run, at a time. */
+const LINKS_MAX = 100;
 
 /** Links that show one run to people without an account, made by whoever may write to that run. */
 export class ShareLinkService {
@@ -26,16 +30,19 @@ export class ShareLinkService {
   }
 
   async create(
-    viewer: Viewer,
+    maker: KeyHolder,
     runId: RunId,
     { tokenHash, lifetimeMs }: { readonly tokenHash: string; readonly lifetimeMs: number },
   ): Promise<{ readonly link: ShareLink; readonly run: Run }> {
-    const run = await this.#getRun(viewer, runId);
-    const createdAt = this.#parts.clock.now();
+    const { clock, storage } = this.#parts;
+    const run = await this.#getRun(viewerWith(maker), runId);
+    const createdAt = clock.now();
+    const open = (await storage.shareLinks.list(run.id)).filter((link) => link.expiresAt > createdAt);
+    if (open.length >= LINKS_MAX) throw tooMany();
     const expiresAt = new Date(createdAt.getTime() + lifetimeMs);
-    const whose = { teamId: run.teamId, runId: run.id, creatorId: viewer.id };
+    const whose = { teamId: run.teamId, runId: run.id, creatorId: maker.principal.id, keyId: maker.key.id };
     const link = { id: newId(createdAt), ...whose, createdAt, expiresAt };
-    await this.#parts.storage.shareLinks.add(link, tokenHash);
+    await storage.shareLinks.add(link, tokenHash);
     return { link, run };
   }
 
@@ -45,16 +52,27 @@ export class ShareLinkService {
     throw new AppError("resource_not_found", "There is no such link.");
   }
 
-  /** The link with this token, if it still opens: until its end, and as long as its creator may do anything here. */
+  /**
+   * The link with this token, if it still opens: until its end, and as long as its creator may see the run and the key that
+   * made it was not revoked.
+   */
   async open(tokenHash: string): Promise<ShareLink | undefined> {
     const { clock, storage } = this.#parts;
     const link = await storage.shareLinks.findByHash(tokenHash);
     if (link === undefined || link.expiresAt <= clock.now()) return undefined;
     const [creator] = await storage.people.getMany([link.creatorId]);
-    return creator === undefined || creator.disabled ? undefined : link;
+    if (creator === undefined || creator.disabled) return undefined;
+    const run = await storage.runs.find({ id: link.runId });
+    return run !== undefined && isVisible(run, creator) ? link : undefined;
   }
 
   async #getRun(viewer: Viewer, id: RunId): Promise<Run> {
     return requireVisible(await this.#parts.storage.runs.find({ id }), viewer);
   }
+}
+
+function tooMany(): AppError {
+  return new AppError("invalid_request", `This run has ${LINKS_MAX} links that open.`, {
+    remedy: "Delete one that is not needed any more.",
+  });
 }

@@ -7,6 +7,8 @@ export interface ShareLink {
   readonly teamId: TeamId;
   readonly runId: RunId;
   readonly creatorId: PrincipalId;
+  /** With which key it was made. Absent: it is older than that was kept. */
+  readonly keyId?: string;
   readonly createdAt: Date;
   readonly expiresAt: Date;
 }

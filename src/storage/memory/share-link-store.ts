@@ -2,6 +2,7 @@ import type { RunId } from "../../core/ids.ts";
 import type { ShareLink } from "../../core/people/share-link.ts";
 import { TOPICS } from "../../core/ports/news.ts";
 import type { ShareLinkStore } from "../../core/ports/share-links.ts";
+import { KEPT_MS } from "../share-link-store.ts";
 import type { MemoryStatements } from "./memory-database.ts";
 
 export class MemoryShareLinkStore implements ShareLinkStore {
@@ -18,7 +19,13 @@ export class MemoryShareLinkStore implements ShareLinkStore {
   }
 
   findByHash(tokenHash: string): Promise<ShareLink | undefined> {
-    return this.#database.read(({ shareLinks }) => shareLinks.get(tokenHash));
+    return this.#database.read(({ keys, shareLinks }) => {
+      const link = shareLinks.get(tokenHash);
+      const isOfDeadKey =
+        link?.keyId !== undefined &&
+        !keys.values().some(({ id, revokedAt }) => id === link.keyId && revokedAt === undefined);
+      return isOfDeadKey ? undefined : link;
+    });
   }
 
   list(runId: RunId): Promise<readonly ShareLink[]> {
@@ -33,6 +40,13 @@ export class MemoryShareLinkStore implements ShareLinkStore {
       if (hash === undefined) return false;
       topics.push(TOPICS.keys);
       return shareLinks.delete(hash);
+    });
+  }
+
+  prune(): Promise<number> {
+    return this.#database.transaction(({ tables: { shareLinks }, now }) => {
+      const over = shareLinks.entries().filter(([, link]) => now - link.expiresAt.getTime() > KEPT_MS);
+      return Array.from(over, ([hash]) => shareLinks.delete(hash)).length;
     });
   }
 }

@@ -172,6 +172,39 @@ export function describeIdentities(bench: () => StorageBench): void {
       expect(removals).toEqual([false, true, false]);
       expect([await shareLinks.findByHash(hash), await shareLinks.list(run.id)]).toEqual([undefined, []]);
     });
+
+    it("are found as long as the key that made them is there and not revoked", async () => {
+      const { keys, shareLinks } = bench().storage;
+      const [run, ada] = [await aStoredRun(bench()), await aPerson(bench())];
+      const plain = { name: "", hint: "", scopes: [], createdBy: ada.id };
+      const key = { id: randomUUID(), principalId: ada.id, ...plain, createdAt: new Date("2026-03-01") };
+      await keys.add(key, randomUUID());
+      const [hash, hashOfNoKey] = [randomUUID(), randomUUID()];
+      const link = { ...aLink(run), keyId: key.id };
+      await shareLinks.add(link, hash);
+      await shareLinks.add({ ...aLink(run), keyId: randomUUID() }, hashOfNoKey);
+
+      expect([await shareLinks.findByHash(hash), await shareLinks.findByHash(hashOfNoKey)]).toEqual([
+        link,
+        undefined,
+      ]);
+      await keys.change(ada.teamId, key.id, (now) => ({ ...now, revokedAt: new Date("2026-03-02") }));
+      expect(await shareLinks.findByHash(hash)).toBeUndefined();
+    });
+
+    it("are pruned when they have long been over", async () => {
+      const { clock, storage } = bench();
+      const run = await aStoredRun(bench());
+      const monthAgo = clock.now().getTime() - 30 * 24 * 3_600_000;
+      const [old, younger] = [-1, 1].map((ms) => ({ ...aLink(run), expiresAt: new Date(monthAgo + ms) }));
+      if (old === undefined || younger === undefined) throw new Error("No links.");
+      await storage.shareLinks.add(old, randomUUID());
+      await storage.shareLinks.add(younger, randomUUID());
+
+      expect(await storage.shareLinks.prune()).toBeGreaterThan(0);
+
+      expect(await storage.shareLinks.list(run.id)).toEqual([younger]);
+    });
   });
 }
 

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { PrincipalId, RunId } from "../../../src/core/ids.ts";
+import type { RunEventBody } from "../../../src/core/runs/events.ts";
 import { collectRoutes, namesOf } from "../../support/all-routes.ts";
 import { waitFor } from "../../support/wait-for.ts";
 import { type ApiBench, PUBLIC_URL, startBench } from "./api-bench.ts";
@@ -26,14 +27,16 @@ interface Shared {
   readonly linkId: string;
   /** The link's path and query. */
   readonly path: string;
+  /** Of whoever made it. */
+  readonly key: string;
 }
 
-async function share(body: object = {}, run: object = {}): Promise<Shared> {
-  const runId = await createRun(bench, run);
-  const { session_id: sessionId } = (await call(bench, `${RUNS}/${runId}`)).body;
-  const made = await call(bench, `${RUNS}/${runId}/share-links`, { body });
+async function share(body: object = {}, run: object = {}, key = bench.key): Promise<Shared> {
+  const runId = await createRun(bench, run, { key });
+  const { session_id: sessionId } = (await call(bench, `${RUNS}/${runId}`, { key })).body;
+  const made = await call(bench, `${RUNS}/${runId}/share-links`, { body, key });
   if (made.status !== 201) throw new Error(`No link: ${made.text}`);
-  return { runId, sessionId, linkId: made.body.id, path: made.body.url.slice(PUBLIC_URL.length) };
+  return { runId, sessionId, linkId: made.body.id, path: made.body.url.slice(PUBLIC_URL.length), key };
 }
 
 /** What a browser keeps, by the path it keeps it for. */
@@ -114,6 +117,37 @@ describe("a share link", () => {
     expect(text).not.toContain("canary");
     expect(body).toMatchObject({ prompt: "do it", agent_config: { name: "n", harness: { type: "demo" } } });
     expect((await call(bench, `${RUNS}/${shared.runId}`)).body.creator.email).toBe("canary@example.com");
+  });
+
+  test("tells nowhere who decided and why, what it cost, or whose machine it was", async () => {
+    const shared = await share();
+    const bodies: readonly RunEventBody[] = [
+      { kind: "approval.requested", policyId: "canary-1", reason: "canary-2" },
+      { kind: "approval.decided", approved: true, decidedBy: "canary-3", comment: "canary-4" },
+      { kind: "attempt.started", attempt: 1, worker: "canary-5" },
+      { kind: "agent.usage", used: 1, size: 2, costUsd: 0.987654 },
+      { kind: "turn.ended", stopReason: "end_turn", answer: "Done.", usage: { note: "canary-6" } },
+    ];
+    await bench.edit(shared.runId, (edit) => {
+      for (const body of bodies) edit.record(body);
+    });
+    const [jar, run, json] = [await enter(shared), `${RUNS}/${shared.runId}`, { accept: "application/json" }];
+    const toldTo = async (headers: Record<string, string>, key?: null) => {
+      const options = { headers: { ...headers, ...json }, ...(key === undefined ? {} : { key }) };
+      const parts = ["", "/events", "/conversation", "/timeline"];
+      const answers = await Promise.all(parts.map((part) => call(bench, `${run}${part}`, options)));
+      return answers.map(({ text }) => text).join("\n");
+    };
+    const stream = await watch(shared, jar);
+
+    const cookie = jar.get(run) ?? "";
+    const told = `${await toldTo({ cookie }, null)}\n${JSON.stringify(stream.events)}`;
+
+    expect(told).not.toMatch(/canary|987654/);
+    expect(told).toContain("Done.");
+    expect(stream.events.map(({ kind }) => kind)).toEqual(["run.created", ...bodies.map(({ kind }) => kind)]);
+    for (const secret of ["canary-1", "canary-2", "canary-3", "canary-4", "canary-5", "canary-6", "987654"])
+      expect(await toldTo({})).toContain(secret);
   });
 
   test("opens no other route of the server, and no other run", async () => {
@@ -213,8 +247,9 @@ describe("a share link dies, and its streams with it,", () => {
         if (maker !== undefined) await bench.storage.people.put({ ...maker, disabled: true });
       },
     ],
-  ])("%s", async (_how, end) => {
-    const shared = await share();
+    ["when the key that made it is revoked", ({ key }) => bench.revoke(key)],
+  ])("%s", async (how, end) => {
+    const shared = await share({}, {}, await bench.addUser(how));
     const jar = await enter(shared);
     const stream = await watch(shared, jar);
     const wasOpen = !stream.isOver;

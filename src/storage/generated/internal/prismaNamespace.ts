@@ -3056,6 +3056,7 @@ export const ShareLinkScalarFieldEnum = {
   runId: 'runId',
   tokenHash: 'tokenHash',
   creatorId: 'creatorId',
+  keyId: 'keyId',
   expiresAt: 'expiresAt',
   createdAt: 'createdAt'
 } as const

@@ -450,6 +450,7 @@ export const ShareLinkScalarFieldEnum = {
   runId: 'runId',
   tokenHash: 'tokenHash',
   creatorId: 'creatorId',
+  keyId: 'keyId',
   expiresAt: 'expiresAt',
   createdAt: 'createdAt'
 } as const

@@ -30,6 +30,7 @@ export type ShareLinkMinAggregateOutputType = {
   runId: string | null
   tokenHash: string | null
   creatorId: string | null
+  keyId: string | null
   expiresAt: Date | null
   createdAt: Date | null
 }
@@ -40,6 +41,7 @@ export type ShareLinkMaxAggregateOutputType = {
   runId: string | null
   tokenHash: string | null
   creatorId: string | null
+  keyId: string | null
   expiresAt: Date | null
   createdAt: Date | null
 }
@@ -50,6 +52,7 @@ export type ShareLinkCountAggregateOutputType = {
   runId: number
   tokenHash: number
   creatorId: number
+  keyId: number
   expiresAt: number
   createdAt: number
   _all: number
@@ -62,6 +65,7 @@ export type ShareLinkMinAggregateInputType = {
   runId?: true
   tokenHash?: true
   creatorId?: true
+  keyId?: true
   expiresAt?: true
   createdAt?: true
 }
@@ -72,6 +76,7 @@ export type ShareLinkMaxAggregateInputType = {
   runId?: true
   tokenHash?: true
   creatorId?: true
+  keyId?: true
   expiresAt?: true
   createdAt?: true
 }
@@ -82,6 +87,7 @@ export type ShareLinkCountAggregateInputType = {
   runId?: true
   tokenHash?: true
   creatorId?: true
+  keyId?: true
   expiresAt?: true
   createdAt?: true
   _all?: true
@@ -165,6 +171,7 @@ export type ShareLinkGroupByOutputType = {
   runId: string
   tokenHash: string
   creatorId: string
+  keyId: string | null
   expiresAt: Date
   createdAt: Date
   _count: ShareLinkCountAggregateOutputType | null
@@ -196,6 +203,7 @@ export type ShareLinkWhereInput = {
   runId?: Prisma.UuidFilter<"ShareLink"> | string
   tokenHash?: Prisma.StringFilter<"ShareLink"> | string
   creatorId?: Prisma.UuidFilter<"ShareLink"> | string
+  keyId?: Prisma.UuidNullableFilter<"ShareLink"> | string | null
   expiresAt?: Prisma.DateTimeFilter<"ShareLink"> | Date | string
   createdAt?: Prisma.DateTimeFilter<"ShareLink"> | Date | string
 }
@@ -206,6 +214,7 @@ export type ShareLinkOrderByWithRelationInput = {
   runId?: Prisma.SortOrder
   tokenHash?: Prisma.SortOrder
   creatorId?: Prisma.SortOrder
+  keyId?: Prisma.SortOrderInput | Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
@@ -219,6 +228,7 @@ export type ShareLinkWhereUniqueInput = Prisma.AtLeast<{
   teamId?: Prisma.UuidFilter<"ShareLink"> | string
   runId?: Prisma.UuidFilter<"ShareLink"> | string
   creatorId?: Prisma.UuidFilter<"ShareLink"> | string
+  keyId?: Prisma.UuidNullableFilter<"ShareLink"> | string | null
   expiresAt?: Prisma.DateTimeFilter<"ShareLink"> | Date | string
   createdAt?: Prisma.DateTimeFilter<"ShareLink"> | Date | string
 }, "id" | "tokenHash">
@@ -229,6 +239,7 @@ export type ShareLinkOrderByWithAggregationInput = {
   runId?: Prisma.SortOrder
   tokenHash?: Prisma.SortOrder
   creatorId?: Prisma.SortOrder
+  keyId?: Prisma.SortOrderInput | Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   _count?: Prisma.ShareLinkCountOrderByAggregateInput
@@ -245,6 +256,7 @@ export type ShareLinkScalarWhereWithAggregatesInput = {
   runId?: Prisma.UuidWithAggregatesFilter<"ShareLink"> | string
   tokenHash?: Prisma.StringWithAggregatesFilter<"ShareLink"> | string
   creatorId?: Prisma.UuidWithAggregatesFilter<"ShareLink"> | string
+  keyId?: Prisma.UuidNullableWithAggregatesFilter<"ShareLink"> | string | null
   expiresAt?: Prisma.DateTimeWithAggregatesFilter<"ShareLink"> | Date | string
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"ShareLink"> | Date | string
 }
@@ -255,6 +267,7 @@ export type ShareLinkCreateInput = {
   runId: string
   tokenHash: string
   creatorId: string
+  keyId?: string | null
   expiresAt: Date | string
   createdAt: Date | string
 }
@@ -265,6 +278,7 @@ export type ShareLinkUncheckedCreateInput = {
   runId: string
   tokenHash: string
   creatorId: string
+  keyId?: string | null
   expiresAt: Date | string
   createdAt: Date | string
 }
@@ -275,6 +289,7 @@ export type ShareLinkUpdateInput = {
   runId?: Prisma.StringFieldUpdateOperationsInput | string
   tokenHash?: Prisma.StringFieldUpdateOperationsInput | string
   creatorId?: Prisma.StringFieldUpdateOperationsInput | string
+  keyId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -285,6 +300,7 @@ export type ShareLinkUncheckedUpdateInput = {
   runId?: Prisma.StringFieldUpdateOperationsInput | string
   tokenHash?: Prisma.StringFieldUpdateOperationsInput | string
   creatorId?: Prisma.StringFieldUpdateOperationsInput | string
+  keyId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -295,6 +311,7 @@ export type ShareLinkCreateManyInput = {
   runId: string
   tokenHash: string
   creatorId: string
+  keyId?: string | null
   expiresAt: Date | string
   createdAt: Date | string
 }
@@ -305,6 +322,7 @@ export type ShareLinkUpdateManyMutationInput = {
   runId?: Prisma.StringFieldUpdateOperationsInput | string
   tokenHash?: Prisma.StringFieldUpdateOperationsInput | string
   creatorId?: Prisma.StringFieldUpdateOperationsInput | string
+  keyId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -315,6 +333,7 @@ export type ShareLinkUncheckedUpdateManyInput = {
   runId?: Prisma.StringFieldUpdateOperationsInput | string
   tokenHash?: Prisma.StringFieldUpdateOperationsInput | string
   creatorId?: Prisma.StringFieldUpdateOperationsInput | string
+  keyId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -325,6 +344,7 @@ export type ShareLinkCountOrderByAggregateInput = {
   runId?: Prisma.SortOrder
   tokenHash?: Prisma.SortOrder
   creatorId?: Prisma.SortOrder
+  keyId?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
@@ -335,6 +355,7 @@ export type ShareLinkMaxOrderByAggregateInput = {
   runId?: Prisma.SortOrder
   tokenHash?: Prisma.SortOrder
   creatorId?: Prisma.SortOrder
+  keyId?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
@@ -345,6 +366,7 @@ export type ShareLinkMinOrderByAggregateInput = {
   runId?: Prisma.SortOrder
   tokenHash?: Prisma.SortOrder
   creatorId?: Prisma.SortOrder
+  keyId?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
@@ -357,6 +379,7 @@ export type ShareLinkSelect<ExtArgs extends runtime.Types.Extensions.InternalArg
   runId?: boolean
   tokenHash?: boolean
   creatorId?: boolean
+  keyId?: boolean
   expiresAt?: boolean
   createdAt?: boolean
 }, ExtArgs["result"]["shareLink"]>
@@ -367,6 +390,7 @@ export type ShareLinkSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Ext
   runId?: boolean
   tokenHash?: boolean
   creatorId?: boolean
+  keyId?: boolean
   expiresAt?: boolean
   createdAt?: boolean
 }, ExtArgs["result"]["shareLink"]>
@@ -377,6 +401,7 @@ export type ShareLinkSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Ext
   runId?: boolean
   tokenHash?: boolean
   creatorId?: boolean
+  keyId?: boolean
   expiresAt?: boolean
   createdAt?: boolean
 }, ExtArgs["result"]["shareLink"]>
@@ -387,11 +412,12 @@ export type ShareLinkSelectScalar = {
   runId?: boolean
   tokenHash?: boolean
   creatorId?: boolean
+  keyId?: boolean
   expiresAt?: boolean
   createdAt?: boolean
 }
 
-export type ShareLinkOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "teamId" | "runId" | "tokenHash" | "creatorId" | "expiresAt" | "createdAt", ExtArgs["result"]["shareLink"]>
+export type ShareLinkOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "teamId" | "runId" | "tokenHash" | "creatorId" | "keyId" | "expiresAt" | "createdAt", ExtArgs["result"]["shareLink"]>
 
 export type $ShareLinkPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "ShareLink"
@@ -402,6 +428,10 @@ export type $ShareLinkPayload<ExtArgs extends runtime.Types.Extensions.InternalA
     runId: string
     tokenHash: string
     creatorId: string
+    /**
+     * With which key it was made, unless it is older than this column.
+     */
+    keyId: string | null
     expiresAt: Date
     createdAt: Date
   }, ExtArgs["result"]["shareLink"]>
@@ -832,6 +862,7 @@ export interface ShareLinkFieldRefs {
   readonly runId: Prisma.FieldRef<"ShareLink", 'String'>
   readonly tokenHash: Prisma.FieldRef<"ShareLink", 'String'>
   readonly creatorId: Prisma.FieldRef<"ShareLink", 'String'>
+  readonly keyId: Prisma.FieldRef<"ShareLink", 'String'>
   readonly expiresAt: Prisma.FieldRef<"ShareLink", 'DateTime'>
   readonly createdAt: Prisma.FieldRef<"ShareLink", 'DateTime'>
 }

@@ -1,7 +1,10 @@
 import { expect, test } from "vitest";
-import { readConversation, TALK_LENGTH_MAX } from "../../../../src/core/conversations/read-conversation.ts";
+import {
+  type ConversationParts,
+  readConversation,
+  TALK_LENGTH_MAX,
+} from "../../../../src/core/conversations/read-conversation.ts";
 import type { RunEvent, RunEventBody } from "../../../../src/core/runs/events.ts";
-import type { RunService } from "../../../../src/core/runs/run-service.ts";
 import { aRun } from "../../../support/run-builders.ts";
 
 const WORDS = "x".repeat(2 ** 20);
@@ -22,17 +25,19 @@ function talkative(times: number) {
   return { run, events };
 }
 
-function runsOf(...told: readonly ReturnType<typeof talkative>[]): Pick<RunService, "list" | "readEvents"> {
+function partsOf(...told: readonly ReturnType<typeof talkative>[]): ConversationParts {
   return {
-    list: async () => ({ runs: told.map(({ run }) => run) }),
-    readEvents: async (id, after, limit) =>
-      told.find(({ run }) => run.id === id)?.events.slice(after, after + limit) ?? [],
+    runs: { list: async () => ({ runs: told.map(({ run }) => run) }) },
+    log: {
+      readEvents: async (id, after, limit) =>
+        told.find(({ run }) => run.id === id)?.events.slice(after, after + limit) ?? [],
+    },
   };
 }
 
 async function read(...told: readonly ReturnType<typeof talkative>[]) {
   const viewer = {} as Parameters<typeof readConversation>[2];
-  const { steps } = await readConversation(runsOf(...told), "any", viewer);
+  const { steps } = await readConversation(partsOf(...told), "any", viewer);
   return steps.map(({ messages, summary }) => {
     const blocks = messages.flatMap(({ content }) => content);
     const length = blocks.reduce((sum, block) => sum + (block.type === "text" ? block.text.length : 0), 0);

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { beforeEach, describe, expect, test } from "vitest";
 import type { RunId } from "../../../../src/core/ids.ts";
+import { viewerWith } from "../../../../src/core/people/api-key.ts";
 import { ADMINISTRATOR_SUBJECT } from "../../../../src/core/people/identity.ts";
 import type { Principal } from "../../../../src/core/people/principal.ts";
 import { guestOf } from "../../../../src/core/people/share-link.ts";
@@ -117,10 +118,10 @@ describe("a share link", () => {
   }
 
   test("opens until its end, and shows its run alone", async () => {
-    const viewer = await bench.viewer(["runs:write"]);
-    const [run, other] = [await aRunOf(viewer, { teamOwned: false }), await aRunOf(viewer)];
+    const maker = await bench.holder(["runs:write"]);
+    const [run, other] = [await aRunOf(maker.principal, { teamOwned: false }), await aRunOf(maker.principal)];
 
-    await bench.shareLinks.create(viewer, run.id, { tokenHash: "hash", lifetimeMs: 1_000 });
+    await bench.shareLinks.create(maker, run.id, { tokenHash: "hash", lifetimeMs: 1_000 });
     const link = await bench.shareLinks.open("hash");
     await bench.clock.advance(1_000);
 
@@ -129,39 +130,73 @@ describe("a share link", () => {
     expect(await bench.shareLinks.open("hash")).toBeUndefined();
   });
 
-  test("dies when it is removed, and with its maker", async () => {
-    const viewer = await bench.viewer(["runs:write"]);
-    const run = await aRunOf(viewer);
-    const make = (tokenHash: string) =>
-      bench.shareLinks.create(viewer, run.id, { tokenHash, lifetimeMs: 1_000 });
+  test("dies when it is removed, with its maker, and with the maker's right to see the run", async () => {
+    const maker = await bench.holder(["admin"]);
+    const someone = await bench.principal();
+    const [run, hidden] = [await aRunOf(maker.principal), await aRunOf(someone, { teamOwned: false })];
+    const make = (tokenHash: string, { id } = run) =>
+      bench.shareLinks.create(maker, id, { tokenHash, lifetimeMs: 1_000 });
+    const opening = async () => {
+      const hashes = ["removed", "of the run", "of the hidden"];
+      const opened = await Promise.all(hashes.map((hash) => bench.shareLinks.open(hash)));
+      return hashes.filter((_, index) => opened[index] !== undefined);
+    };
     const { link } = await make("removed");
-    await make("of the disabled");
+    await make("of the run");
+    await make("of the hidden", hidden);
 
-    await bench.shareLinks.remove(viewer, run.id, link.id);
-    expect(await bench.shareLinks.open("removed")).toBeUndefined();
-    expect(await bench.shareLinks.open("of the disabled")).toBeDefined();
-    const [maker] = await bench.storage.people.getMany([viewer.id]);
-    if (maker !== undefined) await bench.storage.people.put({ ...maker, disabled: true });
+    await bench.shareLinks.remove(viewerWith(maker), run.id, link.id);
+    expect(await opening()).toEqual(["of the run", "of the hidden"]);
+    await bench.storage.people.put({ ...maker.principal, administrator: false });
+    expect(await opening()).toEqual(["of the run"]);
+    await bench.storage.people.put({ ...maker.principal, disabled: true });
+    expect(await opening()).toEqual([]);
+  });
 
-    expect(await bench.shareLinks.open("of the disabled")).toBeUndefined();
+  test("dies when the key that made it is revoked, not when another is", async () => {
+    const [maker, other] = [await bench.holder(["runs:write"]), await bench.holder(["runs:write"])];
+    const run = await aRunOf(maker.principal);
+    await bench.shareLinks.create(maker, run.id, { tokenHash: "hash", lifetimeMs: 1_000 });
+
+    await bench.revoke(other.key);
+    expect(await bench.shareLinks.open("hash")).toBeDefined();
+    await bench.revoke(maker.key);
+
+    expect(await bench.shareLinks.open("hash")).toBeUndefined();
+  });
+
+  test("is one of a hundred that open at most; those that are over are not counted", async () => {
+    const maker = await bench.holder(["runs:write"]);
+    const [run, other] = [await aRunOf(maker.principal), await aRunOf(maker.principal)];
+    const make = (index: number, { id } = run, lifetimeMs = 1_000) =>
+      bench.shareLinks.create(maker, id, { tokenHash: `${id} ${index}`, lifetimeMs });
+    for (let index = 0; index < 100; index += 1) await make(index, run, index === 0 ? 500 : 1_000);
+
+    await expect(make(100)).rejects.toMatchObject(INVALID);
+    await make(100, other);
+    await bench.clock.advance(500);
+    await make(100);
+
+    await expect(make(101)).rejects.toMatchObject(INVALID);
   });
 
   test("is made, seen and removed by who sees the run", async () => {
-    const [ann, ben] = [await bench.viewer(["runs:write"]), await bench.viewer(["runs:write"])];
-    const foreign = await bench.viewer(["admin"], { teamId: await bench.team() });
-    const run = await aRunOf(ann, { teamOwned: false });
+    const [ann, ben] = [await bench.holder(["runs:write"]), await bench.holder(["runs:write"])];
+    const foreign = await bench.holder(["admin"], { teamId: await bench.team() });
+    const run = await aRunOf(ann.principal, { teamOwned: false });
     const wanted = { tokenHash: "hash", lifetimeMs: 1_000 };
     const { link } = await bench.shareLinks.create(ann, run.id, wanted);
 
-    for (const viewer of [ben, foreign]) {
-      await expect(bench.shareLinks.create(viewer, run.id, wanted)).rejects.toMatchObject(UNKNOWN);
+    for (const holder of [ben, foreign]) {
+      const viewer = viewerWith(holder);
+      await expect(bench.shareLinks.create(holder, run.id, wanted)).rejects.toMatchObject(UNKNOWN);
       await expect(bench.shareLinks.list(viewer, run.id)).rejects.toMatchObject(UNKNOWN);
       await expect(bench.shareLinks.remove(viewer, run.id, link.id)).rejects.toMatchObject(UNKNOWN);
     }
     const nowhere = randomUUID() as RunId;
     await expect(bench.shareLinks.create(ann, nowhere, wanted)).rejects.toMatchObject(UNKNOWN);
-    const other = await aRunOf(ann);
-    await expect(bench.shareLinks.remove(ann, other.id, link.id)).rejects.toMatchObject(UNKNOWN);
-    expect(await bench.shareLinks.list(ann, run.id)).toEqual([link]);
+    const other = await aRunOf(ann.principal);
+    await expect(bench.shareLinks.remove(viewerWith(ann), other.id, link.id)).rejects.toMatchObject(UNKNOWN);
+    expect(await bench.shareLinks.list(viewerWith(ann), run.id)).toEqual([link]);
   });
 });
