@@ -211,6 +211,9 @@ function problemsOf(given: Variables): string[] {
   if ((given.ERRAND_TLS_CERT === undefined) !== (given.ERRAND_TLS_KEY === undefined)) {
     problems.push("ERRAND_TLS_CERT and ERRAND_TLS_KEY go together: set both or neither.");
   }
+  if (given.ERRAND_TRUST_PROXY !== false && given.ERRAND_PUBLIC_URL === undefined) {
+    problems.push("ERRAND_TRUST_PROXY needs ERRAND_PUBLIC_URL: the address by which the proxy is reached.");
+  }
   if (!isProtected(given)) {
     problems.push(
       `ERRAND_HOST=${given.ERRAND_HOST} would serve keys in the clear: set ERRAND_TLS_CERT and ERRAND_TLS_KEY, or ` +

@@ -63,6 +63,8 @@ describe("where webhooks may go besides", () => {
 });
 
 describe("the trusted proxies", () => {
+  const OUTSIDE = { ERRAND_PUBLIC_URL: "https://errand.example.com" };
+
   test.each([
     [undefined, false],
     ["", false],
@@ -73,7 +75,7 @@ describe("the trusted proxies", () => {
     ["3", 3],
     ["10", 10],
   ])("%j are %j", (value, trustProxy) => {
-    expect(readConfig({ ERRAND_TRUST_PROXY: value }).trustProxy).toBe(trustProxy);
+    expect(readConfig({ ...OUTSIDE, ERRAND_TRUST_PROXY: value }).trustProxy).toBe(trustProxy);
   });
 
   test.each(["-1", "11", "1.5", "yes", "10.0.0.0/8"])("%j is refused", (value) => {
@@ -84,10 +86,17 @@ describe("the trusted proxies", () => {
     ["0", false],
     ["1", true],
   ])("by %s listening everywhere is allowed: %j", (value, isAllowed) => {
-    const read = () => readConfig({ ERRAND_HOST: "0.0.0.0", ERRAND_TRUST_PROXY: value });
+    const read = () => readConfig({ ...OUTSIDE, ERRAND_HOST: "0.0.0.0", ERRAND_TRUST_PROXY: value });
 
     if (isAllowed) expect(read().host).toBe("0.0.0.0");
     else expect(read).toThrow(/would serve keys in the clear/);
+  });
+
+  test("need the address by which they are reached, for links and for cookies that go over HTTPS alone", () => {
+    expect(() => readConfig({ ERRAND_TRUST_PROXY: "1" })).toThrow(
+      /^ERRAND_TRUST_PROXY needs ERRAND_PUBLIC_URL/,
+    );
+    expect(readConfig({ ERRAND_TRUST_PROXY: "0" }).publicUrl).toBeUndefined();
   });
 });
 
