@@ -1,10 +1,10 @@
+import { Readable } from "node:stream";
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
 import { newestRunOf, readConversation } from "../../core/conversations/read-conversation.ts";
-import { TIMELINE_KINDS, timelineOf } from "../../core/conversations/timeline.ts";
+import { TIMELINE_KINDS, type TimelineEntry, timelineOf } from "../../core/conversations/timeline.ts";
 import type { Viewer } from "../../core/people/principal.ts";
 import { eventPages } from "../../core/runs/event-pages.ts";
-import type { RunEvent } from "../../core/runs/events.ts";
 import type { Run } from "../../core/runs/run.ts";
 import type { ApiParts } from "../api-parts.ts";
 import { viewerOf } from "../auth.ts";
@@ -56,11 +56,15 @@ export function conversationRoutes({ runs }: ApiParts): FastifyPluginAsyncZod {
       const id = requireId(request.params.conversationId, "conversation");
       return conversationOf(await readConversation({ runs, log: runs }, id, viewerOf(request)));
     });
-    app.get("/agent/runs/:runId/timeline", { schema: TIMELINE, config: configOfRun }, async (request) => {
+    const timeline = { schema: TIMELINE, config: configOfRun };
+    app.get("/agent/runs/:runId/timeline", timeline, async (request, reply) => {
       const viewer = viewerOf(request);
       const run = await runs.get({ id: requireRunId(request.params.runId) }, viewer);
-      const entries = timelineOf(await readTimeline(toldLog(runs, audienceOf(viewer)), run));
-      return { events: Array.from(entries, timelineEventOf) };
+      const pages = eventPages(toldLog(runs, audienceOf(viewer)), { ...run, kinds: TIMELINE_KINDS });
+      // A stream, since nothing bounds what a run is told in its life.
+      const text = Readable.from(timelineText(timelineOf(pages)));
+      await reply.type("application/json; charset=utf-8").send(text as never);
+      return reply;
     });
   };
 }
@@ -70,11 +74,12 @@ export function findContinued({ runs }: Pick<ApiParts, "runs">, id: string, view
   return newestRunOf(runs, requireId(id, "conversation"), viewer);
 }
 
-async function readTimeline(
-  runs: Pick<ApiParts["runs"], "readEvents">,
-  run: Run,
-): Promise<readonly RunEvent[]> {
-  const events: RunEvent[] = [];
-  for await (const page of eventPages(runs, { ...run, kinds: TIMELINE_KINDS })) events.push(...page);
-  return events;
+/** A `RunTimeline` as JSON, event by event. */
+async function* timelineText(entries: AsyncIterable<TimelineEntry>): AsyncGenerator<string> {
+  let before = '{"events":[';
+  for await (const entry of entries) {
+    yield `${before}${JSON.stringify(timelineEventOf(entry))}`;
+    before = ",";
+  }
+  yield before === "," ? "]}" : `${before}]}`;
 }

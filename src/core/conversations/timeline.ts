@@ -43,14 +43,16 @@ export interface TimelineEntry {
 }
 
 /** A run's events, which must be all of `TIMELINE_KINDS` in their order, each with its attempt. */
-export function* timelineOf(events: Iterable<RunEvent>): Generator<TimelineEntry> {
+export async function* timelineOf(pages: AsyncIterable<readonly RunEvent[]>): AsyncGenerator<TimelineEntry> {
   let [attempts, isOpen] = [0, false];
-  for (const event of events) {
-    const { body } = event;
-    // An attempt begins with the run being claimed, which stands ahead of its own first event.
-    if (body.kind === "run.state" && body.to === "PENDING") [attempts, isOpen] = [attempts + 1, true];
-    if (body.kind === "attempt.started") attempts = body.attempt;
-    yield isOpen ? { event, attempt: attempts } : { event };
-    if (body.kind === "attempt.ended") isOpen = false;
+  for await (const page of pages) {
+    for (const event of page) {
+      const { body } = event;
+      // An attempt begins with the run being claimed, which stands ahead of its own first event.
+      if (body.kind === "run.state" && body.to === "PENDING") [attempts, isOpen] = [attempts + 1, true];
+      if (body.kind === "attempt.started") attempts = body.attempt;
+      yield isOpen ? { event, attempt: attempts } : { event };
+      if (body.kind === "attempt.ended") isOpen = false;
+    }
   }
 }

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { AppError } from "../../../src/core/errors.ts";
 import type { RunEventBody } from "../../../src/core/runs/events.ts";
 import { type ApiBench, startBench } from "./api-bench.ts";
 import { call, createRun } from "./api-caller.ts";
@@ -171,6 +172,31 @@ describe("the timeline", () => {
 
     expect(body.events[0]).not.toHaveProperty("execution_id");
     expect(body.events[1].execution_id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-5/);
+  });
+
+  test("is whole where it is long, and one that cannot be read is an error", async () => {
+    const runId = await createRun(bench);
+    const said = {
+      kind: "followup.received",
+      message: "x".repeat(250_000),
+      authorId: "a",
+      delivery: "queue",
+    } as const;
+    await tell(runId, ...["1", "2", "3", "4", "5", "6"].map((followUpId) => ({ ...said, followUpId })));
+    const path = `${AGENT}/runs/${runId}/timeline`;
+
+    const { body } = await call(bench, path);
+    const { readEvents } = bench.runs;
+    bench.runs.readEvents = () => Promise.reject(new AppError("resource_unavailable", "Away."));
+    const refused = await call(bench, path);
+    bench.runs.readEvents = readEvents;
+
+    expect(body.events.slice(1)).toMatchObject(
+      ["1", "2", "3", "4", "5", "6"].map((followUpId) => ({
+        payload: { followUpId, message: said.message },
+      })),
+    );
+    expect([refused.status, refused.body.code]).toEqual([503, "resource_unavailable"]);
   });
 
   test("of another's own run is not there", async () => {

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import { timelineOf } from "../../../../src/core/conversations/timeline.ts";
-import type { RunEventBody } from "../../../../src/core/runs/events.ts";
+import { type TimelineEntry, timelineOf } from "../../../../src/core/conversations/timeline.ts";
+import type { RunEvent, RunEventBody } from "../../../../src/core/runs/events.ts";
 import { aRun } from "../../../support/run-builders.ts";
 
 const run = aRun();
 
-test("each event belongs to the attempt that worked then, from the claim on", () => {
+test("each event belongs to the attempt that worked then, from the claim on", async () => {
   const bodies: readonly RunEventBody[] = [
     { kind: "run.created", state: "QUEUED" },
     { kind: "run.state", from: "QUEUED", to: "PENDING" },
@@ -24,8 +24,13 @@ test("each event belongs to the attempt that worked then, from the claim on", ()
     body,
   }));
 
-  const entries = Array.from(timelineOf(events));
+  const entries: TimelineEntry[] = [];
+  for await (const entry of timelineOf(inPages(events, 3))) entries.push(entry);
 
   expect(entries.map(({ attempt }) => attempt)).toEqual([undefined, 1, 1, 1, undefined, 2, 2, 2]);
   expect(entries.map(({ event }) => event)).toEqual(events);
 });
+
+async function* inPages(events: readonly RunEvent[], length: number): AsyncGenerator<readonly RunEvent[]> {
+  for (let index = 0; index < events.length; index += length) yield events.slice(index, index + length);
+}
