@@ -9,8 +9,6 @@ export interface LoadOrder {
   readonly perSecond?: number;
   readonly warmUpSeconds: number;
   readonly seconds: number;
-  /** Ends earlier, after so many answers. */
-  readonly answers?: number;
 }
 
 export interface RequestShape {

@@ -82,8 +82,7 @@ export class LoadRun {
     const isGood = status >= 200 && status < 300;
     if (!isGood) this.#refused[status] = (this.#refused[status] ?? 0) + 1;
     if (isGood && sinceMs >= this.#measuredFromMs) this.#latenciesMs.push(performance.now() - sinceMs);
-    if (this.#latenciesMs.length === this.#order.answers) this.#end();
-    else this.#goOn(connection);
+    this.#goOn(connection);
   }
 
   #goOn(connection: Connection): void {
