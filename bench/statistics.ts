@@ -1,7 +1,6 @@
-/** The value below which a share of the sorted values lies. */
+/** The value up to which at least this share of the sorted values lies. */
 export function quantile(sorted: ArrayLike<number>, share: number): number {
-  const index = Math.min(sorted.length - 1, Math.floor(sorted.length * share));
-  return sorted[index] ?? Number.NaN;
+  return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN;
 }
 
 export interface Spread {
@@ -13,7 +12,11 @@ export interface Spread {
 export function spreadOf(values: readonly number[]): Spread {
   const sorted = values.toSorted((a, b) => a - b);
   const middle = sorted.length / 2;
-  const median = (quantile(sorted, 0.5) + (sorted[Math.ceil(middle) - 1] ?? Number.NaN)) / 2;
+  const [lower = Number.NaN, upper = Number.NaN] = [
+    sorted[Math.ceil(middle) - 1],
+    sorted[Math.floor(middle)],
+  ];
+  const median = (lower + upper) / 2;
   return { median, min: sorted[0] ?? Number.NaN, max: sorted.at(-1) ?? Number.NaN };
 }
 

@@ -60,7 +60,7 @@ export const listAtScale: Figure = {
     const small = await prepare(bench, "list_small", rows / SMALLER_BY);
     const large = await prepare(bench, "list_large", rows);
     bench.tell(`P5: lists of ${PAGE} out of ${rows / SMALLER_BY} and of ${rows}`);
-    const all: Taken[] = [];
+    const [once, all]: [Taken[], Taken[]] = [[], []];
     for (const [index, question] of large.questions.entries()) {
       const smaller = small.questions[index];
       if (smaller === undefined) continue;
@@ -69,9 +69,10 @@ export const listAtScale: Figure = {
       const first = await measured(ROUNDS);
       const taken = isFlat(first) ? first : await measured(ROUNDS_AGAIN);
       bench.tell(`  ${question.name}: ${lineOf(taken)}${taken === first ? "" : ", asked again"}`);
+      once.push(first);
       all.push(taken);
     }
-    return [...timeRows(all, rows), await pagesRow(bench, small, large, all)];
+    return [...timeRows(once, all, rows), await pagesRow(bench, small, large, all)];
   },
 };
 
@@ -131,16 +132,17 @@ function latencyOf(latenciesMs: readonly number[]): Latency {
   return { p50Ms: quantile(sorted, 0.5), p99Ms: quantile(sorted, 0.99) };
 }
 
-/** All together, and each that is missed. */
-function timeRows(all: readonly Taken[], rows: number): readonly Row[] {
+/** All together, as asked once and with those in the place of misses that were asked again, and each that is missed. */
+function timeRows(once: readonly Taken[], all: readonly Taken[], rows: number): readonly Row[] {
   const what = `${rows} runs, against`;
   const unjudged = { verdict: "" };
   return [
-    summary(`list p99, ${what} the slower of the two`, all.map(ratioToSlower("p99Ms"))),
-    { ...summary(`list p99, ${what} an answer as long`, all.map(ratioTo("asMany", "p99Ms"))), ...unjudged },
-    { ...summary(`list p99, ${what} the same question`, all.map(ratioTo("same", "p99Ms"))), ...unjudged },
-    { ...summary("list p99, an answer as long, against itself", all.map(byChance)), ...unjudged },
-    { ...summary(`list p50, ${what} the slower of the two`, all.map(ratioToSlower("p50Ms"))), ...unjudged },
+    summary(`list p99, ${what} the slower of the two, misses asked again`, all.map(ratioToSlower("p99Ms"))),
+    { ...summary(`list p99, ${what} the slower of the two`, once.map(ratioToSlower("p99Ms"))), ...unjudged },
+    { ...summary(`list p99, ${what} an answer as long`, once.map(ratioTo("asMany", "p99Ms"))), ...unjudged },
+    { ...summary(`list p99, ${what} the same question`, once.map(ratioTo("same", "p99Ms"))), ...unjudged },
+    { ...summary("list p99, an answer as long, against itself", once.map(byChance)), ...unjudged },
+    { ...summary(`list p50, ${what} the slower of the two`, once.map(ratioToSlower("p50Ms"))), ...unjudged },
     ...all.filter((taken) => !isFlat(taken)).map(missedRow),
   ];
 }

@@ -50,6 +50,7 @@ class Asker {
   /** Those of all answers since the list was last emptied. */
   readonly latenciesMs: number[] = [];
   #answer = Promise.withResolvers<void>();
+  #lost: Error | undefined;
 
   constructor(target: Target) {
     const url = new URL(target.url);
@@ -58,11 +59,15 @@ class Asker {
     this.#connection = new Connection(
       url,
       (_, status, sinceMs) => this.#take(status, performance.now() - sinceMs),
-      (error) => this.#answer.reject(error),
+      (error) => {
+        this.#lost = error;
+        this.#answer.reject(error);
+      },
     );
   }
 
-  ask(): Promise<void> {
+  async ask(): Promise<void> {
+    if (this.#lost !== undefined) throw this.#lost;
     this.#answer = Promise.withResolvers();
     this.#connection.send(this.#writer.next(), performance.now());
     return this.#answer.promise;
