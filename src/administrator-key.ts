@@ -24,7 +24,9 @@ export async function keepAdministratorKey(parts: AdministratorKeyParts): Promis
   const { apiKey, dataDir, hashers, hintOf, isShared, newKey, storage } = parts;
   if (apiKey === undefined && isShared) return keepFirstKey(parts);
   const key = apiKey ?? (await keepOwnKey(dataDir, newKey));
-  await storage.administrators.set(hashers[0](key), hintOf(key));
+  const [hash, ...former] = hashers;
+  const formerHashes = former.map((hashAsFormerly) => hashAsFormerly(key));
+  await storage.administrators.set(hash(key), hintOf(key), formerHashes);
   return apiKey === undefined ? join(dataDir, KEY_FILE) : undefined;
 }
 

@@ -211,8 +211,10 @@ function problemsOf(given: Variables): string[] {
   if ((given.ERRAND_TLS_CERT === undefined) !== (given.ERRAND_TLS_KEY === undefined)) {
     problems.push("ERRAND_TLS_CERT and ERRAND_TLS_KEY go together: set both or neither.");
   }
-  if (given.ERRAND_TRUST_PROXY !== false && given.ERRAND_PUBLIC_URL === undefined) {
-    problems.push("ERRAND_TRUST_PROXY needs ERRAND_PUBLIC_URL: the address by which the proxy is reached.");
+  if (given.ERRAND_TRUST_PROXY !== false && !given.ERRAND_ALLOW_HTTP && !isHttps(given.ERRAND_PUBLIC_URL)) {
+    problems.push(
+      "ERRAND_TRUST_PROXY needs ERRAND_PUBLIC_URL, the https address by which the proxy is reached, or ERRAND_ALLOW_HTTP=1.",
+    );
   }
   if (!isProtected(given)) {
     problems.push(
@@ -234,6 +236,10 @@ function missingForRole(given: Variables): string[] {
 }
 
 const LOOPBACK = /^(localhost|127(\.\d+){3}|::1)$/;
+
+function isHttps(url: string | undefined): boolean {
+  return url?.startsWith("https:") ?? false;
+}
 
 function isProtected(given: Variables): boolean {
   const byTls = given.ERRAND_TLS_CERT !== undefined || given.ERRAND_ALLOW_HTTP;

@@ -20,11 +20,15 @@ export function answerErrors(publicUrl: () => string): ErrorAnswer {
       traceId: request.id,
     });
     if (problem.status === 401) reply.header("www-authenticate", "Bearer");
-    return reply
-      .code(problem.status)
-      .headers({ ...retryHeaders(error), "x-request-id": request.id, "cache-control": "no-store" })
-      .type(PROBLEM_TYPE)
-      .send(JSON.stringify(problem));
+    return (
+      reply
+        // Of a file that was about to be sent.
+        .removeHeader("content-disposition")
+        .code(problem.status)
+        .headers({ ...retryHeaders(error), "x-request-id": request.id, "cache-control": "no-store" })
+        .type(PROBLEM_TYPE)
+        .send(JSON.stringify(problem))
+    );
   };
 }
 

@@ -30,10 +30,12 @@ export class PrismaAdministratorKeys implements AdministratorKeys {
   }
 
   /** Nearly every start finds it as the one before has left it. */
-  async set(hash: string, hint: string): Promise<void> {
+  async set(hash: string, hint: string, formerHashes: readonly string[] = []): Promise<void> {
     if (await this.#isThere(IS_SET, [...ADMINISTRATOR, hash])) return;
     await this.#parts.database.transaction(async (tx) => {
       const principalId = await this.#administrator(tx);
+      const former = { ...ownKeyOf(principalId), hash: { in: [...formerHashes] } };
+      await tx.apiKey.updateMany({ where: former, data: { hash } });
       await tx.apiKey.deleteMany({ where: { ...ownKeyOf(principalId), hash: { not: hash } } });
       await addOwnKey(tx, principalId, hash, hint);
     });

@@ -7,9 +7,8 @@ import {
   type LogPage,
   type LogPlace,
 } from "../core/ports/event-log.ts";
-import { EVENTS_LENGTH_MAX } from "../core/runs/event-pages.ts";
 import type { Statements } from "./database.ts";
-import { lengthBefore } from "./event-pages.ts";
+import { withinLength } from "./event-pages.ts";
 import { Prisma, type RunEvent as RunEventRow } from "./generated/client.ts";
 import { eventOf } from "./run-rows.ts";
 import { visibleTo } from "./visible-to.ts";
@@ -28,6 +27,8 @@ interface Nothing {
 /** Positions below this are settled: no transaction that is still running, or will begin, can have one. */
 export const SETTLED = Prisma.sql`pg_snapshot_xmin(pg_current_snapshot())::text::bigint`;
 
+const WITHIN_LENGTH = Prisma.raw(withinLength("SELECT * FROM looked", 'position, "runId", seq'));
+
 export class PrismaEventLog implements EventLog {
   readonly #database: Statements;
 
@@ -45,21 +46,19 @@ export class PrismaEventLog implements EventLog {
     const visible = viewer === undefined ? Prisma.sql`true` : visibleTo(viewer);
     const rows = await this.#database.query(
       (client) => client.$queryRaw<(Row | Nothing)[]>`
+        WITH looked AS (
+          SELECT e.run_id AS "runId", e.seq, e.turn, e.kind, e.at, e.position, count(*) OVER () AS "lookedAt",
+            ${visible} AS visible, CASE WHEN ${visible} THEN e.body END AS body
+          FROM (
+            SELECT * FROM run_events
+            WHERE (position, run_id, seq) > (${position}::bigint, ${runId}::uuid, ${seq}::int)
+              AND position < ${SETTLED}
+            ORDER BY position, run_id, seq LIMIT ${limit}
+          ) e JOIN runs r ON r.id = e.run_id
+        )
         SELECT held.back AS "isHeldBack", page.*
         FROM (SELECT EXISTS (SELECT FROM run_events WHERE position >= ${SETTLED}) AS back) held
-        LEFT JOIN (
-          SELECT *, ${Prisma.raw(lengthBefore('position, "runId", seq'))} AS before, count(*) OVER () AS "lookedAt"
-          FROM (
-            SELECT e.run_id AS "runId", e.seq, e.turn, e.kind, e.at, e.position,
-              ${visible} AS visible, CASE WHEN ${visible} THEN e.body END AS body
-            FROM (
-              SELECT * FROM run_events
-              WHERE (position, run_id, seq) > (${position}::bigint, ${runId}::uuid, ${seq}::int)
-                AND position < ${SETTLED}
-              ORDER BY position, run_id, seq LIMIT ${limit}
-            ) e JOIN runs r ON r.id = e.run_id
-          ) shown
-        ) page ON page.before < ${EVENTS_LENGTH_MAX}
+        LEFT JOIN (${WITHIN_LENGTH}) page ON true
         ORDER BY page.position, page."runId", page.seq`,
     );
     return pageOf(rows, after, limit);

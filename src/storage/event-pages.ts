@@ -3,9 +3,21 @@ import { EVENTS_LENGTH_MAX } from "../core/runs/event-pages.ts";
 import type { RunEventKind } from "../core/runs/events.ts";
 import type { Statement } from "./database.ts";
 
-/** The length of all events that come before this one in `order`: a page goes on as long as that is within bounds. */
-export function lengthBefore(order: string): string {
-  return `coalesce(sum(octet_length(body::text)) OVER (ORDER BY ${order} ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0)`;
+/**
+ * The rows of `page`, which have a `body`, in this order as far as they are not too long together. To measure a text, the
+ * database has to unpack it; so a page that is too long already as it is stored is cut before.
+ */
+export function withinLength(page: string, order: string): string {
+  return `
+    SELECT * FROM (
+      SELECT *, ${sumBefore("octet_length(body::text)", order)} AS length_before FROM (
+        SELECT *, ${sumBefore("pg_column_size(body)", order)} AS stored_before FROM (${page}) page
+      ) stored WHERE stored_before < ${EVENTS_LENGTH_MAX}
+    ) measured WHERE length_before < ${EVENTS_LENGTH_MAX}`;
+}
+
+function sumBefore(length: string, order: string): string {
+  return `coalesce(sum(${length}) OVER (ORDER BY ${order} ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0)`;
 }
 
 const COLUMNS = `run_id AS "runId", seq, turn, at, kind, body, position`;
@@ -18,12 +30,9 @@ export function eventsStatement(
   limit: number,
   kinds: readonly RunEventKind[] | undefined,
 ): Statement {
-  const text = `
-    SELECT ${COLUMNS} FROM (
-      SELECT *, ${lengthBefore("seq")} AS before FROM (
-        SELECT * FROM run_events WHERE run_id = $1::uuid AND seq > $2::int ${kinds === undefined ? "" : OF_KINDS}
-        ORDER BY seq LIMIT $3::int
-      ) found
-    ) page WHERE before < ${EVENTS_LENGTH_MAX} ORDER BY seq`;
+  const page = `
+    SELECT ${COLUMNS} FROM run_events WHERE run_id = $1::uuid AND seq > $2::int ${kinds === undefined ? "" : OF_KINDS}
+    ORDER BY seq LIMIT $3::int`;
+  const text = `${withinLength(page, "seq")} ORDER BY seq`;
   return { text, values: [id, after, limit, ...(kinds === undefined ? [] : [[...kinds]])] };
 }

@@ -13,6 +13,8 @@ const FIND_BY_HASH = `
     AND (key_id IS NULL OR EXISTS (SELECT FROM api_keys WHERE id = key_id AND revoked_at IS NULL))`;
 /** For so long, a link that is over is still told of. */
 export const KEPT_MS = 30 * 24 * 3_600_000;
+/** At a time, so that no statement runs into its time limit. */
+const PRUNED_MAX = 5_000;
 
 export class PrismaShareLinkStore implements ShareLinkStore {
   readonly #parts: StoreParts;
@@ -47,10 +49,11 @@ export class PrismaShareLinkStore implements ShareLinkStore {
   async prune(): Promise<number> {
     const { clock, database } = this.#parts;
     const overSince = new Date(clock.now().getTime() - KEPT_MS);
-    const { count } = await database.query((client) =>
-      client.shareLink.deleteMany({ where: { expiresAt: { lt: overSince } } }),
+    return database.query(
+      (client) => client.$executeRaw`
+        DELETE FROM share_links WHERE id IN (
+          SELECT id FROM share_links WHERE expires_at < ${overSince}::timestamptz LIMIT ${PRUNED_MAX})`,
     );
-    return count;
   }
 }
 

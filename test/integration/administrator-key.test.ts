@@ -95,6 +95,17 @@ describe("on a shared database", () => {
     ]);
   });
 
+  test("the operator's own key stays the same one under a new secret", async () => {
+    await keep({ apiKey: "own" });
+    const before = await storage.keys.findByHash(hash("own"));
+    const newHash = (key: string) => `new ${hash(key)}`;
+
+    await keep({ apiKey: "own", hashers: [newHash, hash] });
+
+    expect(await storage.keys.findByHash(newHash("own"))).toEqual(before);
+    expect(await isSet("own")).toBe(false);
+  });
+
   test("the operator's own key takes the place of any other, and is written nowhere", async () => {
     await keep();
 

@@ -96,6 +96,9 @@ describe("the trusted proxies", () => {
     expect(() => readConfig({ ERRAND_TRUST_PROXY: "1" })).toThrow(
       /^ERRAND_TRUST_PROXY needs ERRAND_PUBLIC_URL/,
     );
+    const plain = { ERRAND_TRUST_PROXY: "1", ERRAND_PUBLIC_URL: "http://errand.example.com" };
+    expect(() => readConfig(plain)).toThrow(/^ERRAND_TRUST_PROXY needs ERRAND_PUBLIC_URL/);
+    expect(readConfig({ ...plain, ERRAND_ALLOW_HTTP: "1" }).trustProxy).toBe(1);
     expect(readConfig({ ERRAND_TRUST_PROXY: "0" }).publicUrl).toBeUndefined();
   });
 });

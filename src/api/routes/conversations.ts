@@ -56,7 +56,7 @@ export function conversationRoutes({ runs }: ApiParts): FastifyPluginAsyncZod {
       const id = requireId(request.params.conversationId, "conversation");
       return conversationOf(await readConversation({ runs, log: runs }, id, viewerOf(request)));
     });
-    const timeline = { schema: TIMELINE, config: configOfRun };
+    const timeline = { schema: TIMELINE, config: configOfRun, exposeHeadRoute: false };
     app.get("/agent/runs/:runId/timeline", timeline, async (request, reply) => {
       const viewer = viewerOf(request);
       const run = await runs.get({ id: requireRunId(request.params.runId) }, viewer);

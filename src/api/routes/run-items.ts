@@ -1,5 +1,6 @@
 import type { Run } from "../../core/runs/run.ts";
 import type { ApiParts } from "../api-parts.ts";
+import { statusForGuest } from "../guest-status.ts";
 import { type RunItem, runItemOf } from "../schemas/run-item.ts";
 
 /** Runs as the contract shows them. */
@@ -33,10 +34,26 @@ async function itemMaker(
 
 /** What a share link tells of a run: how it goes, not how it was set up, and of its creator no more than the name. */
 export function itemForGuest(item: RunItem): RunItem {
-  const { agent_config, approval, creator, metadata, provenance, request_usage, schedule, ...shown } = item;
+  const {
+    agent_config,
+    approval,
+    creator,
+    metadata,
+    provenance,
+    request_usage,
+    schedule,
+    status_message,
+    ...shown
+  } = item;
   const { email, photo_url, ...named } = creator;
   const { harness, model_id, name } = agent_config ?? {};
-  return { ...shown, creator: named, agent_config: withoutUndefined({ harness, model_id, name }) };
+  const status = statusForGuest(status_message, status_message?.error_code);
+  return {
+    ...shown,
+    creator: named,
+    agent_config: withoutUndefined({ harness, model_id, name }),
+    ...(status === undefined ? {} : { status_message: status }),
+  };
 }
 
 function withoutUndefined<T extends object>(members: T): T {

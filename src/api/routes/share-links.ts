@@ -39,7 +39,7 @@ const CREATE = {
   description:
     "The link opens the run's page, and what that page reads, without an account and without writing. It is shown in this " +
     "answer alone. It ends with its time, when it is deleted, when its maker is disabled or may not see the run any more, " +
-    "and when the key that made it is revoked. A run has at most 100 that open.",
+    "and when the key that made it is revoked. A run has at most 100, also of those that are over.",
   tags,
   params: RunParams,
   body: CreateShareLinkRequest.default({ expires_in_seconds: 7 * 24 * 60 * 60 }),

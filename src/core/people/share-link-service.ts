@@ -13,7 +13,7 @@ export interface ShareLinkParts {
   readonly clock: Clock;
 }
 
-/** Of a run, at a time. */
+/** Of a run, those that are over among them as long as they are told of. */
 const LINKS_MAX = 100;
 
 /** Links that show one run to people without an account, made by whoever may write to that run. */
@@ -36,9 +36,8 @@ export class ShareLinkService {
   ): Promise<{ readonly link: ShareLink; readonly run: Run }> {
     const { clock, storage } = this.#parts;
     const run = await this.#getRun(viewerWith(maker), runId);
+    if ((await storage.shareLinks.list(run.id)).length >= LINKS_MAX) throw tooMany();
     const createdAt = clock.now();
-    const open = (await storage.shareLinks.list(run.id)).filter((link) => link.expiresAt > createdAt);
-    if (open.length >= LINKS_MAX) throw tooMany();
     const expiresAt = new Date(createdAt.getTime() + lifetimeMs);
     const whose = { teamId: run.teamId, runId: run.id, creatorId: maker.principal.id, keyId: maker.key.id };
     const link = { id: newId(createdAt), ...whose, createdAt, expiresAt };
@@ -72,7 +71,7 @@ export class ShareLinkService {
 }
 
 function tooMany(): AppError {
-  return new AppError("invalid_request", `This run has ${LINKS_MAX} links that open.`, {
+  return new AppError("invalid_request", `This run has ${LINKS_MAX} links already.`, {
     remedy: "Delete one that is not needed any more.",
   });
 }

@@ -71,8 +71,11 @@ export interface KeyStore {
 
 /** The one key of the installation's administrator, which the start looks after. */
 export interface AdministratorKeys {
-  /** Makes this the one key of the installation's administrator; an older one dies at once. */
-  set(hash: string, hint: string): Promise<void>;
+  /**
+   * Makes this the one key of the installation's administrator; an older one dies at once. Where it is this very key, stored
+   * as one of `formerHashes`, it stays the same one.
+   */
+  set(hash: string, hint: string, formerHashes?: readonly string[]): Promise<void>;
   /** The same, unless there is one already: of several processes that try at once, one is told true. */
   setFirst(hash: string, hint: string): Promise<boolean>;
   exists(): Promise<boolean>;

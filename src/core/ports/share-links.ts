@@ -9,6 +9,6 @@ export interface ShareLinkStore {
   list(runId: RunId): Promise<readonly ShareLink[]>;
   /** False when the run has no such link. */
   remove(runId: RunId, id: string): Promise<boolean>;
-  /** Drops those that have long been over. How many. */
+  /** Drops some of those that have long been over. How many; none: there are no more. */
   prune(): Promise<number>;
 }

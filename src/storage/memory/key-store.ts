@@ -77,11 +77,15 @@ export class MemoryAdministratorKeys implements AdministratorKeys {
     this.#database = database;
   }
 
-  set(hash: string, hint: string): Promise<void> {
+  set(hash: string, hint: string, formerHashes: readonly string[] = []): Promise<void> {
     return this.#database.transaction((tx) => {
       const principal = administrator(tx);
-      for (const [known, key] of tx.tables.keys) if (isOwn(key, principal)) tx.tables.keys.delete(known);
-      addOwn(tx, principal, hash, hint);
+      const { keys } = tx.tables;
+      const own = [...keys].filter(([, key]) => isOwn(key, principal));
+      for (const [known] of own) keys.delete(known);
+      const [, same] = own.find(([known]) => known === hash || formerHashes.includes(known)) ?? [];
+      if (same === undefined) addOwn(tx, principal, hash, hint);
+      else keys.set(hash, same);
     });
   }
 

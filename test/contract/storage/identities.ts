@@ -249,6 +249,21 @@ export function describeFirstKey(bench: () => StorageBench): void {
     expect(await keys.findByHash(first)).toBeUndefined();
     expect(await keys.findByHash(own)).toBeDefined();
   });
+
+  it("the installation's own key stays the same when it is set again, also under another secret", async () => {
+    const { administrators, keys } = bench().storage;
+    const [first, second] = [randomUUID(), randomUUID()];
+    await administrators.set(first, "…");
+    const before = (await keys.findByHash(first))?.key;
+
+    await administrators.set(first, "…");
+    await administrators.set(second, "…", [randomUUID(), first]);
+
+    expect(await keys.findByHash(first)).toBeUndefined();
+    expect((await keys.findByHash(second))?.key).toEqual(before);
+    await administrators.set(randomUUID(), "…", [first]);
+    expect(await keys.findByHash(second)).toBeUndefined();
+  });
 }
 
 function aLink({ creatorId, id, teamId }: Pick<ShareLink, "creatorId" | "id" | "teamId">): ShareLink {

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { PrincipalId, RunId } from "../../../src/core/ids.ts";
-import type { RunEventBody } from "../../../src/core/runs/events.ts";
+import { decideApproval } from "../../../src/core/runs/decide-approval.ts";
 import { collectRoutes, namesOf } from "../../support/all-routes.ts";
 import { waitFor } from "../../support/wait-for.ts";
 import { type ApiBench, PUBLIC_URL, startBench } from "./api-bench.ts";
@@ -120,34 +120,55 @@ describe("a share link", () => {
   });
 
   test("tells nowhere who decided and why, what it cost, or whose machine it was", async () => {
-    const shared = await share();
-    const bodies: readonly RunEventBody[] = [
-      { kind: "approval.requested", policyId: "canary-1", reason: "canary-2" },
-      { kind: "approval.decided", approved: true, decidedBy: "canary-3", comment: "canary-4" },
-      { kind: "attempt.started", attempt: 1, worker: "canary-5" },
-      { kind: "agent.usage", used: 1, size: 2, costUsd: 0.987654 },
-      { kind: "turn.ended", stopReason: "end_turn", answer: "Done.", usage: { note: "canary-6" } },
-    ];
-    await bench.edit(shared.runId, (edit) => {
-      for (const body of bodies) edit.record(body);
+    const [refused, failed] = [await share(), await share()];
+    await bench.edit(refused.runId, (edit) => {
+      edit.set({ approval: { policyId: "canary-1", reason: "canary-2" } });
+      edit.record({ kind: "approval.requested", policyId: "canary-1", reason: "canary-2" });
+      edit.moveTo("BLOCKED", { status: { message: "Waits for approval. canary-2" } });
     });
-    const [jar, run, json] = [await enter(shared), `${RUNS}/${shared.runId}`, { accept: "application/json" }];
-    const toldTo = async (headers: Record<string, string>, key?: null) => {
-      const options = { headers: { ...headers, ...json }, ...(key === undefined ? {} : { key }) };
-      const parts = ["", "/events", "/conversation", "/timeline"];
-      const answers = await Promise.all(parts.map((part) => call(bench, `${run}${part}`, options)));
-      return answers.map(({ text }) => text).join("\n");
-    };
-    const stream = await watch(shared, jar);
+    const decidedBy = "canary-3" as PrincipalId;
+    const decision = { approve: false, decidedBy, comment: "canary-4", name: "canary-5" };
+    await bench.edit(refused.runId, (edit) => decideApproval(edit, decision));
+    await bench.edit(failed.runId, (edit) => {
+      edit.moveTo("PENDING", { reason: "canary-6" });
+      edit.record({ kind: "attempt.started", attempt: 1, worker: "canary-7" });
+      edit.record({ kind: "workspace.stored", checkpoint: "canary-8" });
+      edit.record({ kind: "agent.usage", used: 1, size: 2, costUsd: 0.987654 });
+      edit.record({ kind: "agent.other", name: "usage", data: { cost: "canary-9" } });
+      const usage = { note: "canary-10" };
+      edit.record({ kind: "turn.ended", stopReason: "end_turn", answer: "Done.", usage });
+      const message = "The budget of this run is used up: 0.987654 of 0.9 US dollars.";
+      edit.moveTo("FAILED", { status: { message, errorCode: "budget_exceeded", retryable: false } });
+    });
+    const accept = { accept: "application/json" };
+    const tellers = [
+      async ({ runId }: Shared, part: string) =>
+        (await call(bench, `${RUNS}/${runId}${part}`, { headers: accept })).text,
+      async (shared: Shared, part: string) =>
+        (await visit(`${RUNS}/${shared.runId}${part}`, await enter(shared), { headers: accept })).text,
+    ];
+    const parts = ["", "/events", "/conversation", "/timeline"];
+    const [members, guests] = await Promise.all(
+      tellers.map((tell) =>
+        Promise.all([refused, failed].flatMap((shared) => parts.map((part) => tell(shared, part)))),
+      ),
+    );
+    const stream = await watch(failed, await enter(failed));
 
-    const cookie = jar.get(run) ?? "";
-    const told = `${await toldTo({ cookie }, null)}\n${JSON.stringify(stream.events)}`;
+    const told = `${guests?.join("\n")}\n${JSON.stringify(stream.events)}`;
 
     expect(told).not.toMatch(/canary|987654/);
     expect(told).toContain("Done.");
-    expect(stream.events.map(({ kind }) => kind)).toEqual(["run.created", ...bodies.map(({ kind }) => kind)]);
-    for (const secret of ["canary-1", "canary-2", "canary-3", "canary-4", "canary-5", "canary-6", "987654"])
-      expect(await toldTo({})).toContain(secret);
+    expect(JSON.parse(guests?.[4] ?? "")).toMatchObject({
+      state: "FAILED",
+      status_message: { message: "Budget exceeded", error_code: "budget_exceeded", retryable: false },
+    });
+    const kindsIn = (text = "") => JSON.parse(text).events.map(({ kind }: { kind: string }) => kind);
+    expect(kindsIn(guests?.[5])).toEqual(kindsIn(members?.[5]));
+    expect(stream.events.map(({ kind }) => kind)).toEqual(kindsIn(members?.[5]));
+    const secrets = Array.from({ length: 10 }, (_, index) => `canary-${index + 1}`);
+    expect(secrets.filter((secret) => members?.join("\n").includes(secret))).toEqual(secrets);
+    expect(members?.join("\n")).toContain("987654");
   });
 
   test("opens no other route of the server, and no other run", async () => {

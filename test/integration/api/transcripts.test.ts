@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { AppError } from "../../../src/core/errors.ts";
 import { type ApiBench, startBench } from "./api-bench.ts";
 import { type Answer, call, createRun } from "./api-caller.ts";
 
@@ -98,6 +99,19 @@ test("no signature stands in the log of the server", async () => {
   await open(link);
 
   expect(bench.logged.join("")).not.toContain(link.searchParams.get("signature"));
+});
+
+test("one that cannot be read is an error, and no file", async () => {
+  const link = await linkOf(await createRun(bench));
+  const { readEvents } = bench.runs;
+  bench.runs.readEvents = () => Promise.reject(new AppError("resource_unavailable", "Away."));
+
+  const response = await fetch(link);
+  bench.runs.readEvents = readEvents;
+
+  expect(response.status).toBe(503);
+  expect(response.headers.get("content-type")).toMatch(/^application\/problem\+json/);
+  expect(response.headers.get("content-disposition")).toBeNull();
 });
 
 test("a reader that takes its time holds up the reading, not the memory", async () => {

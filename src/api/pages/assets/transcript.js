@@ -64,14 +64,15 @@ const TAKE = {
       ? undefined
       : log.put(`end:${seq}`, { kind: "line", text: `The turn ended: ${stopReason}` }),
   "attempt.ended": (log, { seq, reason }) =>
-    log.put(`attempt:${seq}`, { kind: "line", text: `Attempt ended: ${reason}` }),
+    log.put(`attempt:${seq}`, { kind: "line", text: withReason("Attempt ended", reason) }),
   "agent.started": (log, { seq, agent, version }) =>
     log.put(`agent:${seq}`, { kind: "line", text: `Agent: ${[agent, version].filter(Boolean).join(" ")}` }),
   "followup.received": (log, { followUpId, message }) =>
     log.put(`followup:${followUpId}`, { kind: "followup", text: message }),
   "approval.requested": (log, { seq, reason }) =>
-    log.put(`approval:${seq}`, { kind: "line", text: `Waits for approval: ${reason}` }),
-  "changes.not_kept": (log, { seq, reason }) => log.put(`kept:${seq}`, { kind: "line", text: reason }),
+    log.put(`approval:${seq}`, { kind: "line", text: withReason("Waits for approval", reason) }),
+  "changes.not_kept": (log, { seq, reason }) =>
+    log.put(`kept:${seq}`, { kind: "line", text: reason || "What it changed could not be kept." }),
   "workspace.step": (log, { stepId, title, status, output = "" }) => {
     const key = `step:${stepId}`;
     const known = log.find(key);
@@ -101,3 +102,8 @@ const TAKE = {
 
 /** The kinds of events that mean something here. */
 export const KINDS = Object.keys(TAKE);
+
+/** Guests of a share link are not told why. */
+function withReason(what, reason) {
+  return reason ? `${what}: ${reason}` : `${what}.`;
+}
