@@ -22,6 +22,8 @@ export interface ChaosProxy {
    * committed. A COMMIT commits, and so does by itself the one statement that makes a run.
    */
   cutAfterCommit(): Promise<void>;
+  /** Whether the statement that is to be cut off has not come yet. */
+  readonly awaitsCommit: boolean;
   stop(): Promise<void>;
 }
 
@@ -40,6 +42,9 @@ export async function startChaosProxy(target: ChaosTarget): Promise<ChaosProxy> 
     resetAll: () => proxy.resetAll(),
     delay: (ms) => proxy.setDelay(ms),
     cutAfterCommit: () => proxy.cutAfterCommit(),
+    get awaitsCommit() {
+      return proxy.awaitsCommit;
+    },
     async stop() {
       const closed = once(server.close(), "close");
       proxy.closeAll();
@@ -91,6 +96,10 @@ class ChaoticLinks {
   /** A target that is a path has no connections that could be reset. */
   closeAll(): void {
     for (const socket of this.#sockets) socket.destroy();
+  }
+
+  get awaitsCommit(): boolean {
+    return this.#onCommit !== undefined;
   }
 
   cutAfterCommit(): Promise<void> {

@@ -138,13 +138,17 @@ async function timed(ask: () => Promise<{ readonly status: number }>) {
   return { status, elapsedMs: performance.now() - begun };
 }
 
-/** Other transactions commit too: it is tried until the create was the one that was cut. Its key is its prompt. */
+/**
+ * Other transactions commit too, and a create may come to a connection that has just been broken: it is tried until the create
+ * was what was cut. Its key is its prompt.
+ */
 async function createThroughCut(): Promise<string> {
   for (let tries = 1; tries <= 20; tries += 1) {
     const key = `cut-${tries}`;
     await desk.rows(BREAK_POOL);
     const cut = proxy.cutAfterCommit();
     const answer = await worker.api.call("POST", "/agent/runs", { prompt: key }, { "idempotency-key": key });
+    if (proxy.awaitsCommit) continue;
     await cut;
     const stored = await desk.rows("SELECT 1 FROM runs WHERE prompt = $1", key);
     if (answer.status === 503 && stored.length === 1) return key;
