@@ -199,6 +199,14 @@ describe("the timeline", () => {
     expect([refused.status, refused.body.code]).toEqual([503, "resource_unavailable"]);
   });
 
+  test("is not read for those who ask for its headers alone", async () => {
+    const runId = await createRun(bench);
+
+    const { status } = await call(bench, `${AGENT}/runs/${runId}/timeline`, { method: "HEAD" });
+
+    expect(status).toBe(404);
+  });
+
   test("of another's own run is not there", async () => {
     const runId = await createRun(bench, { team: false });
     const key = await bench.addUser("eve");
