@@ -41,7 +41,7 @@ export async function call(bench: ApiBench, path: string, options: Call = {}): P
     status: response.status,
     headers: response.headers,
     text,
-    body: isJson ? JSON.parse(text) : undefined,
+    body: isJson && text !== "" ? JSON.parse(text) : undefined,
   };
 }
 
