@@ -51,6 +51,11 @@ export class EventReader {
   }
 }
 
+export const ALL_EVENTS = "/api/v1/agent/events";
+
+/** A server: where it listens, and its administrator's key. */
+export type Served = Pick<ApiBench, "url" | "key">;
+
 export interface StreamOptions {
   readonly query?: string;
   readonly headers?: Record<string, string>;
@@ -59,7 +64,7 @@ export interface StreamOptions {
 }
 
 export async function openStream(
-  bench: ApiBench,
+  bench: Served,
   runId: string,
   options: StreamOptions = {},
 ): Promise<EventReader> {
@@ -67,21 +72,22 @@ export async function openStream(
 }
 
 /** The stream of all runs. */
-export async function openAll(bench: ApiBench, options: StreamOptions = {}): Promise<EventReader> {
-  return new EventReader(await openAt(bench, "/api/v1/agent/events", options));
+export async function openAll(bench: Served, options: StreamOptions = {}): Promise<EventReader> {
+  return new EventReader(await openAllRaw(bench, options));
+}
+
+/** Like `openRaw`, of all runs. */
+export function openAllRaw(bench: Served, options: StreamOptions = {}): Promise<IncomingMessage> {
+  return openAt(bench, ALL_EVENTS, options);
 }
 
 /** The answer as it comes, with nobody reading it yet. */
-export function openRaw(
-  bench: ApiBench,
-  runId: string,
-  options: StreamOptions = {},
-): Promise<IncomingMessage> {
+export function openRaw(bench: Served, runId: string, options: StreamOptions = {}): Promise<IncomingMessage> {
   return openAt(bench, `/api/v1/agent/runs/${runId}/events`, options);
 }
 
 async function openAt(
-  bench: ApiBench,
+  bench: Served,
   path: string,
   { query = "", headers = {}, key = bench.key }: StreamOptions,
 ): Promise<IncomingMessage> {
