@@ -53,6 +53,10 @@ export class EventReader {
 
 export const ALL_EVENTS = "/api/v1/agent/events";
 
+export function eventsOf(runId: string): string {
+  return `/api/v1/agent/runs/${runId}/events`;
+}
+
 /** A server: where it listens, and its administrator's key. */
 export type Served = Pick<ApiBench, "url" | "key">;
 
@@ -73,23 +77,19 @@ export async function openStream(
 
 /** The stream of all runs. */
 export async function openAll(bench: Served, options: StreamOptions = {}): Promise<EventReader> {
-  return new EventReader(await openAllRaw(bench, options));
-}
-
-/** Like `openRaw`, of all runs. */
-export function openAllRaw(bench: Served, options: StreamOptions = {}): Promise<IncomingMessage> {
-  return openAt(bench, ALL_EVENTS, options);
+  return new EventReader(await openAt(bench, ALL_EVENTS, options));
 }
 
 /** The answer as it comes, with nobody reading it yet. */
 export function openRaw(bench: Served, runId: string, options: StreamOptions = {}): Promise<IncomingMessage> {
-  return openAt(bench, `/api/v1/agent/runs/${runId}/events`, options);
+  return openAt(bench, eventsOf(runId), options);
 }
 
-async function openAt(
+/** Of any stream, like `openRaw`. */
+export async function openAt(
   bench: Served,
   path: string,
-  { query = "", headers = {}, key = bench.key }: StreamOptions,
+  { query = "", headers = {}, key = bench.key }: StreamOptions = {},
 ): Promise<IncomingMessage> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   const url = `${bench.url}${path}${query}`;

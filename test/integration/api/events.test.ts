@@ -1,8 +1,22 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { waitFor } from "../../support/wait-for.ts";
 import { type ApiBench, startBench } from "./api-bench.ts";
 import { call, createRun } from "./api-caller.ts";
-import { type EventReader, openRaw, openStream } from "./event-reader.ts";
+import {
+  ALL_EVENTS,
+  EventReader,
+  eventsOf,
+  openAt,
+  openRaw,
+  openStream,
+  type StreamOptions,
+} from "./event-reader.ts";
+
+const DAY_MS = 24 * 60 * 60 * 1_000;
+const MEGABYTE = "x".repeat(2 ** 20);
+/** Of an event, around its text. */
+const FRAME_BYTES = 1_024;
 
 let bench: ApiBench;
 beforeAll(async () => {
@@ -194,48 +208,11 @@ describe("a stream that cannot rely on anything", () => {
     expect(stream.ids).toEqual(upTo(4));
   });
 
-  test("sends a sign of life, and ends soon after its key is revoked", async () => {
-    await using quick = await disposable({ heartbeatMs: 20 });
-    const key = await quick.bench.addUser("ann");
-    const id = await createRun(quick.bench, {}, { key });
-    const stream = await openStream(quick.bench, id, { key });
-    await waitFor(() => stream.comments.length >= 2, { what: "two heartbeats" });
-    expect(stream.isOver).toBe(false);
-
-    await quick.bench.revoke(key);
-
-    await stream.untilOver();
-  });
-
-  test("is cut off when its reader reads nothing, and others are not", async () => {
-    const limits = { streamBufferBytes: 64 * 1024, streamStallMs: 100, pollMs: 20 };
-    await using tight = await disposable(limits);
-    const id = await createRun(tight.bench);
-    const silent = await openRaw(tight.bench, id);
-    silent.pause();
-    silent.on("error", () => undefined);
-    const reader = await openStream(tight.bench, id);
-    const megabyte = "x".repeat(2 ** 20);
-
-    for (const _ of upTo(12)) await say(tight.bench, id, megabyte);
-    await reader.until(13);
-    await waitFor(() => tight.bench.logged.some((line) => line.includes("stream.reader.stalled")), {
-      what: "the cut",
-    });
-    await waitFor(() => tight.bench.news.listenerCount === 1, { what: "the cut stream to be gone" });
-    await say(tight.bench, id, "after");
-    await reader.until(14);
-
-    expect(reader.ids).toEqual(upTo(14));
-    silent.destroy();
-    reader.leave();
-  });
-
   test("is cut off beside 999 others of the same run, who are told everything meanwhile", async () => {
     const limits = { streamBufferBytes: 64 * 1024, streamStallMs: 300, streamsPerKey: 0 };
     await using crowded = await disposable(limits);
     const id = await createRun(crowded.bench);
-    for (const _ of upTo(12)) await say(crowded.bench, id, "x".repeat(2 ** 20));
+    for (const _ of upTo(12)) await say(crowded.bench, id, MEGABYTE);
     const others: EventReader[] = [];
     for (const _ of upTo(9))
       others.push(
@@ -258,27 +235,6 @@ describe("a stream that cannot rely on anything", () => {
     for (const other of others) other.leave();
   });
 
-  test("is one of at most so many of a caller, and makes room when it ends", async () => {
-    await using narrow = await disposable({ streamsPerKey: 2 });
-    const other = await narrow.bench.addUser("ann");
-    const id = await createRun(narrow.bench);
-    const open: EventReader[] = [await openStream(narrow.bench, id), await openStream(narrow.bench, id)];
-
-    const refused = await call(narrow.bench, `/api/v1/agent/runs/${id}/events`);
-    const others = await openStream(narrow.bench, id, { key: other });
-    open[0]?.leave();
-
-    expect([refused.status, refused.body.code]).toEqual([429, "resource_unavailable"]);
-    expect([refused.headers.get("x-should-retry"), refused.headers.get("retry-after")]).toEqual([
-      "true",
-      "5",
-    ]);
-    expect(others.response.statusCode).toBe(200);
-    await waitFor(async () => (await openRaw(narrow.bench, id)).statusCode === 200, {
-      what: "room for another",
-    });
-  });
-
   test("ends at once when the server closes", async () => {
     const { bench: closing } = await disposable({ pollMs: 60_000 });
     const id = await createRun(closing);
@@ -294,6 +250,126 @@ describe("a stream that cannot rely on anything", () => {
     expect(took).toBeLessThan(5_000);
   });
 });
+
+describe.each([
+  { of: "a run", pathOf: eventsOf },
+  { of: "all runs", pathOf: () => `${ALL_EVENTS}?after=start` },
+])("the open stream of $of", ({ pathOf }) => {
+  const open = async (on: ApiBench, id: string, options: StreamOptions = {}) =>
+    new EventReader(await openAt(on, pathOf(id), options));
+
+  test("sends a sign of life, and ends soon after its key is revoked", async () => {
+    await using quick = await disposable({ heartbeatMs: 20 });
+    const key = await quick.bench.addUser("ann");
+    const id = await createRun(quick.bench, {}, { key });
+    const stream = await open(quick.bench, id, { key });
+    await waitFor(() => stream.comments.length >= 2, { what: "two heartbeats" });
+    expect(stream.isOver).toBe(false);
+
+    await quick.bench.revoke(key);
+
+    await stream.untilOver();
+  });
+
+  test("ends when its key expires, and not before, and others go on", async () => {
+    await using quick = await disposable({ heartbeatMs: 20 });
+    const body = { name: "for a day", scopes: ["runs:read"], expires_in_days: 1 };
+    const { key } = (await call(quick.bench, "/api/v1/agent/keys", { body })).body;
+    const id = await createRun(quick.bench);
+    const [stream, other] = [await open(quick.bench, id, { key }), await open(quick.bench, id)];
+
+    quick.bench.clock.aheadMs = DAY_MS - 60_000;
+    const beats = stream.comments.length;
+    await waitFor(() => stream.comments.length >= beats + 3, { what: "three more heartbeats" });
+    quick.bench.clock.aheadMs = DAY_MS;
+    await stream.untilOver();
+    await say(quick.bench, id, "after");
+    await other.until(2);
+
+    expect(other.isOver).toBe(false);
+    expect((await call(quick.bench, pathOf(id), { key })).status).toBe(401);
+    other.leave();
+  });
+
+  test("is cut off when its reader reads nothing, little is held for it, and others are not", async () => {
+    const limits = { streamBufferBytes: 64 * 1024, streamStallMs: 100, pollMs: 20 };
+    await using tight = await disposable(limits);
+    const id = await createRun(tight.bench);
+    const held = nextAnswer(tight.bench);
+    const silent = await openAt(tight.bench, pathOf(id));
+    silent.pause();
+    silent.on("error", () => undefined);
+    const reader = await open(tight.bench, id);
+
+    for (const _ of upTo(12)) await say(tight.bench, id, MEGABYTE);
+    await reader.until(13);
+    await waitFor(() => tight.bench.logged.some((line) => line.includes("stream.reader.stalled")), {
+      what: "the cut",
+    });
+    await waitFor(() => held.isGone, { what: "the cut stream to be gone" });
+    await say(tight.bench, id, "after");
+    await reader.until(14);
+
+    expect(reader.events.map(({ data }) => data.seq)).toEqual(upTo(14));
+    expectBounded(held, limits, MEGABYTE.length);
+    silent.destroy();
+    reader.leave();
+  });
+
+  test("is one of at most so many of a caller, and makes room when it ends", async () => {
+    await using narrow = await disposable({ streamsPerKey: 2 });
+    const other = await narrow.bench.addUser("ann");
+    const id = await createRun(narrow.bench);
+    const [first] = [await openStream(narrow.bench, id), await open(narrow.bench, id)];
+
+    const refused = await call(narrow.bench, pathOf(id));
+    const others = await open(narrow.bench, id, { key: other });
+    first.leave();
+
+    expect([refused.status, refused.body.code]).toEqual([429, "resource_unavailable"]);
+    expect([refused.headers.get("x-should-retry"), refused.headers.get("retry-after")]).toEqual([
+      "true",
+      "5",
+    ]);
+    expect(others.response.statusCode).toBe(200);
+    await waitFor(async () => (await openAt(narrow.bench, pathOf(id))).statusCode === 200, {
+      what: "room for another",
+    });
+  });
+});
+
+interface Held {
+  /** The most that the server held for the reader at any time. */
+  mostBytes: number;
+  isGone: boolean;
+}
+
+/** What the server holds of the answer to the next request. */
+function nextAnswer({ server }: ApiBench): Held {
+  const held: Held = { mostBytes: 0, isGone: false };
+  server.server.prependOnceListener("request", (_request: IncomingMessage, response: ServerResponse) => {
+    const write = response.write.bind(response) as (piece: string | Uint8Array) => boolean;
+    response.write = (piece: string | Uint8Array) => {
+      const isWelcome = write(piece);
+      held.mostBytes = Math.max(held.mostBytes, response.writableLength);
+      return isWelcome;
+    };
+    response.once("close", () => {
+      held.isGone = true;
+    });
+  });
+  return held;
+}
+
+/** What is held may be over its cap by one piece: short events that go together, or one long event. */
+function expectBounded(
+  { mostBytes }: Held,
+  { streamBufferBytes }: { readonly streamBufferBytes: number },
+  pieceBytes: number,
+): void {
+  expect(mostBytes).toBeGreaterThan(streamBufferBytes);
+  expect(mostBytes).toBeLessThan(streamBufferBytes + pieceBytes + FRAME_BYTES);
+}
 
 interface DisposableBench extends AsyncDisposable {
   readonly bench: ApiBench;
