@@ -15,6 +15,8 @@ import {
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 const MEGABYTE = "x".repeat(2 ** 20);
+/** So much of short events is sent in one piece. */
+const PIECE_BYTES = 64 * 1024;
 /** Of an event, around its text. */
 const FRAME_BYTES = 1_024;
 
@@ -212,12 +214,14 @@ describe("a stream that cannot rely on anything", () => {
     const limits = { streamBufferBytes: 64 * 1024, streamStallMs: 300, streamsPerKey: 0 };
     await using crowded = await disposable(limits);
     const id = await createRun(crowded.bench);
-    for (const _ of upTo(12)) await say(crowded.bench, id, MEGABYTE);
+    const texts = upTo(40).map(() => "x".repeat(30_000));
+    for (const _ of upTo(10)) await say(crowded.bench, id, ...texts);
     const others: EventReader[] = [];
     for (const _ of upTo(9))
       others.push(
-        ...(await Promise.all(upTo(111).map(() => openStream(crowded.bench, id, { query: "?after=13" })))),
+        ...(await Promise.all(upTo(111).map(() => openStream(crowded.bench, id, { query: "?after=401" })))),
       );
+    const held = nextAnswer(crowded.bench);
     const silent = await openRaw(crowded.bench, id);
     silent.pause();
     silent.on("error", () => undefined);
@@ -230,7 +234,8 @@ describe("a stream that cannot rely on anything", () => {
     await say(crowded.bench, id, "after");
     await Promise.all(others.map((other) => other.until(2)));
 
-    expect(new Set(others.map(({ ids }) => ids.join()))).toEqual(new Set(["14,15"]));
+    expect(new Set(others.map(({ ids }) => ids.join()))).toEqual(new Set(["402,403"]));
+    expectBounded(held, limits, PIECE_BYTES);
     silent.destroy();
     for (const other of others) other.leave();
   });
