@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { FIRST_TEAM } from "../../../src/core/people/team.ts";
+import { waitFor } from "../../support/wait-for.ts";
 import { type ApiBench, startBench } from "./api-bench.ts";
 import { call } from "./api-caller.ts";
 import { PeopleCaller } from "./people-caller.ts";
@@ -153,6 +154,22 @@ describe("a key", () => {
     expect([await opens(gentle.key), await opens(overlapping.body.key)]).toEqual([401, 200]);
   });
 
+  test("tells when it was last used, to the minute", async () => {
+    const used = await aKey();
+    const isNew = await lastUseOf(used.id);
+
+    const first = await useUntilTold(used);
+    bench.clock.aheadMs += 30_000;
+    await ask("/whoami", { key: used.key });
+    await useUntilTold(await aKey());
+    const withinTheMinute = await lastUseOf(used.id);
+    bench.clock.aheadMs += 30_000;
+    const next = await useUntilTold(used, first);
+
+    expect([isNew, withinTheMinute]).toEqual([undefined, first]);
+    expect(Date.parse(next) - Date.parse(first)).toBeGreaterThanOrEqual(60_000);
+  });
+
   test.each([
     [{}, "name"],
     [{ name: "x", scopes: [] }, "scopes"],
@@ -206,3 +223,17 @@ describe("a key", () => {
     expect((await ask("/keys?principal=nobody")).body).toEqual({ keys: [] });
   });
 });
+
+async function lastUseOf(id: string): Promise<string | undefined> {
+  return (await ask(`/keys/${id}`)).body.last_used_at;
+}
+
+/** Uses the key, and gives the time of its last use once that is another than `former`. */
+async function useUntilTold(used: { id: string; key: string }, former?: string): Promise<string> {
+  await ask("/whoami", { key: used.key });
+  const told = async () => {
+    const lastUse = await lastUseOf(used.id);
+    return lastUse !== former && lastUse;
+  };
+  return waitFor(told, { what: "the use to be told" });
+}
