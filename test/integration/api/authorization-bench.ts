@@ -36,6 +36,8 @@ export interface AuthorizationBench {
   readonly operator: Caller;
   readonly admin: Caller;
   readonly member: Caller;
+  /** Another team's administrator. */
+  readonly stranger: Caller;
   readonly callers: readonly Caller[];
   /** Somebody of another team than the caller's. */
   strangerTo(caller: Caller): Owner;
@@ -60,7 +62,7 @@ export async function startAuthorizationBench(): Promise<AuthorizationBench> {
   const reader = await aCaller("read-only key", ours, ["runs:read", "settings:read"]);
   const stranger = await aCaller("another team's administrator", theirs);
   return {
-    ...{ bench, objects, routes, operator, admin, member },
+    ...{ bench, objects, routes, operator, admin, member, stranger },
     callers: [operator, admin, member, reader, stranger],
     strangerTo: ({ team }) => (team === ours ? operator : admin),
     ask: (cell, path, key = cell.caller.key) => ask(bench, cell, path, key),

@@ -1,0 +1,86 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { TeamId } from "../../../src/core/ids.ts";
+import { anInboxEvent } from "../../support/run-builders.ts";
+import {
+  type AuthorizationBench,
+  addressOf,
+  type Caller,
+  cellsOf,
+  eachOf,
+  hasPlace,
+  otherThan,
+  startAuthorizationBench,
+} from "./authorization-bench.ts";
+import { ROUTES } from "./authorization-table.ts";
+
+/** What is asked for beside the address: all there is, by whom. */
+const QUERIES: Readonly<Record<string, string>> = {
+  "GET /agent/runs": "?limit=500",
+  "GET /agent/tasks": "?limit=500",
+  "GET /agent/inbox": "?limit=500",
+  "GET /agent/events": "?after=start&limit=500",
+  "GET /agent/usage": "?group_by=creator&group_by=environment",
+};
+/** They tell of the installation, and of nobody's things. */
+const OF_NO_TEAM = ["GET /agent/models", "GET /agent/catalogue", "GET /agent/connected-self-hosted-workers"];
+const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
+
+let bench: AuthorizationBench;
+beforeAll(async () => {
+  bench = await startAuthorizationBench();
+  bench.bench.skillLibrary.put("acme/api", { ".agents/skills/deploy/SKILL.md": "Deploy it." });
+});
+afterAll(() => bench.close());
+
+test("every list tells a team of what is its own, and of nothing that is another's", async () => {
+  const { admin, operator, stranger } = bench;
+  const [ours, theirs] = [await oneOfEach(admin), await oneOfEach(stranger)];
+
+  const [toUs, toThem] = [await listsFor(admin), await listsFor(stranger)];
+
+  expect([ours.length, toUs.length].map((count) => count > 15)).toEqual([true, true]);
+  expect([...otherThan(200, toUs), ...otherThan(200, toThem)]).toEqual([]);
+  expect(toUs.filter(({ text }) => !hasAny(text, ours)).map(({ name }) => name)).toEqual(OF_NO_TEAM);
+  expect(toThem.filter(({ text }) => !hasAny(text, theirs)).map(({ name }) => name)).toEqual(OF_NO_TEAM);
+  // Names are UUIDs too. An operator made the first key of either.
+  const told = toUs.flatMap(({ text }) => text.match(UUID) ?? []);
+  const marks = [...new Set([...ours, ...told])].filter((mark) => mark !== operator.uid);
+  const leaks = toThem.flatMap(({ name, text }) =>
+    marks.filter((mark) => text.includes(mark)).map((mark) => `${name}: ${mark}`),
+  );
+  expect(leaks).toEqual([]);
+});
+
+/** Makes one of everything that addresses name, and something heard from outside. Gives their ids. */
+async function oneOfEach(owner: Caller): Promise<readonly string[]> {
+  const { bench: api, objects } = bench;
+  const asked = Object.keys(ROUTES).filter((name) => ROUTES[name] !== "open");
+  const addresses = asked.map(addressOf).filter((address) => address.includes("/:"));
+  const places = new Set(addresses.map((address) => address.replace(/(:\w+)[^:]*$/, "$1")));
+  const filled = await eachOf([...places], async (place) => {
+    const segments = (await objects.fill(place, owner)).split("/");
+    return segments.filter((segment, index) => segment !== place.split("/")[index]);
+  });
+  const environment = (await objects.fill("/agent/environments/:uid", owner)).split("/").at(-1) ?? "";
+  await objects.fill("/agent/runs/:runId", owner, { config: { environment_id: environment } });
+  const event = anInboxEvent();
+  await api.storage.inbox.put(event);
+  const settlement = { inboxId: event.id, disposition: "refused", teamId: owner.team.id as TeamId } as const;
+  await api.storage.inbox.settle(settlement);
+  return [...filled.flat(), environment, event.id, owner.uid];
+}
+
+/** What everything without a place answers to who may ask it; what is asked with a run's id is in the matrix. */
+async function listsFor(caller: Caller) {
+  const lists = cellsOf([caller]).filter(
+    ({ name, rule }) => name.startsWith("GET ") && !hasPlace(name) && caller.may(rule),
+  );
+  return eachOf(lists, async (cell) => {
+    const { name } = cell;
+    return { name, ...(await bench.ask(cell, `${addressOf(name)}${QUERIES[name] ?? ""}`)) };
+  });
+}
+
+function hasAny(text: string, marks: readonly string[]): boolean {
+  return marks.some((mark) => text.includes(mark));
+}
