@@ -16,12 +16,23 @@ import OzAPI, {
 } from "oz-agent-sdk";
 import { Client as Database } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { RunId } from "../../src/core/ids.ts";
+import { RunEdit } from "../../src/core/runs/run-edit.ts";
+import { NoticeWriter } from "../../src/core/threads/notice-writer.ts";
+import { Database as Pool } from "../../src/storage/database.ts";
+import { createPrismaStorage } from "../../src/storage/prisma-storage.ts";
+import { systemClock } from "../../src/system-clock.ts";
+import { reasonToSkipGit } from "../support/git-program.ts";
+import { GitRepositories } from "../support/git-repositories.ts";
+import { GitServer } from "../support/git-server.ts";
+import { SILENT_LOG } from "../support/logs.ts";
 import { type Service, startService } from "../support/service.ts";
 import { createTestDatabase, type TestDatabase } from "../support/test-database.ts";
 import { waitFor } from "../support/wait-for.ts";
 
 /** The public client library, unchanged: only the address and the key are ours. */
 type Client = OzAPI;
+type RunListQuery = NonNullable<Parameters<Client["agent"]["runs"]["list"]>[0]>;
 type RunItem = Awaited<ReturnType<Client["agent"]["runs"]["retrieve"]>>;
 
 const SECRET_KEY = "the secret key of a test, 32 characters and more";
@@ -29,16 +40,21 @@ const ENDED = ["SUCCEEDED", "FAILED", "ERROR", "CANCELLED"];
 
 let database: TestDatabase;
 let dataDir: string;
+let repositories: GitRepositories;
+let git: GitServer;
 let service: Service;
 let client: Client;
 
 beforeAll(async () => {
   database = await createTestDatabase();
   dataDir = await mkdtemp(join(tmpdir(), "errand-client-"));
+  repositories = await GitRepositories.create();
+  git = await GitServer.start(repositories.root);
   service = await startService(dataDir, {
     DATABASE_URL: database.url,
     ERRAND_SECRET_KEY: SECRET_KEY,
     ERRAND_MAX_STREAMS: "1",
+    ERRAND_GIT_URL: git.url,
   });
   client = clientWith(service.apiKey);
 });
@@ -46,6 +62,8 @@ beforeAll(async () => {
 afterAll(async () => {
   await service.end("SIGTERM");
   await database.drop();
+  await git.stop();
+  await repositories.remove();
   await rm(dataDir, { recursive: true, force: true });
 });
 
@@ -138,6 +156,71 @@ describe("the public client lists", () => {
 
     for (const query of holding) expect([query, await idsBy(query)]).toEqual([query, [run_id]]);
     for (const query of failing) expect([query, await idsBy(query)]).toEqual([query, []]);
+  });
+
+  test("by the schedule that made it, and by what it left", async () => {
+    const { run_id: planned } = await client.agent.run({ prompt: "say hi" });
+    await untilEnded(planned);
+    await addPlan(planned);
+    const { schedules } = client.agent;
+    const schedule = { name: "Due", cron_schedule: "0 3 * * *", prompt: "say hi", enabled: true };
+    const { id } = await schedules.create(schedule);
+    await makeDue(id);
+    // The edit rings for the time that has passed.
+    await schedules.update(id, schedule);
+    const runsOf = async (query: RunListQuery) => (await client.agent.runs.list(query)).runs;
+
+    const fired = await waitFor(async () => (await runsOf({ schedule_id: id }))[0], {
+      what: "the firing",
+      timeoutMs: 20_000,
+    });
+    await untilEnded(fired.run_id);
+    const [ofSchedule, withPlan] = [
+      await runsOf({ schedule_id: id }),
+      await runsOf({ artifact_type: "PLAN" }),
+    ];
+    await schedules.delete(id);
+
+    expect(ofSchedule).toMatchObject([
+      { run_id: fired.run_id, source: "SCHEDULED_AGENT", schedule: { schedule_id: id } },
+    ]);
+    expect(withPlan).toMatchObject([
+      { run_id: planned, artifacts: [{ artifact_type: "PLAN", data: { document_uid: "the plan" } }] },
+    ]);
+  });
+
+  const noGit = reasonToSkipGit();
+  test.skipIf(noGit !== undefined)("skills, and a run by the one that it started from", async () => {
+    const skill_path = ".agents/skills/deploy/SKILL.md";
+    const spec = `acme/tools:${skill_path}`;
+    const text = "---\nname: deploy\ndescription: Deploys.\n---\nsay deployed";
+    await repositories.commit("acme/tools", { [skill_path]: text });
+    const { uid } = await client.post<{ uid: string }>("/agent/environments", {
+      body: { config: { name: "tools", github_repos: [{ owner: "acme", repo: "tools" }] } },
+    });
+    const { run_id: plain } = await client.agent.run({ prompt: "say hi" });
+    const unused = await client.agent.list({ repo: "acme/tools" });
+
+    const { run_id } = await client.agent.run({ prompt: "say hi", skill: "acme/tools:deploy" });
+    await Promise.all([plain, run_id].map(untilEnded));
+    const used = await client.agent.list({ sort_by: "last_run", refresh: true });
+    const found = [
+      await client.agent.runs.list({ skill: spec }),
+      await client.agent.runs.list({ skill_spec: spec }),
+    ];
+
+    const variant = {
+      id: spec,
+      base_prompt: "say deployed",
+      description: "Deploys.",
+      environments: [{ uid, name: "tools" }],
+      source: { owner: "acme", name: "tools", skill_path },
+    };
+    const last_run_timestamp = expect.stringMatching(/^\d{4}-.+Z$/);
+    expect(unused).toEqual({ agents: [{ name: "deploy", variants: [variant] }] });
+    expect(used).toEqual({ agents: [{ name: "deploy", variants: [{ ...variant, last_run_timestamp }] }] });
+    expect(found.map(({ runs }) => runs.map((run) => run.run_id))).toEqual([[run_id], [run_id]]);
+    expect(found[0]?.runs[0]?.agent_skill).toMatchObject({ name: "deploy", full_path: skill_path });
   });
 
   test("page after page, to the end", async () => {
@@ -271,6 +354,29 @@ async function allowConnections(isAllowed: boolean): Promise<void> {
   if (!isAllowed)
     await client.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1", [name]);
   await client.end();
+}
+
+/** As if nobody had been there at its time. */
+async function makeDue(scheduleId: string): Promise<void> {
+  const client = new Database({ connectionString: database.url });
+  await client.connect();
+  const missed = "UPDATE schedules SET next_run_at = now() - interval '5 hours' WHERE id = $1";
+  await client.query(missed, [scheduleId]);
+  await client.end();
+}
+
+/** A run's plan, stored as a worker would. */
+async function addPlan(runId: string): Promise<void> {
+  const pool = new Pool({ url: database.url, maxConnections: 1, log: SILENT_LOG });
+  const news = { tell: () => undefined, on: () => () => undefined };
+  const parts = { database: pool, news, clock: systemClock, sendJobs: async () => undefined };
+  const writer = new NoticeWriter(() => service.url, new Map());
+  await createPrismaStorage(parts).runs.change(runId as RunId, (subject) => {
+    const edit = new RunEdit(subject, { now: systemClock.now(), writer });
+    edit.addArtifact({ key: "plan", body: { type: "PLAN", documentUid: "the plan" } });
+    return edit.done();
+  });
+  await pool.close();
 }
 
 async function untilEnded(runId: string): Promise<RunItem> {
