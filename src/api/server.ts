@@ -9,6 +9,7 @@ import { addRequestLog } from "./request-log.ts";
 import { compileValidator } from "./request-validation.ts";
 import { healthRoutes } from "./routes/health.ts";
 import { addSecurityHeaders } from "./security-headers.ts";
+import { refuseUnusableHeaders } from "./unusable-headers.ts";
 
 export type { ApiLimits, ApiParts } from "./api-parts.ts";
 
@@ -18,6 +19,7 @@ export async function createServer(parts: ApiParts): Promise<FastifyInstance> {
   server.decorateRequest("caller", undefined);
   addErrorAnswers(server, answerErrors(parts.publicUrl));
   addRequestLog(server);
+  refuseUnusableHeaders(server);
   outliveAcceptErrors(server);
   closeConnectionsOnStop(server);
   await addSecurityHeaders(server, parts.publicUrl());
@@ -39,6 +41,8 @@ function bareServer(parts: ApiParts): FastifyInstance {
   const connections = {
     headersTimeout: limits.headersTimeoutMs,
     connectionsCheckingInterval: limits.timeoutCheckMs,
+    // Node's own refusal has no body; ours is in the shape of all others.
+    requireHostHeader: false,
   };
   const options = {
     loggerInstance,

@@ -210,6 +210,59 @@ describe("a caller that dawdles", () => {
   });
 });
 
+describe("headers that Node would refuse without a word", () => {
+  const request = (path: string, ...headers: string[]) =>
+    [`GET ${path} HTTP/1.1`, ...headers, "X-Request-Id: raw-1", "Connection: close", "", ""].join("\r\n");
+
+  test.each([
+    ["no Host", request("/healthz"), "400 Bad Request"],
+    ["no Host, at no address", request("/nowhere"), "400 Bad Request"],
+    ["no Host, but an expectation", request("/healthz", "Expect: tea"), "400 Bad Request"],
+    [
+      "an expectation that is unknown",
+      request("/healthz", "Host: x", "Expect: tea"),
+      "417 Expectation Failed",
+    ],
+    ["one at no address", request("/nowhere", "Host: x", "Expect: tea"), "417 Expectation Failed"],
+    ["one before the key is looked at", request(RUNS, "Host: x", "Expect: tea"), "417 Expectation Failed"],
+  ])("%s is refused in the one shape", async (_what, text, status) => {
+    const [head = "", body = ""] = (await rawAnswer(text)).split("\r\n\r\n");
+
+    const [first, ...lines] = head.split("\r\n");
+    expect(first).toBe(`HTTP/1.1 ${status}`);
+    expect(lines).toContain("x-request-id: raw-1");
+    expect(lines).toContain("x-should-retry: false");
+    expect(lines).toContainEqual(expect.stringMatching(/^content-type: application\/problem\+json/));
+    expect(lines).toContain("connection: close");
+    expect(JSON.parse(body)).toMatchObject({
+      type: `${PUBLIC_URL}/problems/invalid_request`,
+      status: Number(status.slice(0, 3)),
+      code: "invalid_request",
+      trace_id: "raw-1",
+    });
+  });
+
+  test("the connection is closed after, whether the caller asked for that or not", async () => {
+    expect(await rawAnswer("GET /healthz HTTP/1.1\r\n\r\n")).toMatch(/^HTTP\/1\.1 400 /);
+    expect(await rawAnswer("GET /healthz HTTP/1.1\r\nHost: x\r\nExpect: tea\r\n\r\n")).toMatch(
+      /^HTTP\/1\.1 417 /,
+    );
+  });
+
+  test.each([
+    ["HTTP/1.0, which has no Host", "GET /healthz HTTP/1.0\r\n\r\n"],
+    ["an empty Host", request("/healthz", "Host:")],
+  ])("%s is answered", async (_what, text) => {
+    expect(await rawAnswer(text)).toMatch(/^HTTP\/1\.1 200 /);
+  });
+
+  test("a caller that waits for leave to send its body is given it", async () => {
+    expect(await rawAnswer(request("/healthz", "Host: x", "Expect: 100-continue"))).toMatch(
+      /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 /,
+    );
+  });
+});
+
 /** All that comes back until the server closes the connection. */
 async function rawAnswer(text: string): Promise<string> {
   const socket = connect(Number(new URL(bench.url).port), "127.0.0.1");
