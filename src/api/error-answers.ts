@@ -1,6 +1,7 @@
 import type { Socket } from "node:net";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../core/errors.ts";
+import { hideKeys } from "./api-keys.ts";
 import { problemOf, retryHeaders, StatusError, statusOf } from "./errors.ts";
 import { frameworkError } from "./framework-error.ts";
 import { newRequestId, pathOf } from "./request-id.ts";
@@ -16,7 +17,8 @@ export function answerErrors(publicUrl: () => string): ErrorAnswer {
     logOnce(request, error, thrown);
     const problem = problemOf(error, {
       publicUrl: publicUrl(),
-      instance: pathOf(request.url),
+      // As in the log: who pastes an answer into an issue does not publish the key that stood in the address.
+      instance: hideKeys(pathOf(request.url)),
       traceId: request.id,
     });
     if (problem.status === 401) reply.header("www-authenticate", "Bearer");

@@ -100,6 +100,14 @@ describe("every refusal has the one shape", () => {
     await Promise.all(answers.map((answer) => answer.arrayBuffer()));
   });
 
+  test("a key that stands in the address is not repeated", async () => {
+    const answer = await call(bench, `${RUNS}/${bench.key}?key=${bench.key}`);
+
+    expectProblem(answer, 404, "resource_not_found");
+    expect(answer.body.instance).toBe(`${RUNS}/[redacted]`);
+    expect(answer.text).not.toContain(bench.key);
+  });
+
   test("a 401 says how to do better", async () => {
     const answer = await call(bench, RUNS, { key: null });
 
