@@ -97,15 +97,30 @@ function usable(
   agent: AgentDefinition,
   asked: Asked | undefined,
 ): AgentDefinition {
+  const about = providerOf(agent, servers, asked);
   const missing = missingFor(agent, servers);
   if (missing !== undefined) {
     const remedy = "Set it where this server is started, or choose another agent.";
-    throw refused(missing, asked?.path ?? `${member}.harness.type`, "has no model here", { remedy });
+    throw refused(missing, asked?.path ?? `${member}.harness.type`, "has no model here", {
+      ...about,
+      remedy,
+    });
   }
   const model = asked === undefined ? undefined : modelFor(agent, asked.id, servers);
   if (asked !== undefined && typeof model === "string")
-    throw refused(model, asked.path, "cannot be had by this agent here");
+    throw refused(model, asked.path, "cannot be had by this agent here", about);
   return agent;
+}
+
+/** Whose model it is, or whose the agent's models all are. */
+function providerOf(
+  { providers: [first, ...others] }: AgentDefinition,
+  servers: ModelServers,
+  asked: Asked | undefined,
+): Pick<ErrorOptions, "provider"> {
+  const only = others.length === 0 ? first : undefined;
+  const provider = asked === undefined ? only : (placeModel(asked.id, servers)?.provider ?? only);
+  return provider === undefined ? {} : { provider };
 }
 
 function unknownModel({ id, path }: Asked): AppError {

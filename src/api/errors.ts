@@ -23,6 +23,10 @@ export interface Problem {
   readonly code: ErrorCode;
   readonly remedy: string;
   readonly issues?: readonly { readonly path: string; readonly message: string }[];
+  readonly auth_url?: string;
+  readonly provider?: string;
+  readonly integration_name?: string;
+  readonly setup_url?: string;
 }
 
 export interface ProblemContext {
@@ -53,6 +57,17 @@ export function problemOf(error: AppError, { publicUrl, instance, traceId }: Pro
     code: error.code,
     remedy,
     ...(issues === undefined ? {} : { issues }),
+    ...othersOf(error.options),
+  };
+}
+
+/** Of those that the call would have needed. Only where the code that refused knows them. */
+function othersOf({ authUrl, integrationName, provider, setupUrl }: ErrorOptions): Partial<Problem> {
+  return {
+    ...(authUrl && { auth_url: authUrl }),
+    ...(provider && { provider }),
+    ...(integrationName && { integration_name: integrationName }),
+    ...(setupUrl && { setup_url: setupUrl }),
   };
 }
 

@@ -29,6 +29,14 @@ export interface ErrorOptions {
   /** What the caller can do about it, in one sentence. */
   readonly remedy?: string;
   readonly issues?: readonly { readonly path: string; readonly message: string }[];
+  /** Who refused, or lacks its key: `openai`. */
+  readonly provider?: string;
+  /** The adapter that it is about: `slack`. */
+  readonly integrationName?: string;
+  /** Where somebody logs in, so that the same call may succeed. */
+  readonly authUrl?: string;
+  /** Where an administrator sets up what is missing. */
+  readonly setupUrl?: string;
 }
 
 const RETRYABLE: ReadonlySet<ErrorCode> = new Set(["conflict", "resource_unavailable", "internal_error"]);

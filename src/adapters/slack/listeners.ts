@@ -54,6 +54,7 @@ function authorizeWith(identity: BotIdentity): Authorize<boolean> {
       "Errand is not set up for the workspace of this event.",
       {
         retryable: false,
+        integrationName: "slack",
       },
     );
   };

@@ -33,6 +33,13 @@ const ProblemDetails = z
     code: z.enum(ERROR_CODES).optional().describe("Branch on this, never on the text."),
     remedy: z.string().optional().describe("What to do next."),
     issues: z.array(Issue).optional().describe("For bad input: every member that is not as it must be."),
+    auth_url: z.string().optional().describe("Where to log in, where that would help."),
+    provider: z.string().optional().describe("Whose models or service it is about, where that is known."),
+    integration_name: z.string().optional().describe("The integration that it is about, where there is one."),
+    setup_url: z
+      .string()
+      .optional()
+      .describe("Where to set up what is missing, where there is a page for it."),
   })
   .meta({ id: "Error", description: "Every refusal, as `application/problem+json`.", examples: [EXAMPLE] });
 

@@ -172,7 +172,8 @@ export class Intake {
   #adapterOf(event: InboxEvent): ThreadAdapter {
     const adapter = this.#parts.adapters.get(event.adapter);
     if (adapter !== undefined) return adapter;
-    throw new AppError("integration_not_configured", `The adapter ${event.adapter} is not switched on here.`);
+    const message = `The adapter ${event.adapter} is not switched on here.`;
+    throw new AppError("integration_not_configured", message, { integrationName: event.adapter });
   }
 }
 

@@ -64,7 +64,7 @@ export class Postman {
     if (adapter !== undefined) return adapter;
     // Another worker may have it, or this one after its next start.
     const message = `The adapter ${name} is not switched on here.`;
-    throw new AppError("integration_not_configured", message, { retryable: true });
+    throw new AppError("integration_not_configured", message, { retryable: true, integrationName: name });
   }
 }
 

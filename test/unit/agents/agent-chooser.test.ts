@@ -102,6 +102,16 @@ describe("a model chooses the agent", () => {
   });
 });
 
+it.each<[RunConfig, Grounds, string | undefined]>([
+  [{ model_id: "gemini-3" }, { servers: OPENAI }, "gemini"],
+  [{ harness: { type: "opencode", model_id: "claude-x" } }, { servers: GEMINI }, "anthropic"],
+  [{ harness: { type: "claude" } }, { servers: OPENAI }, "anthropic"],
+  [{ harness: { type: "claude", model_id: "our-own" } }, {}, "anthropic"],
+  [{ harness: { type: "opencode" } }, {}, undefined],
+])("the refusal of %j of %j names whose models are missing: %s", (config, grounds, provider) => {
+  expect(refusalOf(config, grounds).options.provider).toBe(provider);
+});
+
 describe("an agent is named", () => {
   it.each<[string, string | undefined, ModelServers]>([
     ["claude", undefined, ANTHROPIC],

@@ -65,6 +65,30 @@ test("who refuses may know a better remedy", () => {
   expect(problemOf(error, CONTEXT).remedy).toBe("Do that instead.");
 });
 
+test("who refuses may know whom it is about, and where to go for it", () => {
+  const error = new AppError("integration_not_configured", "no", {
+    authUrl: "https://login.example/",
+    provider: "openai",
+    integrationName: "slack",
+    setupUrl: "https://errand.example/setup",
+  });
+
+  expect(problemOf(error, CONTEXT)).toMatchObject({
+    auth_url: "https://login.example/",
+    provider: "openai",
+    integration_name: "slack",
+    setup_url: "https://errand.example/setup",
+  });
+});
+
+test("what nobody knows is not there", () => {
+  const problem = problemOf(new AppError("integration_not_configured", "no"), CONTEXT);
+
+  for (const name of ["auth_url", "provider", "integration_name", "setup_url"]) {
+    expect(problem).not.toHaveProperty(name);
+  }
+});
+
 describe("when to come again", () => {
   test.each<[string, AppError, string | undefined, string | undefined]>([
     ["is a second where nobody knows better", new AppError("resource_unavailable", "x"), "1", "1000"],

@@ -110,7 +110,11 @@ describe("translate", () => {
 
     const error = await desk.failureOf(desk.translateLast());
 
-    expect(error).toMatchObject({ code: "integration_not_configured", retryable: false });
+    expect(error).toMatchObject({
+      code: "integration_not_configured",
+      retryable: false,
+      options: { integrationName: "slack" },
+    });
   });
 
   test("while Slack is away it can be tried again, and then succeeds", async () => {
