@@ -59,7 +59,6 @@ const OTHERS: Readonly<Record<string, unknown>> = {
   "/api/v1/agent/catalogue/{name}/test name": "demo",
   "/api/v1/agent/environments/{uid} uid": EXAMPLES.environment_id,
   "/api/v1/agent/runs/{runId}/events after": 42,
-  "/api/v1/agent/webhooks/{webhookId}/deliveries cursor": UUID,
   "/api/v1/agent/webhooks/{webhookId}/deliveries state": "dead",
 };
 

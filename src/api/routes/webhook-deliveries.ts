@@ -1,10 +1,12 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
 import type { Storage } from "../../core/ports/storage.ts";
+import type { WebhookDeliveryQuery } from "../../core/ports/webhooks.ts";
 import { WebhookDeliveries } from "../../core/webhooks/webhook-deliveries.ts";
 import type { WebhookDelivery as Delivery } from "../../core/webhooks/webhook-delivery.ts";
 import type { ApiParts } from "../api-parts.ts";
 import { principalOf } from "../auth.ts";
+import { invalidCursor } from "../cursor.ts";
 import type { Idempotency } from "../idempotency.ts";
 import { problems } from "../schemas/problem.ts";
 import {
@@ -17,6 +19,7 @@ import {
   webhookDeliveryDetailOf,
   webhookDeliveryOf,
 } from "../schemas/webhook-deliveries.ts";
+import { Signer } from "../signer.ts";
 import { requireId } from "./ids.ts";
 
 const WEBHOOK = "/agent/webhooks/:webhookId";
@@ -80,14 +83,17 @@ function deliveriesOn({ clock }: ApiParts, storage: Storage): WebhookDeliveries 
 
 function historyRoutes(parts: ApiParts): FastifyPluginAsyncZod {
   const deliveries = deliveriesOn(parts, parts.storage);
+  const signer = new Signer(parts.sessionSecret, "webhook delivery cursor");
   return async (app) => {
     app.get(`${WEBHOOK}/deliveries`, { schema: LIST, config: reading }, async (request) => {
       const endpointId = requireId(request.params.webhookId, "webhook");
       const { cursor, limit, state } = request.query;
-      const filters = { ...(state && { state }), ...(cursor && { after: cursor }) };
+      const walk = { endpointId, ...(state && { state }) };
+      const after = cursor === undefined ? {} : { after: placeIn(cursor, walk, signer) };
       // One more than the page has, to tell whether there is another.
-      const query = { endpointId, limit: limit + 1, ...filters };
-      return pageOf(await deliveries.list(principalOf(request).teamId, query), limit);
+      const query = { ...walk, ...after, limit: limit + 1 };
+      const found = await deliveries.list(principalOf(request).teamId, query);
+      return pageOf(found, limit, (last) => cursorAt(last, walk, signer));
     });
     app.get(ONE, { schema: GET, config: reading }, async (request) => {
       const endpointId = requireId(request.params.webhookId, "webhook");
@@ -98,11 +104,31 @@ function historyRoutes(parts: ApiParts): FastifyPluginAsyncZod {
   };
 }
 
-function pageOf(found: readonly Delivery[], limit: number): ListWebhookDeliveriesResponse {
+function pageOf(
+  found: readonly Delivery[],
+  limit: number,
+  cursorOf: (last: string) => string,
+): ListWebhookDeliveriesResponse {
   const deliveries = found.slice(0, limit).map(webhookDeliveryOf);
   const last = found.length > limit ? deliveries.at(-1) : undefined;
-  const next = last === undefined ? {} : { next_cursor: last.id };
+  const next = last === undefined ? {} : { next_cursor: cursorOf(last.id) };
   return { deliveries, page_info: { has_next_page: last !== undefined, ...next } };
+}
+
+type Walk = Omit<WebhookDeliveryQuery, "limit" | "after">;
+
+function cursorAt(id: string, walk: Walk, signer: Signer): string {
+  return `${id}.${signer.sign(signed(id, walk))}`;
+}
+
+function placeIn(cursor: string, walk: Walk, signer: Signer): string {
+  const [id = "", signature = "", ...others] = cursor.split(".");
+  if (!signer.verify(signed(id, walk), signature) || others.length > 0) throw invalidCursor();
+  return id;
+}
+
+function signed(id: string, { endpointId, state }: Walk): string {
+  return JSON.stringify([id, endpointId, state ?? null]);
 }
 
 function sendRoutes(parts: ApiParts, idempotency: Idempotency): FastifyPluginAsyncZod {

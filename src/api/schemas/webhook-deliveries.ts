@@ -65,7 +65,7 @@ export const WebhookDeliveryDetail = z
 
 export const ListWebhookDeliveriesQuery = z.object({
   limit: limitInQuery(LIMIT_MAX, LIMIT_DEFAULT).describe("How many, at most."),
-  cursor: z.uuid().optional().describe("Where the previous page ended."),
+  cursor: z.string().optional().describe("Where the previous page ended; only with the same filters."),
   state: DeliveryState.optional().describe("Only these."),
 });
 

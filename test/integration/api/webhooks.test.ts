@@ -312,6 +312,50 @@ describe("the history", () => {
     await at(`/${id}`, { method: "DELETE" });
   });
 
+  test("is walked within one state too", async () => {
+    const id = await aWebhook();
+    for (let index = 0; index < 3; index += 1) await at(`/${id}/test`, { method: "POST" });
+    const page = (rest: string) => at(`/${id}/deliveries?state=waiting&limit=2${rest}`);
+
+    const first = await page("");
+    const second = await page(`&cursor=${first.body.page_info.next_cursor}`);
+
+    expect([first.body.deliveries.length, second.body.deliveries.length]).toEqual([2, 1]);
+    await at(`/${id}`, { method: "DELETE" });
+  });
+
+  test.each([
+    "NEXT&state=waiting",
+    "NEXT.junk",
+    "NEXT.",
+    "ID",
+    "ID.",
+    "ID.AAAA",
+    "x",
+    "019bb2a4-5c1e-7e4b-9d57-3f8a1c2b4d74",
+  ])("refuses the damaged cursor %j", async (damaged) => {
+    const id = await aWebhook();
+    for (const _ of [1, 2]) await at(`/${id}/test`, { method: "POST" });
+    const { deliveries, page_info } = (await at(`/${id}/deliveries?limit=1`)).body;
+    const cursor = damaged.replace("NEXT", page_info.next_cursor).replace("ID", deliveries[0].id);
+
+    const answer = await at(`/${id}/deliveries?limit=1&cursor=${cursor}`);
+
+    expect([answer.status, answer.body.issues?.[0].path]).toEqual([400, "cursor"]);
+    await at(`/${id}`, { method: "DELETE" });
+  });
+
+  test("refuses a cursor of another webhook", async () => {
+    const [id, other] = [await aWebhook(), await aWebhook()];
+    for (const _ of [1, 2]) await at(`/${id}/test`, { method: "POST" });
+    const { next_cursor } = (await at(`/${id}/deliveries?limit=1`)).body.page_info;
+
+    const answer = await at(`/${other}/deliveries?limit=1&cursor=${next_cursor}`);
+
+    expect([answer.status, answer.body.issues[0].path]).toEqual([400, "cursor"]);
+    for (const each of [id, other]) await at(`/${each}`, { method: "DELETE" });
+  });
+
   test("is replayed one by one, or all that was given up since", async () => {
     const id = await aWebhook();
     const made: string[] = [];
