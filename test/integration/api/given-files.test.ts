@@ -1,12 +1,15 @@
+import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { RunId } from "../../../src/core/ids.ts";
 import { createPrismaBlobStore } from "../../../src/storage/blob-store.ts";
 import { Database } from "../../../src/storage/database.ts";
 import { SILENT_LOG } from "../../support/logs.ts";
+import { countRows } from "../../support/row-counts.ts";
 import { type ApiBench, startBench } from "./api-bench.ts";
 import { type Answer, call, createRun } from "./api-caller.ts";
 
 const LIMITS = { attachmentBytes: 1_000, attachmentsBytes: 2_500 };
+const MEBIBYTE = 1024 * 1024;
 const PNG = Buffer.from("89504e470d0a1a0a00", "hex");
 
 let bench: ApiBench;
@@ -116,6 +119,50 @@ describe("files that are refused", () => {
 
     expect(answer.status).toBe(400);
     expect(await countBlobs()).toBe(blobs);
+  });
+});
+
+describe("by the limits that nobody has changed", () => {
+  let usual: ApiBench;
+  let store: Database;
+  beforeAll(async () => {
+    usual = await startBench();
+    store = new Database({ url: usual.databaseUrl, maxConnections: 1, log: SILENT_LOG });
+  });
+  afterAll(async () => {
+    await store.close();
+    await usual.close();
+  });
+
+  test("20 MiB in two files are stored whole, and 50 MiB are refused before anything is", async () => {
+    const given = [randomBytes(10 * MEBIBYTE), randomBytes(10 * MEBIBYTE)];
+    const attachments = given.map((bytes) => file(base64(bytes)));
+
+    const id = await createRun(usual, { attachments });
+    const before = await countRows(usual.databaseUrl);
+    // Over the network, whoever sends as much may meet the closed connection before the answer.
+    const refused = await usual.server.inject({
+      method: "POST",
+      url: "/api/v1/agent/runs",
+      headers: { authorization: `Bearer ${usual.key}` },
+      payload: { prompt: "x", attachments: Array(5).fill(attachments[0]) },
+    });
+
+    const blobs = createPrismaBlobStore(store, usual.clock);
+    const inputs = await usual.storage.files.inputsOf(id as RunId);
+    const stored = await Promise.all(inputs.map(({ blobId }) => blobs.get(blobId)));
+    expect(stored.map((bytes, index) => given[index]?.equals(bytes))).toEqual([true, true]);
+    expect(refused.statusCode).toBe(413);
+    expect(refused.headers["content-type"]).toContain("application/problem+json");
+    expect(refused.json()).toMatchObject({
+      type: expect.stringMatching(/\/problems\/invalid_request$/),
+      status: 413,
+      code: "invalid_request",
+      retryable: false,
+      detail: expect.stringContaining(`${30 * MEBIBYTE} bytes`),
+    });
+    expect(before).toMatchObject({ runs: 1, blobs: 2 });
+    expect(await countRows(usual.databaseUrl)).toEqual(before);
   });
 });
 
