@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { TeamId } from "../../../src/core/ids.ts";
+import { TOPICS } from "../../../src/core/ports/news.ts";
 import { waitFor } from "../../support/wait-for.ts";
 import { type ApiBench, startBench } from "./api-bench.ts";
 import { type Answer, call } from "./api-caller.ts";
@@ -124,6 +125,18 @@ describe("the stream of all runs", () => {
     ]);
     expect(seen.flat()).not.toContain(own);
     for (const reader of readers) reader.leave();
+  });
+
+  test("leaves nothing behind when its reader goes away", async () => {
+    const isQuiet = () => bench.news.countOf(TOPICS.log) === 0;
+    await waitFor(isQuiet, { what: "the readers of other tests to be gone" });
+    const reader = await openAll(bench, { query: "?after=start" });
+    await reader.until(1);
+    expect(bench.news.countOf(TOPICS.log)).toBe(1);
+
+    reader.leave();
+
+    await waitFor(isQuiet, { what: "the listener to be gone" });
   });
 
   test("begins anew, and says so, where the place it is to go on from is not known", async () => {

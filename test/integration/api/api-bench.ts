@@ -99,6 +99,11 @@ export class LocalNews implements News {
     return ofRuns.reduce((sum, [, listeners]) => sum + listeners.size, 0);
   }
 
+  /** Who listens to this topic. */
+  countOf(topic: string): number {
+    return this.#listeners.get(topic)?.size ?? 0;
+  }
+
   tell(topics: readonly string[]): void {
     if (this.isSilent) return;
     for (const topic of topics) {

@@ -7,6 +7,7 @@ import {
   ALL_EVENTS,
   EventReader,
   eventsOf,
+  openAll,
   openAt,
   openRaw,
   openStream,
@@ -243,7 +244,8 @@ describe("a stream that cannot rely on anything", () => {
   test("ends at once when the server closes", async () => {
     const { bench: closing } = await disposable({ pollMs: 60_000 });
     const id = await createRun(closing);
-    const streams = await Promise.all([openStream(closing, id), openStream(closing, id)]);
+    const all = openAll(closing, { query: "?after=start" });
+    const streams = await Promise.all([openStream(closing, id), openStream(closing, id), all]);
     await Promise.all(streams.map((stream) => stream.until(1)));
 
     const begun = performance.now();
