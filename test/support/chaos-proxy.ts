@@ -19,7 +19,8 @@ export interface ChaosProxy {
   delay(ms: number): void;
   /**
    * The next PostgreSQL statement that commits reaches the server; its client is cut off before any reply. Resolves when
-   * committed. A COMMIT commits, and so does by itself the one statement that makes a run.
+   * committed, or when the server has ended the connection instead. A COMMIT commits, and so does by itself the one
+   * statement that makes a run.
    */
   cutAfterCommit(): Promise<void>;
   /** Whether the statement that is to be cut off has not come yet. */
@@ -128,18 +129,23 @@ class ChaoticLinks {
     return strings.slice(0, -1).some((text) => COMMIT.test(text));
   }
 
-  /** The server's end stays open until it has answered: only then has the commit surely taken place. */
+  /**
+   * The server's end stays open until it has answered: only then has the commit surely taken place. One that was just ended
+   * itself never answers, and has committed nothing.
+   */
   #cut(client: Socket, server: Socket, chunk: Buffer): void {
     const done = this.#onCommit;
     this.#onCommit = undefined;
     client.removeAllListeners("close");
     this.#sockets.delete(client);
     client.destroy();
-    server.once("data", () => {
+    const settle = (): void => {
       server.destroy();
       done?.();
-    });
-    server.write(chunk);
+    };
+    server.once("data", settle).once("close", settle);
+    if (server.destroyed) settle();
+    else server.write(chunk);
   }
 
   #deliver(from: Socket, act: () => void): void {

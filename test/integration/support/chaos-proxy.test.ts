@@ -117,3 +117,19 @@ test("a commit reaches the server, its client sees no reply, and only the first 
   client.write(query("COMMIT"));
   await waitFor(() => atClient.includes("COMMIT"), { what: "the reply to the second commit" });
 });
+
+test("a commit whose server ends the connection instead of an answer is cut too, and nobody waits for ever", async () => {
+  server.prependListener("connection", (socket: Socket) =>
+    socket.prependListener("data", () => socket.destroy()),
+  );
+  const ending = connect(proxy.port, "127.0.0.1").on("error", () => undefined);
+  await once(ending, "connect");
+  const cut = proxy.cutAfterCommit();
+  expect(proxy.awaitsCommit).toBe(true);
+
+  ending.write(query("COMMIT"));
+  await cut;
+
+  expect(proxy.awaitsCommit).toBe(false);
+  ending.destroy();
+});
