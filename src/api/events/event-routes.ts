@@ -69,7 +69,10 @@ export function eventRoutes(parts: ApiParts): FastifyPluginAsyncZod {
     const route = { schema: SCHEMA, config, exposeHeadRoute: false };
     app.get("/agent/runs/:runId/events", route, async (request, reply) => {
       const run = await parts.runs.get({ id: requireRunId(request.params.runId) }, viewerOf(request));
-      if (wantsPage(request)) return pageOf(parts, run, request, reply);
+      if (wantsPage(request)) {
+        const log = toldLog(parts.runs, audienceOf(viewerOf(request)));
+        return pageOf(log, run, request.query, reply);
+      }
       const { after, isReset } = startOf(request, request.query, run);
       const stream = streams.open(request, reply);
       if (isReset) stream.write(resetText(after));
@@ -81,15 +84,14 @@ export function eventRoutes(parts: ApiParts): FastifyPluginAsyncZod {
 }
 
 async function pageOf(
-  { runs }: ApiParts,
+  log: ReturnType<typeof toldLog>,
   run: Run,
-  request: FastifyRequest,
+  { after: given, limit }: EventsQuery,
   reply: FastifyReply,
 ): Promise<RunEventPage> {
-  const { after: given, limit } = request.query as EventsQuery;
   const after = requireSeq(given, run);
   reply.type("application/json; charset=utf-8");
-  const events = await toldLog(runs, audienceOf(viewerOf(request))).readEvents(run.id, after, limit);
+  const events = await log.readEvents(run.id, after, limit);
   return { events: events.map(eventJson), next_after: events.at(-1)?.seq ?? after };
 }
 

@@ -4,10 +4,9 @@ import { isOperator, type Viewer } from "../../core/people/principal.ts";
 import type { InboxQuery } from "../../core/ports/inbox-log.ts";
 import type { ApiParts } from "../api-parts.ts";
 import { viewerOf } from "../auth.ts";
-import { invalidCursor } from "../cursor.ts";
 import { inboxItem, ListInboxQuery, ListInboxResponse, OPEN } from "../schemas/inbox.ts";
 import { problems } from "../schemas/problem.ts";
-import { Signer } from "../signer.ts";
+import { SignedPlaces } from "../signed-place.ts";
 
 const LIST = {
   operationId: "listInbox",
@@ -19,19 +18,19 @@ const LIST = {
 };
 
 export function inboxRoutes({ sessionSecret, storage }: ApiParts): FastifyPluginAsyncZod {
-  const signer = new Signer(sessionSecret, "inbox cursor");
+  const places = new SignedPlaces(sessionSecret, "inbox cursor");
   return async (app) => {
     const config = { scope: "admin", acceptsCookie: true } as const;
     app.get("/agent/inbox", { schema: LIST, config }, async (request): Promise<ListInboxResponse> => {
       const { cursor, limit } = request.query;
       const query = queryOf(request.query, viewerOf(request));
       if (query === undefined) return { events: [], page_info: { has_next_page: false } };
-      const before = cursor === undefined ? {} : { before: placeIn(cursor, query, signer) };
+      const before = cursor === undefined ? {} : { before: BigInt(places.decode(cursor, [query])) };
       // One more than the page has, to tell whether there is another.
       const found = await storage.inboxLog.list({ ...query, ...before, limit: limit + 1 });
       const page = found.slice(0, limit);
       const last = found.length > limit ? page.at(-1) : undefined;
-      const next = last === undefined ? {} : { next_cursor: cursorAt(last.seq, query, signer) };
+      const next = last === undefined ? {} : { next_cursor: places.encode(String(last.seq), [query]) };
       return { events: page.map(inboxItem), page_info: { has_next_page: last !== undefined, ...next } };
     });
   };
@@ -50,18 +49,4 @@ function queryOf({ disposition, integration, run_id }: ListInboxQuery, viewer: V
     ...(integration === undefined ? {} : { adapter: integration }),
     ...(runId === undefined ? {} : { runId }),
   };
-}
-
-function cursorAt(seq: bigint, walk: Walk, signer: Signer): string {
-  return `${seq}.${signer.sign(signed(String(seq), walk))}`;
-}
-
-function placeIn(cursor: string, walk: Walk, signer: Signer): bigint {
-  const [seq = "", signature = "", ...others] = cursor.split(".");
-  if (!signer.verify(signed(seq, walk), signature) || others.length > 0) throw invalidCursor();
-  return BigInt(seq);
-}
-
-function signed(seq: string, walk: Walk): string {
-  return JSON.stringify([seq, walk]);
 }

@@ -1,12 +1,10 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
 import type { Storage } from "../../core/ports/storage.ts";
-import type { WebhookDeliveryQuery } from "../../core/ports/webhooks.ts";
 import { WebhookDeliveries } from "../../core/webhooks/webhook-deliveries.ts";
 import type { WebhookDelivery as Delivery } from "../../core/webhooks/webhook-delivery.ts";
 import type { ApiParts } from "../api-parts.ts";
 import { principalOf } from "../auth.ts";
-import { invalidCursor } from "../cursor.ts";
 import type { Idempotency } from "../idempotency.ts";
 import { problems } from "../schemas/problem.ts";
 import {
@@ -19,7 +17,7 @@ import {
   webhookDeliveryDetailOf,
   webhookDeliveryOf,
 } from "../schemas/webhook-deliveries.ts";
-import { Signer } from "../signer.ts";
+import { SignedPlaces } from "../signed-place.ts";
 import { requireId } from "./ids.ts";
 
 const WEBHOOK = "/agent/webhooks/:webhookId";
@@ -83,17 +81,17 @@ function deliveriesOn({ clock }: ApiParts, storage: Storage): WebhookDeliveries 
 
 function historyRoutes(parts: ApiParts): FastifyPluginAsyncZod {
   const deliveries = deliveriesOn(parts, parts.storage);
-  const signer = new Signer(parts.sessionSecret, "webhook delivery cursor");
+  const places = new SignedPlaces(parts.sessionSecret, "webhook delivery cursor");
   return async (app) => {
     app.get(`${WEBHOOK}/deliveries`, { schema: LIST, config: reading }, async (request) => {
       const endpointId = requireId(request.params.webhookId, "webhook");
       const { cursor, limit, state } = request.query;
-      const walk = { endpointId, ...(state && { state }) };
-      const after = cursor === undefined ? {} : { after: placeIn(cursor, walk, signer) };
+      const walk = [endpointId, state ?? null];
+      const after = cursor === undefined ? {} : { after: places.decode(cursor, walk) };
       // One more than the page has, to tell whether there is another.
-      const query = { ...walk, ...after, limit: limit + 1 };
+      const query = { endpointId, ...(state && { state }), ...after, limit: limit + 1 };
       const found = await deliveries.list(principalOf(request).teamId, query);
-      return pageOf(found, limit, (last) => cursorAt(last, walk, signer));
+      return pageOf(found, limit, (last) => places.encode(last, walk));
     });
     app.get(ONE, { schema: GET, config: reading }, async (request) => {
       const endpointId = requireId(request.params.webhookId, "webhook");
@@ -113,22 +111,6 @@ function pageOf(
   const last = found.length > limit ? deliveries.at(-1) : undefined;
   const next = last === undefined ? {} : { next_cursor: cursorOf(last.id) };
   return { deliveries, page_info: { has_next_page: last !== undefined, ...next } };
-}
-
-type Walk = Omit<WebhookDeliveryQuery, "limit" | "after">;
-
-function cursorAt(id: string, walk: Walk, signer: Signer): string {
-  return `${id}.${signer.sign(signed(id, walk))}`;
-}
-
-function placeIn(cursor: string, walk: Walk, signer: Signer): string {
-  const [id = "", signature = "", ...others] = cursor.split(".");
-  if (!signer.verify(signed(id, walk), signature) || others.length > 0) throw invalidCursor();
-  return id;
-}
-
-function signed(id: string, { endpointId, state }: Walk): string {
-  return JSON.stringify([id, endpointId, state ?? null]);
 }
 
 function sendRoutes(parts: ApiParts, idempotency: Idempotency): FastifyPluginAsyncZod {
