@@ -27,6 +27,7 @@ import { GitRepositories } from "../support/git-repositories.ts";
 import { GitServer } from "../support/git-server.ts";
 import { SILENT_LOG } from "../support/logs.ts";
 import { type Service, startService } from "../support/service.ts";
+import { SILENT_NEWS } from "../support/silent-news.ts";
 import { createTestDatabase, type TestDatabase } from "../support/test-database.ts";
 import { waitFor } from "../support/wait-for.ts";
 
@@ -368,8 +369,7 @@ async function makeDue(scheduleId: string): Promise<void> {
 /** A run's plan, stored as a worker would. */
 async function addPlan(runId: string): Promise<void> {
   const pool = new Pool({ url: database.url, maxConnections: 1, log: SILENT_LOG });
-  const news = { tell: () => undefined, on: () => () => undefined };
-  const parts = { database: pool, news, clock: systemClock, sendJobs: async () => undefined };
+  const parts = { database: pool, news: SILENT_NEWS, clock: systemClock, sendJobs: async () => undefined };
   const writer = new NoticeWriter(() => service.url, new Map());
   await createPrismaStorage(parts).runs.change(runId as RunId, (subject) => {
     const edit = new RunEdit(subject, { now: systemClock.now(), writer });

@@ -12,10 +12,9 @@ import { createPrismaStorage } from "../../../src/storage/prisma-storage.ts";
 import { systemClock } from "../../../src/system-clock.ts";
 import { SILENT_LOG } from "../../support/logs.ts";
 import { aChange, anOrigin, aRun } from "../../support/run-builders.ts";
+import { SILENT_NEWS } from "../../support/silent-news.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/test-database.ts";
 import { waitFor } from "../../support/wait-for.ts";
-
-const news = { tell: () => undefined, on: () => () => undefined };
 
 let testDatabase: TestDatabase;
 let database: Database;
@@ -132,7 +131,7 @@ function tapped(sent: unknown[]): Statements {
 async function aStoredRun(changes: Partial<RunOrigin> = {}): Promise<Run> {
   const storage = createPrismaStorage({
     database,
-    news,
+    news: SILENT_NEWS,
     clock: systemClock,
     sendJobs: async () => undefined,
   });
@@ -145,7 +144,7 @@ async function aStoredRun(changes: Partial<RunOrigin> = {}): Promise<Run> {
 async function addEvent(run: Run): Promise<void> {
   const storage = createPrismaStorage({
     database,
-    news,
+    news: SILENT_NEWS,
     clock: systemClock,
     sendJobs: async () => undefined,
   });

@@ -9,6 +9,7 @@ import { createPrismaStorage } from "../../../src/storage/prisma-storage.ts";
 import { systemClock } from "../../../src/system-clock.ts";
 import { openPgBoss } from "../../contract/pg-boss-bench.ts";
 import { aChange, anOrigin, aReply, aRun, aThread } from "../../support/run-builders.ts";
+import { SILENT_NEWS } from "../../support/silent-news.ts";
 
 const COUNTS = `
   SELECT (SELECT count(*)::int FROM runs) AS runs, (SELECT count(*)::int FROM run_events) AS events,
@@ -21,8 +22,12 @@ describe("a new run on the real queue", () => {
   beforeAll(async () => {
     queue = await openPgBoss();
     const { sendJobs } = queue.queue;
-    const news = { tell: () => undefined, on: () => () => undefined };
-    storage = createPrismaStorage({ database: queue.database, news, clock: systemClock, sendJobs });
+    storage = createPrismaStorage({
+      database: queue.database,
+      news: SILENT_NEWS,
+      clock: systemClock,
+      sendJobs,
+    });
   });
   afterAll(() => queue.close());
 

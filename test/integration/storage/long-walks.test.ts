@@ -8,6 +8,7 @@ import { createPrismaStorage } from "../../../src/storage/prisma-storage.ts";
 import { systemClock } from "../../../src/system-clock.ts";
 import { SILENT_LOG } from "../../support/logs.ts";
 import { aChange, anOrigin, aRun } from "../../support/run-builders.ts";
+import { SILENT_NEWS } from "../../support/silent-news.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/test-database.ts";
 
 const OLD_RUNS = 200;
@@ -18,7 +19,6 @@ const LIMIT = 20;
 const MINUTES = 3;
 const TITLES = ["a", "b", "c"];
 const START_MS = Date.parse("2026-03-01T12:00:00.000Z");
-const news = { tell: () => undefined, on: () => () => undefined };
 
 let testDatabase: TestDatabase;
 let database: Database;
@@ -27,7 +27,12 @@ let storage: Storage;
 beforeAll(async () => {
   testDatabase = await createTestDatabase();
   database = new Database({ url: testDatabase.url, maxConnections: LOOPS + 2, log: SILENT_LOG });
-  storage = createPrismaStorage({ database, news, clock: systemClock, sendJobs: async () => undefined });
+  storage = createPrismaStorage({
+    database,
+    news: SILENT_NEWS,
+    clock: systemClock,
+    sendJobs: async () => undefined,
+  });
 });
 
 afterAll(async () => {

@@ -7,6 +7,7 @@ import { withSession } from "../../../src/storage/session.ts";
 import { systemClock } from "../../../src/system-clock.ts";
 import { SILENT_LOG } from "../../support/logs.ts";
 import { aChange, anOrigin, aRun } from "../../support/run-builders.ts";
+import { SILENT_NEWS } from "../../support/silent-news.ts";
 import { createEmptyDatabase } from "../../support/test-database.ts";
 
 const SESSION = { applicationName: "errand tests", queryLimitMs: 30_000 } as const;
@@ -26,10 +27,9 @@ it("words are found where nobody may create the extension that indexes them", as
     "SELECT FROM pg_indexes WHERE indexname = 'run_texts_text_idx'",
   );
   const database = new Database({ url: url.href, maxConnections: 2, log: SILENT_LOG });
-  const news = { tell: () => undefined, on: () => () => undefined };
   const storage = createPrismaStorage({
     database,
-    news,
+    news: SILENT_NEWS,
     clock: systemClock,
     sendJobs: async () => undefined,
   });

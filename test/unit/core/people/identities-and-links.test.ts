@@ -156,10 +156,11 @@ describe("a share link", () => {
   test("dies when the key that made it is revoked, not when another is", async () => {
     const [maker, other] = [await bench.holder(["runs:write"]), await bench.holder(["runs:write"])];
     const run = await aRunOf(maker.principal);
-    await bench.shareLinks.create(maker, run.id, { tokenHash: "hash", lifetimeMs: 1_000 });
+    const wanted = { tokenHash: "hash", lifetimeMs: 1_000 };
+    const { link } = await bench.shareLinks.create(maker, run.id, wanted);
 
     await bench.revoke(other.key);
-    expect(await bench.shareLinks.open("hash")).toBeDefined();
+    expect(await bench.shareLinks.open("hash")).toEqual(link);
     await bench.revoke(maker.key);
 
     expect(await bench.shareLinks.open("hash")).toBeUndefined();
