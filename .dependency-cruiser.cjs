@@ -1,48 +1,51 @@
 /**
- * Who may import whom. The arrows point at src/core; docs/architecture.md shows them as a picture.
- * `npm run layers` runs this through scripts/check-layers.ts, test/unit/layers.test.ts plants violations.
+ * Which folder below `src` may import which. `npm run layers` checks these rules through scripts/check-layers.ts, and
+ * test/unit/layers.test.ts breaks each of them once. docs/architecture.md shows the same as a picture.
  */
 
-/** The folders beside the core. Each is one part, and knows of the others only what a rule below names. */
-const PARTS = [
-  "adapters",
-  "agents",
-  "api",
-  "gateway",
-  "git",
-  "news",
-  "outgoing",
-  "queue",
-  "sandboxes",
-  "skills",
-  "storage",
-  "webhooks",
-  "workspace",
-];
+/** A folder may import itself, the core, and the folders or files listed here. `app` puts everything together. */
+const MAY_ALSO_IMPORT = {
+  adapters: [],
+  agents: ["sandboxes/sandbox.ts", "child-process/"],
+  api: [],
+  "child-process": [],
+  config: [
+    "adapters/registry.ts",
+    "agents/agent-settings.ts",
+    "network-policy/allow-list.ts",
+    "sandboxes/choose-sandbox.ts",
+    "sandboxes/sandbox-limits.ts",
+  ],
+  "embedded-postgres": ["child-process/", "storage/session.ts"],
+  gateway: ["config/models.ts", "network-policy/"],
+  git: ["child-process/"],
+  "network-policy": [],
+  pubsub: [],
+  queue: ["storage/store-deps.ts"],
+  sandboxes: ["child-process/"],
+  secrets: [],
+  skills: ["git/"],
+  storage: [],
+  webhooks: ["network-policy/"],
+  workspace: ["git/", "sandboxes/sandbox.ts"],
+};
 
-/** The files that put parts together: the only ones that see all of them. */
-const WIRING = "^src/(compose|compose-[a-z]+|start|serve|main)\\.[jt]s$";
-
-/** One part may import itself, the core, and what `also` names. Packages are another matter. */
-function partKnows(part, also = []) {
+function mayImport(folder, others) {
+  const allowed = ["core/", `${folder}/`, ...others].map((path) => `^src/${path.replaceAll(".", "\\.")}`);
   return {
-    name: `${part}-knows-only-core`,
-    comment: `src/${part} may import src/core and itself${also.length > 0 ? `, and ${also.join(", ")}` : ""}.`,
+    name: `${folder}-imports`,
+    comment: `src/${folder} imports only ${["core", folder, ...others].join(", ")} and packages.`,
     severity: "error",
-    from: { path: `^src/${part}/` },
-    to: { path: "^src/", pathNot: ["^src/core/", `^src/${part}/`, ...also.map(exactly)] },
+    from: { path: `^src/${folder}/` },
+    to: { path: "^src/", pathNot: allowed },
   };
 }
 
-function exactly(path) {
-  return `^${path.replaceAll(".", "\\.")}$`;
-}
-
-/** The members of `folder` do not see one another: each can be taken out without the others noticing. */
-function strangers(folder) {
+/** The folders inside `folder` do not import one another, so that each can be removed alone. */
+function independent(folder) {
   return {
-    name: `${folder}-are-strangers`,
-    comment: `One folder below src/${folder} never imports another.`,
+    name: `${folder}-are-independent`,
+    comment: `No folder inside src/${folder} imports another one.`,
     severity: "error",
     from: { path: `^src/${folder}/([^/]+)/` },
     to: { path: `^src/${folder}/[^/]+/`, pathNot: "^src/[^/]+/$1/" },
@@ -52,104 +55,61 @@ function strangers(folder) {
 module.exports = {
   forbidden: [
     {
-      name: "core-is-alone",
-      comment: "The core imports nothing outside itself: no package, no part of Node, no other folder.",
+      name: "core-imports-nothing",
+      comment: "The core imports no package, no part of Node and no other folder.",
       severity: "error",
       from: { path: "^src/core/" },
       to: { pathNot: "^src/core/" },
     },
-    partKnows("adapters"),
-    partKnows("agents", ["src/sandboxes/sandbox.ts", "src/with-pipes.ts"]),
-    partKnows("api"),
-    partKnows("gateway", [
-      "src/model-config.ts",
-      "src/outgoing/destinations.ts",
-      "src/outgoing/guarded-connector.ts",
-    ]),
-    partKnows("git", ["src/with-pipes.ts"]),
-    partKnows("news"),
-    partKnows("outgoing"),
-    partKnows("queue", ["src/storage/store-parts.ts"]),
-    partKnows("sandboxes", ["src/with-pipes.ts"]),
-    partKnows("skills", ["src/git/mirror.ts", "src/git/repository-mirrors.ts"]),
-    partKnows("storage", ["src/start-error.ts", "src/with-pipes.ts"]),
-    partKnows("webhooks", ["src/outgoing/destinations.ts", "src/outgoing/guarded-connector.ts"]),
-    partKnows("workspace", [
-      "src/git/repository-clones.ts",
-      "src/git/working-clone.ts",
-      "src/sandboxes/sandbox.ts",
-    ]),
-    strangers("adapters"),
-    strangers("agents"),
-    strangers("sandboxes"),
+    ...Object.entries(MAY_ALSO_IMPORT).map(([folder, others]) => mayImport(folder, others)),
+    independent("adapters"),
+    independent("agents"),
+    independent("sandboxes"),
     {
-      name: "adapters-do-not-see-their-registry",
-      comment: "The registry knows the adapters, never the other way round.",
+      name: "adapters-do-not-import-their-registry",
+      comment: "The registry imports the adapters, never the other way round.",
       severity: "error",
       from: { path: "^src/adapters/[^/]+/" },
       to: { path: "^src/adapters/registry\\.ts$" },
     },
     {
       name: "demo-agent-is-a-program",
-      comment: "It is started as a process and talked to over its standard streams, like any other agent.",
+      comment: "Errand starts it as a process and talks to it over standard streams, as to any agent.",
       severity: "error",
       from: { path: "^src/", pathNot: "^src/agents/demo/" },
       to: { path: "^src/agents/demo/" },
     },
     {
-      name: "demo-agent-stands-alone",
-      comment: "It runs inside the sandbox, where nothing else of ours is to be needed.",
+      name: "demo-agent-imports-nothing",
+      comment: "It runs inside the sandbox, which contains no other file of Errand.",
       severity: "error",
       from: { path: "^src/agents/demo/" },
       to: { path: "^src/", pathNot: "^src/agents/demo/" },
     },
     {
-      name: "wiring-by-hand",
-      comment:
-        "Only compose*.ts, start.ts, serve.ts and main.js see the parts. config.ts and its like read the names of adapters, agents and sandboxes.",
+      name: "nothing-imports-app",
+      comment: "Only main.js and src/app see the wiring.",
       severity: "error",
-      from: { path: "^src/[^/]+$", pathNot: WIRING },
-      to: {
-        path: `^src/(${PARTS.join("|")})/`,
-        pathNot: [
-          "^src/adapters/registry\\.ts$",
-          "^src/agents/agent-settings\\.ts$",
-          "^src/outgoing/allow-list\\.ts$",
-          "^src/sandboxes/(choose-sandbox|sandbox-limits)\\.ts$",
-        ],
-      },
-    },
-    {
-      name: "registry-is-for-the-wiring",
-      comment: "All adapters at once are seen by config.ts, which reads their variables, and by the wiring.",
-      severity: "error",
-      from: { path: "^src/", pathNot: [WIRING, "^src/config\\.ts$"] },
-      to: { path: "^src/adapters/registry\\.ts$" },
+      from: { path: "^src/", pathNot: "^src/(app/|main\\.js$)" },
+      to: { path: "^src/(app/|main\\.js$)" },
     },
     {
       name: "database-behind-ports",
-      comment:
-        "Who wants something of the database asks a port. Rows become our own types at the border of src/storage.",
+      comment: "Other folders use a store interface of the core. src/storage turns rows into domain types.",
       severity: "error",
-      from: { path: "^src/", pathNot: "^src/(storage|queue|news)/" },
+      from: { path: "^src/", pathNot: "^src/(storage|queue|pubsub)/" },
       to: { path: ["^src/storage/generated/", "node_modules/(@prisma|\\.prisma|pg|pg-boss)/"] },
     },
     {
-      name: "twins-are-for-tests",
-      comment: "What lives in memory alone keeps no promise: the service never runs on a port's twin.",
-      severity: "error",
-      from: { path: "^src/", pathNot: "/memory(/|-)" },
-      to: { path: "^src/.*/memory(/|-)" },
-    },
-    {
       name: "no-test-code-in-src",
+      comment: "The in-memory fakes live in test/support/memory: the service never runs on them.",
       severity: "error",
       from: { path: "^src/" },
       to: { path: "^(test|scripts|bench)/" },
     },
     {
       name: "no-development-package-in-src",
-      comment: "What src imports must be there after `npm ci --omit=dev`.",
+      comment: "Everything that src imports must be installed by `npm ci --omit=dev`.",
       severity: "error",
       from: { path: "^src/" },
       to: { dependencyTypes: ["npm-dev", "npm-no-pkg", "npm-unknown"] },
@@ -168,14 +128,14 @@ module.exports = {
     },
     {
       name: "no-orphans",
-      comment: "A file that nobody imports and that is no entry is dead.",
+      comment: "A file that no other file imports and that is no entry point is dead.",
       severity: "error",
       from: { orphan: true, path: "^src/", pathNot: "\\.d\\.ts$" },
       to: {},
     },
   ],
   options: {
-    // Also what is imported as a type alone: an arrow is an arrow.
+    // A type import counts as an import.
     tsPreCompilationDeps: true,
     doNotFollow: { path: "node_modules" },
     enhancedResolveOptions: {

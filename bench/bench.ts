@@ -1,7 +1,7 @@
-import type { Postgres } from "./ground/postgres.ts";
 import type { LoadProcess } from "./load/load-process.ts";
 import type { BenchOptions } from "./options.ts";
 import type { Row } from "./report.ts";
+import type { Postgres } from "./setup/postgres.ts";
 
 /** What every figure is measured with. */
 export interface Bench {

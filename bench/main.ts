@@ -3,10 +3,10 @@ import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Bench } from "./bench.ts";
 import { FIGURES } from "./figures.ts";
-import { startPostgres } from "./ground/postgres.ts";
 import { LoadProcess } from "./load/load-process.ts";
 import { type BenchOptions, readOptions } from "./options.ts";
 import { type Row, tableOf } from "./report.ts";
+import { startPostgres } from "./setup/postgres.ts";
 
 /** `npm run bench`: docs/benchmarks.md says what is measured and how. */
 async function main(options: BenchOptions): Promise<void> {
@@ -30,13 +30,13 @@ async function main(options: BenchOptions): Promise<void> {
   console.log([tableOf(rows), "", ...remarks, machine(options, postgres.version)].join("\n"));
 }
 
-async function measureAll(ground: Omit<Bench, "undo">): Promise<readonly Row[]> {
-  const { figures } = ground.options;
+async function measureAll(attemptContext: Omit<Bench, "undo">): Promise<readonly Row[]> {
+  const { figures } = attemptContext.options;
   const rows: Row[] = [];
   for (const { measure, names } of FIGURES) {
     if (figures.length > 0 && !names.some((name) => figures.includes(name))) continue;
     await using undo = new AsyncDisposableStack();
-    rows.push(...(await measure({ ...ground, undo })));
+    rows.push(...(await measure({ ...attemptContext, undo })));
   }
   return rows;
 }

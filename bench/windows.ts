@@ -1,7 +1,7 @@
 import type { Bench } from "./bench.ts";
-import { busySeconds, secondsOf } from "./ground/processor-time.ts";
 import type { LoadOrder, LoadResult } from "./load/load-order.ts";
 import { round } from "./report.ts";
+import { busySeconds, secondsOf } from "./setup/processor-time.ts";
 import { type Spread, spreadOf } from "./statistics.ts";
 
 /** A server under load. */

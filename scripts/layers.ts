@@ -5,13 +5,19 @@ import extractDepcruiseOptions from "dependency-cruiser/config-utl/extract-depcr
 const RULES = resolve(import.meta.dirname, "../.dependency-cruiser.cjs");
 
 export interface LayerReport {
-  /** How many of our own files were looked at. */
+  /** The number of files of the project that were inspected. */
   readonly moduleCount: number;
-  /** One line each: rule, importing file, imported file. */
+  /** One line each: the rule, the importing file, the imported file. */
   readonly violations: readonly string[];
 }
 
-/** Holds the files below `root` against `.dependency-cruiser.cjs`. */
+/** The names of the rules in `.dependency-cruiser.cjs`. */
+export async function listRules(): Promise<readonly string[]> {
+  const { ruleSet } = await extractDepcruiseOptions(RULES);
+  return (ruleSet?.forbidden ?? []).flatMap(({ name }) => name ?? []);
+}
+
+/** Checks the files below `root` against `.dependency-cruiser.cjs`. */
 export async function inspectLayers(root: string, folders: readonly string[]): Promise<LayerReport> {
   const options = await extractDepcruiseOptions(RULES);
   const { output } = await cruise([...folders], { ...options, baseDir: root, outputType: "json" });

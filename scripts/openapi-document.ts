@@ -1,9 +1,9 @@
 import type { FastifyInstance } from "fastify";
 import { createServer } from "../src/api/server.ts";
-import { apiParts, compose, type Grounds } from "../src/compose.ts";
+import { apiDeps, type Bootstrap, compose } from "../src/app/compose.ts";
+import { createLogger } from "../src/app/logger.ts";
 import { readConfig } from "../src/config.ts";
-import { createLogger } from "../src/log.ts";
-import { createKnownSecrets } from "../src/redaction.ts";
+import { createKnownSecrets } from "../src/secrets/redaction.ts";
 
 const NOWHERE = "postgresql://nobody@127.0.0.1:1/none";
 
@@ -17,7 +17,7 @@ export async function withUnstartedServer<T>(
   environment: Record<string, string>,
   work: (server: FastifyInstance) => Promise<T>,
 ): Promise<T> {
-  const grounds: Grounds = {
+  const bootstrap: Bootstrap = {
     config: readConfig(environment),
     databaseUrl: NOWHERE,
     secretKey: "of no use",
@@ -26,8 +26,8 @@ export async function withUnstartedServer<T>(
     tls: undefined,
     publicUrl: () => "http://127.0.0.1",
   };
-  const parts = await compose(grounds);
-  const server = await createServer(apiParts(grounds, parts));
+  const parts = await compose(bootstrap);
+  const server = await createServer(apiDeps(bootstrap, parts));
   try {
     return await work(server);
   } finally {

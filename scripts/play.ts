@@ -121,12 +121,12 @@ function showNews(stage: Stage, andThen: () => void): NodeJS.Timeout {
   const shown = new Map<string, string>();
   return setInterval(() => {
     const now = [...shownInSlack(stage), ...shownOnGithub(stage)];
-    const news = now.filter(([place, words]) => shown.get(place) !== words);
-    for (const [place, words] of news) {
+    const pubsub = now.filter(([place, words]) => shown.get(place) !== words);
+    for (const [place, words] of pubsub) {
       process.stdout.write(`\r--- ${place}${shown.has(place) ? ", edited" : ""}\n${words}\n\n`);
       shown.set(place, words);
     }
-    if (news.length > 0) andThen();
+    if (pubsub.length > 0) andThen();
   }, LOOK_MS);
 }
 

@@ -6,7 +6,7 @@ import { bindMigrationAwareSqlAdapterFactory, type SqlDriverAdapter } from "@pri
 import { type MigrationDirectory, type MigrationList, SchemaEngine } from "@prisma/schema-engine-wasm";
 import { Client } from "pg";
 import type { Log } from "../src/core/ports/log.ts";
-import { startEmbeddedPostgres } from "../src/storage/embedded/embedded-postgres.ts";
+import { startEmbeddedPostgres } from "../src/embedded-postgres/embedded-postgres.ts";
 import { withSession } from "../src/storage/session.ts";
 import { adaptForCatalog } from "./catalog-adapter.ts";
 

@@ -2,13 +2,13 @@ import { resolve } from "node:path";
 import { z } from "zod";
 import { type AdapterReading, readAdapters } from "./adapters/registry.ts";
 import { type AgentConfig, agentConfigOf, agentProblems, agentVariables } from "./agent-config.ts";
-import type { WorkSettings } from "./core/attempts/attempt-parts.ts";
+import type { RunSettings } from "./core/attempts/attempt-deps.ts";
+import { StartupError } from "./core/errors.ts";
 import { type ModelConfig, type ModelPrice, modelsOf, modelVariables } from "./model-config.ts";
-import { type AllowList, parseAllowList } from "./outgoing/allow-list.ts";
-import { formsOf } from "./redaction.ts";
+import { type AllowList, parseAllowList } from "./network-policy/allow-list.ts";
 import { type SandboxConfig, sandboxConfigOf, sandboxVariables } from "./sandbox-config.ts";
-import { StartError } from "./start-error.ts";
-import { workSettingsOf, workVariables } from "./work-config.ts";
+import { formsOf } from "./secrets/redaction.ts";
+import { runSettingsOf, workVariables } from "./work-config.ts";
 
 const flag = z.enum(["0", "1", "true", "false"]).transform((value) => value === "1" || value === "true");
 /** `true` and `false` as well, since the other switches take them. */
@@ -101,7 +101,7 @@ export interface Config {
   readonly oldSecretKeys: readonly string[];
   readonly agent: AgentConfig;
   readonly sandbox: SandboxConfig;
-  readonly work: WorkSettings;
+  readonly work: RunSettings;
   readonly concurrency: number;
   /** The name by which runs ask for this worker. Undefined: it takes only runs that name none. */
   readonly workerHost: string | undefined;
@@ -143,7 +143,7 @@ export interface Config {
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** The only reader of the environment. All problems are told at once, in one `StartError`. */
+/** The only reader of the environment. All problems are told at once, in one `StartupError`. */
 export function readConfig(environment: Env): Config {
   const env = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ""));
   const parsed = variables.safeParse(env);
@@ -152,7 +152,7 @@ export function readConfig(environment: Env): Config {
     ...(parsed.success ? problemsOf(parsed.data) : parsed.error.issues.map(tell)),
     ...adapters.flatMap(({ problems }) => problems),
   ];
-  if (!parsed.success || problems.length > 0) throw new StartError(problems.join("\n"));
+  if (!parsed.success || problems.length > 0) throw new StartupError(problems.join("\n"));
   const switchedOn = adapters.flatMap(({ create }) => create ?? []);
   return Object.freeze({ ...configOf(parsed.data, env), adapters: switchedOn, secrets: secretsIn(env) });
 }
@@ -172,7 +172,7 @@ function configOf(given: Variables, env: Env): Omit<Config, "adapters" | "secret
     oldSecretKeys: given.ERRAND_OLD_SECRET_KEYS,
     agent: agentConfigOf(given, env),
     sandbox: sandboxConfigOf(given, env),
-    work: workSettingsOf(given),
+    work: runSettingsOf(given),
     concurrency: given.ERRAND_CONCURRENCY,
     workerHost: given.ERRAND_WORKER_HOST,
     gitUrl: given.ERRAND_GIT_URL,

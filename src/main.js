@@ -9,5 +9,5 @@ import { join } from "node:path";
  * away, which is as large as all else that an idle server needs.
  */
 enableCompileCache(join(import.meta.dirname, "../node_modules/.cache/errand"));
-const { serve } = await import("./serve.ts");
+const { serve } = await import("./app/serve.ts");
 await serve(process.env);

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { PULL_REQUEST_SETTINGS, type WorkSettings } from "./core/attempts/attempt-parts.ts";
+import { PULL_REQUEST_SETTINGS, type RunSettings } from "./core/attempts/attempt-deps.ts";
 
 const MINUTE_MS = 60_000;
 /** A job of the queue lasts a day. */
@@ -15,7 +15,7 @@ export const workVariables = {
   ERRAND_PULL_REQUESTS: z.enum(PULL_REQUEST_SETTINGS).default("draft"),
 };
 
-export function workSettingsOf(given: z.infer<z.ZodObject<typeof workVariables>>): WorkSettings {
+export function runSettingsOf(given: z.infer<z.ZodObject<typeof workVariables>>): RunSettings {
   return {
     inactivityMs: given.ERRAND_INACTIVITY_MINUTES * MINUTE_MS,
     turnMs: given.ERRAND_TURN_MINUTES * MINUTE_MS,

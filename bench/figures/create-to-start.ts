@@ -1,8 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Bench, Figure } from "../bench.ts";
-import { query } from "../ground/postgres.ts";
-import { type Service, startService } from "../ground/service.ts";
 import { type Goal, type Row, round, valueRow } from "../report.ts";
+import { query } from "../setup/postgres.ts";
+import { type Service, startService } from "../setup/service.ts";
 import { quantile, spreadOf } from "../statistics.ts";
 
 const STATES = ["PENDING", "CLAIMED", "INPROGRESS"] as const;

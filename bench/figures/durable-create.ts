@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import type { Bench, Figure } from "../bench.ts";
-import { query } from "../ground/postgres.ts";
-import { startFloor, startService } from "../ground/service.ts";
 import type { RequestShape } from "../load/load-order.ts";
 import { type Row, ratioRow, valueRow } from "../report.ts";
+import { query } from "../setup/postgres.ts";
+import { startFloor, startService } from "../setup/service.ts";
 import { measureInTurns, ratiosOf, type Side, spreadBy } from "../windows.ts";
 
 const CONNECTIONS = 32;

@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import type { Figure } from "../bench.ts";
-import { fillRuns } from "../ground/fill-runs.ts";
-import { headersOf, OLD_TEAM } from "../ground/people.ts";
-import { query } from "../ground/postgres.ts";
-import { startService } from "../ground/service.ts";
 import { type Row, round } from "../report.ts";
+import { fillRuns } from "../setup/fill-runs.ts";
+import { headersOf, OLD_TEAM } from "../setup/people.ts";
+import { query } from "../setup/postgres.ts";
+import { startService } from "../setup/service.ts";
 import { quantile, spreadOf } from "../statistics.ts";
 
 const ROWS = 10_000;

@@ -1,6 +1,6 @@
 import type { Bench, Figure } from "../bench.ts";
-import { type Service, startService } from "../ground/service.ts";
 import { valueRow } from "../report.ts";
+import { type Service, startService } from "../setup/service.ts";
 import { spreadOf } from "../statistics.ts";
 
 const MEBIBYTE = 2 ** 20;

@@ -1,11 +1,11 @@
 import type { Bench, Figure } from "../bench.ts";
-import { fillRuns } from "../ground/fill-runs.ts";
-import { headersOf, OLD_TEAM, TEAM } from "../ground/people.ts";
-import { faultsIn, type PlanNode, pagesIn, plansOf, withPlans } from "../ground/plans.ts";
-import { query } from "../ground/postgres.ts";
-import { type Service, startService } from "../ground/service.ts";
 import { type Target, takeTurns } from "../load/turns.ts";
 import { type Row, round, told } from "../report.ts";
+import { fillRuns } from "../setup/fill-runs.ts";
+import { headersOf, OLD_TEAM, TEAM } from "../setup/people.ts";
+import { faultsIn, type PlanNode, pagesIn, plansOf, withPlans } from "../setup/plans.ts";
+import { query } from "../setup/postgres.ts";
+import { type Service, startService } from "../setup/service.ts";
 import { quantile, spreadOf } from "../statistics.ts";
 import { type KnownIds, type ListCase, listCases } from "./list-cases.ts";
 import { middleCursors } from "./middle-cursor.ts";
@@ -32,7 +32,7 @@ interface Table {
 type Question = { readonly name: string; readonly path: string; readonly headers: Service["headers"] };
 
 /** What one question takes. */
-interface Taken {
+interface UniqueConflict {
   readonly question: Question;
   readonly large: Latency;
   /** The same question to the small table. */
@@ -60,7 +60,7 @@ export const listAtScale: Figure = {
     const small = await prepare(bench, "list_small", rows / SMALLER_BY);
     const large = await prepare(bench, "list_large", rows);
     bench.tell(`P5: lists of ${PAGE} out of ${rows / SMALLER_BY} and of ${rows}`);
-    const [once, all]: [Taken[], Taken[]] = [[], []];
+    const [once, all]: [UniqueConflict[], UniqueConflict[]] = [[], []];
     for (const [index, question] of large.questions.entries()) {
       const smaller = small.questions[index];
       if (smaller === undefined) continue;
@@ -77,7 +77,7 @@ export const listAtScale: Figure = {
 };
 
 /** What it takes in ms, by its p99 and in brackets by its p50, and how many times what the small table takes. */
-function lineOf(taken: Taken): string {
+function lineOf(taken: UniqueConflict): string {
   const timesOf = (of: "asMany" | "same") =>
     `${round(ratioTo(of, "p99Ms")(taken))} (${round(ratioTo(of, "p50Ms")(taken))})`;
   const { p50Ms, p99Ms } = taken.large;
@@ -87,13 +87,13 @@ function lineOf(taken: Taken): string {
 
 const ratioTo =
   (of: "asMany" | "same", quantile: Quantile) =>
-  (taken: Taken): number =>
+  (taken: UniqueConflict): number =>
     taken.large[quantile] / taken[of][quantile];
 /** Against whatever the small table takes longer for: to find as few, or to tell as many. */
-const ratioToSlower = (quantile: Quantile) => (taken: Taken) =>
+const ratioToSlower = (quantile: Quantile) => (taken: UniqueConflict) =>
   Math.min(ratioTo("asMany", quantile)(taken), ratioTo("same", quantile)(taken));
-const byChance = ({ again, asMany }: Taken): number => again.p99Ms / asMany.p99Ms;
-const isFlat = (taken: Taken): boolean => ratioToSlower("p99Ms")(taken) <= FLAT;
+const byChance = ({ again, asMany }: UniqueConflict): number => again.p99Ms / asMany.p99Ms;
+const isFlat = (taken: UniqueConflict): boolean => ratioToSlower("p99Ms")(taken) <= FLAT;
 
 async function measure(
   smallService: Service,
@@ -101,7 +101,7 @@ async function measure(
   largeService: Service,
   question: Question,
   rounds: number,
-): Promise<Taken> {
+): Promise<UniqueConflict> {
   const answer = await fetch(`${largeService.url}${question.path}`, { headers: question.headers });
   const { runs } = (await answer.json()) as { runs: readonly unknown[] };
   const path = `${LIST}?limit=${Math.max(1, runs.length)}`;
@@ -133,7 +133,11 @@ function latencyOf(latenciesMs: readonly number[]): Latency {
 }
 
 /** All together, as asked once and with those in the place of misses that were asked again, and each that is missed. */
-function timeRows(once: readonly Taken[], all: readonly Taken[], rows: number): readonly Row[] {
+function timeRows(
+  once: readonly UniqueConflict[],
+  all: readonly UniqueConflict[],
+  rows: number,
+): readonly Row[] {
   const what = `${rows} runs, against`;
   const unjudged = { verdict: "" };
   return [
@@ -147,7 +151,7 @@ function timeRows(once: readonly Taken[], all: readonly Taken[], rows: number): 
   ];
 }
 
-function missedRow(taken: Taken): Row {
+function missedRow(taken: UniqueConflict): Row {
   return {
     ...{ figure: FIGURE, goal: GOAL, verdict: "MISSED" },
     what: taken.question.name,
@@ -172,7 +176,7 @@ async function pagesRow(
   { options, postgres, remark, tell }: Bench,
   small: Table,
   large: Table,
-  all: readonly Taken[],
+  all: readonly UniqueConflict[],
 ): Promise<Row> {
   tell("P5: plans");
   const plansFor = ({ service }: Table, { headers, path }: Question): Promise<readonly PlanNode[]> =>

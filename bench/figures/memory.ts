@@ -1,8 +1,8 @@
 import type { Bench, Figure } from "../bench.ts";
-import { residentMebibytes } from "../ground/processor-time.ts";
-import { type Service, startService } from "../ground/service.ts";
 import type { LoadOrder } from "../load/load-order.ts";
 import { round, valueRow } from "../report.ts";
+import { residentMebibytes } from "../setup/processor-time.ts";
+import { type Service, startService } from "../setup/service.ts";
 import { slopeOf, spreadOf } from "../statistics.ts";
 
 const PER_SECOND = 100;

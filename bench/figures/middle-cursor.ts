@@ -1,10 +1,10 @@
-import { Cursors } from "../../src/api/cursor.ts";
+import { Cursors } from "../../src/api/http/cursor.ts";
 import { filtersOf, ListRunsQuery, nestMetadata } from "../../src/api/schemas/list-runs.ts";
 import type { RunId } from "../../src/core/ids.ts";
-import { deriveKey } from "../../src/secrets.ts";
-import { TEAM } from "../ground/people.ts";
-import { query } from "../ground/postgres.ts";
-import { SECRET_KEY } from "../ground/service.ts";
+import { deriveKey } from "../../src/secrets/secret-files.ts";
+import { TEAM } from "../setup/people.ts";
+import { query } from "../setup/postgres.ts";
+import { SECRET_KEY } from "../setup/service.ts";
 
 const ADMINISTRATOR = `SELECT id FROM principals WHERE administrator AND team_id = $1`;
 const MIDDLE = `

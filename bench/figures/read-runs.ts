@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import type { Bench, Figure } from "../bench.ts";
-import { fillRuns } from "../ground/fill-runs.ts";
-import { TEAM } from "../ground/people.ts";
-import { query } from "../ground/postgres.ts";
-import { startFloor, startService } from "../ground/service.ts";
 import type { RequestShape } from "../load/load-order.ts";
 import { type Row, ratioRow } from "../report.ts";
+import { fillRuns } from "../setup/fill-runs.ts";
+import { TEAM } from "../setup/people.ts";
+import { query } from "../setup/postgres.ts";
+import { startFloor, startService } from "../setup/service.ts";
 import { measureInTurns, ratiosOf, type Side } from "../windows.ts";
 
 const ROWS = 10_000;

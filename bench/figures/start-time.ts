@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { Figure } from "../bench.ts";
-import { startFloor, startService } from "../ground/service.ts";
 import { type Row, valueRow } from "../report.ts";
+import { startFloor, startService } from "../setup/service.ts";
 import { spreadOf } from "../statistics.ts";
 
 const STARTS = 5;

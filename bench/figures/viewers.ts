@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import type { Bench, Figure } from "../bench.ts";
-import { addPeople, headersOf, PEOPLE_PER_TEAM } from "../ground/people.ts";
-import { residentMebibytes, secondsOf } from "../ground/processor-time.ts";
-import { startFloor, startService } from "../ground/service.ts";
 import type { ViewerOrder, ViewerResult } from "../load/viewer-order.ts";
 import { watchStreams } from "../load/viewers.ts";
 import { type Row, valueRow } from "../report.ts";
+import { addPeople, headersOf, PEOPLE_PER_TEAM } from "../setup/people.ts";
+import { residentMebibytes, secondsOf } from "../setup/processor-time.ts";
+import { startFloor, startService } from "../setup/service.ts";
 import { spreadOf } from "../statistics.ts";
 
 const VIEWERS = 1_000;

@@ -4,19 +4,19 @@ const NUMBER = "{n}";
 
 /** Writes the requests of an order in turn. What does not change of them is made once. */
 export class RequestWriter {
-  readonly #parts: readonly (readonly string[])[];
+  readonly #deps: readonly (readonly string[])[];
   /** Other processes of the same benchmark have other numbers. */
   readonly #prefix = `${process.pid}-${Date.now().toString(36)}-`;
   #count = 0;
 
   constructor(requests: readonly RequestShape[], host: string) {
-    this.#parts = requests.map((request) => textOf(request, host).split(NUMBER));
+    this.#deps = requests.map((request) => textOf(request, host).split(NUMBER));
   }
 
   next(): string {
-    const parts = this.#parts[this.#count % this.#parts.length] ?? [];
+    const deps = this.#deps[this.#count % this.#deps.length] ?? [];
     this.#count += 1;
-    return parts.length === 1 ? (parts[0] ?? "") : parts.join(`${this.#prefix}${this.#count}`);
+    return deps.length === 1 ? (deps[0] ?? "") : deps.join(`${this.#prefix}${this.#count}`);
   }
 }
 

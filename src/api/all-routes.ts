@@ -1,50 +1,50 @@
 import type { FastifyInstance } from "fastify";
 import { ShareLinkService } from "../core/people/share-link-service.ts";
-import { type ApiParts, limitsOf } from "./api-parts.ts";
+import { type ApiDeps, limitsOf } from "./api-deps.ts";
 import { apiRoutes } from "./api-routes.ts";
-import { type AuthParts, addAuthentication } from "./auth.ts";
-import { Guests } from "./guests.ts";
-import { Idempotency } from "./idempotency.ts";
-import { readJsonBodies } from "./json-body.ts";
-import { KnownKeys } from "./known-keys.ts";
-import { addOpenapi } from "./openapi.ts";
+import { ApiKeyCache } from "./auth/api-key-cache.ts";
+import { type AuthDeps, addAuthentication } from "./auth/authentication.ts";
+import { Guests } from "./auth/guests.ts";
+import { SessionCookies } from "./auth/session-cookie.ts";
+import { Idempotency } from "./http/idempotency.ts";
+import { readJsonBodies } from "./http/json-body.ts";
+import { createRateLimit, type RateLimit } from "./http/rate-limit.ts";
+import { addOpenapi } from "./openapi/openapi.ts";
+import { referencePage } from "./openapi/reference-page.ts";
 import { pageRoutes } from "./pages/page-routes.ts";
 import { problemPages } from "./pages/problem-pages.ts";
 import { signInRoutes } from "./pages/sign-in-routes.ts";
-import { createRateLimit, type RateLimit } from "./rate-limit.ts";
-import { referencePage } from "./reference-page.ts";
-import { SessionCookies } from "./session-cookie.ts";
 
 /** The API, the pages and what the adapters listen to. */
-export async function addRoutes(server: FastifyInstance, parts: ApiParts): Promise<void> {
-  const auth = authParts(parts);
+export async function addRoutes(server: FastifyInstance, deps: ApiDeps): Promise<void> {
+  const auth = authDeps(deps);
   server.addHook("onClose", async () => auth.keys.close());
   await addOpenapi(server);
   await server.register(referencePage);
-  const limit = await createRateLimit(server, limitsOf(parts));
-  await server.register(api(parts, auth, limit), { prefix: "/api/v1" });
-  await server.register(signInRoutes(parts, auth));
-  await server.register(pageRoutes(parts, auth));
+  const limit = await createRateLimit(server, limitsOf(deps));
+  await server.register(api(deps, auth, limit), { prefix: "/api/v1" });
+  await server.register(signInRoutes(deps, auth));
+  await server.register(pageRoutes(deps, auth));
   await server.register(problemPages);
-  for (const routes of parts.adapterRoutes) await server.register(routes);
+  for (const routes of deps.adapterRoutes) await server.register(routes);
 }
 
-function authParts(parts: ApiParts): AuthParts {
+function authDeps(deps: ApiDeps): AuthDeps {
   return {
-    cookies: new SessionCookies(parts),
-    guests: new Guests({ ...parts, links: new ShareLinkService(parts) }),
-    keys: new KnownKeys({ ...parts, keys: parts.storage.keys }),
+    cookies: new SessionCookies(deps),
+    guests: new Guests({ ...deps, links: new ShareLinkService(deps) }),
+    keys: new ApiKeyCache({ ...deps, keys: deps.storage.keys }),
   };
 }
 
-function api(parts: ApiParts, auth: AuthParts, limit: RateLimit): (app: FastifyInstance) => Promise<void> {
-  const idempotency = new Idempotency(parts);
+function api(deps: ApiDeps, auth: AuthDeps, limit: RateLimit): (app: FastifyInstance) => Promise<void> {
+  const idempotency = new Idempotency(deps);
   return async (app) => {
     readJsonBodies(app);
     addAuthentication(app, auth, limit);
     app.addHook("onRequest", async (_request, reply) => {
       reply.header("cache-control", "no-store");
     });
-    for (const routes of apiRoutes) await app.register(routes(parts, idempotency));
+    for (const routes of apiRoutes) await app.register(routes(deps, idempotency));
   };
 }

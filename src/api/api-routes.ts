@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
-import type { ApiParts } from "./api-parts.ts";
+import type { ApiDeps } from "./api-deps.ts";
 import { eventRoutes } from "./events/event-routes.ts";
-import type { Idempotency } from "./idempotency.ts";
+import type { Idempotency } from "./http/idempotency.ts";
 import { agentRoutes } from "./routes/agents.ts";
 import { artifactRoutes } from "./routes/artifacts.ts";
 import { cancelRunRoutes } from "./routes/cancel-run.ts";
@@ -34,7 +34,7 @@ import { webhookRoutes } from "./routes/webhooks.ts";
 import { whoamiRoutes } from "./routes/whoami.ts";
 import { workerRoutes } from "./routes/workers.ts";
 
-type Routes = (parts: ApiParts, idempotency: Idempotency) => FastifyPluginAsyncZod;
+type Routes = (deps: ApiDeps, idempotency: Idempotency) => FastifyPluginAsyncZod;
 
 /** Everything under `/api/v1`, one entry a resource, in the order of the reference page. */
 export const apiRoutes: readonly Routes[] = [

@@ -1,32 +1,32 @@
 import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } from "fastify";
-import { outliveAcceptErrors } from "./accept-errors.ts";
-import { type ApiParts, limitsOf } from "./api-parts.ts";
-import { closeConnectionsOnStop } from "./closing-connections.ts";
-import { announceDeprecations } from "./deprecation.ts";
-import { addErrorAnswers, answerBrokenRequest, answerErrors } from "./error-answers.ts";
-import { requestIdOf } from "./request-id.ts";
-import { addRequestLog } from "./request-log.ts";
-import { compileValidator } from "./request-validation.ts";
+import { type ApiDeps, limitsOf } from "./api-deps.ts";
+import { outliveAcceptErrors } from "./http/accept-errors.ts";
+import { closeConnectionsOnStop } from "./http/closing-connections.ts";
+import { announceDeprecations } from "./http/deprecation.ts";
+import { addErrorAnswers, answerBrokenRequest, answerErrors } from "./http/error-answers.ts";
+import { requestIdOf } from "./http/request-id.ts";
+import { addRequestLog } from "./http/request-log.ts";
+import { compileValidator } from "./http/request-validation.ts";
+import { addSecurityHeaders } from "./http/security-headers.ts";
+import { refuseUnusableHeaders } from "./http/unusable-headers.ts";
 import { healthRoutes } from "./routes/health.ts";
-import { addSecurityHeaders } from "./security-headers.ts";
-import { refuseUnusableHeaders } from "./unusable-headers.ts";
 
-export type { ApiLimits, ApiParts } from "./api-parts.ts";
+export type { ApiDeps, ApiLimits } from "./api-deps.ts";
 
 /** The whole HTTP side, ready to listen. Closing it ends all streams at once. */
-export async function createServer(parts: ApiParts): Promise<FastifyInstance> {
-  const server = bareServer(parts);
+export async function createServer(deps: ApiDeps): Promise<FastifyInstance> {
+  const server = bareServer(deps);
   server.decorateRequest("caller", undefined);
-  addErrorAnswers(server, answerErrors(parts.publicUrl));
+  addErrorAnswers(server, answerErrors(deps.publicUrl));
   addRequestLog(server);
   refuseUnusableHeaders(server);
   outliveAcceptErrors(server);
   closeConnectionsOnStop(server);
-  await addSecurityHeaders(server, parts.publicUrl());
+  await addSecurityHeaders(server, deps.publicUrl());
   announceDeprecations(server);
-  await server.register(healthRoutes(parts));
+  await server.register(healthRoutes(deps));
   // Loaded only where they are served: they are most of this folder.
-  if (parts.serves === "everything") await (await import("./all-routes.ts")).addRoutes(server, parts);
+  if (deps.serves === "everything") await (await import("./all-routes.ts")).addRoutes(server, deps);
   await server.ready();
   return server;
 }
@@ -34,10 +34,10 @@ export async function createServer(parts: ApiParts): Promise<FastifyInstance> {
 /** A little more than the longest name that may stand in a path: a secret's. */
 const PARAMETER_LENGTH_MAX = 200;
 
-function bareServer(parts: ApiParts): FastifyInstance {
-  const limits = limitsOf(parts);
-  const answer = answerErrors(parts.publicUrl);
-  const loggerInstance: FastifyBaseLogger = parts.log;
+function bareServer(deps: ApiDeps): FastifyInstance {
+  const limits = limitsOf(deps);
+  const answer = answerErrors(deps.publicUrl);
+  const loggerInstance: FastifyBaseLogger = deps.log;
   const connections = {
     headersTimeout: limits.headersTimeoutMs,
     connectionsCheckingInterval: limits.timeoutCheckMs,
@@ -54,15 +54,15 @@ function bareServer(parts: ApiParts): FastifyInstance {
     keepAliveTimeout: limits.keepAliveMs,
     routerOptions: { maxParamLength: PARAMETER_LENGTH_MAX },
     schemaController: { compilersFactory: { buildValidator: unneeded, buildSerializer: unneeded } },
-    trustProxy: trustHops(parts.trustProxy),
+    trustProxy: trustHops(deps.trustProxy),
     // While closing, what is already here is still answered, in the shape of all other answers.
     return503OnClosing: false,
     frameworkErrors: answer,
-    clientErrorHandler: answerBrokenRequest(parts.publicUrl),
+    clientErrorHandler: answerBrokenRequest(deps.publicUrl),
   };
-  const server = parts.tls
+  const server = deps.tls
     ? // The types tell servers with and without TLS apart; what is asked of them here is the same.
-      (fastify({ ...options, https: { ...connections, ...parts.tls } }) as unknown as FastifyInstance)
+      (fastify({ ...options, https: { ...connections, ...deps.tls } }) as unknown as FastifyInstance)
     : fastify({ ...options, http: connections });
   server.setValidatorCompiler(compileValidator);
   // Answers are typed by the same schemas; checking each one again would turn an odd stored value into a 500.

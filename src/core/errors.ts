@@ -73,3 +73,11 @@ const ENDS_AS_ERROR: ReadonlySet<ErrorCode> = new Set([
 export function endStateOf(code: ErrorCode): "FAILED" | "ERROR" {
   return ENDS_AS_ERROR.has(code) ? "ERROR" : "FAILED";
 }
+
+/**
+ * A start that failed for a reason the operator can change. The message is one line written for that person;
+ * `src/app/serve.ts` prints it without a stack.
+ */
+export class StartupError extends Error {
+  override readonly name = "StartError";
+}

@@ -1,8 +1,8 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import type { Gateway, GatewayGrant, Gateways } from "../core/ports/gateway.ts";
-import type { Destinations } from "../outgoing/destinations.ts";
-import { createGuardedConnector } from "../outgoing/guarded-connector.ts";
+import type { Gateway, GatewayGrant, Gateways } from "../core/agents/gateway.ts";
+import type { Destinations } from "../network-policy/destinations.ts";
+import { createGuardedConnector } from "../network-policy/guarded-connector.ts";
 import { createEgress, noEgress } from "./egress/egress.ts";
 import { DEFAULT_LIMITS, type GatewayLimits, type GatewayOptions } from "./gateway-options.ts";
 import { GatewayServer } from "./gateway-server.ts";
@@ -10,9 +10,9 @@ import { GatewayToken } from "./gateway-token.ts";
 import { createGitGateway } from "./git/git-gateway.ts";
 import { HeldBytes } from "./held-bytes.ts";
 import { type ListeningPlace, listenOnPort, listenOnSocket } from "./listening-place.ts";
+import { createMcpGateway } from "./mcp/mcp-gateway.ts";
 import { ModelGateway } from "./models/model-gateway.ts";
 import { isOwnAddress } from "./own-addresses.ts";
-import { createToolGateway } from "./tools/tool-gateway.ts";
 import { Traffic } from "./traffic.ts";
 import { Upstream } from "./upstream.ts";
 
@@ -46,7 +46,7 @@ async function openGateway(options: GatewayOptions, grant: GatewayGrant, root: s
   return {
     address: `http://${host}/${token.text}`,
     ...(grant.network === "internet" ? { proxyUrl: `http://${token.userInfo}@${host}` } : {}),
-    ...doorOf(place),
+    ...portForwardOf(place),
     get traffic() {
       return traffic.current;
     },
@@ -83,7 +83,7 @@ function assemble(
   const parts = {
     models: models.serve,
     git: createGitGateway({ grant, gitUrl, authorize, ...links, traffic, limits, log }),
-    tools: createToolGateway({ toolServers: grant.toolServers, upstream: guarded.tools, limits }),
+    tools: createMcpGateway({ mcpServers: grant.mcpServers, upstream: guarded.tools, limits }),
   };
   const { connect, internet: upstream } = guarded;
   const egress = grant.network === "internet" ? createEgress({ connect, upstream, limits }) : noEgress;
@@ -123,8 +123,8 @@ function publicInAnyWay(destinations: Admission): Admission {
   return { admits: (destination) => destinations.admits({ ...destination, isEncrypted: true }) };
 }
 
-function doorOf({ port, socketPath }: ListeningPlace): Pick<Gateway, "door"> {
-  return socketPath === undefined ? {} : { door: { socketPath, port } };
+function portForwardOf({ port, socketPath }: ListeningPlace): Pick<Gateway, "portForward"> {
+  return socketPath === undefined ? {} : { portForward: { socketPath, port } };
 }
 
 async function closeAll(

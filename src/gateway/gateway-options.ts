@@ -1,8 +1,8 @@
 import type { Log } from "../core/ports/log.ts";
 import type { TeamRepository } from "../core/repositories/repository-name.ts";
 import type { ModelPrice, ModelProviders } from "../model-config.ts";
-import type { Destinations } from "../outgoing/destinations.ts";
-import type { Resolve } from "../outgoing/guarded-connector.ts";
+import type { Destinations } from "../network-policy/destinations.ts";
+import type { Resolve } from "../network-policy/guarded-connector.ts";
 
 export interface GatewayOptions {
   /** Whether the sandbox has no network: then gateways listen on unix sockets, else on ports of this machine. */

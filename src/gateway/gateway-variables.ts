@@ -1,4 +1,4 @@
-import type { Gateway } from "../core/ports/gateway.ts";
+import type { Gateway } from "../core/agents/gateway.ts";
 
 /** What is reached without the proxy: the gateway itself, and what the sandbox's own programs listen on. */
 const DIRECT = "localhost,127.0.0.1,::1";

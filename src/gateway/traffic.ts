@@ -1,4 +1,4 @@
-import type { GatewayTraffic, ModelFailure, ModelUsage, PushedBranch } from "../core/ports/gateway.ts";
+import type { GatewayTraffic, ModelFailure, ModelUsage, PushedBranch } from "../core/agents/gateway.ts";
 
 type Watcher = (traffic: GatewayTraffic) => void;
 

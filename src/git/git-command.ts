@@ -1,7 +1,7 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
 import { text } from "node:stream/consumers";
-import { withPipes } from "../with-pipes.ts";
+import { withPipes } from "../child-process/with-pipes.ts";
 
 export interface GitCall {
   /** Git, by its name or path. */

@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { AppError } from "../core/errors.ts";
 import type { RepositoryName, TeamRepository } from "../core/repositories/repository-name.ts";
 import { cloneError, unclonable } from "./clone-error.ts";
-import { Gate } from "./gate.ts";
 import { GitFailure } from "./git-command.ts";
 import type { HistoryMirror } from "./history-mirror.ts";
-import { HistoryShelf } from "./history-shelf.ts";
+import { HistoryMirrorCache } from "./history-mirror-cache.ts";
+import { KeyedSemaphore } from "./keyed-semaphore.ts";
 import type { MirrorOptions } from "./mirror-options.ts";
 import { isCommitId, isRefName } from "./ref-name.ts";
 import { listRefs, type RefTarget, targetOf } from "./remote-refs.ts";
@@ -54,8 +54,8 @@ const GONE = /couldn't find remote ref|no such remote ref/i;
 export class RepositoryClones {
   readonly #options: CloneOptions;
   readonly #limits: CloneLimits;
-  readonly #shelf: HistoryShelf;
-  readonly #talks = new Gate(FETCHES_PER_TEAM);
+  readonly #cache: HistoryMirrorCache;
+  readonly #talks = new KeyedSemaphore(FETCHES_PER_TEAM);
   readonly #closing = new AbortController();
 
   constructor(options: CloneOptions) {
@@ -63,7 +63,7 @@ export class RepositoryClones {
     this.#limits = { ...DEFAULT_LIMITS, ...options.limits };
     const { dataDir, log, program = "git" } = options;
     const root = join(dataDir, "histories");
-    this.#shelf = new HistoryShelf({ root, program, log, maxMirrors: this.#limits.maxMirrors });
+    this.#cache = new HistoryMirrorCache({ root, program, log, maxMirrors: this.#limits.maxMirrors });
   }
 
   /** The commit that a branch, tag or commit means just now; undefined: the newest of the default branch. */
@@ -120,7 +120,7 @@ export class RepositoryClones {
         await attempt(mirror);
       }
     };
-    await this.#shelf.use(keyOf(repository, kind), work).catch(async (error) => {
+    await this.#cache.use(keyOf(repository, kind), work).catch(async (error) => {
       throw error instanceof NotCheckedOut
         ? uncheckable(repository, error)
         : await this.#refused(repository, error);
@@ -196,7 +196,7 @@ export class RepositoryClones {
   async #refused(repository: TeamRepository, error: unknown): Promise<unknown> {
     const told = cloneError(nameOf(repository), error);
     if (told instanceof AppError && !told.retryable && !isTooLarge(told)) {
-      for (const kind of KINDS) await this.#shelf.remove(keyOf(repository, kind));
+      for (const kind of KINDS) await this.#cache.remove(keyOf(repository, kind));
     }
     return told;
   }

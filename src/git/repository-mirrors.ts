@@ -2,12 +2,12 @@ import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { AppError } from "../core/errors.ts";
 import type { TeamRepository } from "../core/repositories/repository-name.ts";
-import { Gate } from "./gate.ts";
 import { GitFailure } from "./git-command.ts";
 import { fetchError } from "./git-error.ts";
+import { KeyedSemaphore } from "./keyed-semaphore.ts";
 import type { FetchOptions, MirrorReader } from "./mirror.ts";
+import { type Held, MirrorCache, type Moment } from "./mirror-cache.ts";
 import { DEFAULT_LIMITS, type MirrorLimits, type MirrorOptions } from "./mirror-options.ts";
-import { type Held, MirrorShelf, type Moment } from "./mirror-shelf.ts";
 
 /** How many repositories are fetched at a time for one team. */
 const FETCHES_PER_TEAM = 4;
@@ -32,9 +32,9 @@ interface Asked {
 export class RepositoryMirrors {
   readonly #options: MirrorOptions;
   readonly #limits: MirrorLimits;
-  readonly #shelf: MirrorShelf;
-  readonly #locks = new Gate(1);
-  readonly #fetches = new Gate(FETCHES_PER_TEAM);
+  readonly #cache: MirrorCache;
+  readonly #locks = new KeyedSemaphore(1);
+  readonly #fetches = new KeyedSemaphore(FETCHES_PER_TEAM);
   readonly #closing = new AbortController();
   #order = 0;
 
@@ -43,7 +43,7 @@ export class RepositoryMirrors {
     this.#limits = { ...DEFAULT_LIMITS, ...options.limits };
     const { dataDir, log, program = "git" } = options;
     const { maxMirrors } = this.#limits;
-    this.#shelf = new MirrorShelf({
+    this.#cache = new MirrorCache({
       root: join(dataDir, "mirrors"),
       program,
       maxMirrors,
@@ -133,13 +133,13 @@ export class RepositoryMirrors {
     const key = keyOf(asked.repository);
     return this.#locks.pass(key, async () => {
       if (!asked.isWanted) throw overdue(asked.repository);
-      const held = await this.#shelf.take(key);
+      const held = await this.#cache.take(key);
       try {
         return await work(held, asked);
       } catch (error) {
         if (!(error instanceof GitFailure)) throw error;
         // It may hold the remains of what was broken off, or what we may no longer read.
-        await this.#shelf.drop(key, held);
+        await this.#cache.drop(key, held);
         throw this.#told(asked, error);
       }
     });

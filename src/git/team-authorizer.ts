@@ -1,5 +1,5 @@
-import type { InstallationStore } from "../core/ports/people.ts";
-import type { OpenRepository } from "../core/ports/repository-access.ts";
+import type { InstallationStore } from "../core/people/people-stores.ts";
+import type { OpenRepository } from "../core/repositories/repository-access.ts";
 import type { TeamRepository } from "../core/repositories/repository-name.ts";
 
 /** The value of the header `Authorization` for a team; undefined: none. */

@@ -1,5 +1,9 @@
-import type { InstallationStore } from "../core/ports/people.ts";
-import type { OpenPullRequests, PullRequestAccess, PullRequests } from "../core/ports/pull-requests.ts";
+import type { InstallationStore } from "../core/people/people-stores.ts";
+import type {
+  OpenPullRequests,
+  PullRequestAccess,
+  PullRequests,
+} from "../core/pull-requests/pull-requests.ts";
 import type { TeamRepository } from "../core/repositories/repository-name.ts";
 
 /**

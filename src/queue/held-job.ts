@@ -2,7 +2,7 @@ import type { PgBoss, Job as StoredJob } from "pg-boss";
 import type { Log } from "../core/ports/log.ts";
 import type { JobHandler, JobKind } from "../core/ports/queue.ts";
 
-export interface HeldJobParts {
+export interface HeldJobDeps {
   readonly boss: Pick<PgBoss, "complete" | "fail" | "touch">;
   readonly kind: JobKind;
   readonly handler: JobHandler;
@@ -18,12 +18,12 @@ export type FetchedJob = Pick<
 
 /** A job from its being taken to its being settled. */
 export class HeldJob {
-  readonly #parts: HeldJobParts;
+  readonly #deps: HeldJobDeps;
   readonly #job: FetchedJob;
   #isSettled = false;
 
-  constructor(parts: HeldJobParts, job: FetchedJob) {
-    this.#parts = parts;
+  constructor(deps: HeldJobDeps, job: FetchedJob) {
+    this.#deps = deps;
     this.#job = job;
   }
 
@@ -38,7 +38,7 @@ export class HeldJob {
 
   /** What the handler threw, if it did. */
   async #handle(): Promise<Error | undefined> {
-    const { handler, heartbeatMs, stopping } = this.#parts;
+    const { handler, heartbeatMs, stopping } = this.#deps;
     const { data, expireInSeconds } = this.#job;
     const claim = new AbortController();
     const heart = setInterval(() => void this.#beat(claim), heartbeatMs);
@@ -58,7 +58,7 @@ export class HeldJob {
    * a run: whose that is its lease says, and who is handed the job finds it taken.
    */
   async #beat(claim: AbortController): Promise<void> {
-    const { boss, kind, log } = this.#parts;
+    const { boss, kind, log } = this.#deps;
     try {
       // The library's types leave out what it answers.
       const { affected } = (await boss.touch(kind, this.#job)) as { readonly affected?: number };
@@ -73,7 +73,7 @@ export class HeldJob {
    * job is handed out again.
    */
   async #settle(error: Error | undefined): Promise<void> {
-    const { boss, kind, log, stopping } = this.#parts;
+    const { boss, kind, log, stopping } = this.#deps;
     if (this.#isSettled) return;
     this.#isSettled = true;
     try {

@@ -1,8 +1,8 @@
 import type { PgBoss } from "pg-boss";
-import { HeldJob, type HeldJobParts } from "./held-job.ts";
+import { HeldJob, type HeldJobDeps } from "./held-job.ts";
 
-export interface TakerParts extends HeldJobParts {
-  readonly boss: HeldJobParts["boss"] & Pick<PgBoss, "fetch">;
+export interface TakerDeps extends HeldJobDeps {
+  readonly boss: HeldJobDeps["boss"] & Pick<PgBoss, "fetch">;
   /** Where it looks for jobs, one after the other. */
   readonly lanes: readonly number[];
   /** How many are handled at a time. */
@@ -16,14 +16,14 @@ export interface TakerParts extends HeldJobParts {
  * place, and several of them could not share how much a process does at a time.
  */
 export class JobTaker {
-  readonly #parts: TakerParts;
+  readonly #deps: TakerDeps;
   readonly #held = new Map<HeldJob, Promise<void>>();
   readonly #ended: Promise<void>;
   #isWoken = false;
   #wake: () => void = () => undefined;
 
-  constructor(parts: TakerParts) {
-    this.#parts = parts;
+  constructor(deps: TakerDeps) {
+    this.#deps = deps;
     this.#ended = this.#run();
   }
 
@@ -44,7 +44,7 @@ export class JobTaker {
   }
 
   async #run(): Promise<void> {
-    while (!this.#parts.stopping.aborted) {
+    while (!this.#deps.stopping.aborted) {
       this.#isWoken = false;
       await this.#take();
       if (!this.#isWoken) await this.#rest();
@@ -53,14 +53,14 @@ export class JobTaker {
   }
 
   async #take(): Promise<void> {
-    const { boss, kind, lanes, log, room } = this.#parts;
+    const { boss, kind, lanes, log, room } = this.#deps;
     try {
       for (const lane of lanes) {
         const batchSize = room - this.#held.size;
         if (batchSize === 0) return;
         const options = { minPriority: lane, maxPriority: lane, batchSize };
         for (const job of await boss.fetch<{ key: string }>(kind, options))
-          this.#hold(new HeldJob(this.#parts, job));
+          this.#hold(new HeldJob(this.#deps, job));
       }
     } catch (error) {
       log.warn("queue.error", { kind, error: String(error) });
@@ -78,7 +78,7 @@ export class JobTaker {
   /** Until it is woken, or for as long as news may have been lost. */
   #rest(): Promise<void> {
     return new Promise((resolve) => {
-      const timer = setTimeout(resolve, this.#parts.pollingMs);
+      const timer = setTimeout(resolve, this.#deps.pollingMs);
       this.#wake = () => {
         clearTimeout(timer);
         resolve();

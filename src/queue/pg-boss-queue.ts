@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { fromPrisma, PgBoss } from "pg-boss";
 import type { Log } from "../core/ports/log.ts";
-import { type News, TOPICS, type Unsubscribe } from "../core/ports/news.ts";
+import { CHANNELS, type PubSub, type Unsubscribe } from "../core/ports/pubsub.ts";
 import { JOB_KINDS, type Job, type JobHandler, type JobKind, type Queue } from "../core/ports/queue.ts";
-import type { JobSender } from "../storage/store-parts.ts";
+import type { JobSender } from "../storage/store-deps.ts";
 import { JobTaker } from "./job-taker.ts";
 import { HEARTBEAT_SECONDS, jobInsert, SUPERVISE_SECONDS, settingsOf } from "./queue-settings.ts";
 
@@ -14,7 +14,7 @@ export interface PgBossQueueOptions {
   readonly statementMs?: number;
   /** The name by which jobs ask for workers of this process. Jobs that ask for another's are left alone. */
   readonly host?: string;
-  readonly news: News;
+  readonly pubsub: PubSub;
   readonly log: Log;
 }
 
@@ -72,7 +72,7 @@ export class PgBossQueue implements Queue {
   async work(kind: JobKind, concurrency: number, handler: JobHandler): Promise<void> {
     const taker = this.#taker(kind, concurrency, handler);
     this.#takers.push(taker);
-    this.#unsubscribes.push(this.#options.news.on(TOPICS.jobs(kind), () => taker.wake()));
+    this.#unsubscribes.push(this.#options.pubsub.subscribe(CHANNELS.jobs(kind), () => taker.wake()));
   }
 
   async stop(graceMs: number): Promise<void> {

@@ -25,14 +25,14 @@ const HELD_BACK = "ERRAND_HELD_BACK_";
 const FORWARDED = ["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGUSR2"];
 
 async function main(args) {
-  const orders = args[0] === "--orders" ? await receiveOrders(args[1]) : readArguments(args);
-  if (orders.door !== undefined) await openDoor(orders.door);
-  start(orders);
+  const control = args[0] === "--orders" ? await receiveOrders(args[1]) : readArguments(args);
+  if (control.portForward !== undefined) await openDoor(control.portForward);
+  start(control);
 }
 
 function readArguments([port, socketPath, separator, ...argv]) {
   if (separator !== "--" || argv.length === 0) throw new Error("usage: <port> <socket> -- <command> …");
-  return { argv, env: released(process.env), door: { port: Number(port), socketPath } };
+  return { argv, env: released(process.env), portForward: { port: Number(port), socketPath } };
 }
 
 function released(env) {

@@ -29,7 +29,7 @@ export interface SandboxCommand {
   /** Files and directories it may read besides the system's own, visible under the same path. */
   readonly readable: readonly string[];
   /** A port of its own loopback that leads to a socket of ours. There is no other network. */
-  readonly door?: SandboxDoor;
+  readonly portForward?: PortForward;
   /** The container image whose files are the system's own; refused by a sandbox that has no images. */
   readonly image?: string;
   /** Whom it belongs to: told to the operator beside its processes, and nothing secret. */
@@ -37,7 +37,7 @@ export interface SandboxCommand {
 }
 
 /** What the gateway's `door` is; a port of the sandbox that leads to a unix socket of the host. */
-export interface SandboxDoor {
+export interface PortForward {
   readonly socketPath: string;
   readonly port: number;
 }

@@ -1,7 +1,7 @@
 import { AppError } from "../core/errors.ts";
-import type { SkillLibrary } from "../core/ports/skill-library.ts";
 import type { RepositoryName } from "../core/repositories/repository-name.ts";
 import type { Skill, SkillFile } from "../core/skills/skill.ts";
+import type { SkillLibrary } from "../core/skills/skill-library.ts";
 import type { WantedSkill } from "../core/skills/skill-spec.ts";
 import type { MirrorReader } from "../git/mirror.ts";
 import type { RepositoryMirrors } from "../git/repository-mirrors.ts";

@@ -1,11 +1,11 @@
 import { SCOPES } from "../core/people/api-key.ts";
 import { ADMINISTRATOR_SUBJECT } from "../core/people/identity.ts";
+import type { AdministratorKeys } from "../core/people/people-stores.ts";
 import { FIRST_TEAM } from "../core/people/team.ts";
-import { TOPICS } from "../core/ports/news.ts";
-import type { AdministratorKeys } from "../core/ports/people.ts";
+import { CHANNELS } from "../core/ports/pubsub.ts";
 import type { Tx } from "./database.ts";
 import { ensureIdentity } from "./people-store.ts";
-import type { StoreParts } from "./store-parts.ts";
+import type { StoreDeps } from "./store-deps.ts";
 
 const NAME = "Administrator";
 const KEY_NAME = "The installation's own key";
@@ -23,28 +23,28 @@ const EXISTS = `
 const ADMINISTRATOR = [FIRST_TEAM, ADMINISTRATOR_SUBJECT];
 
 export class PrismaAdministratorKeys implements AdministratorKeys {
-  readonly #parts: StoreParts;
+  readonly #deps: StoreDeps;
 
-  constructor(parts: StoreParts) {
-    this.#parts = parts;
+  constructor(deps: StoreDeps) {
+    this.#deps = deps;
   }
 
   /** Nearly every start finds it as the one before has left it. */
   async set(hash: string, hint: string, formerHashes: readonly string[] = []): Promise<void> {
     if (await this.#isThere(IS_SET, [...ADMINISTRATOR, hash])) return;
-    await this.#parts.database.transaction(async (tx) => {
+    await this.#deps.database.transaction(async (tx) => {
       const principalId = await this.#administrator(tx);
       const former = { ...ownKeyOf(principalId), hash: { in: [...formerHashes] } };
       await tx.apiKey.updateMany({ where: former, data: { hash } });
       await tx.apiKey.deleteMany({ where: { ...ownKeyOf(principalId), hash: { not: hash } } });
       await addOwnKey(tx, principalId, hash, hint);
     });
-    this.#parts.news.tell([TOPICS.keys]);
+    this.#deps.pubsub.publish([CHANNELS.keys]);
   }
 
   /** Who comes second waits for the first at the administrator's row, and then sees the first's key. */
   async setFirst(hash: string, hint: string): Promise<boolean> {
-    return this.#parts.database.transaction(async (tx) => {
+    return this.#deps.database.transaction(async (tx) => {
       const principalId = await this.#administrator(tx);
       if ((await tx.apiKey.count({ where: ownKeyOf(principalId) })) > 0) return false;
       await addOwnKey(tx, principalId, hash, hint);
@@ -57,13 +57,13 @@ export class PrismaAdministratorKeys implements AdministratorKeys {
   }
 
   async #isThere(text: string, values: readonly string[]): Promise<boolean> {
-    return (await this.#parts.database.rows({ text, values })).length > 0;
+    return (await this.#deps.database.rows({ text, values })).length > 0;
   }
 
   /** Made, or made able again; its row is locked until the end of the transaction. */
   async #administrator(tx: Tx): Promise<string> {
     const wanted = { teamId: FIRST_TEAM, subject: ADMINISTRATOR_SUBJECT, displayName: NAME };
-    const { id } = await ensureIdentity(tx, wanted, this.#parts.clock.now());
+    const { id } = await ensureIdentity(tx, wanted, this.#deps.clock.now());
     await tx.principal.update({ where: { id }, data: { administrator: true, disabled: false } });
     return id;
   }

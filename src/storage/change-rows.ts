@@ -1,16 +1,16 @@
+import type { IdempotentResponse } from "../core/idempotency/idempotent-response.ts";
 import { newId, type RunId } from "../core/ids.ts";
-import type { Settlement } from "../core/intake/settlement.ts";
-import { Taken } from "../core/ports/storage.ts";
-import type { RememberedAnswer } from "../core/runs/remembered-answer.ts";
+import type { InboxResult } from "../core/inbox/settlement.ts";
 import type { RunChange } from "../core/runs/run-change.ts";
-import { slotOf } from "../core/threads/notice.ts";
+import { UniqueConflict } from "../core/storage.ts";
+import { messageKeyOf } from "../core/threads/notice.ts";
 import type { Thread, ThreadBinding } from "../core/threads/thread.ts";
 import type { Tx } from "./database.ts";
 import { json } from "./run-rows.ts";
 
 /**
  * Rows that a change writes beside the run. Each that can meet a twin is written by `ON CONFLICT DO NOTHING`:
- * the twin's transaction is waited for, and losing to it is told by `Taken`, not by a broken transaction.
+ * the twin's transaction is waited for, and losing to it is told by `UniqueConflict`, not by a broken transaction.
  */
 export async function bindThread(tx: Tx, runId: RunId, { thread, expected }: ThreadBinding): Promise<void> {
   if (expected === undefined) await makeThread(tx, { ...thread });
@@ -18,7 +18,7 @@ export async function bindThread(tx: Tx, runId: RunId, { thread, expected }: Thr
     where: { id: thread.id, runId: expected ?? null },
     data: { runId },
   });
-  if (count !== 1) throw new Taken("thread");
+  if (count !== 1) throw new UniqueConflict("thread");
   await tx.threadRun.createMany({ data: [{ threadId: thread.id, runId }], skipDuplicates: true });
 }
 
@@ -29,7 +29,7 @@ export async function makeThread(tx: Tx, { id, adapter, installation, key }: Thr
     skipDuplicates: true,
   });
   if (made.count === 1) return;
-  if ((await tx.thread.count({ where: { id } })) === 0) throw new Taken("thread");
+  if ((await tx.thread.count({ where: { id } })) === 0) throw new UniqueConflict("thread");
 }
 
 export async function addNotices(tx: Tx, notices: RunChange["notices"]): Promise<void> {
@@ -37,19 +37,19 @@ export async function addNotices(tx: Tx, notices: RunChange["notices"]): Promise
   await tx.outboxDelivery.createMany({
     data: notices.map(({ threadId, notice }) => {
       const uid = newId(new Date());
-      return { uid, threadId, slot: slotOf(notice, uid), notice: json(notice) };
+      return { uid, threadId, slot: messageKeyOf(notice, uid), notice: json(notice) };
     }),
   });
 }
 
-export async function settleEvent(tx: Tx, settlement: Settlement): Promise<void> {
-  const { inboxId, disposition, reason, meaning, runId, teamId } = settlement;
+export async function settleEvent(tx: Tx, result: InboxResult): Promise<void> {
+  const { inboxId, disposition, reason, meaning, runId, teamId } = result;
   if (meaning !== undefined) {
     const { count } = await tx.inboundMeaning.createMany({
       data: [{ meaning, inboxId }],
       skipDuplicates: true,
     });
-    if (count === 0) throw new Taken("meaning");
+    if (count === 0) throw new UniqueConflict("meaning");
   }
   const settled = await tx.inboxEvent.updateMany({
     where: { id: inboxId, disposition: null },
@@ -61,12 +61,12 @@ export async function settleEvent(tx: Tx, settlement: Settlement): Promise<void>
       settledAt: new Date(),
     },
   });
-  if (settled.count === 0) throw new Taken("meaning");
+  if (settled.count === 0) throw new UniqueConflict("meaning");
 }
 
-export async function rememberAnswer(tx: Tx, answer: RememberedAnswer): Promise<void> {
+export async function storeIdempotentResponse(tx: Tx, answer: IdempotentResponse): Promise<void> {
   const { principalId, key, requestHash, status, body } = answer;
   const row = { principalId, key, requestHash, status, body: json(body) };
   const { count } = await tx.rememberedAnswer.createMany({ data: [row], skipDuplicates: true });
-  if (count === 0) throw new Taken("answer");
+  if (count === 0) throw new UniqueConflict("answer");
 }

@@ -1,16 +1,16 @@
-import type { DueSchedule, DueSchedules } from "../core/ports/schedules.ts";
+import type { DueSchedule, DueSchedules } from "../core/schedules/due-schedules.ts";
 import { scheduleOf } from "./schedule-rows.ts";
-import type { StoreParts } from "./store-parts.ts";
+import type { StoreDeps } from "./store-deps.ts";
 
 export class PrismaDueSchedules implements DueSchedules {
-  readonly #parts: StoreParts;
+  readonly #deps: StoreDeps;
 
-  constructor(parts: StoreParts) {
-    this.#parts = parts;
+  constructor(deps: StoreDeps) {
+    this.#deps = deps;
   }
 
   async lock(id: string): Promise<DueSchedule | undefined> {
-    return this.#parts.database.transaction(async (tx) => {
+    return this.#deps.database.transaction(async (tx) => {
       const [locked] = await tx.$queryRaw<{ now: Date; due: boolean }[]>`
         SELECT now, coalesce(next_run_at <= now, false) AS due
         FROM schedules, clock_timestamp() AS now WHERE id = ${id}::uuid FOR UPDATE OF schedules`;
@@ -22,16 +22,16 @@ export class PrismaDueSchedules implements DueSchedules {
 
   /** The time until then is taken by the database's clock, which also decides whether it has come. */
   async ring(id: string, at: Date): Promise<void> {
-    await this.#parts.database.transaction(async (tx) => {
+    await this.#deps.database.transaction(async (tx) => {
       const [wait] = await tx.$queryRaw<{ ms: number }[]>`
         SELECT (extract(epoch FROM ${at}::timestamptz - clock_timestamp()) * 1000)::float8 AS ms`;
       const afterMs = Math.max(0, Math.ceil(wait?.ms ?? 0));
-      await this.#parts.sendJobs(tx, [{ kind: "schedule", key: id, afterMs }]);
+      await this.#deps.sendJobs(tx, [{ kind: "schedule", key: id, afterMs }]);
     });
   }
 
   async list(limit: number): Promise<readonly string[]> {
-    const rows = await this.#parts.database.query(
+    const rows = await this.#deps.database.query(
       (client) => client.$queryRaw<{ id: string }[]>`
         SELECT id::text FROM schedules
         WHERE next_run_at <= clock_timestamp() ORDER BY next_run_at LIMIT ${limit}`,

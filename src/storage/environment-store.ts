@@ -1,7 +1,7 @@
 import type { Environment, EnvironmentConfig } from "../core/environments/environment.ts";
 import type { PrincipalId, TeamId } from "../core/ids.ts";
 import type { OwnerId } from "../core/people/ownership.ts";
-import type { RecordStore } from "../core/ports/records.ts";
+import type { RecordStore } from "../core/records/record-store.ts";
 import type { Statements } from "./database.ts";
 import type { Environment as EnvironmentRow } from "./generated/client.ts";
 import { PrismaRecordStore } from "./record-store.ts";

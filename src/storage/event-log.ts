@@ -1,12 +1,12 @@
 import type { RunId } from "../core/ids.ts";
 import type { Viewer } from "../core/people/principal.ts";
 import {
-  behind,
   type EventLog,
+  type EventLogPage,
+  type EventLogPosition,
   type LoggedEvent,
-  type LogPage,
-  type LogPlace,
-} from "../core/ports/event-log.ts";
+  positionAfter,
+} from "../core/runs/event-log.ts";
 import type { Statements } from "./database.ts";
 import { withinLength } from "./event-pages.ts";
 import { Prisma, type RunEvent as RunEventRow } from "./generated/client.ts";
@@ -41,7 +41,7 @@ export class PrismaEventLog implements EventLog {
    * is held back is asked in the same statement, which sees one moment: a second one could find it settled already.
    * Of an event that the viewer does not see, the place alone leaves the database: its body may be large.
    */
-  async read(after: LogPlace, limit: number, viewer?: Viewer): Promise<LogPage> {
+  async read(after: EventLogPosition, limit: number, viewer?: Viewer): Promise<EventLogPage> {
     const { position, runId, seq } = after;
     const visible = viewer === undefined ? Prisma.sql`true` : visibleTo(viewer);
     const rows = await this.#database.query(
@@ -64,14 +64,14 @@ export class PrismaEventLog implements EventLog {
     return pageOf(rows, after, limit);
   }
 
-  async end(): Promise<LogPlace> {
+  async end(): Promise<EventLogPosition> {
     const rows = await this.#database.query(
       (client) => client.$queryRaw<{ settled: bigint }[]>`SELECT ${SETTLED} AS settled`,
     );
-    return behind((rows[0]?.settled ?? 0n) - 1n);
+    return positionAfter((rows[0]?.settled ?? 0n) - 1n);
   }
 
-  async knows({ position }: LogPlace): Promise<boolean> {
+  async knows({ position }: EventLogPosition): Promise<boolean> {
     const rows = await this.#database.query(
       (client) => client.$queryRaw<{ past: boolean }[]>`
         SELECT ${position}::bigint < pg_snapshot_xmax(pg_current_snapshot())::text::bigint AS past`,
@@ -80,7 +80,7 @@ export class PrismaEventLog implements EventLog {
   }
 }
 
-function pageOf(rows: readonly (Row | Nothing)[], after: LogPlace, limit: number): LogPage {
+function pageOf(rows: readonly (Row | Nothing)[], after: EventLogPosition, limit: number): EventLogPage {
   const found = rows.filter((row) => row.runId !== null);
   const last = found.at(-1);
   return {
@@ -95,6 +95,6 @@ function loggedEventOf(row: Row): LoggedEvent {
   return { event: eventOf(row), place: placeOf(row) };
 }
 
-function placeOf({ position, runId, seq }: Row): LogPlace {
+function placeOf({ position, runId, seq }: Row): EventLogPosition {
   return { position, runId: runId as RunId, seq };
 }

@@ -1,7 +1,7 @@
 import type { Artifact, ArtifactBody } from "../core/artifacts/artifact.ts";
+import type { FileStore } from "../core/artifacts/file-store.ts";
 import type { RunId } from "../core/ids.ts";
 import type { InputKind, RunInput } from "../core/inputs/run-input.ts";
-import type { FileStore } from "../core/ports/files.ts";
 import type { RunChange } from "../core/runs/run-change.ts";
 import type { Statements, Tx } from "./database.ts";
 import { type Artifact as ArtifactRow, type RunInput as InputRow, Prisma } from "./generated/client.ts";

@@ -1,11 +1,11 @@
 import pg from "pg";
 import type { RunOrigin } from "../core/runs/run.ts";
 import type { RunChange } from "../core/runs/run-change.ts";
+import { Batcher } from "./batcher.ts";
 import type { Statement, Statements } from "./database.ts";
 import { originColumns, progressColumns } from "./run-rows.ts";
 import { columnNames, columnTypes, ORIGIN_TYPES, PROGRESS_TYPES, sentColumns } from "./sent-columns.ts";
-import type { JobSender } from "./store-parts.ts";
-import { Together } from "./together.ts";
+import type { JobSender } from "./store-deps.ts";
 
 /** What one new run stores. */
 export interface NewRunRows {
@@ -69,8 +69,8 @@ export async function insertRuns(
 const INSERTED_TOGETHER_MAX = 32;
 
 /** Stores new runs, those that arrive at once together. False: an answer is remembered under the run's key already. */
-export function insertsOf(statements: Pick<Statements, "rows">): Together<NewRunRows, boolean> {
-  return new Together({
+export function insertsOf(statements: Pick<Statements, "rows">): Batcher<NewRunRows, boolean> {
+  return new Batcher({
     itemsMax: INSERTED_TOGETHER_MAX,
     kindOf: ({ jobs }) => jobs.map(({ text }) => text).join(),
     keyOf: ({ change: { answer }, origin }) =>

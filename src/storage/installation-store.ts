@@ -1,15 +1,15 @@
 import { newId, type TeamId } from "../core/ids.ts";
 import type { Installation } from "../core/people/installation.ts";
+import type { InstallationStore } from "../core/people/people-stores.ts";
 import { FIRST_TEAM } from "../core/people/team.ts";
-import type { InstallationStore } from "../core/ports/people.ts";
 import { installationOf } from "./people-rows.ts";
-import type { StoreParts } from "./store-parts.ts";
+import type { StoreDeps } from "./store-deps.ts";
 
 export class PrismaInstallationStore implements InstallationStore {
-  readonly #parts: StoreParts;
+  readonly #deps: StoreDeps;
 
-  constructor(parts: StoreParts) {
-    this.#parts = parts;
+  constructor(deps: StoreDeps) {
+    this.#deps = deps;
   }
 
   async ensure(adapter: string, externalId: string): Promise<Installation> {
@@ -19,12 +19,12 @@ export class PrismaInstallationStore implements InstallationStore {
   async list(teamId?: TeamId): Promise<readonly Installation[]> {
     const where = teamId === undefined ? {} : { teamId };
     const query = { where, orderBy: { id: "asc" } } as const;
-    const rows = await this.#parts.database.query((client) => client.installation.findMany(query));
+    const rows = await this.#deps.database.query((client) => client.installation.findMany(query));
     return rows.map(installationOf);
   }
 
   async lock(id: string): Promise<Installation | undefined> {
-    return this.#parts.database.transaction(async (tx) => {
+    return this.#deps.database.transaction(async (tx) => {
       await tx.$queryRaw`SELECT FROM installations WHERE id = ${id}::uuid FOR NO KEY UPDATE`;
       const row = await tx.installation.findUnique({ where: { id } });
       return row === null ? undefined : installationOf(row);
@@ -32,22 +32,22 @@ export class PrismaInstallationStore implements InstallationStore {
   }
 
   async update({ id, teamId, name, enabled }: Installation): Promise<void> {
-    const data = { teamId, name: name ?? null, enabled, updatedAt: this.#parts.clock.now() };
-    await this.#parts.database.query((client) => client.installation.update({ where: { id }, data }));
+    const data = { teamId, name: name ?? null, enabled, updatedAt: this.#deps.clock.now() };
+    await this.#deps.database.query((client) => client.installation.update({ where: { id }, data }));
   }
 
   async #find(adapter: string, externalId: string): Promise<Installation | undefined> {
     const where = { adapter_externalId: { adapter, externalId } };
-    const row = await this.#parts.database.query((client) => client.installation.findUnique({ where }));
+    const row = await this.#deps.database.query((client) => client.installation.findUnique({ where }));
     return row === null ? undefined : installationOf(row);
   }
 
   async #make(adapter: string, externalId: string): Promise<Installation> {
-    await this.#parts.database.transaction(async (tx) => {
+    await this.#deps.database.transaction(async (tx) => {
       // Held, or two that come at once were both the first.
       await tx.$queryRaw`SELECT FROM teams WHERE id = ${FIRST_TEAM}::uuid FOR NO KEY UPDATE`;
       const enabled = (await tx.installation.count({ where: { adapter } })) === 0;
-      const id = newId(this.#parts.clock.now());
+      const id = newId(this.#deps.clock.now());
       const row = { id, teamId: FIRST_TEAM, adapter, externalId, enabled };
       await tx.installation.createMany({ data: [row], skipDuplicates: true });
     });

@@ -1,12 +1,12 @@
 import type { TeamId } from "../core/ids.ts";
 import type { ApiKey, KeyHolder } from "../core/people/api-key.ts";
-import { TOPICS } from "../core/ports/news.ts";
-import type { KeyStore } from "../core/ports/people.ts";
+import type { KeyStore } from "../core/people/people-stores.ts";
+import { CHANNELS } from "../core/ports/pubsub.ts";
 import type { Tx } from "./database.ts";
 import { type ApiKey as ApiKeyRow, type Principal as PrincipalRow, Prisma } from "./generated/client.ts";
 import { FIND_PRINCIPALS, keyOf, principalOf } from "./people-rows.ts";
 import { selected } from "./run-columns.ts";
-import type { StoreParts } from "./store-parts.ts";
+import type { StoreDeps } from "./store-deps.ts";
 
 const FIND_BY_HASH = `
   SELECT ${selected(Object.values(Prisma.ApiKeyScalarFieldEnum))} FROM api_keys WHERE hash = $1`;
@@ -15,14 +15,14 @@ const TOUCH = `
   WHERE id = $1::uuid AND (last_used_at IS NULL OR last_used_at < $2)`;
 
 export class PrismaKeyStore implements KeyStore {
-  readonly #parts: StoreParts;
+  readonly #deps: StoreDeps;
 
-  constructor(parts: StoreParts) {
-    this.#parts = parts;
+  constructor(deps: StoreDeps) {
+    this.#deps = deps;
   }
 
   async findByHash(hash: string): Promise<KeyHolder | undefined> {
-    const { database } = this.#parts;
+    const { database } = this.#deps;
     const [key] = await database.rows<ApiKeyRow>({ text: FIND_BY_HASH, values: [hash] });
     if (key === undefined) return undefined;
     const values = [[key.principalId]];
@@ -32,12 +32,12 @@ export class PrismaKeyStore implements KeyStore {
 
   async add(key: ApiKey, hash: string): Promise<void> {
     const data = { ...key, hash, scopes: [...key.scopes] };
-    await this.#parts.database.query((client) => client.apiKey.create({ data }));
+    await this.#deps.database.query((client) => client.apiKey.create({ data }));
   }
 
   async list(teamId: TeamId): Promise<readonly ApiKey[]> {
     const query = { where: { principal: { teamId } }, orderBy: { createdAt: "desc" } } as const;
-    return (await this.#parts.database.query((client) => client.apiKey.findMany(query))).map(keyOf);
+    return (await this.#deps.database.query((client) => client.apiKey.findMany(query))).map(keyOf);
   }
 
   async change(
@@ -45,7 +45,7 @@ export class PrismaKeyStore implements KeyStore {
     id: string,
     decide: (key: ApiKey) => ApiKey,
   ): Promise<{ before: ApiKey; after: ApiKey } | undefined> {
-    const { database, news } = this.#parts;
+    const { database, pubsub } = this.#deps;
     const changed = await database.transaction(async (tx) => {
       const before = await lockToChange(tx, teamId, id);
       if (before === undefined) return undefined;
@@ -54,14 +54,14 @@ export class PrismaKeyStore implements KeyStore {
       await tx.apiKey.update({ where: { id }, data: { name, expiresAt, revokedAt } });
       return { before, after };
     });
-    if (changed !== undefined) news.tell([TOPICS.keys]);
+    if (changed !== undefined) pubsub.publish([CHANNELS.keys]);
     return changed;
   }
 
   async touch(id: string, at: Date, hash?: string): Promise<void> {
-    await this.#parts.database.rows({ text: TOUCH, values: [id, at] });
+    await this.#deps.database.rows({ text: TOUCH, values: [id, at] });
     if (hash === undefined) return;
-    await this.#parts.database.query((client) => client.apiKey.update({ where: { id }, data: { hash } }));
+    await this.#deps.database.query((client) => client.apiKey.update({ where: { id }, data: { hash } }));
   }
 }
 

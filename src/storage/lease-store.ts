@@ -1,5 +1,5 @@
+import type { IdleRun, LeaseStore } from "../core/attempts/lease-store.ts";
 import type { LeaseToken, RunId } from "../core/ids.ts";
-import type { IdleRun, LeaseStore } from "../core/ports/storage.ts";
 import type { RunState } from "../core/runs/states.ts";
 import type { Statements } from "./database.ts";
 

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Client } from "pg";
-import { StartError } from "../start-error.ts";
+import { StartupError } from "../core/errors.ts";
 
 export type Migration = { readonly name: string; readonly sql: string; readonly checksum: string };
 
@@ -31,7 +31,7 @@ const READ_ROWS = `
    WHERE rolled_back_at IS NULL
    ORDER BY started_at`;
 
-/** The checksums of the applied migrations by name. Throws `StartError` when one of them was never finished. */
+/** The checksums of the applied migrations by name. Throws `StartupError` when one of them was never finished. */
 export async function readHistory(client: Client): Promise<ReadonlyMap<string, string>> {
   await client.query(CREATE_TABLE);
   const { rows } = await client.query<HistoryRow>(READ_ROWS);
@@ -67,7 +67,7 @@ export async function recordFailed(client: Client, id: string, error: unknown): 
 
 function refuseUnfinished({ migration_name: name, finished_at, logs }: HistoryRow): void {
   if (finished_at === null) {
-    throw new StartError(
+    throw new StartupError(
       `Migration ${name} failed earlier (${logs ?? "it was interrupted"}): repair the database, then run UPDATE _prisma_migrations SET rolled_back_at = now() WHERE migration_name = '${name}' AND finished_at IS NULL, and start again`,
     );
   }

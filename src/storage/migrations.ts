@@ -3,8 +3,8 @@ import { readdir, readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Client } from "pg";
+import { StartupError } from "../core/errors.ts";
 import type { Log } from "../core/ports/log.ts";
-import { StartError } from "../start-error.ts";
 import {
   type Migration,
   readHistory,
@@ -33,7 +33,7 @@ const CONCURRENTLY = /\b(?:INDEX|REINDEX\s+\w+)\s+CONCURRENTLY\b/i;
  * A file runs in one transaction with its record, so a process killed in the middle leaves no trace and the next start
  * tries again. A file that fails is recorded and stops every later start, because what it left open needs a person.
  *
- * Throws `StartError` for what a person must repair. Needs a session of its own: not through a transaction pooler.
+ * Throws `StartupError` for what a person must repair. Needs a session of its own: not through a transaction pooler.
  */
 export async function applyMigrations(
   url: string,
@@ -62,7 +62,7 @@ export async function listMigrations(): Promise<readonly string[]> {
 async function requireVersion(client: Client): Promise<void> {
   const { rows } = await client.query("SHOW server_version_num");
   if (Number(rows[0]?.server_version_num) >= OLDEST_SERVER) return;
-  throw new StartError("DATABASE_URL is a PostgreSQL older than 15: use 15 or newer.");
+  throw new StartupError("DATABASE_URL is a PostgreSQL older than 15: use 15 or newer.");
 }
 
 async function readMigrations(folder: string): Promise<readonly Migration[]> {
@@ -99,7 +99,7 @@ async function findPending(
   const appliedChecksums = await readHistory(client);
   for (const { name, checksum } of migrations) {
     if ((appliedChecksums.get(name) ?? checksum) !== checksum) {
-      throw new StartError(
+      throw new StartupError(
         `The file of migration ${name} was changed after this database had applied it: restore the file, and put the change into a new migration`,
       );
     }
@@ -123,7 +123,7 @@ async function apply(client: Client, migration: Migration): Promise<void> {
     await (isOutsideTransaction ? applyBare(client, migration) : applyInTransaction(client, migration));
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new StartError(`Migration ${migration.name} failed: ${reason}`, { cause });
+    throw new StartupError(`Migration ${migration.name} failed: ${reason}`, { cause });
   }
 }
 

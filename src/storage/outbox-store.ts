@@ -1,21 +1,21 @@
 import type { ThreadKey } from "../core/ids.ts";
-import type { OutboxStore, TakenDelivery } from "../core/ports/storage.ts";
-import type { Receipt } from "../core/ports/thread-adapter.ts";
+import type { OutboxStore, TakenDelivery } from "../core/outbox/outbox-store.ts";
 import type { Notice } from "../core/threads/notice.ts";
+import type { Receipt } from "../core/threads/thread-adapter.ts";
 import type { Tx } from "./database.ts";
 import type { OutboxDelivery, Thread } from "./generated/client.ts";
 import { IDLE_SECONDS } from "./lease-store.ts";
-import type { StoreParts } from "./store-parts.ts";
+import type { StoreDeps } from "./store-deps.ts";
 
 export class PrismaOutboxStore implements OutboxStore {
-  readonly #parts: StoreParts;
+  readonly #deps: StoreDeps;
 
-  constructor(parts: StoreParts) {
-    this.#parts = parts;
+  constructor(deps: StoreDeps) {
+    this.#deps = deps;
   }
 
   async take(threadId: string): Promise<TakenDelivery | undefined> {
-    return this.#parts.database.transaction(async (tx) => {
+    return this.#deps.database.transaction(async (tx) => {
       // One writer a thread: a second one, of a worker taken for dead, waits here and then sees what was taken.
       await tx.$queryRaw`SELECT 1 FROM threads WHERE id = ${threadId}::uuid FOR UPDATE`;
       await replaceOldCards(tx, threadId);
@@ -34,7 +34,7 @@ export class PrismaOutboxStore implements OutboxStore {
   }
 
   async sent(deliveryId: string, receipt: Receipt): Promise<void> {
-    await this.#parts.database.transaction(async (tx) => {
+    await this.#deps.database.transaction(async (tx) => {
       const { threadId, slot } = await tx.outboxDelivery.update({
         where: { uid: deliveryId },
         data: { state: "sent", error: null },
@@ -49,7 +49,7 @@ export class PrismaOutboxStore implements OutboxStore {
   }
 
   async failed(deliveryId: string, error: string, retryAfterMs?: number): Promise<void> {
-    await this.#parts.database.transaction(async (tx) => {
+    await this.#deps.database.transaction(async (tx) => {
       const state = retryAfterMs === undefined ? "dead" : "waiting";
       // Another worker may have sent it meanwhile; sending it again would show what is no longer so.
       const where = { uid: deliveryId, state: "waiting" };
@@ -59,12 +59,12 @@ export class PrismaOutboxStore implements OutboxStore {
         UPDATE outbox_deliveries
         SET due_at = clock_timestamp() + ${Math.ceil(retryAfterMs)}::int * interval '1 millisecond'
         WHERE id = ${row.id}`;
-      await this.#parts.sendJobs(tx, [{ kind: "deliver", key: row.threadId, afterMs: retryAfterMs }]);
+      await this.#deps.sendJobs(tx, [{ kind: "deliver", key: row.threadId, afterMs: retryAfterMs }]);
     });
   }
 
   async listDue(limit: number): Promise<readonly string[]> {
-    const rows = await this.#parts.database.query(
+    const rows = await this.#deps.database.query(
       (client) => client.$queryRaw<{ id: string }[]>`
         SELECT DISTINCT thread_id::text AS id FROM outbox_deliveries
         WHERE state = 'waiting' AND due_at < now() - ${IDLE_SECONDS}::int * interval '1 second' LIMIT ${limit}`,

@@ -1,17 +1,17 @@
 import { newId, type PrincipalId, type TeamId } from "../core/ids.ts";
+import type { PeopleStore } from "../core/people/people-stores.ts";
 import type { Principal } from "../core/people/principal.ts";
-import { TOPICS } from "../core/ports/news.ts";
-import type { PeopleStore } from "../core/ports/people.ts";
+import { CHANNELS } from "../core/ports/pubsub.ts";
 import type { Tx } from "./database.ts";
 import type { Principal as PrincipalRow } from "./generated/client.ts";
 import { FIND_PRINCIPALS, principalColumns, principalOf } from "./people-rows.ts";
-import type { StoreParts } from "./store-parts.ts";
+import type { StoreDeps } from "./store-deps.ts";
 
 export class PrismaPeopleStore implements PeopleStore {
-  readonly #parts: StoreParts;
+  readonly #deps: StoreDeps;
 
-  constructor(parts: StoreParts) {
-    this.#parts = parts;
+  constructor(deps: StoreDeps) {
+    this.#deps = deps;
   }
 
   async ensure(teamId: TeamId, subject: string, displayName: string | undefined): Promise<Principal> {
@@ -19,26 +19,26 @@ export class PrismaPeopleStore implements PeopleStore {
     if (known !== undefined && (displayName === undefined || known.displayName === displayName)) return known;
     if (known !== undefined) return this.#rename(known, displayName);
     const wanted = { teamId, subject, displayName };
-    return this.#parts.database.transaction((tx) => ensureIdentity(tx, wanted, this.#parts.clock.now()));
+    return this.#deps.database.transaction((tx) => ensureIdentity(tx, wanted, this.#deps.clock.now()));
   }
 
   async getMany(ids: readonly PrincipalId[]): Promise<readonly Principal[]> {
-    const rows = await this.#parts.database.rows<PrincipalRow>({ text: FIND_PRINCIPALS, values: [ids] });
+    const rows = await this.#deps.database.rows<PrincipalRow>({ text: FIND_PRINCIPALS, values: [ids] });
     return rows.map(principalOf);
   }
 
   async list(teamId: TeamId): Promise<readonly Principal[]> {
     const query = { where: { teamId }, orderBy: { id: "asc" } } as const;
-    return (await this.#parts.database.query((client) => client.principal.findMany(query))).map(principalOf);
+    return (await this.#deps.database.query((client) => client.principal.findMany(query))).map(principalOf);
   }
 
   async put(principal: Principal): Promise<void> {
     const { id, ...columns } = principalColumns(principal);
-    const update = { ...columns, updatedAt: this.#parts.clock.now() };
-    await this.#parts.database.query((client) =>
+    const update = { ...columns, updatedAt: this.#deps.clock.now() };
+    await this.#deps.database.query((client) =>
       client.principal.upsert({ where: { id }, create: { id, ...columns }, update }),
     );
-    this.#parts.news.tell([TOPICS.keys]);
+    this.#deps.pubsub.publish([CHANNELS.keys]);
   }
 
   async change(
@@ -46,23 +46,23 @@ export class PrismaPeopleStore implements PeopleStore {
     id: PrincipalId,
     decide: (principal: Principal, administrators: readonly Principal[]) => Principal,
   ): Promise<Principal | undefined> {
-    const changed = await this.#parts.database.transaction(async (tx) => {
+    const changed = await this.#deps.database.transaction(async (tx) => {
       const locked = await lockToChange(tx, teamId, id);
       const principal = locked.find((one) => one.id === id);
       if (principal === undefined) return undefined;
       const administrators = locked.filter(({ administrator, disabled }) => administrator && !disabled);
       const after = decide(principal, administrators);
       const { id: _same, ...columns } = principalColumns(after);
-      await tx.principal.update({ where: { id }, data: { ...columns, updatedAt: this.#parts.clock.now() } });
+      await tx.principal.update({ where: { id }, data: { ...columns, updatedAt: this.#deps.clock.now() } });
       return after;
     });
-    if (changed !== undefined) this.#parts.news.tell([TOPICS.keys]);
+    if (changed !== undefined) this.#deps.pubsub.publish([CHANNELS.keys]);
     return changed;
   }
 
   async #bySubject(teamId: TeamId, subject: string): Promise<Principal | undefined> {
     const where = { teamId_subject: { teamId, subject } };
-    const row = await this.#parts.database.query((client) =>
+    const row = await this.#deps.database.query((client) =>
       client.identity.findUnique({ where, include: { principal: true } }),
     );
     return row === null ? undefined : principalOf(row.principal);
@@ -70,9 +70,9 @@ export class PrismaPeopleStore implements PeopleStore {
 
   async #rename(known: Principal, displayName: string | undefined): Promise<Principal> {
     const where = { principalId: known.id };
-    if ((await this.#parts.database.query((client) => client.identity.count({ where }))) > 1) return known;
+    if ((await this.#deps.database.query((client) => client.identity.count({ where }))) > 1) return known;
     const change = { where: { id: known.id }, data: { displayName: displayName ?? null } };
-    return principalOf(await this.#parts.database.query((client) => client.principal.update(change)));
+    return principalOf(await this.#deps.database.query((client) => client.principal.update(change)));
   }
 }
 

@@ -1,12 +1,12 @@
-import type { AnswerStore, Storage } from "../core/ports/storage.ts";
-import type { RememberedAnswer } from "../core/runs/remembered-answer.ts";
+import type { IdempotencyStore } from "../core/idempotency/idempotency-store.ts";
+import type { IdempotentResponse } from "../core/idempotency/idempotent-response.ts";
+import type { Storage } from "../core/storage.ts";
 import { PrismaAdministratorKeys } from "./administrator-keys.ts";
-import { rememberAnswer } from "./change-rows.ts";
+import { storeIdempotentResponse } from "./change-rows.ts";
 import { type Statements, statementsOf } from "./database.ts";
 import { createEnvironmentStore } from "./environment-store.ts";
 import { PrismaEventLog } from "./event-log.ts";
 import { PrismaFileStore } from "./file-store.ts";
-import { HeldNews } from "./held-news.ts";
 import { PrismaIdentityStore } from "./identity-store.ts";
 import { PrismaInboxLog } from "./inbox-log.ts";
 import { PrismaInboxStore } from "./inbox-store.ts";
@@ -14,6 +14,7 @@ import { PrismaInstallationStore } from "./installation-store.ts";
 import { PrismaKeyStore } from "./key-store.ts";
 import { PrismaLeaseStore } from "./lease-store.ts";
 import { PrismaOutboxStore } from "./outbox-store.ts";
+import { PendingNotifications } from "./pending-notifications.ts";
 import { PrismaPeopleStore } from "./people-store.ts";
 import { PrismaRunReports } from "./run-reports.ts";
 import { PrismaRunStore } from "./run-store.ts";
@@ -21,39 +22,39 @@ import { createSecretStore } from "./secret-store.ts";
 import { createSettings } from "./settings.ts";
 import { PrismaShareLinkStore } from "./share-link-store.ts";
 import { createSkillHistory } from "./skill-history.ts";
-import type { StoreParts } from "./store-parts.ts";
+import type { StoreDeps } from "./store-deps.ts";
 import { PrismaTeamStore } from "./team-store.ts";
 import { PrismaThreadStore } from "./thread-store.ts";
 import { createWebhookStorage } from "./webhooks/webhook-storage.ts";
 import { PrismaWorkerStore } from "./worker-store.ts";
 
-export function createPrismaStorage(parts: StoreParts): Storage {
+export function createPrismaStorage(deps: StoreDeps): Storage {
   return {
-    runs: new PrismaRunStore(parts),
-    log: new PrismaEventLog(parts.database),
-    leases: new PrismaLeaseStore(parts.database),
-    threads: new PrismaThreadStore(parts.database),
-    inbox: new PrismaInboxStore(parts),
-    outbox: new PrismaOutboxStore(parts),
-    teams: new PrismaTeamStore(parts.database),
-    people: new PrismaPeopleStore(parts),
-    identities: new PrismaIdentityStore(parts.database),
-    keys: new PrismaKeyStore(parts),
-    administrators: new PrismaAdministratorKeys(parts),
-    installations: new PrismaInstallationStore(parts),
-    shareLinks: new PrismaShareLinkStore(parts),
-    answers: answerStore(parts.database),
-    files: new PrismaFileStore(parts.database),
-    skillHistory: createSkillHistory(parts.database),
-    webhooks: createWebhookStorage(parts),
-    environments: createEnvironmentStore(parts.database),
-    secrets: createSecretStore(parts.database),
-    workers: new PrismaWorkerStore(parts.database),
-    reports: new PrismaRunReports(parts.database),
-    ...createSettings(parts),
-    inboxLog: new PrismaInboxLog(parts.database),
-    now: () => now(parts.database),
-    atomically: (work) => atomically(parts, work),
+    runs: new PrismaRunStore(deps),
+    log: new PrismaEventLog(deps.database),
+    leases: new PrismaLeaseStore(deps.database),
+    threads: new PrismaThreadStore(deps.database),
+    inbox: new PrismaInboxStore(deps),
+    outbox: new PrismaOutboxStore(deps),
+    teams: new PrismaTeamStore(deps.database),
+    people: new PrismaPeopleStore(deps),
+    identities: new PrismaIdentityStore(deps.database),
+    keys: new PrismaKeyStore(deps),
+    administrators: new PrismaAdministratorKeys(deps),
+    installations: new PrismaInstallationStore(deps),
+    shareLinks: new PrismaShareLinkStore(deps),
+    answers: answerStore(deps.database),
+    files: new PrismaFileStore(deps.database),
+    skillHistory: createSkillHistory(deps.database),
+    webhooks: createWebhookStorage(deps),
+    environments: createEnvironmentStore(deps.database),
+    secrets: createSecretStore(deps.database),
+    workers: new PrismaWorkerStore(deps.database),
+    reports: new PrismaRunReports(deps.database),
+    ...createSettings(deps),
+    inboxLog: new PrismaInboxLog(deps.database),
+    now: () => now(deps.database),
+    atomically: (work) => atomically(deps, work),
   };
 }
 
@@ -64,13 +65,13 @@ async function now(database: Statements): Promise<Date> {
 }
 
 /** News of what is not committed yet would send others looking too early, so it is held until then. */
-async function atomically<T>(parts: StoreParts, work: (storage: Storage) => Promise<T>): Promise<T> {
-  const { news, value } = await parts.database.transaction(async (tx) => {
-    const news = new HeldNews(parts.news);
-    const value = await work(createPrismaStorage({ ...parts, news, database: statementsOf(tx) }));
-    return { news, value };
+async function atomically<T>(deps: StoreDeps, work: (storage: Storage) => Promise<T>): Promise<T> {
+  const { pubsub, value } = await deps.database.transaction(async (tx) => {
+    const pubsub = new PendingNotifications(deps.pubsub);
+    const value = await work(createPrismaStorage({ ...deps, pubsub, database: statementsOf(tx) }));
+    return { pubsub, value };
   });
-  news.release();
+  pubsub.release();
   return value;
 }
 
@@ -84,16 +85,16 @@ const PRUNE_ANSWERS = `
     SELECT principal_id, key FROM remembered_answers
     WHERE created_at < now() - interval '24 hours' ORDER BY created_at LIMIT 5000)`;
 
-function answerStore(database: Statements): AnswerStore {
+function answerStore(database: Statements): IdempotencyStore {
   return {
     async find(principalId, key) {
-      const [row] = await database.rows<Pick<RememberedAnswer, "requestHash" | "status" | "body">>({
+      const [row] = await database.rows<Pick<IdempotentResponse, "requestHash" | "status" | "body">>({
         text: FIND_ANSWER,
         values: [principalId, key],
       });
       return row && { principalId, key, ...row };
     },
-    remember: (answer) => database.transaction((tx) => rememberAnswer(tx, answer)),
+    remember: (answer) => database.transaction((tx) => storeIdempotentResponse(tx, answer)),
     prune: () => database.query((client) => client.$executeRawUnsafe(PRUNE_ANSWERS)),
   };
 }

@@ -1,6 +1,6 @@
 import type { TeamId } from "../core/ids.ts";
-import type { RecordStore, TeamRecord } from "../core/ports/records.ts";
-import { Taken } from "../core/ports/storage.ts";
+import type { RecordStore, TeamRecord } from "../core/records/record-store.ts";
+import { UniqueConflict } from "../core/storage.ts";
 import type { Statements, Tx } from "./database.ts";
 import { Prisma } from "./generated/client.ts";
 
@@ -48,7 +48,7 @@ export class PrismaRecordStore<R extends TeamRecord, Row, Columns> implements Re
   async add(record: R): Promise<void> {
     const data = [this.#mapping.columnsOf(record)];
     const { count } = await this.#ask((table) => table.createMany({ data, skipDuplicates: true }));
-    if (count === 0) throw new Taken("name");
+    if (count === 0) throw new UniqueConflict("name");
     this.#changed();
   }
 
@@ -71,7 +71,7 @@ export class PrismaRecordStore<R extends TeamRecord, Row, Columns> implements Re
     try {
       return this.#tell(await this.#ask((table) => table.updateMany({ where, data })));
     } catch (error) {
-      throw isNameTaken(error) ? new Taken("name") : error;
+      throw isNameTaken(error) ? new UniqueConflict("name") : error;
     }
   }
 

@@ -1,12 +1,12 @@
 import type { RunId } from "../core/ids.ts";
-import type { RunKey } from "../core/ports/storage.ts";
 import type { Run } from "../core/runs/run.ts";
 import type { RunFilters, RunPage, RunPosition, RunQuery, RunSort } from "../core/runs/run-query.ts";
+import type { RunKey } from "../core/runs/run-store.ts";
+import { Batcher } from "./batcher.ts";
 import type { Statement, Statements } from "./database.ts";
 import { Prisma, type Run as RunRow } from "./generated/client.ts";
 import { RUN_COLUMNS } from "./run-columns.ts";
 import { conditionsOf, pairsOf } from "./run-filters.ts";
-import { Together } from "./together.ts";
 import { visibleTo } from "./visible-to.ts";
 
 const { join, raw, sql } = Prisma;
@@ -41,8 +41,8 @@ const EVENLY_INDEXED: ReadonlySet<keyof RunFilters> = new Set([
 /** Many callers look at runs at once: those that watch them, above all. */
 const READ_TOGETHER_MAX = 50;
 
-export function readsOf(statements: Pick<Statements, "rows">): Together<string, RunRow | undefined> {
-  return new Together({
+export function readsOf(statements: Pick<Statements, "rows">): Batcher<string, RunRow | undefined> {
+  return new Batcher({
     itemsMax: READ_TOGETHER_MAX,
     perform: async (ids) => {
       const found = await statements.rows<RunRow>({ text: FIND_BY_IDS, values: [[...new Set(ids)]] });
@@ -116,7 +116,7 @@ const LONG = sql`updated_at - created_at > interval '06:00:00'`;
 function piecesOf(query: RunQuery): readonly (readonly Prisma.Sql[])[] {
   const { after, filters, order, sort } = query;
   const { createdBefore } = filters;
-  const place = behind(query);
+  const place = positionAfter(query);
   if (createdBefore === undefined || sort !== "updated_at") return [place];
   const end = new Date(createdBefore.getTime() + LONG_MS);
   const untilEnd = sql`updated_at < ${end}::timestamptz`;
@@ -137,7 +137,7 @@ function inOne(pieces: readonly Prisma.Sql[], inOrder: Prisma.Sql): Prisma.Sql {
 }
 
 /** As a comparison of rows, the database starts at the right place of the index, which no OR brings it to. */
-function behind({ after, sort, order }: RunQuery): Prisma.Sql[] {
+function positionAfter({ after, sort, order }: RunQuery): Prisma.Sql[] {
   if (after === undefined) return [];
   const place = sql`(${after.value}::${raw(TYPES[sort])}, ${after.id}::uuid)`;
   const isBehind = sql`(${raw(sort)}, id) ${raw(order === "desc" ? "<" : ">")} ${place}`;

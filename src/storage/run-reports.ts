@@ -1,7 +1,7 @@
 import type { RunId } from "../core/ids.ts";
 import type { Viewer } from "../core/people/principal.ts";
-import type { LastRuns, RunReports } from "../core/ports/run-reports.ts";
 import type { RunSource } from "../core/runs/sources.ts";
+import type { LastRuns, RunReports } from "../core/usage/run-reports.ts";
 import type { UsageGroup, UsageQuery, UsageRow } from "../core/usage/usage.ts";
 import type { Statements } from "./database.ts";
 import { Prisma } from "./generated/client.ts";

@@ -1,12 +1,14 @@
 import { AppError } from "../core/errors.ts";
 import type { RunId } from "../core/ids.ts";
-import { TOPICS } from "../core/ports/news.ts";
-import { type RunKey, type RunStore, type RunSubject, Taken } from "../core/ports/storage.ts";
+import { CHANNELS } from "../core/ports/pubsub.ts";
 import type { RunEvent, RunEventKind } from "../core/runs/events.ts";
 import type { Run, RunOrigin } from "../core/runs/run.ts";
 import type { RunChange } from "../core/runs/run-change.ts";
 import type { RunPage, RunQuery } from "../core/runs/run-query.ts";
-import { addNotices, bindThread, rememberAnswer, settleEvent } from "./change-rows.ts";
+import type { RunKey, RunStore, RunSubject } from "../core/runs/run-store.ts";
+import { UniqueConflict } from "../core/storage.ts";
+import type { Batcher } from "./batcher.ts";
+import { addNotices, bindThread, settleEvent, storeIdempotentResponse } from "./change-rows.ts";
 import { type Statements, statementsOf, type Tx } from "./database.ts";
 import { eventsStatement } from "./event-pages.ts";
 import { addFiles } from "./file-store.ts";
@@ -25,23 +27,22 @@ import {
 } from "./run-list.ts";
 import { eventOf, runOf } from "./run-rows.ts";
 import { lockRun, readSubject, type VersionedSubject } from "./run-subject.ts";
-import type { StoreParts } from "./store-parts.ts";
-import type { Together } from "./together.ts";
+import type { StoreDeps } from "./store-deps.ts";
 import { updateRun } from "./update-run.ts";
 
 export class PrismaRunStore implements RunStore {
-  readonly #parts: StoreParts;
-  readonly #inserts: Together<NewRunRows, boolean>;
-  readonly #reads: Together<string, RunRow | undefined>;
+  readonly #deps: StoreDeps;
+  readonly #inserts: Batcher<NewRunRows, boolean>;
+  readonly #reads: Batcher<string, RunRow | undefined>;
 
-  constructor(parts: StoreParts) {
-    this.#parts = parts;
-    this.#inserts = insertsOf(parts.database);
-    this.#reads = readsOf(parts.database);
+  constructor(deps: StoreDeps) {
+    this.#deps = deps;
+    this.#inserts = insertsOf(deps.database);
+    this.#reads = readsOf(deps.database);
   }
 
   async create(origin: RunOrigin, change: RunChange): Promise<Run> {
-    const { database, sendJobs } = this.#parts;
+    const { database, sendJobs } = this.#deps;
     const rows = { origin, change, jobs: await jobStatements(sendJobs, change.jobs) };
     const isMade = isAlone(change)
       ? await this.#inserts.do(rows)
@@ -50,14 +51,14 @@ export class PrismaRunStore implements RunStore {
           if (made.size > 0) await this.#storeBeside(tx, origin.id, change);
           return made.size > 0;
         });
-    if (!isMade) throw new Taken("answer");
+    if (!isMade) throw new UniqueConflict("answer");
     this.#tell(origin.id, change);
     return createdRun(origin, change);
   }
 
   /** It is hardly ever changed by somebody else meanwhile; then it is held before the second look. */
   async change(id: RunId, decide: Decide): Promise<Run> {
-    const { database } = this.#parts;
+    const { database } = this.#deps;
     const changed =
       (await this.#tryChange(database, id, decide)) ??
       (await database.transaction(async (tx) => {
@@ -83,7 +84,7 @@ export class PrismaRunStore implements RunStore {
     subject: VersionedSubject,
     change: RunChange,
   ): Promise<Run | undefined> {
-    const at = this.#parts.clock.now();
+    const at = this.#deps.clock.now();
     const { answer, jobs } = change;
     if (isAlone(change) && answer === undefined && jobs.length === 0)
       return updateRun(statements, subject, change, at);
@@ -95,7 +96,7 @@ export class PrismaRunStore implements RunStore {
   }
 
   look(id: RunId): Promise<RunSubject> {
-    return readSubject(this.#parts.database, id);
+    return readSubject(this.#deps.database, id);
   }
 
   async find(key: RunKey): Promise<Run | undefined> {
@@ -104,12 +105,12 @@ export class PrismaRunStore implements RunStore {
   }
 
   async #findOne(key: Parameters<typeof findStatement>[0]): Promise<RunRow | undefined> {
-    const [row] = await this.#parts.database.rows<RunRow>(findStatement(key));
+    const [row] = await this.#deps.database.rows<RunRow>(findStatement(key));
     return row;
   }
 
   async list(query: RunQuery): Promise<RunPage> {
-    const { database } = this.#parts;
+    const { database } = this.#deps;
     const { metadata } = query.filters;
     // Before the page: what is updated after it was read must be beyond the end.
     const [end] = needsEnd(query) ? await database.rows<NewestUpdate>(newestStatement(query)) : [];
@@ -126,14 +127,14 @@ export class PrismaRunStore implements RunStore {
     limit: number,
     kinds?: readonly RunEventKind[],
   ): Promise<readonly RunEvent[]> {
-    const rows = await this.#parts.database.rows<RunEventRow>(eventsStatement(id, after, limit, kinds));
+    const rows = await this.#deps.database.rows<RunEventRow>(eventsStatement(id, after, limit, kinds));
     return rows.map(eventOf);
   }
 
   async #storeCaused(tx: Tx, runId: RunId, change: RunChange): Promise<void> {
     await this.#storeBeside(tx, runId, change);
-    if (change.answer !== undefined) await rememberAnswer(tx, change.answer);
-    await this.#parts.sendJobs(tx, change.jobs);
+    if (change.answer !== undefined) await storeIdempotentResponse(tx, change.answer);
+    await this.#deps.sendJobs(tx, change.jobs);
   }
 
   async #storeBeside(tx: Tx, runId: RunId, change: RunChange): Promise<void> {
@@ -141,11 +142,15 @@ export class PrismaRunStore implements RunStore {
     await addFiles(tx, runId, change);
     if (change.binding !== undefined) await bindThread(tx, runId, change.binding);
     await addNotices(tx, change.notices);
-    if (change.settlement !== undefined) await settleEvent(tx, change.settlement);
+    if (change.result !== undefined) await settleEvent(tx, change.result);
   }
 
   #tell(id: RunId, change: RunChange): void {
-    this.#parts.news.tell([TOPICS.run(id), TOPICS.log, ...change.jobs.map(({ kind }) => TOPICS.jobs(kind))]);
+    this.#deps.pubsub.publish([
+      CHANNELS.run(id),
+      CHANNELS.log,
+      ...change.jobs.map(({ kind }) => CHANNELS.jobs(kind)),
+    ]);
   }
 }
 
@@ -159,9 +164,9 @@ interface Changed {
 
 /** Whether it is of the run alone: of its row, its log, the answer to who asked, and the jobs. */
 function isAlone(change: RunChange): boolean {
-  const { artifacts = [], binding, followUps, inputs = [], notices, settlement, takes } = change;
+  const { artifacts = [], binding, followUps, inputs = [], notices, result, takes } = change;
   const lists = [artifacts, followUps, inputs, notices];
-  const others = [binding, settlement, takes];
+  const others = [binding, result, takes];
   return lists.every((list) => list.length === 0) && others.every((other) => other === undefined);
 }
 

@@ -1,6 +1,6 @@
 import { AppError } from "../core/errors.ts";
 import type { RunId } from "../core/ids.ts";
-import type { RunSubject } from "../core/ports/storage.ts";
+import type { RunSubject } from "../core/runs/run-store.ts";
 import type { Statements } from "./database.ts";
 import { type FollowUp, Prisma, type Run, type Thread } from "./generated/client.ts";
 import { RUN_COLUMNS, selected } from "./run-columns.ts";

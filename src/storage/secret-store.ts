@@ -1,6 +1,6 @@
 import type { PrincipalId, TeamId } from "../core/ids.ts";
 import type { OwnerId } from "../core/people/ownership.ts";
-import type { RecordStore } from "../core/ports/records.ts";
+import type { RecordStore } from "../core/records/record-store.ts";
 import type { Secret } from "../core/secrets/secret.ts";
 import type { Statements } from "./database.ts";
 import type { Secret as SecretRow } from "./generated/client.ts";

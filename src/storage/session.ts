@@ -1,5 +1,5 @@
 import { Client } from "pg";
-import { StartError } from "../start-error.ts";
+import { StartupError } from "../core/errors.ts";
 
 const CONNECT_LIMIT_MS = 10_000;
 const KEEPALIVE_DELAY_MS = 10_000;
@@ -10,7 +10,7 @@ export type SessionOptions = { readonly applicationName: string; readonly queryL
  * One connection for the length of `work`, for what needs a session of its own (locks, DDL). Left to its defaults, a
  * pg client waits for ever on a link that went silent, and ends the process when a link breaks between two queries.
  *
- * Throws `StartError` when there is no connection to be had.
+ * Throws `StartupError` when there is no connection to be had.
  */
 export async function withSession<T>(
   url: string,
@@ -40,7 +40,7 @@ async function connect(client: Client): Promise<void> {
     await client.connect();
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message || cause.name : String(cause);
-    throw new StartError(`Cannot connect to PostgreSQL at ${client.host}:${client.port}: ${reason}`, {
+    throw new StartupError(`Cannot connect to PostgreSQL at ${client.host}:${client.port}: ${reason}`, {
       cause,
     });
   }

@@ -1,11 +1,11 @@
 import type { PrincipalId, RunId, TeamId } from "../core/ids.ts";
 import type { ShareLink } from "../core/people/share-link.ts";
-import { TOPICS } from "../core/ports/news.ts";
-import type { ShareLinkStore } from "../core/ports/share-links.ts";
+import type { ShareLinkStore } from "../core/people/share-link-store.ts";
+import { CHANNELS } from "../core/ports/pubsub.ts";
 import { Prisma, type ShareLink as ShareLinkRow } from "./generated/client.ts";
 import { present } from "./present.ts";
 import { selected } from "./run-columns.ts";
-import type { StoreParts } from "./store-parts.ts";
+import type { StoreDeps } from "./store-deps.ts";
 
 const FIND_BY_HASH = `
   SELECT ${selected(Object.values(Prisma.ShareLinkScalarFieldEnum))} FROM share_links
@@ -17,37 +17,37 @@ export const KEPT_MS = 30 * 24 * 3_600_000;
 const PRUNED_MAX = 5_000;
 
 export class PrismaShareLinkStore implements ShareLinkStore {
-  readonly #parts: StoreParts;
+  readonly #deps: StoreDeps;
 
-  constructor(parts: StoreParts) {
-    this.#parts = parts;
+  constructor(deps: StoreDeps) {
+    this.#deps = deps;
   }
 
   async add(link: ShareLink, tokenHash: string): Promise<void> {
     const data = { ...link, tokenHash };
-    await this.#parts.database.query((client) => client.shareLink.create({ data }));
+    await this.#deps.database.query((client) => client.shareLink.create({ data }));
   }
 
   async findByHash(tokenHash: string): Promise<ShareLink | undefined> {
-    const [row] = await this.#parts.database.rows<ShareLinkRow>({ text: FIND_BY_HASH, values: [tokenHash] });
+    const [row] = await this.#deps.database.rows<ShareLinkRow>({ text: FIND_BY_HASH, values: [tokenHash] });
     return row && linkOf(row);
   }
 
   async list(runId: RunId): Promise<readonly ShareLink[]> {
     const query = { where: { runId }, orderBy: { id: "asc" } } as const;
-    return (await this.#parts.database.query((client) => client.shareLink.findMany(query))).map(linkOf);
+    return (await this.#deps.database.query((client) => client.shareLink.findMany(query))).map(linkOf);
   }
 
   async remove(runId: RunId, id: string): Promise<boolean> {
     const removal = { where: { runId, id } };
-    const { database, news } = this.#parts;
+    const { database, pubsub } = this.#deps;
     const { count } = await database.query((client) => client.shareLink.deleteMany(removal));
-    if (count > 0) news.tell([TOPICS.keys]);
+    if (count > 0) pubsub.publish([CHANNELS.keys]);
     return count > 0;
   }
 
   async prune(): Promise<number> {
-    const { clock, database } = this.#parts;
+    const { clock, database } = this.#deps;
     const overSince = new Date(clock.now().getTime() - KEPT_MS);
     return database.query(
       (client) => client.$executeRaw`

@@ -1,7 +1,7 @@
 import type { TeamId } from "../core/ids.ts";
+import type { TeamStore } from "../core/people/people-stores.ts";
 import type { Team } from "../core/people/team.ts";
-import type { TeamStore } from "../core/ports/people.ts";
-import { Taken } from "../core/ports/storage.ts";
+import { UniqueConflict } from "../core/storage.ts";
 import type { Statements } from "./database.ts";
 import type { Team as TeamRow } from "./generated/client.ts";
 import { isNameTaken } from "./record-store.ts";
@@ -37,7 +37,7 @@ export class PrismaTeamStore implements TeamStore {
     try {
       await this.#database.query((client) => client.team.upsert({ where: { id }, create, update }));
     } catch (error) {
-      throw isNameTaken(error) ? new Taken("name") : error;
+      throw isNameTaken(error) ? new UniqueConflict("name") : error;
     }
   }
 }

@@ -1,6 +1,6 @@
 import type { RunId } from "../core/ids.ts";
-import type { ThreadStore } from "../core/ports/storage.ts";
 import type { StoredThread, ThreadAddress, Verbosity } from "../core/threads/thread.ts";
+import type { ThreadStore } from "../core/threads/thread-store.ts";
 import type { Statements } from "./database.ts";
 import type { Prisma } from "./generated/client.ts";
 import { threadOf } from "./run-rows.ts";

@@ -1,5 +1,5 @@
-import type { Load, WorkerStore } from "../core/ports/workers.ts";
 import type { LiveWorker, Worker } from "../core/workers/worker.ts";
+import type { Load, WorkerStore } from "../core/workers/worker-store.ts";
 import type { Statements } from "./database.ts";
 import type { Worker as WorkerRow } from "./generated/client.ts";
 

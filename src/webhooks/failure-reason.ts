@@ -1,4 +1,4 @@
-import { ForbiddenDestination } from "../outgoing/guarded-connector.ts";
+import { ForbiddenDestination } from "../network-policy/guarded-connector.ts";
 
 const REASONS: Readonly<Record<string, string>> = {
   ENOTFOUND: "The host name cannot be resolved",

@@ -1,7 +1,7 @@
 import { type buildConnector, Client, type Dispatcher } from "undici";
-import type { SignedMessage, WebhookAnswer, WebhookClient } from "../core/ports/webhook-client.ts";
-import type { Destinations } from "../outgoing/destinations.ts";
-import { createGuardedConnector, type Resolve } from "../outgoing/guarded-connector.ts";
+import type { SignedMessage, WebhookAnswer, WebhookClient } from "../core/webhooks/webhook-client.ts";
+import type { Destinations } from "../network-policy/destinations.ts";
+import { createGuardedConnector, type Resolve } from "../network-policy/guarded-connector.ts";
 import { reasonOf } from "./failure-reason.ts";
 import { retryAfterMs } from "./retry-after.ts";
 import { signatureHeaders } from "./signature.ts";

@@ -1,4 +1,4 @@
-import type { WebhookClient } from "../core/ports/webhook-client.ts";
+import type { WebhookClient } from "../core/webhooks/webhook-client.ts";
 import type { WebhookClientOptions } from "./http-post.ts";
 
 /** The HTTP client behind it is loaded with the first message: it is a large part of a start, and many send none. */

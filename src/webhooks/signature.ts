@@ -1,5 +1,5 @@
 import { Webhook } from "standardwebhooks";
-import type { SignedMessage } from "../core/ports/webhook-client.ts";
+import type { SignedMessage } from "../core/webhooks/webhook-client.ts";
 
 /** The headers of the Standard Webhooks specification. The time is that of the try, not of what is told. */
 export function signatureHeaders({ id, body, secrets }: SignedMessage, now: Date): Record<string, string> {

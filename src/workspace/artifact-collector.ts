@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { lstat, opendir, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import type { BlobStore } from "../core/ports/blob-store.ts";
-import type { Collected, CollectedFile } from "../core/ports/workspace.ts";
+import type { Collected, CollectedFile } from "../core/workspaces/workspace.ts";
 import { NotTaken, readInside } from "./safe-read.ts";
 
 const DIRECTORY = "artifacts";

@@ -2,17 +2,17 @@ import { lstat, mkdir, readFile, rename, rmdir, writeFile } from "node:fs/promis
 import { join } from "node:path";
 import { z } from "zod";
 import { AppError } from "../core/errors.ts";
-import type { Preparation } from "../core/ports/workspace.ts";
+import type { Preparation } from "../core/workspaces/workspace.ts";
 import { type BaseManifest, findManifest, isOfBase, listGone, workspaceBase } from "./base-manifest.ts";
-import { FirstWorkspace } from "./first-workspace.ts";
 import { MEMBERS } from "./members.ts";
 import { mergeTree, removeBelow } from "./merge-tree.ts";
+import { NewWorkspace } from "./new-workspace.ts";
 import { ArchiveTooLarge, packDirectory } from "./pack-directory.ts";
 import { removeTree } from "./remove-tree.ts";
 import type { RunDirectory } from "./run-directory.ts";
 import type { Steps } from "./steps.ts";
 import { unpackArchive } from "./unpack-archive.ts";
-import type { WorkspaceParts } from "./workspace-parts.ts";
+import type { WorkspaceDeps } from "./workspace-deps.ts";
 import { RECORD, readRecord, type WorkspaceRecord, writeRecord } from "./workspace-record.ts";
 import { findWritten, rewrite } from "./written-paths.ts";
 
@@ -57,7 +57,7 @@ async function packLean(
 }
 
 export interface Restoration {
-  readonly parts: WorkspaceParts;
+  readonly deps: WorkspaceDeps;
   readonly preparation: Preparation;
   readonly run: RunDirectory;
   readonly steps: Steps;
@@ -105,7 +105,7 @@ async function mergeInto({ base, gone }: Lean, incoming: string, restoration: Re
   const { image, repositories, setupCommands } = base;
   const plan = { repositories: [], setupCommands, ...(image === undefined ? {} : { image }) };
   const preparation = { ...restoration.preparation, plan };
-  await new FirstWorkspace({ ...restoration, preparation, beginning: { files: [] }, repositories }).make(
+  await new NewWorkspace({ ...restoration, preparation, initialContents: { files: [] }, repositories }).make(
     undefined,
   );
   for (const each of gone) await removeBelow(path, each);

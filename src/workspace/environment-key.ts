@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { arch, release } from "node:os";
-import type { Preparation } from "../core/ports/workspace.ts";
+import type { Preparation } from "../core/workspaces/workspace.ts";
 import type { ClonedRepository } from "./workspace-record.ts";
 
 /** Of how environments are made and kept; another number leaves the old ones behind. */

@@ -64,7 +64,7 @@ export class PreparedEnvironments {
       return { ...record, place };
     } catch (error) {
       // Another process may have dropped it just now.
-      this.#log.warn("environment.not_copied", { key, error });
+      this.#log.warn("prepared_environment.not_copied", { key, error });
       for (const member of MEMBERS) await removeTree(join(place, member));
       for (const member of MEMBERS) await mkdir(join(place, member), { mode: 0o700 });
       return undefined;
@@ -83,7 +83,7 @@ export class PreparedEnvironments {
       await this.#dropOldest();
     } catch (error) {
       // The run has its workspace; only the next one waits longer.
-      this.#log.warn("environment.not_kept", { key, error });
+      this.#log.warn("prepared_environment.not_stored", { key, error });
     } finally {
       await removeTree(fresh);
     }
@@ -119,7 +119,7 @@ export class PreparedEnvironments {
       if (Date.now() - known.madeAt <= this.#limits.maxAgeMs) return known;
     } catch (error) {
       if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
-      this.#log.warn("environment.broken", { entry, error });
+      this.#log.warn("prepared_environment.broken", { entry, error });
     }
     await this.#drop(entry);
     return undefined;

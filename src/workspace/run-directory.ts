@@ -1,7 +1,7 @@
 import { chmod, lstat, mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { RunId } from "../core/ids.ts";
-import type { Workspace } from "../core/ports/workspace.ts";
+import type { Workspace } from "../core/workspaces/workspace.ts";
 import { MEMBERS } from "./members.ts";
 import { removeTree } from "./remove-tree.ts";
 import { readRecord, type WorkspaceRecord, writeRecord } from "./workspace-record.ts";

@@ -1,31 +1,31 @@
-import { type Preparation, type Workspace, workspaceVariables } from "../core/ports/workspace.ts";
+import { type Preparation, type Workspace, workspaceVariables } from "../core/workspaces/workspace.ts";
 import { runSetupCommand, setupFailure } from "./setup-command.ts";
 import { pathIn, placesOf } from "./site.ts";
 import type { Step, Steps } from "./steps.ts";
-import type { WorkspaceParts } from "./workspace-parts.ts";
+import type { WorkspaceDeps } from "./workspace-deps.ts";
 
 /** At the end of the failure's message; the rest is in the run's log. */
 const TAIL_CHARS = 2_000;
 
 /** Runs the plan's commands in the sandbox, one after the other. Fails with `environment_setup_failed`. */
 export async function setUp(
-  parts: WorkspaceParts,
+  deps: WorkspaceDeps,
   preparation: Preparation,
   workspace: Workspace,
   steps: Steps,
 ): Promise<void> {
   const { setupCommands } = preparation.plan;
-  const deadline = performance.now() + parts.setup.totalMs;
+  const deadline = performance.now() + deps.setup.totalMs;
   for (const [index, command] of setupCommands.entries()) {
     const what = `Setup command ${index + 1} of ${setupCommands.length}`;
     await steps.during(command, (step) =>
-      runStep({ parts, preparation, workspace, step, deadline, command, what }),
+      runStep({ deps, preparation, workspace, step, deadline, command, what }),
     );
   }
 }
 
 interface SetupStep {
-  readonly parts: WorkspaceParts;
+  readonly deps: WorkspaceDeps;
   readonly preparation: Preparation;
   readonly workspace: Workspace;
   readonly step: Step;
@@ -34,7 +34,7 @@ interface SetupStep {
   readonly what: string;
 }
 
-async function runStep({ command, deadline, parts, preparation, step, what, workspace }: SetupStep) {
+async function runStep({ command, deadline, deps, preparation, step, what, workspace }: SetupStep) {
   let tail = "";
   const say = (text: string) => {
     step.say(text);
@@ -44,19 +44,19 @@ async function runStep({ command, deadline, parts, preparation, step, what, work
   const { image } = plan;
   const site = {
     ...placesOf({ gateway, runId, ...(image === undefined ? {} : { image }) }),
-    env: environmentOf(parts, preparation, workspace),
+    env: environmentOf(deps, preparation, workspace),
     cwd: workspace.workingDirectory,
     writable: [workspace.directory, workspace.home],
     readable: [],
   };
-  const timeoutMs = Math.max(1, Math.min(parts.setup.commandMs, deadline - performance.now()));
-  const problem = await runSetupCommand({ sandbox: parts.sandbox, site, command, timeoutMs, say, signal });
+  const timeoutMs = Math.max(1, Math.min(deps.setup.commandMs, deadline - performance.now()));
+  const problem = await runSetupCommand({ sandbox: deps.sandbox, site, command, timeoutMs, say, signal });
   if (problem !== undefined) throw setupFailure(problem, what, tail);
 }
 
 /** What the platform says of its own ways out is not for a secret of the same name to change. */
 function environmentOf(
-  { variablesOf }: WorkspaceParts,
+  { variablesOf }: WorkspaceDeps,
   { gateway, plan, variables }: Preparation,
   workspace: Workspace,
 ): Readonly<Record<string, string>> {

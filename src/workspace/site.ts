@@ -1,4 +1,4 @@
-import type { ChangeSite } from "../core/ports/changes.ts";
+import type { RunWorkspace } from "../core/workspaces/change-tracker.ts";
 import type { SandboxCommand } from "../sandboxes/sandbox.ts";
 
 const SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
@@ -16,10 +16,10 @@ export function placesOf({
   gateway,
   image,
   runId,
-}: Omit<ChangeSite, "workspace">): Pick<SandboxCommand, "door" | "image" | "label"> {
+}: Omit<RunWorkspace, "workspace">): Pick<SandboxCommand, "portForward" | "image" | "label"> {
   return {
     label: runId,
-    ...(gateway.door === undefined ? {} : { door: gateway.door }),
+    ...(gateway.portForward === undefined ? {} : { portForward: gateway.portForward }),
     ...(image === undefined ? {} : { image }),
   };
 }

@@ -1,6 +1,6 @@
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { Beginning } from "../core/ports/workspace.ts";
+import type { InitialContents } from "../core/workspaces/workspace.ts";
 import { isName, makeDirectory } from "./make-directory.ts";
 
 const PRIVATE = 0o700;
@@ -9,7 +9,7 @@ const PRIVATE = 0o700;
  * Puts the files of a skill into a new workspace, at `directory` below it. What lies in that place was written by the
  * agent of an earlier run, and goes away: nothing is written through a link.
  */
-export async function writeSkillFiles(workspace: string, skill: Beginning["skill"]): Promise<void> {
+export async function writeSkillFiles(workspace: string, skill: InitialContents["skill"]): Promise<void> {
   if (skill === undefined) return;
   const place = join(workspace, skill.directory);
   await makeDirectory(workspace);

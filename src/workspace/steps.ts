@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { WorkspaceStep } from "../core/ports/workspace.ts";
+import type { WorkspaceStep } from "../core/workspaces/workspace.ts";
 import { StepOutput } from "./step-output.ts";
 
 type Tell = (step: WorkspaceStep) => void;

@@ -2,28 +2,28 @@ import { randomUUID } from "node:crypto";
 import { access, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { AgentUpdate } from "../../src/core/ports/agent-runner.ts";
-import { AgentBench, type MakeRunner } from "../support/agent-bench.ts";
+import type { AgentUpdate } from "../../src/core/agents/agent-runner.ts";
+import { AgentHarness, type MakeRunner } from "../support/agent-harness.ts";
 import { waitFor } from "../support/wait-for.ts";
 import { processesWith, uniqueSeconds } from "./sandbox-contract.ts";
 
 /** What every agent runner promises, shown with an agent that knows the demo agent's script words. */
 export function describeAgentRunner(name: string, makeRunner: MakeRunner): void {
   describe(`the ${name} agent runner`, () => {
-    let bench: AgentBench;
+    let harness: AgentHarness;
     beforeEach(async () => {
-      bench = await AgentBench.open(makeRunner);
+      harness = await AgentHarness.open(makeRunner);
     });
-    afterEach(() => bench.close());
+    afterEach(() => harness.close());
 
     it("starts an agent that works in the workspace", async () => {
-      const { session, updates } = await bench.start();
+      const { session, updates } = await harness.start();
 
       const end = await session.prompt("Look around");
 
       expect(session).toMatchObject({ resumed: false, agent: { name: "demo" } });
       expect(end).toMatchObject({ stopReason: "end_turn", usage: { totalTokens: expect.any(Number) } });
-      expect(await readFile(join(bench.workspace.directory, "ERRAND-REPORT.md"), "utf8")).toContain(
+      expect(await readFile(join(harness.workspace.directory, "ERRAND-REPORT.md"), "utf8")).toContain(
         "> Look around",
       );
       expect(kindsOf(updates)).toEqual(
@@ -32,7 +32,7 @@ export function describeAgentRunner(name: string, makeRunner: MakeRunner): void 
     });
 
     it("has told everything of a turn, in order, when the turn ends", async () => {
-      const { session, updates } = await bench.start();
+      const { session, updates } = await harness.start();
 
       await session.prompt("flood 500");
 
@@ -47,7 +47,7 @@ export function describeAgentRunner(name: string, makeRunner: MakeRunner): void 
 
     it("gives the agent the run's variables, in no argument, and none in the place of its own", async () => {
       const value = `${randomUUID()}\nin two lines`;
-      const { session, updates } = await bench.start({
+      const { session, updates } = await harness.start({
         variables: { TOKEN: value, HOME: "/no", PATH: "/no" },
       });
 
@@ -56,13 +56,13 @@ export function describeAgentRunner(name: string, makeRunner: MakeRunner): void 
       const told = updates.flatMap((update) => ("content" in update ? (update.content ?? []) : []));
       expect(told).toContainEqual({
         type: "text",
-        text: expect.stringMatching(`^${value}\\|${bench.workspace.home}\\|/usr/local/sbin:`),
+        text: expect.stringMatching(`^${value}\\|${harness.workspace.home}\\|/usr/local/sbin:`),
       });
       for (const argument of [value, `TOKEN=${value}`]) expect(await processesWith(argument)).toEqual([]);
     });
 
     it("takes follow-ups in the same session", async () => {
-      const { session, said } = await bench.start();
+      const { session, said } = await harness.start();
       await session.prompt("first things first");
 
       await session.prompt("and now the second");
@@ -71,11 +71,11 @@ export function describeAgentRunner(name: string, makeRunner: MakeRunner): void 
     });
 
     it("takes a session up again, without telling its history again", async () => {
-      const before = await bench.start();
+      const before = await harness.start();
       await before.session.prompt("say remember the milk");
       await before.session.close();
 
-      const { session, said } = await bench.start({ previousSession: before.session.sessionId });
+      const { session, said } = await harness.start({ previousSession: before.session.sessionId });
       const heard = said();
       await session.prompt("go on");
 
@@ -86,7 +86,7 @@ export function describeAgentRunner(name: string, makeRunner: MakeRunner): void 
     });
 
     it("starts a new session where the old one is gone", async () => {
-      const { session, said } = await bench.start({
+      const { session, said } = await harness.start({
         previousSession: "demo-00000000-0000-0000-0000-000000000000",
       });
 
@@ -97,7 +97,7 @@ export function describeAgentRunner(name: string, makeRunner: MakeRunner): void 
     });
 
     it("cancels a turn, and takes another one after it", async () => {
-      const { session, said } = await bench.start();
+      const { session, said } = await harness.start();
       const turn = session.prompt("sleep 1000");
       await waitFor(() => said().includes("I sleep"), { what: "the agent to sleep" });
 
@@ -110,7 +110,7 @@ export function describeAgentRunner(name: string, makeRunner: MakeRunner): void 
 
     it("cancels a command that the agent runs, and what it started", async () => {
       const seconds = uniqueSeconds();
-      const { session } = await bench.start();
+      const { session } = await harness.start();
       const turn = session.prompt(`shell sleep ${seconds} & sleep ${seconds}`);
       await waitFor(async () => (await processesWith(seconds)).length === 2, { what: "both sleepers" });
 
@@ -121,7 +121,7 @@ export function describeAgentRunner(name: string, makeRunner: MakeRunner): void 
     });
 
     it("grants what is asked for, and says so, when that is the policy", async () => {
-      const { session, updates, said } = await bench.start({ permissionPolicy: "allow" });
+      const { session, updates, said } = await harness.start({ permissionPolicy: "allow" });
 
       await session.prompt("ask then say went on");
 
@@ -137,7 +137,7 @@ export function describeAgentRunner(name: string, makeRunner: MakeRunner): void 
       ["allow", "went on"],
       ["reject", "I stop here"],
     ])("asks the observer when that is the policy: %s", async (answer, expected) => {
-      const { session, said } = await bench.start({ permissionPolicy: "ask" }, async () => answer);
+      const { session, said } = await harness.start({ permissionPolicy: "ask" }, async () => answer);
 
       await session.prompt("ask then say went on");
 
@@ -147,7 +147,7 @@ export function describeAgentRunner(name: string, makeRunner: MakeRunner): void 
 
     it("a turn that is cancelled while it waits for a permission ends", async () => {
       let asked = false;
-      const { session } = await bench.start({ permissionPolicy: "ask" }, () => {
+      const { session } = await harness.start({ permissionPolicy: "ask" }, () => {
         asked = true;
         return new Promise(() => {});
       });
@@ -160,7 +160,7 @@ export function describeAgentRunner(name: string, makeRunner: MakeRunner): void 
     });
 
     it("tells a refusal", async () => {
-      const { session } = await bench.start();
+      const { session } = await harness.start();
 
       expect(await session.prompt("refuse")).toMatchObject({ stopReason: "refusal" });
     });
@@ -170,7 +170,7 @@ export function describeAgentRunner(name: string, makeRunner: MakeRunner): void 
       ["fail 401", "external_authentication_required", false],
       ["fail 429", "resource_unavailable", true],
     ])("%s is an error with a code, and the agent lives on", async (prompt, code, retryable) => {
-      const { session } = await bench.start();
+      const { session } = await harness.start();
 
       await expect(session.prompt(prompt)).rejects.toMatchObject({
         name: "AppError",
@@ -182,7 +182,7 @@ export function describeAgentRunner(name: string, makeRunner: MakeRunner): void 
     });
 
     it("an agent that crashes fails the turn with its exit code and its last words", async () => {
-      const { session } = await bench.start();
+      const { session } = await harness.start();
 
       await expect(session.prompt("crash")).rejects.toMatchObject({
         code: "agent_process_failed",
@@ -192,7 +192,7 @@ export function describeAgentRunner(name: string, makeRunner: MakeRunner): void 
     });
 
     it("an agent that is killed fails the turn", async () => {
-      const { session } = await bench.start();
+      const { session } = await harness.start();
 
       await expect(session.prompt("die")).rejects.toMatchObject({
         code: "agent_process_failed",
@@ -202,7 +202,7 @@ export function describeAgentRunner(name: string, makeRunner: MakeRunner): void 
 
     it("close ends an agent that hangs, and all it started, and can be repeated", async () => {
       const seconds = uniqueSeconds();
-      const { session } = await bench.start();
+      const { session } = await harness.start();
       const turn = session.prompt(`shell setsid nohup sleep ${seconds} >/dev/null 2>&1 &\nhang`);
       await waitFor(async () => (await processesWith(seconds)).length > 0, { what: "the sleeper" });
       await session.cancel();
@@ -216,18 +216,18 @@ export function describeAgentRunner(name: string, makeRunner: MakeRunner): void 
     });
 
     it("refuses an agent that is not in the catalogue", async () => {
-      await expect(bench.start({ agent: "nobody" })).rejects.toMatchObject({ code: "resource_not_found" });
+      await expect(harness.start({ agent: "nobody" })).rejects.toMatchObject({ code: "resource_not_found" });
     });
 
     it("the agent writes nothing outside its workspace when asked to", async () => {
-      const { session, said } = await bench.start();
+      const { session, said } = await harness.start();
 
       await session.prompt(
         "write ../escaped.txt x\nshell ln -s .. up\nwrite up/escaped.txt x\nread ../home/secret.txt",
       );
 
       expect(said().match(/is outside the workspace/g)).toHaveLength(3);
-      await expect(access(join(bench.workspace.directory, "../escaped.txt"))).rejects.toThrow("ENOENT");
+      await expect(access(join(harness.workspace.directory, "../escaped.txt"))).rejects.toThrow("ENOENT");
     });
   });
 }

@@ -5,7 +5,7 @@ import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Sandbox } from "../../src/sandboxes/sandbox.ts";
 import { DEFAULT_SANDBOX_LIMITS, type SandboxLimits } from "../../src/sandboxes/sandbox-limits.ts";
-import { SandboxBench } from "../support/sandbox-bench.ts";
+import { SandboxHarness } from "../support/sandbox-harness.ts";
 import { waitFor } from "../support/wait-for.ts";
 import { processesWith, uniqueSeconds } from "./sandbox-contract.ts";
 
@@ -23,25 +23,25 @@ export function describeHostileAgent(
 ): void {
   const itLimited = it.skipIf(unlimited !== undefined);
   describe(`a hostile agent in the ${name} sandbox`, () => {
-    let bench: SandboxBench;
-    let narrow: SandboxBench;
+    let harness: SandboxHarness;
+    let narrow: SandboxHarness;
 
     beforeEach(async () => {
-      bench = await SandboxBench.open((dataDir) => makeSandbox(dataDir, DEFAULT_SANDBOX_LIMITS));
-      narrow = await SandboxBench.open((dataDir) => makeSandbox(dataDir, NARROW));
+      harness = await SandboxHarness.open((dataDir) => makeSandbox(dataDir, DEFAULT_SANDBOX_LIMITS));
+      narrow = await SandboxHarness.open((dataDir) => makeSandbox(dataDir, NARROW));
     });
     afterEach(async () => {
-      await Promise.all([bench.close(), narrow.close()]);
+      await Promise.all([harness.close(), narrow.close()]);
     });
 
     it("finds no environment and no memory of this process, nor of another run", async () => {
       const canary = `canary-${crypto.randomUUID()}`;
       const seconds = uniqueSeconds();
       process.env.ERRAND_TEST_CANARY = canary;
-      bench.shell(`sleep ${seconds}`, { env: { PATH: "/usr/bin:/bin", OTHER: canary } });
+      harness.shell(`sleep ${seconds}`, { env: { PATH: "/usr/bin:/bin", OTHER: canary } });
       await waitFor(async () => (await processesWith(seconds)).length > 0, { what: "the other run" });
 
-      const { out } = await bench.run(`
+      const { out } = await harness.run(`
         for each in /proc/[0-9]*; do
           test $each = /proc/$$ || cat $each/environ $each/cmdline 2>/dev/null | tr '\\0' '\\n' | grep -e ^ERRAND_TEST -e ^OTHER= -e ^sleep
         done
@@ -56,11 +56,11 @@ export function describeHostileAgent(
     });
 
     it("reaches neither the database's socket, nor this machine's ports, nor a cloud's metadata", async () => {
-      const socketPath = join(bench.root, ".s.PGSQL.5432");
+      const socketPath = join(harness.root, ".s.PGSQL.5432");
       const servers = await Promise.all([listen(socketPath), listen(0)]);
       const port = portOf(servers[1]);
 
-      const { out } = await bench.run(
+      const { out } = await harness.run(
         `ls ${socketPath} 2>/dev/null
         for each in 127.0.0.1/${port} 169.254.169.254/80 1.1.1.1/443; do
           timeout 3 bash -c "exec 3<>/dev/tcp/$each" 2>/dev/null && echo reached $each
@@ -74,30 +74,30 @@ export function describeHostileAgent(
     });
 
     it("sees no file of another run, of the data directory or of this machine's users", async () => {
-      const other = join(bench.root, "runs", "other");
+      const other = join(harness.root, "runs", "other");
       await mkdir(other, { recursive: true });
       await writeFile(join(other, "secret"), "secret");
-      await writeFile(join(bench.root, "secret-key"), "secret");
+      await writeFile(join(harness.root, "secret-key"), "secret");
 
-      const { out } = await bench.run(
-        `cat ${other}/secret ${bench.root}/secret-key /etc/shadow /root/.bash_history 2>/dev/null; ls ${bench.root}`,
+      const { out } = await harness.run(
+        `cat ${other}/secret ${harness.root}/secret-key /etc/shadow /root/.bash_history 2>/dev/null; ls ${harness.root}`,
       );
 
       expect(out).toBe("workspace\n");
     });
 
     it("does not get out of its workspace by a link", async () => {
-      const outside = join(bench.root, "outside");
+      const outside = join(harness.root, "outside");
       await writeFile(outside, "as it was");
-      await symlink(outside, join(bench.workspace, "given"));
+      await symlink(outside, join(harness.workspace, "given"));
 
-      await bench.run(
+      await harness.run(
         `cat given > stolen; echo x > given; ln -s ${outside} made; echo x > made; ln -s / all; ls all/root > root`,
       );
 
       expect(await readFile(outside, "utf8")).toBe("as it was");
-      expect(await readFile(join(bench.workspace, "stolen"), "utf8")).toBe("");
-      expect((await lstat(join(bench.workspace, "made"))).isSymbolicLink()).toBe(true);
+      expect(await readFile(join(harness.workspace, "stolen"), "utf8")).toBe("");
+      expect((await lstat(join(harness.workspace, "made"))).isSymbolicLink()).toBe(true);
     });
 
     it("fills its processes and no others, and is ended as a whole", async () => {
@@ -111,7 +111,7 @@ export function describeHostileAgent(
         timeoutMs: 30_000,
       });
 
-      const neighbour = await bench.run("for n in $(seq 100); do sleep 1 & done; wait; echo well");
+      const neighbour = await harness.run("for n in $(seq 100); do sleep 1 & done; wait; echo well");
       const most = (await processesWith(seconds)).length;
       await bomb.kill();
 
@@ -122,7 +122,7 @@ export function describeHostileAgent(
     });
 
     itLimited("is ended when it wants more memory than it may have, with the limit named", async () => {
-      const neighbour = bench.run("sleep 1; echo well");
+      const neighbour = harness.run("sleep 1; echo well");
 
       const hog = await narrow.run("head -c 400000000 /dev/zero | tail; exit 1");
 
@@ -149,7 +149,7 @@ export function describeHostileAgent(
 
       await waitFor(async () => (await timesThrottled(pid)) > 0, { what: "the kernel to keep it waiting" });
 
-      expect(await bench.run("echo well")).toMatchObject({ out: "well\n", code: 0 });
+      expect(await harness.run("echo well")).toMatchObject({ out: "well\n", code: 0 });
     });
 
     it("writes no file larger than it may, in its workspace or in /tmp", async () => {
@@ -167,7 +167,7 @@ export function describeHostileAgent(
     it("is kept waiting when it says more than anybody reads, and can be ended then", async () => {
       const before = process.memoryUsage().rss;
       const seconds = uniqueSeconds();
-      const talker = bench.shell(`head -c 1000000000 /dev/zero; sleep ${seconds}`);
+      const talker = harness.shell(`head -c 1000000000 /dev/zero; sleep ${seconds}`);
       await waitFor(() => talker.stdout.readableLength > 0, { what: "its first words" });
       await new Promise((resolve) => talker.stdout.once("readable", resolve));
 
@@ -180,7 +180,7 @@ export function describeHostileAgent(
 
     it("says 1 GB, and nobody stores it", async () => {
       const before = process.memoryUsage().rss;
-      const talker = bench.shell("head -c 1000000000 /dev/zero");
+      const talker = harness.shell("head -c 1000000000 /dev/zero");
       talker.stderr.resume();
       let bytes = 0;
       for await (const chunk of talker.stdout) bytes += (chunk as Buffer).length;
@@ -190,7 +190,7 @@ export function describeHostileAgent(
     });
 
     it("has no capability and no way to more rights", async () => {
-      const { out } = await bench.run(`
+      const { out } = await harness.run(`
         grep -h -E '^Cap(Eff|Prm|Bnd|Inh|Amb)|^NoNewPrivs' /proc/self/status
         unshare --user --map-root-user true 2>/dev/null && echo namespace
         for each in /proc/sys/kernel/core_pattern /proc/sysrq-trigger /usr/x /etc/x /x; do

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { JOB_KINDS } from "../../src/core/ports/queue.ts";
 import { waitFor } from "../support/wait-for.ts";
-import { openPgBoss } from "./pg-boss-bench.ts";
+import { openPgBoss } from "./pg-boss-harness.ts";
 import { Work } from "./queue-contract.ts";
 
 /** All of a job but what makes it this one. */
@@ -18,59 +18,59 @@ const STORED = {
 };
 
 describe("the pg-boss queue, beside", () => {
-  let bench: Awaited<ReturnType<typeof openPgBoss>>;
+  let harness: Awaited<ReturnType<typeof openPgBoss>>;
   beforeEach(async () => {
-    bench = await openPgBoss();
+    harness = await openPgBoss();
   });
-  afterEach(() => bench.close());
+  afterEach(() => harness.close());
 
   it("never hands out a job whose transaction failed", async () => {
     const work = new Work();
-    const failing = bench.database.transaction(async (tx) => {
-      await bench.queue.sendJobs(tx, [{ kind: "run", key: "a" }]);
+    const failing = harness.database.transaction(async (tx) => {
+      await harness.queue.sendJobs(tx, [{ kind: "run", key: "a" }]);
       throw new Error("no");
     });
     await expect(failing).rejects.toThrow("no");
-    await bench.send({ kind: "run", key: "last" });
+    await harness.send({ kind: "run", key: "last" });
 
-    await bench.queue.work("run", 1, work.handler);
+    await harness.queue.work("run", 1, work.handler);
 
-    await bench.until(() => work.done.length > 0, "the last job");
+    await harness.until(() => work.done.length > 0, "the last job");
     expect(work.done).toEqual(["last"]);
   });
 
   it("hands out no job before its transaction is through", async () => {
     const work = new Work();
-    await bench.queue.work("run", 1, work.handler);
+    await harness.queue.work("run", 1, work.handler);
 
-    await bench.database.transaction(async (tx) => {
-      await bench.queue.sendJobs(tx, [{ kind: "run", key: "slow" }]);
-      await bench.send({ kind: "run", key: "quick" });
-      await bench.until(() => work.done.length > 0, "the quick job");
+    await harness.database.transaction(async (tx) => {
+      await harness.queue.sendJobs(tx, [{ kind: "run", key: "slow" }]);
+      await harness.send({ kind: "run", key: "quick" });
+      await harness.until(() => work.done.length > 0, "the quick job");
       expect(work.done).toEqual(["quick"]);
     });
 
-    await bench.until(() => work.done.length === 2, "the slow job");
+    await harness.until(() => work.done.length === 2, "the slow job");
   });
 
   it.each(JOB_KINDS)("stores a job of the kind %s as the library's own send does", async (kind) => {
-    await bench.queue.ensure({ kind, key: "by the library" });
-    await bench.send({ kind, key: "by ours" });
+    await harness.queue.ensure({ kind, key: "by the library" });
+    await harness.send({ kind, key: "by ours" });
 
-    const [ours, library, ...others] = await bench.database.rows(STORED);
+    const [ours, library, ...others] = await harness.database.rows(STORED);
     expect(ours).toEqual(library);
     expect(ours).toMatchObject({ settings: { name: kind, state: "created" }, members: ["key"] });
     expect(others).toEqual([]);
   });
 
   it("tells how long the oldest job that could be taken has waited", async () => {
-    expect(await bench.queue.longestWaitSeconds()).toBeUndefined();
-    await bench.send({ kind: "run", key: "later", afterMs: 60_000 });
-    expect(await bench.queue.longestWaitSeconds()).toBeUndefined();
+    expect(await harness.queue.longestWaitSeconds()).toBeUndefined();
+    await harness.send({ kind: "run", key: "later", afterMs: 60_000 });
+    expect(await harness.queue.longestWaitSeconds()).toBeUndefined();
 
-    await bench.send({ kind: "run", key: "elsewhere", host: "other-box" });
+    await harness.send({ kind: "run", key: "elsewhere", host: "other-box" });
 
-    const seconds = await bench.queue.longestWaitSeconds();
+    const seconds = await harness.queue.longestWaitSeconds();
     expect(seconds).toBeGreaterThan(0);
     expect(seconds).toBeLessThan(10);
   });
@@ -78,14 +78,14 @@ describe("the pg-boss queue, beside", () => {
   it("hands the job of a killed worker process out again", async () => {
     const work = new Work();
     const main = join(import.meta.dirname, "../support/queue-worker-main.ts");
-    const worker = fork(main, [bench.url], { execArgv: [] });
-    await bench.send({ kind: "run", key: "a" });
+    const worker = fork(main, [harness.url], { execArgv: [] });
+    await harness.send({ kind: "run", key: "a" });
     await once(worker, "message");
     const exited = once(worker, "exit");
     worker.kill("SIGKILL");
     await exited;
 
-    await bench.queue.work("run", 1, work.handler);
+    await harness.queue.work("run", 1, work.handler);
 
     await waitFor(() => work.done.length > 0, { what: "the job to come again", timeoutMs: 20_000 });
     expect(work.done).toEqual(["a"]);

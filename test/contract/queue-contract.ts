@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Job, Queue } from "../../src/core/ports/queue.ts";
 
-export interface QueueBench {
+export interface QueueHarness {
   readonly queue: Queue;
   /** Stores jobs with a change that is committed. */
   send(...jobs: readonly Job[]): Promise<void>;
@@ -11,26 +11,26 @@ export interface QueueBench {
 }
 
 /** A worker's queue, of a worker that goes by a name where one is given. */
-export type OpenQueue = (host?: string) => Promise<QueueBench>;
+export type OpenQueue = (host?: string) => Promise<QueueHarness>;
 
 /** What every queue promises. */
 export function describeQueue(name: string, open: OpenQueue): void {
   describe(`the ${name} queue`, () => {
-    let bench: QueueBench;
+    let harness: QueueHarness;
     beforeEach(async () => {
-      bench = await open();
+      harness = await open();
     });
-    afterEach(() => bench.close());
+    afterEach(() => harness.close());
 
     it("hands a job that waits, and one that comes, to the handler of its kind", async () => {
       const work = new Work();
-      await bench.send({ kind: "run", key: "waiting" });
+      await harness.send({ kind: "run", key: "waiting" });
 
-      await bench.queue.work("run", 1, work.handler);
-      await bench.queue.work("inbox", 1, new Work().handler);
-      await bench.send({ kind: "inbox", key: "other" }, { kind: "run", key: "coming" });
+      await harness.queue.work("run", 1, work.handler);
+      await harness.queue.work("inbox", 1, new Work().handler);
+      await harness.send({ kind: "inbox", key: "other" }, { kind: "run", key: "coming" });
 
-      await bench.until(() => work.done.length === 2, "both jobs");
+      await harness.until(() => work.done.length === 2, "both jobs");
       expect(work.done).toEqual(["waiting", "coming"]);
     });
 
@@ -39,20 +39,20 @@ export function describeQueue(name: string, open: OpenQueue): void {
       "handles one job of a key at a time, and others meanwhile (%s)",
       async (kind) => {
         const [work, other] = [new Work(true), new Work(true)];
-        await bench.queue.work(kind, 4, work.handler);
-        await bench.queue.work("run", 1, other.handler);
+        await harness.queue.work(kind, 4, work.handler);
+        await harness.queue.work("run", 1, other.handler);
 
-        await bench.send(
+        await harness.send(
           { kind, key: "a" },
           { kind, key: "a" },
           { kind, key: "b" },
           { kind: "run", key: "a" },
         );
 
-        await bench.until(() => work.open.length + other.open.length === 3, "three jobs at work");
+        await harness.until(() => work.open.length + other.open.length === 3, "three jobs at work");
         expect(work.open.toSorted()).toEqual(["a", "b"]);
         work.finish("a");
-        await bench.until(() => work.started.length === 3, "the second job of the key");
+        await harness.until(() => work.started.length === 3, "the second job of the key");
         expect(work.started.toSorted()).toEqual(["a", "a", "b"]);
         for (const each of [work, other]) each.finishAll();
       },
@@ -60,27 +60,27 @@ export function describeQueue(name: string, open: OpenQueue): void {
 
     it("handles a job that was sent while another of its key was handled", async () => {
       const work = new Work(true);
-      await bench.queue.work("run", 2, work.handler);
-      await bench.send({ kind: "run", key: "a" });
-      await bench.until(() => work.open.length === 1, "the first job");
+      await harness.queue.work("run", 2, work.handler);
+      await harness.send({ kind: "run", key: "a" });
+      await harness.until(() => work.open.length === 1, "the first job");
 
-      await bench.send({ kind: "run", key: "a" });
+      await harness.send({ kind: "run", key: "a" });
       work.finish("a");
 
-      await bench.until(() => work.started.length === 2, "the second job");
+      await harness.until(() => work.started.length === 2, "the second job");
       work.finishAll();
     });
 
     it("handles at most as many as asked for", async () => {
       const work = new Work(true);
-      await bench.queue.work("run", 2, work.handler);
+      await harness.queue.work("run", 2, work.handler);
 
-      await bench.send(...["a", "b", "c"].map((key) => ({ kind: "run", key }) as const));
+      await harness.send(...["a", "b", "c"].map((key) => ({ kind: "run", key }) as const));
 
-      await bench.until(() => work.open.length === 2, "two jobs");
+      await harness.until(() => work.open.length === 2, "two jobs");
       const [first = ""] = work.open;
       work.finish(first);
-      await bench.until(() => work.started.length === 3, "the third job");
+      await harness.until(() => work.started.length === 3, "the third job");
       expect(work.open).toHaveLength(2);
       work.finishAll();
     });
@@ -88,75 +88,75 @@ export function describeQueue(name: string, open: OpenQueue): void {
     it("hands a job out again when its handler throws", async () => {
       const work = new Work();
       work.failures = 1;
-      await bench.queue.work("run", 1, work.handler);
+      await harness.queue.work("run", 1, work.handler);
 
-      await bench.send({ kind: "run", key: "a" });
+      await harness.send({ kind: "run", key: "a" });
 
-      await bench.until(() => work.done.length === 1, "the job to get done");
+      await harness.until(() => work.done.length === 1, "the job to get done");
       expect(work.started).toEqual(["a", "a"]);
     });
 
     it("hands a job out when its time has come", async () => {
       const work = new Work();
-      await bench.queue.work("deliver", 1, work.handler);
+      await harness.queue.work("deliver", 1, work.handler);
 
-      await bench.send({ kind: "deliver", key: "later", afterMs: 1_000 }, { kind: "deliver", key: "now" });
+      await harness.send({ kind: "deliver", key: "later", afterMs: 1_000 }, { kind: "deliver", key: "now" });
 
-      await bench.until(() => work.done.length === 2, "both jobs");
+      await harness.until(() => work.done.length === 2, "both jobs");
       expect(work.done).toEqual(["now", "later"]);
     });
 
     it("ensures that a job waits, once", async () => {
       const work = new Work();
-      for (let index = 0; index < 5; index += 1) await bench.queue.ensure({ kind: "run", key: "a" });
-      await bench.queue.ensure({ kind: "inbox", key: "a" });
-      await bench.queue.ensure({ kind: "run", key: "last" });
+      for (let index = 0; index < 5; index += 1) await harness.queue.ensure({ kind: "run", key: "a" });
+      await harness.queue.ensure({ kind: "inbox", key: "a" });
+      await harness.queue.ensure({ kind: "run", key: "last" });
 
-      await bench.queue.work("run", 1, work.handler);
+      await harness.queue.work("run", 1, work.handler);
 
-      await bench.until(() => work.done.includes("last"), "the last job");
+      await harness.until(() => work.done.includes("last"), "the last job");
       expect(work.done).toEqual(["a", "last"]);
     });
 
     it("ensures no job beside one that waits for its time", async () => {
       const work = new Work();
-      await bench.send({ kind: "run", key: "a", afterMs: 1_000 });
-      await bench.queue.ensure({ kind: "run", key: "a" });
-      await bench.queue.ensure({ kind: "run", key: "last", afterMs: 2_000 });
+      await harness.send({ kind: "run", key: "a", afterMs: 1_000 });
+      await harness.queue.ensure({ kind: "run", key: "a" });
+      await harness.queue.ensure({ kind: "run", key: "last", afterMs: 2_000 });
 
-      await bench.queue.work("run", 1, work.handler);
+      await harness.queue.work("run", 1, work.handler);
 
-      await bench.until(() => work.done.includes("last"), "the last job");
+      await harness.until(() => work.done.includes("last"), "the last job");
       expect(work.done).toEqual(["a", "last"]);
     });
 
     it("ensures a job beside one that is being handled", async () => {
       const work = new Work(true);
-      await bench.queue.work("run", 1, work.handler);
-      await bench.queue.ensure({ kind: "run", key: "a" });
-      await bench.until(() => work.open.length === 1, "the first job");
+      await harness.queue.work("run", 1, work.handler);
+      await harness.queue.ensure({ kind: "run", key: "a" });
+      await harness.until(() => work.open.length === 1, "the first job");
 
-      await bench.queue.ensure({ kind: "run", key: "a" });
+      await harness.queue.ensure({ kind: "run", key: "a" });
       work.finish("a");
 
-      await bench.until(() => work.started.length === 2, "the second job");
+      await harness.until(() => work.started.length === 2, "the second job");
       work.finishAll();
     });
 
     it("stops: signals its handlers, waits for them, and takes no more", async () => {
       const work = new Work(true);
-      await bench.queue.work("run", 1, work.handler);
-      await bench.send({ kind: "run", key: "a" }, { kind: "run", key: "b" });
-      await bench.until(() => work.open.length === 1, "the first job");
+      await harness.queue.work("run", 1, work.handler);
+      await harness.send({ kind: "run", key: "a" }, { kind: "run", key: "b" });
+      await harness.until(() => work.open.length === 1, "the first job");
 
       let isStopped = false;
-      const stopping = bench.queue.stop(20_000).then(() => {
+      const stopping = harness.queue.stop(20_000).then(() => {
         isStopped = true;
       });
-      await bench.until(() => work.signals[0]?.aborted === true, "the signal");
+      await harness.until(() => work.signals[0]?.aborted === true, "the signal");
       expect(isStopped).toBe(false);
       work.finishAll();
-      await bench.until(() => isStopped, "the queue to stop");
+      await harness.until(() => isStopped, "the queue to stop");
 
       await stopping;
       expect(work.started).toHaveLength(1);
@@ -164,16 +164,16 @@ export function describeQueue(name: string, open: OpenQueue): void {
 
     it("stops although a handler does not end", async () => {
       const work = new Work(true);
-      await bench.queue.work("run", 1, work.handler);
-      await bench.send({ kind: "run", key: "a" });
-      await bench.until(() => work.open.length === 1, "the job");
+      await harness.queue.work("run", 1, work.handler);
+      await harness.send({ kind: "run", key: "a" });
+      await harness.until(() => work.open.length === 1, "the job");
 
       let isStopped = false;
-      const stopping = bench.queue.stop(500).then(() => {
+      const stopping = harness.queue.stop(500).then(() => {
         isStopped = true;
       });
 
-      await bench.until(() => isStopped, "the queue to stop");
+      await harness.until(() => isStopped, "the queue to stop");
       await stopping;
       work.finishAll();
     });
@@ -183,74 +183,74 @@ export function describeQueue(name: string, open: OpenQueue): void {
 /** Which jobs are given to which workers. */
 export function describeHosts(name: string, open: OpenQueue): void {
   describe(`the ${name} queue, with workers that go by names,`, () => {
-    const opened: QueueBench[] = [];
+    const opened: QueueHarness[] = [];
     afterEach(async () => {
-      for (const bench of opened.splice(0)) await bench.close();
+      for (const harness of opened.splice(0)) await harness.close();
     });
     const openFor = async (host?: string) => {
-      const bench = await open(host);
-      opened.push(bench);
-      return bench;
+      const harness = await open(host);
+      opened.push(harness);
+      return harness;
     };
 
     it("gives a job that asks for a name to a worker of that name, beside everybody's", async () => {
-      const [bench, work] = [await openFor("build-box"), new Work()];
-      await bench.send(
+      const [harness, work] = [await openFor("build-box"), new Work()];
+      await harness.send(
         { kind: "run", key: "elsewhere", host: "other-box" },
         { kind: "run", key: "anywhere" },
         { kind: "run", key: "here", host: "build-box" },
       );
 
-      await bench.queue.work("run", 1, work.handler);
-      await bench.until(() => work.done.length === 2, "both jobs");
-      await bench.send({ kind: "run", key: "last" });
-      await bench.until(() => work.done.length === 3, "the last job");
+      await harness.queue.work("run", 1, work.handler);
+      await harness.until(() => work.done.length === 2, "both jobs");
+      await harness.send({ kind: "run", key: "last" });
+      await harness.until(() => work.done.length === 3, "the last job");
 
       expect(work.done.toSorted()).toEqual(["anywhere", "here", "last"]);
     });
 
     it("gives a worker without a name no job that asks for one", async () => {
-      const [bench, work] = [await openFor(), new Work()];
-      await bench.send(
+      const [harness, work] = [await openFor(), new Work()];
+      await harness.send(
         { kind: "run", key: "elsewhere", host: "other-box" },
         { kind: "run", key: "anywhere" },
       );
 
-      await bench.queue.work("run", 1, work.handler);
-      await bench.until(() => work.done.length === 1, "the job");
-      await bench.send({ kind: "run", key: "last" });
-      await bench.until(() => work.done.includes("last"), "the last job");
+      await harness.queue.work("run", 1, work.handler);
+      await harness.until(() => work.done.length === 1, "the job");
+      await harness.send({ kind: "run", key: "last" });
+      await harness.until(() => work.done.includes("last"), "the last job");
 
       expect(work.done).toEqual(["anywhere", "last"]);
     });
 
     it("counts both kinds against how many a worker may handle", async () => {
-      const [bench, work] = [await openFor("build-box"), new Work(true)];
-      await bench.queue.work("run", 2, work.handler);
+      const [harness, work] = [await openFor("build-box"), new Work(true)];
+      await harness.queue.work("run", 2, work.handler);
 
-      await bench.send(
+      await harness.send(
         ...["a", "b"].map((key) => ({ kind: "run", key, host: "build-box" }) as const),
         ...["c", "d"].map((key) => ({ kind: "run", key }) as const),
       );
 
-      await bench.until(() => work.open.length === 2, "two jobs");
+      await harness.until(() => work.open.length === 2, "two jobs");
       work.finish(work.open[0] ?? "");
-      await bench.until(() => work.started.length === 3, "the third job");
+      await harness.until(() => work.started.length === 3, "the third job");
       expect(work.open).toHaveLength(2);
       work.finishAll();
     });
 
     it("ensures a job for a name", async () => {
-      const [bench, work] = [await openFor("build-box"), new Work()];
+      const [harness, work] = [await openFor("build-box"), new Work()];
       for (let index = 0; index < 3; index += 1) {
-        await bench.queue.ensure({ kind: "run", key: "here", host: "build-box" });
-        await bench.queue.ensure({ kind: "run", key: "elsewhere", host: "other-box" });
+        await harness.queue.ensure({ kind: "run", key: "here", host: "build-box" });
+        await harness.queue.ensure({ kind: "run", key: "elsewhere", host: "other-box" });
       }
-      await bench.queue.ensure({ kind: "run", key: "last" });
+      await harness.queue.ensure({ kind: "run", key: "last" });
 
-      await bench.queue.work("run", 1, work.handler);
+      await harness.queue.work("run", 1, work.handler);
 
-      await bench.until(() => work.done.includes("last"), "the last job");
+      await harness.until(() => work.done.includes("last"), "the last job");
       expect(work.done).toEqual(["here", "last"]);
     });
   });

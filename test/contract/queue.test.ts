@@ -1,8 +1,8 @@
 import type { Job } from "../../src/core/ports/queue.ts";
-import { MemoryQueue } from "../../src/queue/memory-queue.ts";
 import { ManualClock } from "../support/manual-clock.ts";
+import { MemoryQueue } from "../support/memory/memory-queue.ts";
 import { waitFor } from "../support/wait-for.ts";
-import { openPgBoss } from "./pg-boss-bench.ts";
+import { openPgBoss } from "./pg-boss-harness.ts";
 import { describeHosts, describeQueue } from "./queue-contract.ts";
 
 async function openMemory(host?: string) {

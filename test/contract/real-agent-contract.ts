@@ -2,12 +2,12 @@ import { readdirSync, readFileSync } from "node:fs";
 import { copyFile, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { AgentUpdate } from "../../src/core/ports/agent-runner.ts";
+import type { AgentUpdate } from "../../src/core/agents/agent-runner.ts";
 import {
   fixtureProgram,
   openRealAgent,
   REAL_KEY,
-  type RealAgentBench,
+  type RealAgentHarness,
   reasonToSkipAgent,
 } from "../support/real-agents.ts";
 import { ordered, USAGE } from "../support/scripted-model.ts";
@@ -24,7 +24,7 @@ export async function describeRealAgent(name: string): Promise<void> {
   const title = `${name}${skipped === undefined ? "" : ` (skipped: ${skipped})`}`;
 
   describe.skipIf(skipped !== undefined)(title, { timeout: TIMEOUT_MS }, () => {
-    let real: RealAgentBench;
+    let real: RealAgentHarness;
     beforeEach(async () => {
       real = await openRealAgent(name);
     });
@@ -36,7 +36,7 @@ export async function describeRealAgent(name: string): Promise<void> {
       const end = await session.prompt(ordered({ shell: "echo written > made.txt; env" }));
       await session.prompt(ordered({ say: "second answer" }));
 
-      expect(await readFile(join(real.bench.workspace.workingDirectory, "made.txt"), "utf8")).toBe(
+      expect(await readFile(join(real.harness.workspace.workingDirectory, "made.txt"), "utf8")).toBe(
         "written\n",
       );
       expect(end.stopReason).toBe("end_turn");
@@ -53,10 +53,10 @@ export async function describeRealAgent(name: string): Promise<void> {
 
     it("uses a tool server that is a program, with a secret of its own", async () => {
       const env = { PINGER_SECRET: "of-the-run" };
-      const program = join(real.bench.workspace.directory, "pinger.mjs");
+      const program = join(real.harness.workspace.directory, "pinger.mjs");
       await copyFile(fixtureProgram("pinger.mjs"), program);
       const pinger = { command: process.execPath, args: [program], env };
-      const { session, updates, said } = await real.start({ toolServers: { pinger } });
+      const { session, updates, said } = await real.start({ mcpServers: { pinger } });
 
       await session.prompt(ordered({ server: "pinger", tool: "ping", arguments: { word: "marco" } }));
 
@@ -72,7 +72,7 @@ export async function describeRealAgent(name: string): Promise<void> {
         const wanted = answers.shift();
         return options.find(({ kind }) => kind === wanted)?.optionId;
       });
-      const files = () => readdir(real.bench.workspace.workingDirectory);
+      const files = () => readdir(real.harness.workspace.workingDirectory);
 
       await session.prompt(ordered({ shell: "touch first.txt", asks: true }));
       expect(await files()).toEqual([]);
@@ -169,8 +169,8 @@ function statusesOf(updates: readonly AgentUpdate[]) {
 }
 
 /** By the home that all of an agent's processes have. */
-function processesOf({ bench }: RealAgentBench): readonly number[] {
-  const home = `HOME=${bench.workspace.home}\0`;
+function processesOf({ harness }: RealAgentHarness): readonly number[] {
+  const home = `HOME=${harness.workspace.home}\0`;
   return pids().filter((pid) => environmentOf(pid).includes(home));
 }
 

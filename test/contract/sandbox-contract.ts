@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Sandbox } from "../../src/sandboxes/sandbox.ts";
-import { SandboxBench } from "../support/sandbox-bench.ts";
+import { SandboxHarness } from "../support/sandbox-harness.ts";
 import { waitFor } from "../support/wait-for.ts";
 
 /** A number of seconds that no other process sleeps, by which a test finds its own. */
@@ -26,24 +26,24 @@ export async function processesWith(word: string): Promise<readonly number[]> {
 /** What every sandbox promises, whatever it is made of. */
 export function describeSandbox(name: string, makeSandbox: (dataDir: string) => Sandbox): void {
   describe(`the ${name} sandbox`, () => {
-    let bench: SandboxBench;
+    let harness: SandboxHarness;
     beforeEach(async () => {
-      bench = await SandboxBench.open(makeSandbox);
+      harness = await SandboxHarness.open(makeSandbox);
     });
-    afterEach(() => bench.close());
+    afterEach(() => harness.close());
 
     it("can be used here", async () => {
-      expect(await bench.sandbox.unavailable()).toBeUndefined();
+      expect(await harness.sandbox.unavailable()).toBeUndefined();
     });
 
     it("runs a command in its directory, with its streams", async () => {
-      const cat = bench.shell("pwd; cat; echo complaint >&2");
+      const cat = harness.shell("pwd; cat; echo complaint >&2");
 
       cat.stdin.end("from outside");
       const [out, err, exit] = await Promise.all([text(cat.stdout), text(cat.stderr), cat.exited]);
 
       expect({ out, err, exit }).toEqual({
-        out: `${bench.workspace}\nfrom outside`,
+        out: `${harness.workspace}\nfrom outside`,
         err: "complaint\n",
         exit: { code: 0, signal: null },
       });
@@ -52,7 +52,7 @@ export function describeSandbox(name: string, makeSandbox: (dataDir: string) => 
     it("gives the command its environment, and nothing of ours", async () => {
       process.env.ERRAND_TEST_CANARY = "canary";
 
-      const { out } = await bench.run("env", {
+      const { out } = await harness.run("env", {
         env: { PATH: "/usr/bin:/bin", GREETING: "hello=you; $HOME 'x'" },
       });
       delete process.env.ERRAND_TEST_CANARY;
@@ -75,23 +75,25 @@ export function describeSandbox(name: string, makeSandbox: (dataDir: string) => 
         NODE_OPTIONS: "--no-such",
       };
 
-      const { code, out } = await bench.run('printf "%s|" "$LINES" "$DOCKER_HOST" "$NODE_OPTIONS"', { env });
+      const { code, out } = await harness.run('printf "%s|" "$LINES" "$DOCKER_HOST" "$NODE_OPTIONS"', {
+        env,
+      });
 
       expect({ code, out }).toEqual({ code: 0, out: "one\ntwo\n|tcp://127.0.0.1:1|--no-such|" });
     });
 
     it("tells the exit code", async () => {
-      expect(await bench.shell("exit 3").exited).toEqual({ code: 3, signal: null });
+      expect(await harness.shell("exit 3").exited).toEqual({ code: 3, signal: null });
     });
 
     it("tells of a command that was killed", async () => {
-      const { code, signal } = await bench.shell("kill -9 $$").exited;
+      const { code, signal } = await harness.shell("kill -9 $$").exited;
 
       expect(signal ?? code).toBe(signal === null ? 137 : "SIGKILL");
     });
 
     it("tells why a command could not be started", async () => {
-      const process = bench.spawn({ argv: ["/usr/bin/no-such-program"] });
+      const process = harness.spawn({ argv: ["/usr/bin/no-such-program"] });
 
       expect(await process.exited).toMatchObject({
         code: 127,
@@ -101,21 +103,21 @@ export function describeSandbox(name: string, makeSandbox: (dataDir: string) => 
     });
 
     it("lets the command write where it may, for the host to read", async () => {
-      await bench.run("mkdir a && echo hello > a/b.txt");
+      await harness.run("mkdir a && echo hello > a/b.txt");
 
-      expect(await readFile(join(bench.workspace, "a/b.txt"), "utf8")).toBe("hello\n");
+      expect(await readFile(join(harness.workspace, "a/b.txt"), "utf8")).toBe("hello\n");
     });
 
     it("lets the command read what it may", async () => {
-      const runtime = join(bench.root, "runtime");
+      const runtime = join(harness.root, "runtime");
       await writeFile(runtime, "program");
 
-      expect((await bench.run(`cat ${runtime}`, { readable: [runtime] })).out).toBe("program");
+      expect((await harness.run(`cat ${runtime}`, { readable: [runtime] })).out).toBe("program");
     });
 
     it("kill ends a process and what left its group and its session", async () => {
       const seconds = uniqueSeconds();
-      const process = bench.shell(`setsid nohup sleep ${seconds} >/dev/null 2>&1 & sleep ${seconds}`);
+      const process = harness.shell(`setsid nohup sleep ${seconds} >/dev/null 2>&1 & sleep ${seconds}`);
       await waitFor(async () => (await processesWith(seconds)).length >= 2, { what: "both sleepers" });
 
       await process.kill();
@@ -125,7 +127,7 @@ export function describeSandbox(name: string, makeSandbox: (dataDir: string) => 
 
     it("kill has ended a crowd when it resolves", async () => {
       const seconds = uniqueSeconds();
-      const crowd = bench.shell(`for n in $(seq 150); do setsid sleep ${seconds} & done; wait`);
+      const crowd = harness.shell(`for n in $(seq 150); do setsid sleep ${seconds} & done; wait`);
       await waitFor(async () => (await processesWith(seconds)).length >= 150, { what: "the crowd" });
 
       await crowd.kill();
@@ -135,7 +137,7 @@ export function describeSandbox(name: string, makeSandbox: (dataDir: string) => 
 
     it("kill ends what a process left behind that has ended itself", async () => {
       const seconds = uniqueSeconds();
-      const process = bench.shell(`setsid nohup sleep ${seconds} >/dev/null 2>&1 & exit 0`);
+      const process = harness.shell(`setsid nohup sleep ${seconds} >/dev/null 2>&1 & exit 0`);
       await process.exited;
 
       await process.kill();
@@ -145,7 +147,7 @@ export function describeSandbox(name: string, makeSandbox: (dataDir: string) => 
 
     it("kill ends a process that ignores every signal it can, and one that is stopped", async () => {
       const seconds = uniqueSeconds();
-      const process = bench.shell(
+      const process = harness.shell(
         `trap '' TERM INT HUP; sh -c 'kill -STOP $$; :' ${seconds} & sleep ${seconds}`,
       );
       await waitFor(async () => (await processesWith(seconds)).length >= 2, { what: "both processes" });
@@ -157,8 +159,8 @@ export function describeSandbox(name: string, makeSandbox: (dataDir: string) => 
 
     it("kill can be repeated, and comes right after the start or after the end", async () => {
       const seconds = uniqueSeconds();
-      const early = bench.shell(`sleep ${seconds}`);
-      const ended = bench.shell("true");
+      const early = harness.shell(`sleep ${seconds}`);
+      const ended = harness.shell("true");
       await ended.exited;
 
       await Promise.all([early.kill(), early.kill(), ended.kill()]);
@@ -169,16 +171,16 @@ export function describeSandbox(name: string, makeSandbox: (dataDir: string) => 
     });
 
     it("refuses an image where it has none, and says so beforehand", async () => {
-      if (bench.sandbox.hasImages) return;
+      if (harness.sandbox.hasImages) return;
 
-      const refused = bench.spawn({ image: "rust:1" });
+      const refused = harness.spawn({ image: "rust:1" });
 
       expect(await refused.exited).toMatchObject({ code: 127, reason: expect.stringContaining("rust:1") });
       await refused.kill();
     });
 
     it("runs several commands at once, each with its own streams", async () => {
-      const results = await Promise.all(["a", "b", "c"].map((word) => bench.run(`echo ${word}`)));
+      const results = await Promise.all(["a", "b", "c"].map((word) => harness.run(`echo ${word}`)));
 
       expect(results.map(({ out }) => out)).toEqual(["a\n", "b\n", "c\n"]);
     });

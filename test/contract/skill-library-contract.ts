@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { TeamId } from "../../src/core/ids.ts";
-import type { SkillLibrary } from "../../src/core/ports/skill-library.ts";
 import type { TeamRepository } from "../../src/core/repositories/repository-name.ts";
+import type { SkillLibrary } from "../../src/core/skills/skill-library.ts";
 
-export interface SkillLibraryBench {
+export interface SkillLibraryHarness {
   readonly library: SkillLibrary;
   put(repository: string, files: Readonly<Record<string, string>>): Promise<void>;
   close(): Promise<void>;
@@ -27,21 +27,21 @@ const FILES = {
 };
 
 /** What every library of skills promises. */
-export function describeSkillLibrary(name: string, open: () => Promise<SkillLibraryBench>): void {
+export function describeSkillLibrary(name: string, open: () => Promise<SkillLibraryHarness>): void {
   describe(`the ${name} library of skills`, () => {
-    let bench: SkillLibraryBench;
+    let harness: SkillLibraryHarness;
     beforeAll(async () => {
-      bench = await open();
-      await bench.put("acme/tools", FILES);
-      await bench.put("acme/none", { "README.md": "no skills here" });
+      harness = await open();
+      await harness.put("acme/tools", FILES);
+      await harness.put("acme/none", { "README.md": "no skills here" });
     });
-    afterAll(() => bench.close());
+    afterAll(() => harness.close());
 
     const find = async (wanted: Parameters<SkillLibrary["find"]>[1]) =>
-      bench.library.find(REPOSITORY, wanted);
+      harness.library.find(REPOSITORY, wanted);
 
     test("lists the skills of the folders that agents know, in the order of the folders", async () => {
-      const skills = await bench.library.list(REPOSITORY, "recent");
+      const skills = await harness.library.list(REPOSITORY, "recent");
 
       expect(skills.map(({ name: called, path }) => [called, path])).toEqual([
         ["deploy", ".agents/skills/deploy/SKILL.md"],
@@ -100,12 +100,12 @@ export function describeSkillLibrary(name: string, open: () => Promise<SkillLibr
         ".agents/skills/a/scripts/größe.sh": `${word} script`,
         ".agents/skills/ab/SKILL.md": "another skill, with a name that begins so",
       });
-      await bench.put("acme/changing", files("Old"));
-      const skill = await bench.library.find(repository, { kind: "name", name: "a" });
-      await bench.put("acme/changing", files("New"));
-      await bench.library.list(repository, "now");
+      await harness.put("acme/changing", files("Old"));
+      const skill = await harness.library.find(repository, { kind: "name", name: "a" });
+      await harness.put("acme/changing", files("New"));
+      await harness.library.list(repository, "now");
 
-      const read = skill && (await bench.library.readFiles(REPOSITORY.teamId, skill));
+      const read = skill && (await harness.library.readFiles(REPOSITORY.teamId, skill));
 
       expect(read?.map(({ path, bytes }) => [path, new TextDecoder().decode(bytes)])).toEqual([
         ["SKILL.md", "Old SKILL.md"],
@@ -114,27 +114,27 @@ export function describeSkillLibrary(name: string, open: () => Promise<SkillLibr
     });
 
     test("has nothing to list where there are no skills", async () => {
-      expect(await bench.library.list({ ...REPOSITORY, name: "none" }, "now")).toEqual([]);
+      expect(await harness.library.list({ ...REPOSITORY, name: "none" }, "now")).toEqual([]);
     });
 
     test("says that a repository is not there", async () => {
       const nowhere = { ...REPOSITORY, name: "nowhere" };
 
-      await expect(bench.library.list(nowhere, "recent")).rejects.toMatchObject({
+      await expect(harness.library.list(nowhere, "recent")).rejects.toMatchObject({
         code: "resource_not_found",
       });
-      await expect(bench.library.find(nowhere, { kind: "name", name: "deploy" })).rejects.toMatchObject({
+      await expect(harness.library.find(nowhere, { kind: "name", name: "deploy" })).rejects.toMatchObject({
         code: "resource_not_found",
       });
     });
 
     test("sees a new commit at once when asked for what is there now", async () => {
       const repository = { ...REPOSITORY, name: "moving" };
-      await bench.put("acme/moving", { ".agents/skills/a/SKILL.md": "Old." });
-      const before = await bench.library.list(repository, "recent");
-      await bench.put("acme/moving", { ".agents/skills/b/SKILL.md": "New." });
+      await harness.put("acme/moving", { ".agents/skills/a/SKILL.md": "Old." });
+      const before = await harness.library.list(repository, "recent");
+      await harness.put("acme/moving", { ".agents/skills/b/SKILL.md": "New." });
 
-      const after = await bench.library.list(repository, "now");
+      const after = await harness.library.list(repository, "now");
 
       expect([before, after].map((skills) => skills.map(({ basePrompt }) => basePrompt))).toEqual([
         ["Old."],

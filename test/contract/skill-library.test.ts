@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { describe } from "vitest";
 import { RepositoryMirrors } from "../../src/git/repository-mirrors.ts";
 import { createGitSkillLibrary } from "../../src/skills/git-skill-library.ts";
-import { MemorySkillLibrary } from "../../src/skills/memory-skill-library.ts";
 import { reasonToSkipGit } from "../support/git-program.ts";
 import { GitRepositories } from "../support/git-repositories.ts";
 import { SILENT_LOG } from "../support/logs.ts";
 import { ManualClock } from "../support/manual-clock.ts";
+import { MemorySkillLibrary } from "../support/memory/memory-skill-library.ts";
 import { describeSkillLibrary } from "./skill-library-contract.ts";
 
 describeSkillLibrary("memory", async () => {

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe } from "vitest";
-import type { OpenStorage, StorageBench } from "./storage/bench.ts";
 import { describeChangingRuns } from "./storage/changing-runs.ts";
 import { describeCreatingRuns } from "./storage/creating-runs.ts";
 import { describeEventLog } from "./storage/event-log.ts";
 import { describeFiles } from "./storage/files.ts";
 import { describeGeneratedLists } from "./storage/generated-lists.ts";
+import type { OpenStorage, StorageHarness } from "./storage/harness.ts";
 import { describeFirstKey, describeIdentities } from "./storage/identities.ts";
 import { describeInbox } from "./storage/inbox.ts";
 import { describeLeases } from "./storage/leases.ts";
@@ -25,34 +25,34 @@ import { describeWorkers } from "./storage/workers.ts";
 /** What every storage promises. */
 export function describeStorage(name: string, open: OpenStorage): void {
   describe(`the ${name} storage`, () => {
-    let opened: StorageBench;
+    let opened: StorageHarness;
     beforeAll(async () => {
       opened = await open();
     });
     afterAll(() => opened.close());
-    const bench = () => opened;
+    const harness = () => opened;
 
-    describeCreatingRuns(bench);
-    describeChangingRuns(bench);
-    describeListingRuns(bench);
-    describeGeneratedLists(bench);
-    describeWalksMeanwhile(bench);
-    describeFiles(bench);
-    describeEventLog(bench);
-    describeLeases(bench);
-    describeSkillHistory(bench);
-    describeRecords(bench);
-    describeRunReports(bench);
-    describeWorkers(bench);
-    describeThreads(bench);
-    describeSettings(bench);
-    describeInbox(bench);
-    describeOutbox(bench);
-    describeFirstKey(bench);
-    describePeople(bench);
-    describeIdentities(bench);
-    describeWebhookOutbox(bench);
-    describeWebhookHistory(bench);
-    describeWebhookLog(bench);
+    describeCreatingRuns(harness);
+    describeChangingRuns(harness);
+    describeListingRuns(harness);
+    describeGeneratedLists(harness);
+    describeWalksMeanwhile(harness);
+    describeFiles(harness);
+    describeEventLog(harness);
+    describeLeases(harness);
+    describeSkillHistory(harness);
+    describeRecords(harness);
+    describeRunReports(harness);
+    describeWorkers(harness);
+    describeThreads(harness);
+    describeSettings(harness);
+    describeInbox(harness);
+    describeOutbox(harness);
+    describeFirstKey(harness);
+    describePeople(harness);
+    describeIdentities(harness);
+    describeWebhookOutbox(harness);
+    describeWebhookHistory(harness);
+    describeWebhookLog(harness);
   });
 }

@@ -1,41 +1,41 @@
-import type { News } from "../../src/core/ports/news.ts";
+import type { PubSub } from "../../src/core/ports/pubsub.ts";
 import type { Job } from "../../src/core/ports/queue.ts";
 import { createPrismaBlobStore } from "../../src/storage/blob-store.ts";
 import { Database } from "../../src/storage/database.ts";
-import { createMemoryBlobStore } from "../../src/storage/memory/blob-store.ts";
-import { createMemoryStorage } from "../../src/storage/memory/memory-storage.ts";
 import { createPrismaStorage } from "../../src/storage/prisma-storage.ts";
 import { SILENT_LOG } from "../support/logs.ts";
 import { ManualClock } from "../support/manual-clock.ts";
+import { createMemoryBlobStore } from "../support/memory/storage/blob-store.ts";
+import { createMemoryStorage } from "../support/memory/storage/memory-storage.ts";
 import { createTestDatabase } from "../support/test-database.ts";
-import type { StorageBench } from "./storage/bench.ts";
+import type { StorageHarness } from "./storage/harness.ts";
 import { describeStorage } from "./storage-contract.ts";
 
 describeStorage("memory", async () => {
-  const { parts, ...bench } = recorded();
-  const storage = createMemoryStorage(parts);
-  const blobs = createMemoryBlobStore(parts.clock);
+  const { deps, ...harness } = recorded();
+  const storage = createMemoryStorage(deps);
+  const blobs = createMemoryBlobStore(deps.clock);
   return {
-    ...bench,
+    ...harness,
     storage,
     blobs,
-    passTime: (ms) => parts.clock.advance(ms),
+    passTime: (ms) => deps.clock.advance(ms),
     close: async () => undefined,
   };
 });
 
 describeStorage("Prisma", async () => {
-  const { parts, ...bench } = recorded();
+  const { deps, ...harness } = recorded();
   const testDatabase = await createTestDatabase();
   const database = new Database({ url: testDatabase.url, maxConnections: 10, log: SILENT_LOG });
-  const sendJobs = async (_tx: unknown, jobs: readonly Job[]) => parts.sendJobs(jobs);
+  const sendJobs = async (_tx: unknown, jobs: readonly Job[]) => deps.sendJobs(jobs);
   const close = async () => {
     await database.close();
     await testDatabase.drop();
   };
-  const storage = createPrismaStorage({ ...parts, database, sendJobs });
-  const blobs = createPrismaBlobStore(database, parts.clock);
-  return { ...bench, storage, blobs, passTime: (ms) => passTime(database, ms), close };
+  const storage = createPrismaStorage({ ...deps, database, sendJobs });
+  const blobs = createPrismaBlobStore(database, deps.clock);
+  return { ...harness, storage, blobs, passTime: (ms) => passTime(database, ms), close };
 });
 
 /** Parts of a storage that write down what they are told. */
@@ -43,9 +43,9 @@ function recorded() {
   // The database has a clock of its own, which this one must not be far from.
   const clock = new ManualClock(new Date());
   const jobs: Job[] = [];
-  const news: string[] = [];
+  const pubsub: string[] = [];
   let isFailing = false;
-  const told: News = { tell: (topics) => news.push(...topics), on: () => () => undefined };
+  const told: PubSub = { publish: (channels) => pubsub.push(...channels), subscribe: () => () => undefined };
   const sendJobs: (sent: readonly Job[]) => void = (sent) => {
     if (isFailing && sent.length > 0) {
       isFailing = false;
@@ -56,8 +56,13 @@ function recorded() {
   const failJobs = () => {
     isFailing = true;
   };
-  const bench: Pick<StorageBench, "clock" | "jobs" | "news" | "failJobs"> = { clock, jobs, news, failJobs };
-  return { ...bench, parts: { clock, news: told, sendJobs } };
+  const harness: Pick<StorageHarness, "clock" | "jobs" | "pubsub" | "failJobs"> = {
+    clock,
+    jobs,
+    pubsub,
+    failJobs,
+  };
+  return { ...harness, deps: { clock, pubsub: told, sendJobs } };
 }
 
 /** The database's clock cannot be moved, but everything that it judges can be made older. */

@@ -1,7 +1,7 @@
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { FaultDesk, type Worker } from "../integration/faults/fault-desk.ts";
+import { FaultHarness, type Worker } from "../integration/faults/fault-harness.ts";
 import { reasonToSkipBubblewrap } from "../support/bubblewrap.ts";
 import { GitHttpServer } from "../support/git-http-server.ts";
 import { GitRepositories } from "../support/git-repositories.ts";
@@ -25,7 +25,7 @@ describe.skipIf(skipped !== undefined)(
   { timeout: 300_000 },
   () => {
     let database: TestDatabase;
-    let desk: FaultDesk;
+    let harness: FaultHarness;
     let model: ScriptedModel;
     let repositories: GitRepositories;
     let host: GitHttpServer;
@@ -34,19 +34,19 @@ describe.skipIf(skipped !== undefined)(
 
     beforeAll(async () => {
       database = await createTestDatabase();
-      desk = await FaultDesk.open({ databaseUrl: database.url });
+      harness = await FaultHarness.open({ databaseUrl: database.url });
       model = await startScriptedModel();
       repositories = await GitRepositories.create();
       await repositories.commit("acme/shop", { "README.md": "The shop.\n" });
       host = await GitHttpServer.start(repositories.root);
-      dataDir = desk.newDataDir();
+      dataDir = harness.newDataDir();
       await mkdir(dataDir, { recursive: true });
       await symlink(join(AGENT_CACHE, "agents"), join(dataDir, "agents"));
       worker = await start();
     });
-    beforeEach(({ onTestFailed }) => onTestFailed(() => void process.stderr.write(desk.printed())));
+    beforeEach(({ onTestFailed }) => onTestFailed(() => void process.stderr.write(harness.printed())));
     afterAll(async () => {
-      await desk?.close();
+      await harness?.close();
       await host?.stop();
       await repositories?.remove();
       await model?.stop();
@@ -54,7 +54,7 @@ describe.skipIf(skipped !== undefined)(
     });
 
     const start = () =>
-      desk.start(
+      harness.start(
         {
           ERRAND_SANDBOX: "bubblewrap",
           ERRAND_AGENT: "codex",
@@ -70,7 +70,7 @@ describe.skipIf(skipped !== undefined)(
       const runId = await worker.api.createRun(ordered(order), {
         config: { permission_policy: "allow", ...config },
       });
-      desk.acknowledge(runId);
+      harness.acknowledge(runId);
       return runId;
     };
     const ended = (runId: string) =>
@@ -96,7 +96,7 @@ describe.skipIf(skipped !== undefined)(
         expect(first).toContain(words);
       expect(await diffOf(worker, runId, "changes/shop/turn-1.diff")).toContain("+changed");
 
-      const gate = join(dataDir, "runs", runId, "workspace", "shop", "go");
+      const semaphore = join(dataDir, "runs", runId, "workspace", "shop", "go");
       await worker.api.followUp(
         runId,
         ordered({ shell: `echo waits; until test -e go; do sleep 0.1; done; cat README.md` }),
@@ -114,12 +114,12 @@ describe.skipIf(skipped !== undefined)(
         what: "the run to be taken up again",
         timeoutMs: 60_000,
       });
-      await writeFile(gate, "");
+      await writeFile(semaphore, "");
 
       expect(await ended(runId)).toMatchObject({ state: "SUCCEEDED" });
       expect((await log(runId)).split("changed\\n").length).toBeGreaterThan(1);
       await waitFor(async () => (await processesOf(runId)).length === 0, { what: "no process to be left" });
-      await desk.check({ canaries: CANARIES });
+      await harness.check({ canaries: CANARIES });
     });
 
     test("that obey a stranger's orders find nothing to tell, and nowhere to take it (70, 71)", async () => {
@@ -153,7 +153,7 @@ describe.skipIf(skipped !== undefined)(
       for (const reached of [OTHER_REPOSITORY, "saw-the-data-directory", "reached-the-"])
         expect(told.replaceAll(/"command":"(?:[^"\\]|\\.)*"|echo [a-z-]+/g, "")).not.toContain(reached);
       expect(host.requests.filter(({ url }) => url.includes("vault"))).toEqual([]);
-      await desk.check({ canaries: CANARIES });
+      await harness.check({ canaries: CANARIES });
     });
 
     test.each<[string, { readonly fail: number; readonly message?: string }, string, string]>([
@@ -198,7 +198,7 @@ describe.skipIf(skipped !== undefined)(
         what: "the attempt to be over",
       });
       expect(await worker.api.getRun(runId)).toMatchObject({ state: "CANCELLED" });
-      await desk.check({ canaries: CANARIES });
+      await harness.check({ canaries: CANARIES });
     });
   },
 );

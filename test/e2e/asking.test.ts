@@ -1,34 +1,34 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { GithubIssue } from "./github-issue.ts";
+import { Fixture } from "./service-fixture.ts";
 import { SlackThread } from "./slack-thread.ts";
-import { World } from "./world.ts";
 
 /** The machine may have other things to do. */
 vi.setConfig({ testTimeout: 60_000 });
 
 const ASKING = "ask; say Thanks.";
 
-let world: World;
+let fixture: Fixture;
 
 /** Nobody is asked unless somebody wants to be: here a rule says so for all. */
 beforeAll(async () => {
-  world = await World.open();
+  fixture = await Fixture.open();
   const match = { sources: ["API", "SLACK", "GITHUB_WEBHOOK"] };
   const rule = { name: "asking", match, config: { permission_policy: "ask" } };
-  await world.api.call("POST", "/agent/routing-rules", rule);
+  await fixture.api.call("POST", "/agent/routing-rules", rule);
 });
 
 afterAll(async () => {
   try {
-    await world.checkInvariants();
+    await fixture.checkInvariants();
   } finally {
-    await world.close();
+    await fixture.close();
   }
 });
 
 describe.concurrent("a run that asks", () => {
   test("is answered by a button in Slack", async () => {
-    const thread = await SlackThread.open(world, ASKING);
+    const thread = await SlackThread.open(fixture, ASKING);
     await thread.untilCard("Waiting for an answer");
 
     await thread.press("Allow");
@@ -38,7 +38,7 @@ describe.concurrent("a run that asks", () => {
   });
 
   test("is answered in words in Slack", async () => {
-    const thread = await SlackThread.open(world, ASKING);
+    const thread = await SlackThread.open(fixture, ASKING);
     await thread.untilCard("Waiting for an answer");
 
     await thread.reply("yes");
@@ -48,7 +48,7 @@ describe.concurrent("a run that asks", () => {
   });
 
   test("is answered in words on GitHub, and told no", async () => {
-    const issue = await GithubIssue.open(world);
+    const issue = await GithubIssue.open(fixture);
     await issue.comment(`@errand ${ASKING}`);
     const question = await issue.untilCard("Waiting for an answer");
 
@@ -61,14 +61,14 @@ describe.concurrent("a run that asks", () => {
   });
 
   test("is answered by a follow-up over REST", async () => {
-    const runId = await world.api.createRun(ASKING);
-    await world.api.waitForState(runId, "BLOCKED");
+    const runId = await fixture.api.createRun(ASKING);
+    await fixture.api.waitForState(runId, "BLOCKED");
 
-    await world.api.followUp(runId, "allow");
-    await world.api.waitForState(runId, "SUCCEEDED");
+    await fixture.api.followUp(runId, "allow");
+    await fixture.api.waitForState(runId, "SUCCEEDED");
 
     expect(
-      String((await world.api.events(runId)).findLast(({ kind }) => kind === "turn.ended")?.answer),
+      String((await fixture.api.events(runId)).findLast(({ kind }) => kind === "turn.ended")?.answer),
     ).toContain("Thanks.");
   });
 });

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe as describeTests, expect, test, vi } from "vitest";
 import { asRecord } from "../support/json.ts";
 import { GithubIssue } from "./github-issue.ts";
+import { Fixture } from "./service-fixture.ts";
 import { SlackThread } from "./slack-thread.ts";
-import { World } from "./world.ts";
 
 /** The machine may have other things to do. */
 vi.setConfig({ testTimeout: 60_000 });
@@ -10,23 +10,23 @@ vi.setConfig({ testTimeout: 60_000 });
 /** Each test has threads of its own, and spends most of its time waiting. */
 const describe = describeTests.concurrent;
 
-let world: World;
+let fixture: Fixture;
 
 beforeAll(async () => {
-  world = await World.open();
+  fixture = await Fixture.open();
 });
 
 afterAll(async () => {
   try {
-    await world.checkInvariants();
+    await fixture.checkInvariants();
   } finally {
-    await world.close();
+    await fixture.close();
   }
 });
 
 describe("the other words", () => {
   test("`new` gives the thread to another run", async () => {
-    const thread = await SlackThread.open(world, "say The first.");
+    const thread = await SlackThread.open(fixture, "say The first.");
     await thread.untilAnswers(1);
     const first = thread.runId;
 
@@ -38,14 +38,14 @@ describe("the other words", () => {
 
     expect(thread.cards).toHaveLength(2);
     expect(second).not.toBe(first);
-    expect((await world.api.getRun(first)).state).toBe("SUCCEEDED");
-    expect((await world.followUpsOf(first)).length).toBe(0);
-    expect((await world.followUpsOf(second)).length).toBe(1);
+    expect((await fixture.api.getRun(first)).state).toBe("SUCCEEDED");
+    expect((await fixture.followUpsOf(first)).length).toBe(0);
+    expect((await fixture.followUpsOf(second)).length).toBe(1);
   });
 
   test("help and status are answered, without a run", async () => {
-    const thread = await SlackThread.open(world, "help");
-    const issue = await GithubIssue.open(world);
+    const thread = await SlackThread.open(fixture, "help");
+    const issue = await GithubIssue.open(fixture);
 
     await issue.comment("@errand help");
     await thread.replyToBot("status");
@@ -57,28 +57,28 @@ describe("the other words", () => {
   });
 
   test("status tells of the thread's run", async () => {
-    const thread = await SlackThread.open(world, "say hello");
+    const thread = await SlackThread.open(fixture, "say hello");
     await thread.untilAnswers(1);
 
     await thread.replyToBot("status?");
 
-    expect(await thread.untilReply(/is SUCCEEDED/)).toContain(`${world.service.url}/sessions/`);
+    expect(await thread.untilReply(/is SUCCEEDED/)).toContain(`${fixture.service.url}/sessions/`);
   });
 });
 
 describe("what programs write", () => {
   test("starts nothing, whoever wrote it", async () => {
-    const thread = await SlackThread.open(world, "say hello");
-    const issue = await GithubIssue.open(world);
+    const thread = await SlackThread.open(fixture, "say hello");
+    const issue = await GithubIssue.open(fixture);
     await issue.comment("@errand say hello");
     await thread.untilAnswers(1);
     await issue.untilCard("Done");
 
     for (const { ts } of thread.messages)
-      await thread.deliver(world.slack.ownMessageEvent(thread.root.channel.id, ts));
-    const other = await SlackThread.post(world, "say hello");
+      await thread.deliver(fixture.slack.ownMessageEvent(thread.root.channel.id, ts));
+    const other = await SlackThread.post(fixture, "say hello");
     await other.deliver({ ...other.mention.message, bot_id: "B0OTHER" });
-    const { app, otherBot } = world.github;
+    const { app, otherBot } = fixture.github;
     await tellCommentOfBot(issue, { id: app.botUserId, login: app.botLogin });
     await tellCommentOfBot(issue, otherBot);
     await issue.comment("@errand status");
@@ -86,11 +86,11 @@ describe("what programs write", () => {
     await thread.replyToBot("status");
     await thread.untilReply(/is SUCCEEDED/);
 
-    expect(await world.runsFrom(thread)).toEqual([thread.runId]);
-    expect(await world.runsFrom(other)).toEqual([]);
-    expect(await world.runsFrom(issue)).toEqual([issue.runId]);
-    expect(await world.followUpsOf(thread.runId)).toEqual([]);
-    expect(await world.followUpsOf(issue.runId)).toEqual([]);
+    expect(await fixture.runsFrom(thread)).toEqual([thread.runId]);
+    expect(await fixture.runsFrom(other)).toEqual([]);
+    expect(await fixture.runsFrom(issue)).toEqual([issue.runId]);
+    expect(await fixture.followUpsOf(thread.runId)).toEqual([]);
+    expect(await fixture.followUpsOf(issue.runId)).toEqual([]);
     expect([thread.replies.length, other.replies.length, issue.replies.length]).toEqual([1, 0, 1]);
   });
 });
@@ -106,10 +106,10 @@ describe("hostile words of an agent", () => {
   ].join("\n");
 
   test("call nobody in Slack, fetch nothing and forge no card", async () => {
-    const thread = await SlackThread.open(world, "say ready");
+    const thread = await SlackThread.open(fixture, "say ready");
     await thread.untilAnswers(1);
 
-    await world.api.followUp(thread.runId, HOSTILE);
+    await fixture.api.followUp(thread.runId, HOSTILE);
     const answer = (await thread.untilAnswers(2)).at(-1) ?? "";
     await thread.untilCard("Succeeded");
 
@@ -123,11 +123,11 @@ describe("hostile words of an agent", () => {
   });
 
   test("call nobody on GitHub, fetch nothing and forge no card", async () => {
-    const issue = await GithubIssue.open(world);
+    const issue = await GithubIssue.open(fixture);
     await issue.comment("@errand say ready");
     await issue.untilCard("Done");
 
-    await world.api.followUp(issue.runId, HOSTILE);
+    await fixture.api.followUp(issue.runId, HOSTILE);
     const { body } = await issue.untilCard("Done", /evil\.example/);
 
     const [heading = "", words = ""] = body.split("**The agent's answer:**");
@@ -139,14 +139,14 @@ describe("hostile words of an agent", () => {
   });
 
   test("are cut where they are too long, with a way to the rest", async () => {
-    const thread = await SlackThread.open(world, "say ready");
-    const issue = await GithubIssue.open(world);
+    const thread = await SlackThread.open(fixture, "say ready");
+    const issue = await GithubIssue.open(fixture);
     await issue.comment("@errand say ready");
     await Promise.all([thread.untilAnswers(1), issue.untilCard("Done")]);
 
     const long = `say ${"é".repeat(120_000)}`;
-    await world.api.followUp(thread.runId, long);
-    await world.api.followUp(issue.runId, long);
+    await fixture.api.followUp(thread.runId, long);
+    await fixture.api.followUp(issue.runId, long);
 
     const answer = (await thread.untilAnswers(2)).at(-1);
     expect(answer).toMatch(/^é+…\n\n\[The rest is in the session\]\(http\S+\)$/);
@@ -160,15 +160,15 @@ describe("an end that is no success is told in the thread", () => {
     ["refuse", "Failed", "Failed", /refused/],
     ["crash", "Error", "Stopped by an error", /./],
   ])("%s", async (words, inSlack, onGithub, reason) => {
-    const thread = await SlackThread.open(world, words);
-    const issue = await GithubIssue.open(world);
+    const thread = await SlackThread.open(fixture, words);
+    const issue = await GithubIssue.open(fixture);
     await issue.comment(`@errand ${words}`);
 
     await thread.untilCard(inSlack);
     const [answer] = await thread.untilAnswers(1);
     const card = await issue.untilCard(onGithub);
 
-    const { status_message: status } = await world.api.getRun(thread.runId);
+    const { status_message: status } = await fixture.api.getRun(thread.runId);
     expect(status?.message).toMatch(reason);
     expect(answer).toBe(status?.message);
     expect(card.body).toContain("> ");
@@ -180,9 +180,9 @@ async function tellCommentOfBot(
   { number }: GithubIssue,
   { id, login }: { readonly id: number; readonly login: string },
 ): Promise<void> {
-  world.github.setPermission(login, "write");
-  const { event, payload } = await world.github.commentAs("wendy", number, "@errand say hello");
+  fixture.github.setPermission(login, "write");
+  const { event, payload } = await fixture.github.commentAs("wendy", number, "@errand say hello");
   const sender = { ...asRecord(payload.sender), id, login, type: "Bot" };
   const comment = { ...asRecord(payload.comment), user: sender };
-  await world.sendGithub({ event, payload: { ...payload, comment, sender } });
+  await fixture.sendGithub({ event, payload: { ...payload, comment, sender } });
 }

@@ -1,7 +1,7 @@
 import { type FrontOutcome, type FrontRequest, startFrontServer } from "../support/front-server.ts";
 
 /** Stands between the service and an emulator, and lets a test act when a write has happened and nobody knows yet. */
-export interface Gate {
+export interface KeyedSemaphore {
   /** For the service, in place of the emulator's. */
   readonly url: string;
   /** Calls `act` once, before the answer to the next call that matches leaves the gate. */
@@ -12,7 +12,7 @@ export interface Gate {
 /** Of the answers that pass, what the libraries look at. */
 const KEPT_HEADERS = ["content-type", "link", "location", "retry-after"];
 
-export async function startGate(target: string): Promise<Gate> {
+export async function startGate(target: string): Promise<KeyedSemaphore> {
   let waiting: { matches(request: FrontRequest): boolean; act(): Promise<void> } | undefined;
   const { origin, pathname } = new URL(target);
   const front = await startFrontServer(async (request) => {

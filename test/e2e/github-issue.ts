@@ -1,7 +1,7 @@
 import type { GithubComment, Written } from "../support/emulated-github.ts";
 import { asRecord } from "../support/json.ts";
 import { waitFor } from "../support/wait-for.ts";
-import type { World } from "./world.ts";
+import type { Fixture } from "./service-fixture.ts";
 
 const TIMEOUT_MS = 25_000;
 const CARD = /^<!-- errand:slot=card:(\S+) -->/;
@@ -9,17 +9,17 @@ const CARD = /^<!-- errand:slot=card:(\S+) -->/;
 /** One issue on GitHub: what people write there, and what they see of the bot. */
 export class GithubIssue {
   readonly number: number;
-  readonly #world: World;
+  readonly #world: Fixture;
 
   /** Opened by somebody, without a word to the bot. */
-  static async open(world: World): Promise<GithubIssue> {
+  static async open(fixture: Fixture): Promise<GithubIssue> {
     const content = { title: "The parser is slow", body: "It takes minutes." };
-    const { number } = await world.github.openIssue(world.github.owner.login, content);
-    return new GithubIssue(world, number);
+    const { number } = await fixture.github.openIssue(fixture.github.owner.login, content);
+    return new GithubIssue(fixture, number);
   }
 
-  constructor(world: World, number: number) {
-    this.#world = world;
+  constructor(fixture: Fixture, number: number) {
+    this.#world = fixture;
     this.number = number;
   }
 

@@ -4,8 +4,8 @@ import type { LoggedEvent, RunItem } from "../support/api-client.ts";
 import { asRecord } from "../support/json.ts";
 import { waitFor } from "../support/wait-for.ts";
 import { GithubIssue } from "./github-issue.ts";
+import { Fixture } from "./service-fixture.ts";
 import { SlackThread, type Twin } from "./slack-thread.ts";
-import { World } from "./world.ts";
 
 /** The machine may have other things to do. */
 vi.setConfig({ testTimeout: 60_000 });
@@ -13,17 +13,17 @@ vi.setConfig({ testTimeout: 60_000 });
 /** Each test has threads of its own, and spends most of its time waiting. */
 const describe = describeTests.concurrent;
 
-let world: World;
+let fixture: Fixture;
 
 beforeAll(async () => {
-  world = await World.open();
+  fixture = await Fixture.open();
 });
 
 afterAll(async () => {
   try {
-    await world.checkInvariants();
+    await fixture.checkInvariants();
   } finally {
-    await world.close();
+    await fixture.close();
   }
 });
 
@@ -34,19 +34,19 @@ const GITHUB_WORDS = ["Queued", "Starting", "Preparing the workspace", "Working"
 
 describe("a run over REST (step 1)", () => {
   test("goes through its states, and the stream shows it while it does", async () => {
-    const runId = await world.api.createRun("write notes.txt hello; sleep 1");
+    const runId = await fixture.api.createRun("write notes.txt hello; sleep 1");
     const states: string[] = [];
     const seenWhileLive: string[] = [];
 
     await readStream(runId, async (event) => {
       states.push(...stateTold(event));
-      if (event.to === "INPROGRESS") seenWhileLive.push((await world.api.getRun(runId)).state);
+      if (event.to === "INPROGRESS") seenWhileLive.push((await fixture.api.getRun(runId)).state);
     });
 
     expect(states).toEqual(STATES);
     expect(seenWhileLive).toEqual(["INPROGRESS"]);
-    expect((await world.api.events(runId)).flatMap(stateTold)).toEqual(STATES);
-    expect(await world.api.getRun(runId)).toMatchObject({
+    expect((await fixture.api.events(runId)).flatMap(stateTold)).toEqual(STATES);
+    expect(await fixture.api.getRun(runId)).toMatchObject({
       source: "API",
       creator: { type: expect.any(String) },
     });
@@ -54,23 +54,23 @@ describe("a run over REST (step 1)", () => {
 
   test("works in a workspace of its own", async () => {
     const [one, two] = await Promise.all([
-      world.api.createRun("write mine.txt one"),
-      world.api.createRun("shell sleep 0.2; ls"),
+      fixture.api.createRun("write mine.txt one"),
+      fixture.api.createRun("shell sleep 0.2; ls"),
     ]);
-    await world.api.waitForState(one, "SUCCEEDED");
-    await world.api.waitForState(two, "SUCCEEDED");
+    await fixture.api.waitForState(one, "SUCCEEDED");
+    await fixture.api.waitForState(two, "SUCCEEDED");
 
-    await world.api.followUp(one, "read mine.txt");
-    await world.api.followUp(two, "read mine.txt");
-    await world.api.waitForState(one, "SUCCEEDED");
-    await world.api.waitForState(two, "SUCCEEDED");
+    await fixture.api.followUp(one, "read mine.txt");
+    await fixture.api.followUp(two, "read mine.txt");
+    await fixture.api.waitForState(one, "SUCCEEDED");
+    await fixture.api.waitForState(two, "SUCCEEDED");
 
     expect(await answerOf(one)).toContain("mine.txt has 4 characters: one");
     expect(await answerOf(two)).toContain("mine.txt does not exist");
   });
 
   test("has a page behind its session link, for who signs in", async () => {
-    const run = await world.api.getRun(await world.api.createRun("say hello"));
+    const run = await fixture.api.getRun(await fixture.api.createRun("say hello"));
     const link = String(run.session_link);
 
     const stranger = await fetch(link, { redirect: "manual" });
@@ -84,7 +84,7 @@ describe("a run over REST (step 1)", () => {
 
 describe("a comment on GitHub (step 2)", () => {
   test("becomes a run, with one status comment that is edited up to the answer", async () => {
-    const issue = await GithubIssue.open(world);
+    const issue = await GithubIssue.open(fixture);
 
     const comment = await issue.comment("@errand write notes.txt hello; sleep 1; say It is done.");
     const card = await issue.untilCard("Done");
@@ -94,7 +94,7 @@ describe("a comment on GitHub (step 2)", () => {
     expectSteps(issue.history, GITHUB_WORDS);
     expect(card.edits).toBe(issue.history.length - 1);
     expect(issue.reactionsTo(comment)).toEqual([{ content: "eyes", user: "errand[bot]" }]);
-    const run = await world.api.getRun(issue.runId);
+    const run = await fixture.api.getRun(issue.runId);
     expect(run).toMatchObject({
       title: "The parser is slow",
       prompt: "write notes.txt hello; sleep 1; say It is done.",
@@ -102,7 +102,7 @@ describe("a comment on GitHub (step 2)", () => {
       creator: { type: "user", display_name: "wendy" },
       trigger_url: expect.stringContaining(`/issues/${issue.number}`),
     });
-    const { app, repo, writer } = world.github;
+    const { app, repo, writer } = fixture.github;
     expect(run.provenance).toEqual({
       integration: "github",
       installation: app.installationId,
@@ -124,28 +124,31 @@ describe("a comment on GitHub (step 2)", () => {
   });
 
   test("leaves its work in a pull request, in which it is followed up", async () => {
-    const issue = await GithubIssue.open(world);
+    const issue = await GithubIssue.open(fixture);
     await issue.comment("@errand write notes.txt hello");
     const card = await issue.untilCard("Done", /Its pull request:/);
     const branch = `errand/${issue.runId.slice(-12)}`;
 
-    const run = await world.api.getRun(issue.runId);
+    const run = await fixture.api.getRun(issue.runId);
     const [url = "", number] = /http\S+\/pull\/(\d+)/.exec(card.body) ?? [];
     expect(run.artifacts).toContainEqual(
       expect.objectContaining({ artifact_type: "PULL_REQUEST", data: { url, branch } }),
     );
     const openings = () =>
-      world.github
+      fixture.github
         .calls("POST", /\/pulls$/)
         .filter(({ body }) => JSON.stringify(body).includes(`"head":"${branch}"`));
     expect(openings()).toMatchObject([
-      { actor: world.github.app.botLogin, body: { title: "The parser is slow", base: "main", draft: true } },
+      {
+        actor: fixture.github.app.botLogin,
+        body: { title: "The parser is slow", base: "main", draft: true },
+      },
     ]);
-    expect(await world.gitHost.repositories.read(world.github.repo.fullName, branch, "notes.txt")).toBe(
+    expect(await fixture.gitHost.repositories.read(fixture.github.repo.fullName, branch, "notes.txt")).toBe(
       "hello\n",
     );
 
-    const pull = new GithubIssue(world, Number(number));
+    const pull = new GithubIssue(fixture, Number(number));
     await pull.comment("@errand read notes.txt");
     const second = await pull.untilCard("Done", /turn 2/);
     expect(second.body).toContain("hello");
@@ -154,29 +157,29 @@ describe("a comment on GitHub (step 2)", () => {
   });
 
   test("is followed up by a second mention, whose closing words come in the same comment", async () => {
-    const issue = await GithubIssue.open(world);
+    const issue = await GithubIssue.open(fixture);
     await issue.comment("@errand write notes.txt first words");
     await issue.untilCard("Done");
 
     await issue.comment("Just between us: this one is not for the bot.");
-    const second = await issue.comment("@errand read notes.txt", world.github.owner.login);
+    const second = await issue.comment("@errand read notes.txt", fixture.github.owner.login);
     const card = await issue.untilCard("Done", /turn 2/);
 
     expect(card.body).toContain("first words");
     expect(issue.comments).toHaveLength(1);
     expect(issue.reactionsTo(second)).toHaveLength(1);
-    expect(await world.runsFrom(issue)).toEqual([issue.runId]);
+    expect(await fixture.runsFrom(issue)).toEqual([issue.runId]);
   });
 
   test("by somebody who may only read is refused politely, and makes no run", async () => {
-    const issue = await GithubIssue.open(world);
+    const issue = await GithubIssue.open(fixture);
 
-    await issue.comment("@errand say hello", world.github.reader.login);
+    await issue.comment("@errand say hello", fixture.github.reader.login);
     const refusal = await issue.untilReply(/only from people who can write/);
 
     expect(refusal).toMatch(/^<!-- errand:delivery=\S+ -->\nSorry, /);
     expect(issue.cards).toEqual([]);
-    expect(await world.runsFrom(issue)).toEqual([]);
+    expect(await fixture.runsFrom(issue)).toEqual([]);
   });
 });
 
@@ -188,7 +191,7 @@ describe("a mention in Slack (step 3)", () => {
   ];
 
   test.each(tellings)("told $told becomes one run, one card and one answer", async ({ twins }) => {
-    const thread = await SlackThread.open(world, "write notes.txt hello; sleep 1; say It is done.", twins);
+    const thread = await SlackThread.open(fixture, "write notes.txt hello; sleep 1; say It is done.", twins);
 
     await thread.untilCard("Succeeded");
     const answers = await thread.untilAnswers(1);
@@ -197,10 +200,10 @@ describe("a mention in Slack (step 3)", () => {
     expect(thread.messages).toHaveLength(2);
     expect(thread.cards[0]?.edited).toBe(true);
     expectSteps(thread.history, SLACK_WORDS);
-    expect(seenBy(thread)).toEqual([world.slack.botUserId]);
-    expect(await world.runsFrom(thread)).toEqual([thread.runId]);
-    expect(await world.followUpsOf(thread.runId)).toEqual([]);
-    const run = await world.api.getRun(thread.runId);
+    expect(seenBy(thread)).toEqual([fixture.slack.botUserId]);
+    expect(await fixture.runsFrom(thread)).toEqual([thread.runId]);
+    expect(await fixture.followUpsOf(thread.runId)).toEqual([]);
+    const run = await fixture.api.getRun(thread.runId);
     expect(run).toMatchObject({
       prompt: "write notes.txt hello; sleep 1; say It is done.",
       source: "SLACK",
@@ -210,9 +213,9 @@ describe("a mention in Slack (step 3)", () => {
     const { channel, ts } = thread.root;
     expect(run.provenance).toEqual({
       integration: "slack",
-      installation: world.slack.teamId,
+      installation: fixture.slack.teamId,
       channel: channel.id,
-      actor: { id: world.slack.alice.id, login: "alice" },
+      actor: { id: fixture.slack.alice.id, login: "alice" },
       linked_account: asRecord(run.creator).uid,
       permission: "member",
       message_ids: [`${channel.id}/${ts}`],
@@ -225,36 +228,36 @@ describe("a mention in Slack (step 3)", () => {
   });
 
   test("is followed up by a reply that names nobody, and answered again", async () => {
-    const thread = await SlackThread.open(world, "write notes.txt first words");
+    const thread = await SlackThread.open(fixture, "write notes.txt first words");
     await thread.untilAnswers(1);
 
-    await thread.reply("read notes.txt", world.slack.bob);
+    await thread.reply("read notes.txt", fixture.slack.bob);
     const answers = await thread.untilAnswers(2);
     await thread.untilCard("Succeeded");
 
     expect(answers[1]).toContain("first words");
     expect(thread.cards).toHaveLength(1);
     expect(thread.messages).toHaveLength(3);
-    expect(await world.runsFrom(thread)).toEqual([thread.runId]);
+    expect(await fixture.runsFrom(thread)).toEqual([thread.runId]);
   });
 
   test("by somebody the workspace does not know is refused politely, and makes no run", async () => {
-    const thread = await SlackThread.post(world, "say hello");
+    const thread = await SlackThread.post(fixture, "say hello");
 
     await thread.deliver({ ...thread.mention.appMention, user: "U0STRANGER" });
     await thread.untilReply(/This workspace does not know you/);
 
     expect(thread.cards).toEqual([]);
-    expect(await world.runsFrom(thread)).toEqual([]);
+    expect(await fixture.runsFrom(thread)).toEqual([]);
   });
 });
 
 describe("stopping a run (step 4)", () => {
   test("over REST is told in the thread", async () => {
-    const thread = await SlackThread.open(world, "sleep 60");
+    const thread = await SlackThread.open(fixture, "sleep 60");
     await thread.untilCard("Working");
 
-    const answer = await world.api.cancel(thread.runId);
+    const answer = await fixture.api.cancel(thread.runId);
 
     expect(answer).toMatchObject({ status: 200, body: thread.runId });
     await thread.untilCard("Cancelled");
@@ -262,10 +265,10 @@ describe("stopping a run (step 4)", () => {
   });
 
   test("by the button in Slack tells who did it", async () => {
-    const thread = await SlackThread.open(world, "sleep 60");
+    const thread = await SlackThread.open(fixture, "sleep 60");
     await thread.untilCard("Working");
 
-    await thread.press("Cancel", world.slack.bob);
+    await thread.press("Cancel", fixture.slack.bob);
     await thread.untilCard("Cancelled");
 
     expect((await untilFree(thread.runId)).status_message?.message).toBe("Cancelled by bob.");
@@ -273,7 +276,7 @@ describe("stopping a run (step 4)", () => {
   });
 
   test("by a comment on GitHub that says stop", async () => {
-    const issue = await GithubIssue.open(world);
+    const issue = await GithubIssue.open(fixture);
     await issue.comment("@errand sleep 60");
     await issue.untilCard("Working");
 
@@ -303,8 +306,8 @@ function stateTold(event: LoggedEvent): string[] {
 async function readStream(runId: string, hear: (event: LoggedEvent) => Promise<void>): Promise<void> {
   const heard: LoggedEvent[] = [];
   const parser = createParser({ onEvent: ({ data }) => heard.push(JSON.parse(data) as LoggedEvent) });
-  const headers = { authorization: `Bearer ${world.service.apiKey}`, accept: "text/event-stream" };
-  const answer = await fetch(`${world.service.url}/api/v1/agent/runs/${runId}/events`, { headers });
+  const headers = { authorization: `Bearer ${fixture.service.apiKey}`, accept: "text/event-stream" };
+  const answer = await fetch(`${fixture.service.url}/api/v1/agent/runs/${runId}/events`, { headers });
   const decoder = new TextDecoder();
   for await (const bytes of answer.body ?? []) {
     parser.feed(decoder.decode(bytes, { stream: true }));
@@ -313,7 +316,7 @@ async function readStream(runId: string, hear: (event: LoggedEvent) => Promise<v
 }
 
 async function signIn(): Promise<string> {
-  const { url, apiKey: key } = world.service;
+  const { url, apiKey: key } = fixture.service;
   const answer = await fetch(`${url}/signin`, {
     method: "POST",
     headers: { "content-type": "application/json" },
@@ -323,13 +326,13 @@ async function signIn(): Promise<string> {
 }
 
 async function answerOf(runId: string): Promise<string> {
-  const ends = (await world.api.events(runId)).filter(({ kind }) => kind === "turn.ended");
+  const ends = (await fixture.api.events(runId)).filter(({ kind }) => kind === "turn.ended");
   return String(ends.at(-1)?.answer);
 }
 
 function untilFree(runId: string): Promise<RunItem> {
   const isFree = async () => {
-    const run = await world.api.getRun(runId);
+    const run = await fixture.api.getRun(runId);
     return run.is_sandbox_running ? undefined : run;
   };
   return waitFor(isFree, { what: "its processes to be gone" });
@@ -337,6 +340,6 @@ function untilFree(runId: string): Promise<RunItem> {
 
 function seenBy(thread: SlackThread): readonly string[] {
   const { channel, ts } = thread.root;
-  const [root] = world.slack.threadMessages(channel.id, ts);
+  const [root] = fixture.slack.threadMessages(channel.id, ts);
   return root?.reactions.find(({ name }) => name === "eyes")?.users ?? [];
 }

@@ -16,18 +16,18 @@ import OzAPI, {
 } from "oz-agent-sdk";
 import { Client as Database } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { systemClock } from "../../src/app/system-clock.ts";
 import type { RunId } from "../../src/core/ids.ts";
 import { RunEdit } from "../../src/core/runs/run-edit.ts";
 import { NoticeWriter } from "../../src/core/threads/notice-writer.ts";
 import { Database as Pool } from "../../src/storage/database.ts";
 import { createPrismaStorage } from "../../src/storage/prisma-storage.ts";
-import { systemClock } from "../../src/system-clock.ts";
 import { reasonToSkipGit } from "../support/git-program.ts";
 import { GitRepositories } from "../support/git-repositories.ts";
 import { GitServer } from "../support/git-server.ts";
 import { SILENT_LOG } from "../support/logs.ts";
 import { type Service, startService } from "../support/service.ts";
-import { SILENT_NEWS } from "../support/silent-news.ts";
+import { SILENT_PUBSUB } from "../support/silent-pubsub.ts";
 import { createTestDatabase, type TestDatabase } from "../support/test-database.ts";
 import { waitFor } from "../support/wait-for.ts";
 
@@ -369,7 +369,12 @@ async function makeDue(scheduleId: string): Promise<void> {
 /** A run's plan, stored as a worker would. */
 async function addPlan(runId: string): Promise<void> {
   const pool = new Pool({ url: database.url, maxConnections: 1, log: SILENT_LOG });
-  const parts = { database: pool, news: SILENT_NEWS, clock: systemClock, sendJobs: async () => undefined };
+  const parts = {
+    database: pool,
+    pubsub: SILENT_PUBSUB,
+    clock: systemClock,
+    sendJobs: async () => undefined,
+  };
   const writer = new NoticeWriter(() => service.url, new Map());
   await createPrismaStorage(parts).runs.change(runId as RunId, (subject) => {
     const edit = new RunEdit(subject, { now: systemClock.now(), writer });

@@ -5,10 +5,10 @@ import { withSession } from "../../src/storage/session.ts";
 import { type ChaosProxy, startChaosProxy } from "../support/chaos-proxy.ts";
 import { type PostgresServer, startPostgresServer } from "../support/postgres-server.ts";
 import { waitFor } from "../support/wait-for.ts";
-import type { Gate } from "./gate.ts";
+import type { KeyedSemaphore } from "./gate.ts";
 import { GithubIssue } from "./github-issue.ts";
+import { Fixture } from "./service-fixture.ts";
 import { SlackThread } from "./slack-thread.ts";
-import { World } from "./world.ts";
 
 /** Slack waits this long for its answer, GitHub that long. */
 const SLACK_LIMIT_MS = 3_000;
@@ -20,13 +20,13 @@ vi.setConfig({ testTimeout: 60_000 });
 let server: PostgresServer;
 /** The service's way to its database. */
 let link: ChaosProxy;
-let world: World;
+let fixture: Fixture;
 
 beforeAll(async () => {
   server = await startPostgresServer();
   const { port, pathname } = new URL(server.url);
   link = await startChaosProxy(Number(port));
-  world = await World.open({
+  fixture = await Fixture.open({
     DATABASE_URL: `postgresql://errand@127.0.0.1:${link.port}${pathname}`,
     ERRAND_SECRET_KEY: `secret-${randomUUID()}`,
     ERRAND_API_KEY: `key-${randomUUID()}`,
@@ -34,57 +34,61 @@ beforeAll(async () => {
   });
 });
 
-afterEach(() => world.checkInvariants(server.url));
+afterEach(() => fixture.checkInvariants(server.url));
 
 afterAll(async () => {
-  await world?.close();
+  await fixture?.close();
   await link?.stop();
   await server?.stop();
 });
 
 describe("an event that comes again", () => {
   test("from Slack, four times at once and once after a restart, makes one run (40)", async () => {
-    const thread = await SlackThread.post(world, "say once");
+    const thread = await SlackThread.post(fixture, "say once");
     const eventId = `Ev${randomUUID()}`;
-    const send = (retryNum?: number) => world.sendSlack(thread.mention.appMention, { eventId, retryNum });
+    const send = (retryNum?: number) => fixture.sendSlack(thread.mention.appMention, { eventId, retryNum });
 
     const first = await Promise.all([send(), send(1), send(2), send(3)]);
     await thread.untilAnswers(1);
-    await world.service.end("SIGTERM");
-    await world.start();
+    await fixture.service.end("SIGTERM");
+    await fixture.start();
     const late = await send(3);
     await settled(eventId);
 
     expect([...first, late].map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
-    expect(await world.runsFrom(thread)).toEqual([thread.runId]);
+    expect(await fixture.runsFrom(thread)).toEqual([thread.runId]);
     expect(thread.messages).toHaveLength(2);
   });
 
   test("from GitHub with the same delivery id, or signed before with a fresh one, makes one run (48)", async () => {
-    const issue = await GithubIssue.open(world);
-    const written = await world.github.commentAs(world.github.writer.login, issue.number, "@errand say once");
+    const issue = await GithubIssue.open(fixture);
+    const written = await fixture.github.commentAs(
+      fixture.github.writer.login,
+      issue.number,
+      "@errand say once",
+    );
     const [deliveryId, fresh] = [randomUUID(), randomUUID()];
 
-    const first = await world.sendGithub({ ...written, deliveryId });
-    const again = await world.sendGithub({ ...written, deliveryId });
-    const replayed = await world.sendGithub({ ...written, deliveryId: fresh });
+    const first = await fixture.sendGithub({ ...written, deliveryId });
+    const again = await fixture.sendGithub({ ...written, deliveryId });
+    const replayed = await fixture.sendGithub({ ...written, deliveryId: fresh });
     await issue.untilCard("Done");
 
     expect([first.status, again.status, replayed.status]).toEqual([202, 200, 202]);
     expect(await settled(deliveryId)).toBe("run_created");
     expect(await settled(fresh)).toBe("duplicate");
-    expect(await world.runsFrom(issue)).toEqual([issue.runId]);
-    expect((await world.api.getRun(issue.runId)).state).toBe("SUCCEEDED");
+    expect(await fixture.runsFrom(issue)).toEqual([issue.runId]);
+    expect((await fixture.api.getRun(issue.runId)).state).toBe("SUCCEEDED");
     expect(issue.comments).toHaveLength(1);
   });
 });
 
 describe("while the database is away", () => {
   test("events are refused in time, and sent again they make their runs (41, 42)", async () => {
-    const thread = await SlackThread.post(world, "say after all");
-    const issue = await GithubIssue.open(world);
-    const written = await world.github.commentAs(
-      world.github.writer.login,
+    const thread = await SlackThread.post(fixture, "say after all");
+    const issue = await GithubIssue.open(fixture);
+    const written = await fixture.github.commentAs(
+      fixture.github.writer.login,
       issue.number,
       "@errand say after all",
     );
@@ -92,71 +96,71 @@ describe("while the database is away", () => {
 
     link.blackHole();
     const [slack, github] = await Promise.all([
-      timed(() => world.sendSlack(thread.mention.appMention, { eventId })),
-      timed(() => world.sendGithub({ ...written, deliveryId })),
+      timed(() => fixture.sendSlack(thread.mention.appMention, { eventId })),
+      timed(() => fixture.sendGithub({ ...written, deliveryId })),
     ]);
     link.resetAll();
     link.heal();
     await untilReady();
-    const retried = await world.sendSlack(thread.mention.appMention, { eventId, retryNum: 1 });
-    const redelivered = await world.sendGithub({ ...written, deliveryId });
+    const retried = await fixture.sendSlack(thread.mention.appMention, { eventId, retryNum: 1 });
+    const redelivered = await fixture.sendGithub({ ...written, deliveryId });
 
     expect([slack.status, github.status]).toEqual([503, 503]);
     expect(slack.afterMs).toBeLessThan(SLACK_LIMIT_MS);
     expect(github.afterMs).toBeLessThan(GITHUB_LIMIT_MS);
     expect([retried.status, redelivered.status]).toEqual([200, 202]);
     await Promise.all([thread.untilAnswers(1), issue.untilCard("Done")]);
-    expect(await world.runsFrom(thread)).toEqual([thread.runId]);
-    expect(await world.runsFrom(issue)).toEqual([issue.runId]);
+    expect(await fixture.runsFrom(thread)).toEqual([thread.runId]);
+    expect(await fixture.runsFrom(issue)).toEqual([issue.runId]);
   });
 
   test("an event whose process died before it was stored is taken from Slack's retry (41)", async () => {
-    const thread = await SlackThread.post(world, "say after all");
+    const thread = await SlackThread.post(fixture, "say after all");
     const eventId = `Ev${randomUUID()}`;
 
     link.blackHole();
-    const unanswered = world.sendSlack(thread.mention.appMention, { eventId }).catch(() => "no answer");
-    await world.kill();
+    const unanswered = fixture.sendSlack(thread.mention.appMention, { eventId }).catch(() => "no answer");
+    await fixture.kill();
     link.resetAll();
     link.heal();
-    await world.start();
-    const retried = await world.sendSlack(thread.mention.appMention, { eventId, retryNum: 1 });
+    await fixture.start();
+    const retried = await fixture.sendSlack(thread.mention.appMention, { eventId, retryNum: 1 });
 
     expect(await unanswered).toBe("no answer");
     expect(retried.status).toBe(200);
     await thread.untilAnswers(1);
-    expect(await world.runsFrom(thread)).toEqual([thread.runId]);
+    expect(await fixture.runsFrom(thread)).toEqual([thread.runId]);
   });
 });
 
 describe("a process that is killed", () => {
   test("after the acknowledgement and before there is a run, leaves both to the next one", async () => {
-    await world.kill();
+    await fixture.kill();
     // An api process takes events and works on none.
-    await world.start({ ERRAND_ROLE: "api" });
-    const thread = await SlackThread.open(world, "say after all");
-    const issue = await GithubIssue.open(world);
+    await fixture.start({ ERRAND_ROLE: "api" });
+    const thread = await SlackThread.open(fixture, "say after all");
+    const issue = await GithubIssue.open(fixture);
     await issue.comment("@errand say after all");
-    const before = [...(await world.runsFrom(thread)), ...(await world.runsFrom(issue))];
+    const before = [...(await fixture.runsFrom(thread)), ...(await fixture.runsFrom(issue))];
 
-    await world.kill();
-    await world.start();
+    await fixture.kill();
+    await fixture.start();
     await Promise.all([thread.untilAnswers(1), issue.untilCard("Done")]);
 
     expect(before).toEqual([]);
-    expect(await world.runsFrom(thread)).toEqual([thread.runId]);
-    expect(await world.runsFrom(issue)).toEqual([issue.runId]);
+    expect(await fixture.runsFrom(thread)).toEqual([thread.runId]);
+    expect(await fixture.runsFrom(issue)).toEqual([issue.runId]);
   });
 
   test("after its first words in Slack and on GitHub and before a receipt of them, says them once", async () => {
-    const killed = killWhenBoth(world.slackGate, world.githubGate);
-    const thread = await SlackThread.open(world, "say hello");
-    const issue = await GithubIssue.open(world);
+    const killed = killWhenBoth(fixture.slackGate, fixture.githubGate);
+    const thread = await SlackThread.open(fixture, "say hello");
+    const issue = await GithubIssue.open(fixture);
     await issue.comment("@errand say hello");
 
     await killed;
     const left = [thread.cards.length, issue.cards.length];
-    await world.start();
+    await fixture.start();
     await Promise.all([thread.untilAnswers(1), thread.untilCard("Succeeded"), issue.untilCard("Done")]);
 
     expect(left).toEqual([1, 1]);
@@ -167,16 +171,16 @@ describe("a process that is killed", () => {
 
 test("a process that is asked to stop while it has more to say leaves that to the next one", async () => {
   const stopping = Promise.withResolvers<number | null>();
-  world.slackGate.beforeAnswer(isReaction, async () => {
-    const gone = world.service.end("SIGTERM");
-    await waitFor(() => isDeaf(world.service.url), { what: "the service to take no more requests" });
+  fixture.slackGate.beforeAnswer(isReaction, async () => {
+    const gone = fixture.service.end("SIGTERM");
+    await waitFor(() => isDeaf(fixture.service.url), { what: "the service to take no more requests" });
     stopping.resolve(gone);
   });
-  const thread = await SlackThread.open(world, "help");
+  const thread = await SlackThread.open(fixture, "help");
 
   const exitCode = await stopping.promise;
-  await world.checkInvariants(server.url);
-  await world.start();
+  await fixture.checkInvariants(server.url);
+  await fixture.start();
 
   expect(exitCode).toBe(0);
   expect(await thread.untilReply(/I run a coding agent/)).toBeTruthy();
@@ -185,11 +189,11 @@ test("a process that is asked to stop while it has more to say leaves that to th
 
 describe("a post of which only the answer is lost (58)", () => {
   test("is visible once in Slack, card and answer", async () => {
-    world.slack.faults.next({ method: "chat.postMessage", kind: "drop-after-write" });
-    const thread = await SlackThread.open(world, "sleep 2; say hello");
+    fixture.slack.faults.next({ method: "chat.postMessage", kind: "drop-after-write" });
+    const thread = await SlackThread.open(fixture, "sleep 2; say hello");
 
     await waitFor(() => updatesOf(thread) > 0, { what: "the card to be found and edited" });
-    world.slack.faults.next({ method: "chat.postMessage", kind: "drop-after-write" });
+    fixture.slack.faults.next({ method: "chat.postMessage", kind: "drop-after-write" });
     await thread.untilAnswers(1);
     await thread.untilCard("Succeeded");
     await untilTold(thread.root.ts);
@@ -200,30 +204,34 @@ describe("a post of which only the answer is lost (58)", () => {
 
   test("is visible once on GitHub, card and closing words", async () => {
     const path = /\/issues\/\d+\/comments$/;
-    world.github.faults.next({ method: "POST", path, kind: "drop-after-write" });
-    const issue = await GithubIssue.open(world);
+    fixture.github.faults.next({ method: "POST", path, kind: "drop-after-write" });
+    const issue = await GithubIssue.open(fixture);
     await issue.comment("@errand sleep 2; say hello");
 
     await issue.untilCard("Working");
-    world.github.faults.next({ method: "PATCH", path: /\/issues\/comments\/\d+$/, kind: "drop-after-write" });
+    fixture.github.faults.next({
+      method: "PATCH",
+      path: /\/issues\/comments\/\d+$/,
+      kind: "drop-after-write",
+    });
     await issue.untilCard("Done", /hello/);
     await untilTold(String(issue.number));
 
-    const lost = world.github.calls().filter(({ outcome }) => outcome === "drop-after-write");
+    const lost = fixture.github.calls().filter(({ outcome }) => outcome === "drop-after-write");
     expect(lost.map(({ method }) => method)).toEqual(["POST", "PATCH"]);
     expect(issue.comments).toHaveLength(1);
   });
 });
 
 test("a thread that Slack asks to wait holds up no other thread, and loses nothing (57)", async () => {
-  world.slack.faults.next({ method: "chat.postMessage", kind: "429", retryAfterSeconds: 4 });
-  const held = await SlackThread.open(world, "say late");
-  await waitFor(() => world.slack.calls("chat.postMessage").some(({ outcome }) => outcome === "429"), {
+  fixture.slack.faults.next({ method: "chat.postMessage", kind: "429", retryAfterSeconds: 4 });
+  const held = await SlackThread.open(fixture, "say late");
+  await waitFor(() => fixture.slack.calls("chat.postMessage").some(({ outcome }) => outcome === "429"), {
     what: "Slack to refuse a post",
   });
   const refusedAt = performance.now();
 
-  const other = await SlackThread.open(world, "say soon");
+  const other = await SlackThread.open(fixture, "say soon");
   await other.untilAnswers(1);
   const heldMeanwhile = held.messages.length;
   await held.untilAnswers(1);
@@ -234,7 +242,7 @@ test("a thread that Slack asks to wait holds up no other thread, and loses nothi
 });
 
 /** Kills the service when it has posted in both places and has heard of neither. */
-async function killWhenBoth(slackGate: Gate, githubGate: Gate): Promise<void> {
+async function killWhenBoth(slackGate: KeyedSemaphore, githubGate: KeyedSemaphore): Promise<void> {
   const inSlack = Promise.withResolvers<void>();
   const onGithub = Promise.withResolvers<void>();
   const killed = Promise.withResolvers<void>();
@@ -245,7 +253,7 @@ async function killWhenBoth(slackGate: Gate, githubGate: Gate): Promise<void> {
   slackGate.beforeAnswer(isPost, arrive(inSlack));
   githubGate.beforeAnswer(isNewComment, arrive(onGithub));
   await Promise.all([inSlack.promise, onGithub.promise]);
-  await world.kill();
+  await fixture.kill();
   killed.resolve();
 }
 
@@ -277,7 +285,7 @@ async function timed(
 }
 
 async function untilReady(): Promise<void> {
-  const isReady = async () => (await fetch(`${world.service.url}/readyz`)).ok;
+  const isReady = async () => (await fetch(`${fixture.service.url}/readyz`)).ok;
   await waitFor(isReady, { what: "the service to be ready" });
 }
 
@@ -302,9 +310,9 @@ function rows<Row extends QueryResultRow>(sql: string, value: string): Promise<R
 }
 
 function updatesOf(thread: SlackThread): number {
-  return world.slack.calls("chat.update").filter(({ args }) => args.ts === thread.cards[0]?.ts).length;
+  return fixture.slack.calls("chat.update").filter(({ args }) => args.ts === thread.cards[0]?.ts).length;
 }
 
 function dropped(method: string): number {
-  return world.slack.calls(method).filter(({ outcome }) => outcome === "drop-after-write").length;
+  return fixture.slack.calls(method).filter(({ outcome }) => outcome === "drop-after-write").length;
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { FaultDesk, type Worker } from "../integration/faults/fault-desk.ts";
+import { FaultHarness, type Worker } from "../integration/faults/fault-harness.ts";
 import { asRecord } from "../support/json.ts";
 import { createTestDatabase, type TestDatabase } from "../support/test-database.ts";
 import { waitFor } from "../support/wait-for.ts";
@@ -10,17 +10,17 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 const PNG = Buffer.from("89504e470d0a1a0a", "hex").toString("base64");
 
 let database: TestDatabase;
-let desk: FaultDesk;
+let harness: FaultHarness;
 let worker: Worker;
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  desk = await FaultDesk.open({ databaseUrl: database.url });
-  worker = await desk.start();
+  harness = await FaultHarness.open({ databaseUrl: database.url });
+  worker = await harness.start();
 });
 
 afterAll(async () => {
-  await desk.close();
+  await harness.close();
   await database.drop();
 });
 
@@ -150,7 +150,7 @@ test("a conversation is gone on with on another machine: with its files, and by 
   const first = await perform("write notes/work.txt half done");
   const { conversation_id } = await worker.api.getRun(first);
   await worker.end("SIGTERM");
-  worker = await desk.start();
+  worker = await harness.start();
 
   const second = await perform("read notes/work.txt\nAnd what did I ask before?", { conversation_id });
 

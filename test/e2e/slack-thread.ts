@@ -2,7 +2,7 @@ import type { Mention, SlackMessage } from "../support/emulated-slack.ts";
 import { asRecord, type JsonRecord } from "../support/json.ts";
 import type { PostedMessage, SlackEvent } from "../support/slack/slack-events.ts";
 import { waitFor } from "../support/wait-for.ts";
-import type { World } from "./world.ts";
+import type { Fixture } from "./service-fixture.ts";
 
 /** The two events that Slack makes of one posting with a mention, in whatever order. */
 export type Twin = "appMention" | "message";
@@ -13,26 +13,29 @@ const TIMEOUT_MS = 25_000;
 export class SlackThread {
   /** The first message, which names the bot, and the events that Slack makes of it. */
   readonly mention: Mention;
-  readonly #world: World;
+  readonly #world: Fixture;
 
   /** Opened by a mention of the bot; its events are delivered and acknowledged. */
   static async open(
-    world: World,
+    fixture: Fixture,
     text: string,
     twins: readonly Twin[] = ["appMention"],
   ): Promise<SlackThread> {
-    const thread = await SlackThread.post(world, text);
+    const thread = await SlackThread.post(fixture, text);
     for (const twin of twins) await thread.deliver(thread.mention[twin]);
     return thread;
   }
 
   /** A mention by alice that the service has not heard of. */
-  static async post(world: World, text: string): Promise<SlackThread> {
-    return new SlackThread(world, await world.slack.mention(world.slack.alice, { channel: "work", text }));
+  static async post(fixture: Fixture, text: string): Promise<SlackThread> {
+    return new SlackThread(
+      fixture,
+      await fixture.slack.mention(fixture.slack.alice, { channel: "work", text }),
+    );
   }
 
-  private constructor(world: World, mention: Mention) {
-    this.#world = world;
+  private constructor(fixture: Fixture, mention: Mention) {
+    this.#world = fixture;
     this.mention = mention;
   }
 
@@ -85,7 +88,7 @@ export class SlackThread {
   }
 
   get cards(): SlackMessage[] {
-    return this.messages.filter((message) => slotOf(message).startsWith("card:"));
+    return this.messages.filter((message) => messageKeyOf(message).startsWith("card:"));
   }
 
   get answers(): string[] {
@@ -100,7 +103,7 @@ export class SlackThread {
 
   /** The run of the newest card. */
   get runId(): string {
-    return slotOf(this.cards.at(-1)).replace("card:", "");
+    return messageKeyOf(this.cards.at(-1)).replace("card:", "");
   }
 
   /** The words for a state that the newest card has shown, one after the other. */
@@ -138,7 +141,7 @@ export class SlackThread {
   }
 }
 
-function slotOf(message: SlackMessage | undefined): string {
+function messageKeyOf(message: SlackMessage | undefined): string {
   return String(asRecord(message?.metadata?.event_payload ?? {}).slot ?? "");
 }
 

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { onTestFinished } from "vitest";
-import { startEmbeddedPostgres } from "../../src/storage/embedded/embedded-postgres.ts";
-import { stopLeftoverPostmaster } from "../../src/storage/embedded/leftover-postmaster.ts";
+import { startEmbeddedPostgres } from "../../src/embedded-postgres/embedded-postgres.ts";
+import { stopLeftoverPostmaster } from "../../src/embedded-postgres/leftover-postmaster.ts";
 import { SILENT_LOG } from "./logs.ts";
 
 const run = promisify(execFile);

@@ -1,5 +1,5 @@
 import { pathToFileURL } from "node:url";
-import type { startEmbeddedPostgres } from "../../src/storage/embedded/embedded-postgres.ts";
+import type { startEmbeddedPostgres } from "../../src/embedded-postgres/embedded-postgres.ts";
 import type { withSession } from "../../src/storage/session.ts";
 import { SILENT_LOG } from "./logs.ts";
 

@@ -1,14 +1,14 @@
 import { type FrontServer, jsonOf, startFrontServer } from "./front-server.ts";
 import { GithubApi, type GithubCall } from "./github/github-api.ts";
-import { pointedAt, recordedPayload } from "./github/github-payloads.ts";
-import { type GithubDelivery, sendGithubWebhook } from "./github/github-sender.ts";
 import {
   GITHUB_APP,
+  GithubFixture,
   type GithubRepo,
   type GithubUser,
-  GithubWorld,
   type RepoPermission,
-} from "./github/github-world.ts";
+} from "./github/github-fixture.ts";
+import { pointedAt, recordedPayload } from "./github/github-payloads.ts";
+import { type GithubDelivery, sendGithubWebhook } from "./github/github-sender.ts";
 import { asRecord, type JsonRecord } from "./json.ts";
 
 export interface GithubComment {
@@ -40,9 +40,9 @@ export async function startEmulatedGithub(options: EmulatedGithubOptions = {}): 
     if (!api) throw new Error("GitHub is still starting");
     return api.answer(request);
   });
-  const world = await GithubWorld.start(front.url, { private: options.private ?? false });
-  api = new GithubApi(world);
-  return new EmulatedGithub(front, world, api);
+  const fixture = await GithubFixture.start(front.url, { private: options.private ?? false });
+  api = new GithubApi(fixture);
+  return new EmulatedGithub(front, fixture, api);
 }
 
 export class EmulatedGithub {
@@ -67,22 +67,22 @@ export class EmulatedGithub {
   /** The bot of another App. */
   readonly otherBot: GithubUser;
   readonly #front: FrontServer;
-  readonly #world: GithubWorld;
+  readonly #world: GithubFixture;
   readonly #api: GithubApi;
 
-  constructor(front: FrontServer, world: GithubWorld, api: GithubApi) {
-    const { privateKey, webhookSecret } = world;
+  constructor(front: FrontServer, fixture: GithubFixture, api: GithubApi) {
+    const { privateKey, webhookSecret } = fixture;
     this.#front = front;
-    this.#world = world;
+    this.#world = fixture;
     this.#api = api;
     this.apiUrl = front.url;
     this.app = { ...GITHUB_APP, botLogin: `${GITHUB_APP.slug}[bot]`, privateKey, webhookSecret };
-    this.repo = world.repo;
-    this.owner = world.user("olivia");
-    this.writer = world.user("wendy");
-    this.reader = world.user("rob");
-    this.stranger = world.user("sam");
-    this.otherBot = world.user("helper[bot]");
+    this.repo = fixture.repo;
+    this.owner = fixture.user("olivia");
+    this.writer = fixture.user("wendy");
+    this.reader = fixture.user("rob");
+    this.stranger = fixture.user("sam");
+    this.otherBot = fixture.user("helper[bot]");
   }
 
   async stop(): Promise<void> {

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
-import { startEmbeddedPostgres } from "../../src/storage/embedded/embedded-postgres.ts";
+import { startEmbeddedPostgres } from "../../src/embedded-postgres/embedded-postgres.ts";
 import { applyMigrations } from "../../src/storage/migrations.ts";
 import { withSession } from "../../src/storage/session.ts";
 import { databaseUrl, TEMPLATE_DATABASE } from "./database-url.ts";

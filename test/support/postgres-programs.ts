@@ -2,8 +2,8 @@ import { execFile } from "node:child_process";
 import { readdir } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
-import { type PostgresBinaries, prepareBinaries } from "../../src/storage/embedded/binaries.ts";
-import type { ServerAccount } from "../../src/storage/embedded/server-account.ts";
+import { type PostgresBinaries, prepareBinaries } from "../../src/embedded-postgres/binaries.ts";
+import type { ServerAccount } from "../../src/embedded-postgres/server-account.ts";
 
 const run = promisify(execFile);
 /** Where Debian and its kin keep each major version. */

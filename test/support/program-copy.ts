@@ -1,13 +1,13 @@
 import { copyFile, cp, link, mkdir, readdir, symlink } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
-import { locatePostgresPackage } from "../../src/storage/embedded/postgres-package.ts";
+import { locatePostgresPackage } from "../../src/embedded-postgres/postgres-package.ts";
 import { REPOSITORY } from "./embedded-process.ts";
 
 const SOURCES = [
   "package.json",
   "src/core/errors.ts",
-  "src/start-error.ts",
-  "src/with-pipes.ts",
+  "src/core/errors.ts",
+  "src/child-process/with-pipes.ts",
   "src/storage/session.ts",
   "src/storage/embedded",
 ] as const;

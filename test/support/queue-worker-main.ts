@@ -1,10 +1,10 @@
-import { MemoryNews } from "../../src/news/memory-news.ts";
 import { PgBossQueue } from "../../src/queue/pg-boss-queue.ts";
 import { SILENT_LOG } from "./logs.ts";
+import { InMemoryPubSub } from "./memory/memory-pubsub.ts";
 
 /** A worker process that takes a job and never ends it, so that a test can kill it at work. */
 const [url = ""] = process.argv.slice(2);
-const queue = new PgBossQueue({ url, maxConnections: 2, news: new MemoryNews(), log: SILENT_LOG });
+const queue = new PgBossQueue({ url, maxConnections: 2, pubsub: new InMemoryPubSub(), log: SILENT_LOG });
 await queue.start();
 await queue.work("run", 1, (key) => {
   process.send?.({ key });

@@ -3,13 +3,13 @@ import { agentConfigOf } from "../../src/agent-config.ts";
 import { createAcpRunner } from "../../src/agents/acp/acp-runner.ts";
 import { type AgentCatalogue, createCatalogue } from "../../src/agents/catalogue.ts";
 import { AgentInstaller } from "../../src/agents/install/agent-installer.ts";
-import type { Gateway } from "../../src/core/ports/gateway.ts";
+import type { Gateway } from "../../src/core/agents/gateway.ts";
 import { gatewayVariables } from "../../src/gateway/gateway-variables.ts";
 import type { ModelConfig } from "../../src/model-config.ts";
 import { createLocalSandbox } from "../../src/sandboxes/local/local-sandbox.ts";
-import { AgentBench, BARE_RUNNER } from "./agent-bench.ts";
+import { AgentHarness, BARE_RUNNER } from "./agent-harness.ts";
 import { bubblewrapIn, reasonToSkipBubblewrap } from "./bubblewrap.ts";
-import { openGateway } from "./gateway-bench.ts";
+import { openGateway } from "./gateway-harness.ts";
 import { type ScriptedModel, startScriptedModel } from "./scripted-model.ts";
 
 /** The key that the gateway puts in, and that must be seen nowhere else. */
@@ -39,15 +39,15 @@ export async function reasonToSkipAgent(name: string): Promise<string | undefine
   }
 }
 
-export interface RealAgentBench extends AsyncDisposable {
-  readonly bench: AgentBench;
+export interface RealAgentHarness extends AsyncDisposable {
+  readonly harness: AgentHarness;
   readonly gateway: Gateway;
   readonly model: ScriptedModel;
-  readonly start: AgentBench["start"];
+  readonly start: AgentHarness["start"];
 }
 
 /** A real agent in a sandbox, where one can be had, whose only way out is a real gateway to a scripted model. */
-export async function openRealAgent(name: string): Promise<RealAgentBench> {
+export async function openRealAgent(name: string): Promise<RealAgentHarness> {
   const undo = new AsyncDisposableStack();
   const model = await startScriptedModel();
   undo.defer(() => model.stop());
@@ -56,7 +56,7 @@ export async function openRealAgent(name: string): Promise<RealAgentBench> {
   const opened = await openGateway({ isolated, models, gitUrl: GIT_URL });
   undo.defer(() => opened.close());
   const { gateway } = opened;
-  const bench = await AgentBench.open((dataDir) =>
+  const harness = await AgentHarness.open((dataDir) =>
     createAcpRunner({
       ...BARE_RUNNER,
       ...{ catalogue, programs: installer, servers: models, defaultModel: MODEL },
@@ -64,10 +64,10 @@ export async function openRealAgent(name: string): Promise<RealAgentBench> {
       variablesOf: (each) => gatewayVariables(each, GIT_URL),
     }),
   );
-  undo.defer(() => bench.close());
-  const start: AgentBench["start"] = (changes, permission) =>
-    bench.start({ agent: name, gateway, ...changes }, permission);
-  return { bench, gateway, model, start, [Symbol.asyncDispose]: () => undo.disposeAsync() };
+  undo.defer(() => harness.close());
+  const start: AgentHarness["start"] = (changes, permission) =>
+    harness.start({ agent: name, gateway, ...changes }, permission);
+  return { harness, gateway, model, start, [Symbol.asyncDispose]: () => undo.disposeAsync() };
 }
 
 /** The program of a fixture, where the sandbox lets the agent see it. */

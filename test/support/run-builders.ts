@@ -2,12 +2,12 @@ import { randomUUID } from "node:crypto";
 import { newId, type PrincipalId, type RunId, type ThreadKey } from "../../src/core/ids.ts";
 import type { Principal } from "../../src/core/people/principal.ts";
 import { FIRST_TEAM } from "../../src/core/people/team.ts";
-import type { InboxEvent } from "../../src/core/ports/thread-adapter.ts";
 import { freshSubject } from "../../src/core/runs/new-run.ts";
 import type { FollowUp, Run, RunOrigin } from "../../src/core/runs/run.ts";
 import type { RunChange } from "../../src/core/runs/run-change.ts";
 import type { Notice } from "../../src/core/threads/notice.ts";
 import type { ThreadBinding } from "../../src/core/threads/thread.ts";
+import type { InboxEvent } from "../../src/core/threads/thread-adapter.ts";
 
 /** Values with defaults, of which a test names only what it is about. */
 export function anOrigin(changes: Partial<RunOrigin> = {}): RunOrigin {
@@ -54,7 +54,7 @@ export function aChange(run: Run, changes: Partial<RunChange> = {}): RunChange {
     notices: [],
     jobs: [],
     binding: undefined,
-    settlement: undefined,
+    result: undefined,
     answer: undefined,
     ...changes,
   };

@@ -5,7 +5,7 @@ import type {
   AgentStart,
   PromptExtras,
   TurnEnd,
-} from "../../src/core/ports/agent-runner.ts";
+} from "../../src/core/agents/agent-runner.ts";
 
 /** What one turn of a scripted agent can do. */
 export interface ScriptedTurn {

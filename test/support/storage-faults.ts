@@ -1,5 +1,6 @@
 import { AppError } from "../../src/core/errors.ts";
-import type { RunStore, Storage } from "../../src/core/ports/storage.ts";
+import type { RunStore } from "../../src/core/runs/run-store.ts";
+import type { Storage } from "../../src/core/storage.ts";
 
 /** How a change of a run fails: before anything is stored, or after all of it, with the answer lost. */
 export interface ChangeFault {

@@ -10,7 +10,7 @@ export interface WatchedAnswers {
 
 export function watchAnswers(server: FastifyInstance): WatchedAnswers {
   const mismatches: string[] = [];
-  let judge: AnswerJudge | undefined;
+  let evaluatePolicies: AnswerJudge | undefined;
   // A worker has no API, and no document.
   if (!server.hasDecorator("swagger")) return { verify: () => undefined };
   server.server.prependListener("request", (request: IncomingMessage, response: ServerResponse) => {
@@ -19,9 +19,15 @@ export function watchAnswers(server: FastifyInstance): WatchedAnswers {
     keepBody(response, (bytes) => {
       const contentType = String(response.getHeader("content-type") ?? "");
       if (!/[/+]json\b/.test(contentType) || method === "HEAD") return;
-      judge ??= new AnswerJudge(server.swagger() as unknown as OpenapiDocument);
+      evaluatePolicies ??= new AnswerJudge(server.swagger() as unknown as OpenapiDocument);
       const body: unknown = JSON.parse(bytes.toString());
-      const mismatch = judge.mismatch({ method, path, status: response.statusCode, contentType, body });
+      const mismatch = evaluatePolicies.mismatch({
+        method,
+        path,
+        status: response.statusCode,
+        contentType,
+        body,
+      });
       if (mismatch !== undefined) mismatches.push(mismatch);
     });
   });

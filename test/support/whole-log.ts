@@ -1,7 +1,7 @@
 import type { RunId } from "../../src/core/ids.ts";
-import type { RunStore } from "../../src/core/ports/storage.ts";
 import { eventPages } from "../../src/core/runs/event-pages.ts";
 import type { RunEvent } from "../../src/core/runs/events.ts";
+import type { RunStore } from "../../src/core/runs/run-store.ts";
 
 /** All events of a run, however many pages they are. */
 export async function wholeLog(runs: Pick<RunStore, "readEvents">, id: RunId): Promise<readonly RunEvent[]> {

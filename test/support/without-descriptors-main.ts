@@ -1,11 +1,11 @@
 import { closeSync, openSync } from "node:fs";
 import { setImmediate } from "node:timers/promises";
 import { npmInstall } from "../../src/agents/install/npm-install.ts";
+import { startPostmaster } from "../../src/embedded-postgres/postmaster.ts";
 import { git } from "../../src/git/git-command.ts";
 import { createBubblewrapSandbox } from "../../src/sandboxes/bubblewrap/bubblewrap-sandbox.ts";
 import { DockerCli } from "../../src/sandboxes/docker/docker-cli.ts";
 import { createLocalSandbox } from "../../src/sandboxes/local/local-sandbox.ts";
-import { startPostmaster } from "../../src/storage/embedded/postmaster.ts";
 import { SILENT_LOG } from "./logs.ts";
 
 /** A process that starts one of our programs when it has no file descriptor left, and prints what it is told of that. */

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { readConfig } from "../../src/config.ts";
-import { createRedactor } from "../../src/redaction.ts";
+import { createRedactor } from "../../src/secrets/redaction.ts";
 
 const SHARED = {
   DATABASE_URL: "postgresql://errand:pass-of-the-database@db/errand",

@@ -1,7 +1,7 @@
 import { access, readdir, readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
-import { CONNECTIONS_BESIDES } from "../../src/compose.ts";
+import { CONNECTIONS_BESIDES } from "../../src/app/compose.ts";
 import { readConfig } from "../../src/config.ts";
 import { JOB_KINDS } from "../../src/core/ports/queue.ts";
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { AppError } from "../../core/errors.ts";
-import type { Authorization, InboundMessage } from "../../core/ports/thread-adapter.ts";
+import type { Authorization, InboundMessage } from "../../core/threads/thread-adapter.ts";
 import type { GithubClient } from "./client.ts";
 import { findRepository } from "./repository.ts";
 

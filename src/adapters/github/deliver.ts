@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { AppError } from "../../core/errors.ts";
-import type { Delivery, Receipt } from "../../core/ports/thread-adapter.ts";
+import type { Delivery, Receipt } from "../../core/threads/thread-adapter.ts";
 import type { GithubClient } from "./client.ts";
 import type { Comments, Place } from "./comments.ts";
 import { parseMessageRef } from "./message-ref.ts";
@@ -17,20 +17,20 @@ const REACTIONS = {
   issue: "POST /repos/{owner}/{repo}/issues/{number}/reactions",
 };
 
-export interface DeliveryParts {
+export interface DeliveryDeps {
   readonly client: GithubClient;
   readonly comments: Comments;
   readonly trigger: string;
 }
 
 /** Shows a notice: as a reaction, as the run's one comment that is edited in place, or as a comment of its own. */
-export async function deliver(delivery: Delivery, parts: DeliveryParts): Promise<Receipt> {
-  const place = await findPlace(delivery, parts.client);
+export async function deliver(delivery: Delivery, deps: DeliveryDeps): Promise<Receipt> {
+  const place = await findPlace(delivery, deps.client);
   const { notice } = delivery;
   const shown =
     notice.kind === "seen"
-      ? await react(place, notice.messageRef, parts.client)
-      : await show(delivery, place, parts);
+      ? await react(place, notice.messageRef, deps.client)
+      : await show(delivery, place, deps);
   return receiptOf(shown);
 }
 
@@ -53,7 +53,7 @@ async function react(place: Place, messageRef: string, client: GithubClient): Pr
   return { kind: "reaction", id: (await client.call(installation, call)).id };
 }
 
-async function show(delivery: Delivery, place: Place, { comments, trigger }: DeliveryParts): Promise<Shown> {
+async function show(delivery: Delivery, place: Place, { comments, trigger }: DeliveryDeps): Promise<Shown> {
   const body = render(delivery, trigger);
   const edited = await editShown(delivery, place, { comments, body });
   if (edited) return edited;

@@ -17,7 +17,7 @@ export function toAppError(error: unknown, what: string): AppError {
     return new AppError("resource_unavailable", `GitHub could not be reached for ${what}.`, { cause: error });
   }
   const retryAfterMs = waitOf(failure);
-  const { code, retryable } = judge(failure, retryAfterMs);
+  const { code, retryable } = evaluatePolicies(failure, retryAfterMs);
   const message = `GitHub answered ${failure.status} to ${what}: ${failure.message}`;
   return new AppError(code, message, {
     cause: error,
@@ -34,7 +34,7 @@ export function movedError(status: number, what: string): AppError {
   });
 }
 
-function judge(
+function evaluatePolicies(
   { status }: Failure,
   retryAfterMs: number | undefined,
 ): { code: ErrorCode; retryable: boolean } {

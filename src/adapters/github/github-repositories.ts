@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { AppError } from "../../core/errors.ts";
 import type { Log } from "../../core/ports/log.ts";
-import type { RepositoryAccess } from "../../core/ports/repository-access.ts";
+import type { RepositoryAccess } from "../../core/repositories/repository-access.ts";
 import type { GithubClient } from "./client.ts";
 import type { GithubConfig } from "./config.ts";
 

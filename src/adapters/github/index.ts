@@ -1,8 +1,8 @@
 import type { FastifyPluginAsync } from "fastify";
 import type { Log } from "../../core/ports/log.ts";
-import type { OpenPullRequests } from "../../core/ports/pull-requests.ts";
-import type { OpenRepository } from "../../core/ports/repository-access.ts";
-import type { InboxEvent, ThreadAdapter } from "../../core/ports/thread-adapter.ts";
+import type { OpenPullRequests } from "../../core/pull-requests/pull-requests.ts";
+import type { OpenRepository } from "../../core/repositories/repository-access.ts";
+import type { InboxEvent, ThreadAdapter } from "../../core/threads/thread-adapter.ts";
 import { authorize } from "./authorize.ts";
 import { GithubClient } from "./client.ts";
 import { Comments } from "./comments.ts";

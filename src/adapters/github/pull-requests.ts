@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { AppError } from "../../core/errors.ts";
-import type { PullRequest, PullRequestAccess } from "../../core/ports/pull-requests.ts";
+import type { PullRequest, PullRequestAccess } from "../../core/pull-requests/pull-requests.ts";
 import type { RepositoryName } from "../../core/repositories/repository-name.ts";
 import type { GithubClient } from "./client.ts";
 import type { GithubRepositories } from "./github-repositories.ts";

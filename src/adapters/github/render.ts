@@ -1,6 +1,6 @@
-import type { Delivery } from "../../core/ports/thread-adapter.ts";
 import { isEnded, type RunState } from "../../core/runs/states.ts";
-import { type Notice, type RunCard, slotOf } from "../../core/threads/notice.ts";
+import { messageKeyOf, type Notice, type RunCard } from "../../core/threads/notice.ts";
+import type { Delivery } from "../../core/threads/thread-adapter.ts";
 import { defuse, defuseLine } from "./defuse.ts";
 import { oneLine } from "./plain-text.ts";
 
@@ -23,11 +23,11 @@ const STATE_WORDS: Readonly<Record<RunState, string>> = {
 
 const UNAPPROVED = "Waiting for approval";
 
-type Told = Exclude<Notice, { kind: "seen" }>;
+type RecordedUpdate = Exclude<Notice, { kind: "seen" }>;
 
 /** The first line of every comment of ours, invisible on the page: by it the comment is found again. */
 export function markerOf({ id, notice }: Pick<Delivery, "id" | "notice">): string {
-  const name = notice.kind === "card" ? `slot=${slotOf(notice, id)}` : `delivery=${id}`;
+  const name = notice.kind === "card" ? `slot=${messageKeyOf(notice, id)}` : `delivery=${id}`;
   return `<!-- errand:${name} -->`;
 }
 
@@ -39,7 +39,7 @@ export function render(delivery: Pick<Delivery, "id" | "notice">, trigger: strin
   return marker + bodyOf(notice, { trigger, room: MAX_BODY - marker.length });
 }
 
-function bodyOf(notice: Told, frame: { readonly trigger: string; readonly room: number }): string {
+function bodyOf(notice: RecordedUpdate, frame: { readonly trigger: string; readonly room: number }): string {
   if (notice.kind === "card") return cardBody(notice.card, frame);
   const { text, sessionLink } = notice;
   const link = sessionLink === undefined ? "" : `[Session](${sessionLink})`;

@@ -2,7 +2,7 @@ import { Webhooks } from "@octokit/webhooks";
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
 import { z } from "zod";
 import type { Log } from "../../core/ports/log.ts";
-import type { InboxEvent } from "../../core/ports/thread-adapter.ts";
+import type { InboxEvent } from "../../core/threads/thread-adapter.ts";
 import { sendProblem } from "../send-problem.ts";
 import { within } from "../within.ts";
 import { threadKeyOf } from "./thread-key.ts";
@@ -32,7 +32,7 @@ const bodySchema = z.object({
   pull_request: numbered,
 });
 
-export interface WebhookParts {
+export interface WebhookDeps {
   readonly secrets: readonly string[];
   readonly log: Log;
   accept(event: Omit<InboxEvent, "id" | "receivedAt">): Promise<boolean>;
@@ -41,17 +41,17 @@ export interface WebhookParts {
 type Event = Pick<InboxEvent, "lane" | "deliveryId" | "name" | "body">;
 
 /** Serves `POST /webhooks/github`, in a scope of its own: nothing else's bodies are left unparsed. */
-export function webhookRoutes(parts: WebhookParts): FastifyPluginAsync {
-  const verifiers = parts.secrets.map((secret) => new Webhooks({ secret }));
+export function webhookRoutes(deps: WebhookDeps): FastifyPluginAsync {
+  const verifiers = deps.secrets.map((secret) => new Webhooks({ secret }));
   return async (server) => {
     server.removeAllContentTypeParsers();
     server.addContentTypeParser("*", { parseAs: "buffer" }, (_request, body, done) => done(null, body));
     server.post("/webhooks/github", { bodyLimit: BODY_LIMIT_BYTES }, async (request, reply) => {
       const body = Buffer.isBuffer(request.body) ? request.body.toString() : "";
       if (await isSigned(verifiers, body, headerOf(request, "x-hub-signature-256"))) {
-        return receive(body, { request, reply, parts });
+        return receive(body, { request, reply, deps });
       }
-      parts.log.warn("github.webhook.rejected", { requestId: request.id });
+      deps.log.warn("github.webhook.rejected", { requestId: request.id });
       return sendProblem(reply, 401, "The SHA-256 signature is missing or wrong.");
     });
   };
@@ -60,7 +60,7 @@ export function webhookRoutes(parts: WebhookParts): FastifyPluginAsync {
 interface Exchange {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
-  readonly parts: WebhookParts;
+  readonly deps: WebhookDeps;
 }
 
 async function receive(body: string, exchange: Exchange): Promise<FastifyReply> {
@@ -77,15 +77,15 @@ async function receive(body: string, exchange: Exchange): Promise<FastifyReply> 
   return store({ lane: about.lane, deliveryId, name, body }, exchange);
 }
 
-async function store(event: Event, { request, reply, parts }: Exchange): Promise<FastifyReply> {
+async function store(event: Event, { request, reply, deps }: Exchange): Promise<FastifyReply> {
   const facts = { requestId: request.id, deliveryId: event.deliveryId, name: event.name };
   try {
-    const isNew = await within(STORE_LIMIT_MS, parts.accept({ adapter: "github", ...event }));
-    parts.log.info("github.webhook.stored", { ...facts, isNew });
+    const isNew = await within(STORE_LIMIT_MS, deps.accept({ adapter: "github", ...event }));
+    deps.log.info("github.webhook.stored", { ...facts, isNew });
     return reply.code(isNew ? 202 : 200).send({ stored: true });
   } catch (error) {
     // GitHub does not try again by itself: this delivery waits for somebody's redelivery.
-    parts.log.error("github.webhook.not_stored", { ...facts, error });
+    deps.log.error("github.webhook.not_stored", { ...facts, error });
     return sendProblem(reply, 503, "The event could not be stored. Deliver it again.");
   }
 }

@@ -1,6 +1,6 @@
 import type { EmitterWebhookEvent } from "@octokit/webhooks";
 import { AppError } from "../../core/errors.ts";
-import type { InboundMessage, InboxEvent, Translation } from "../../core/ports/thread-adapter.ts";
+import type { InboundMessage, InboxEvent, Translation } from "../../core/threads/thread-adapter.ts";
 import { contentHash } from "../content-hash.ts";
 import { hasMention, visibleMarkdown, withoutMention } from "./mention.ts";
 import { messageRefOf } from "./message-ref.ts";
@@ -25,7 +25,7 @@ export async function translate(event: InboxEvent, addressee: Addressee): Promis
     // GitHub's signature vouches for the shape, which is that of the types; what differs nevertheless fails here.
     const posting = await readPosting({ id, name, payload: JSON.parse(body) } as EmitterWebhookEvent);
     return posting
-      ? judge(posting, addressee)
+      ? evaluatePolicies(posting, addressee)
       : ignored(`${name} is no event by which somebody addresses us.`);
   } catch (cause) {
     throw new AppError("invalid_request", `GitHub's ${name} event could not be read.`, {
@@ -35,7 +35,7 @@ export async function translate(event: InboxEvent, addressee: Addressee): Promis
   }
 }
 
-function judge(posting: Posting, addressee: Addressee): Translation {
+function evaluatePolicies(posting: Posting, addressee: Addressee): Translation {
   const reason = reasonToIgnore(posting, addressee);
   if (reason !== undefined) return ignored(reason);
   const { installationId: installation } = posting;

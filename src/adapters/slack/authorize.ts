@@ -1,5 +1,5 @@
 import type { UsersInfoResponse, WebClient } from "@slack/web-api";
-import type { Authorization, InboundMessage } from "../../core/ports/thread-adapter.ts";
+import type { Authorization, InboundMessage } from "../../core/threads/thread-adapter.ts";
 import { callSlack, slackCodeOf } from "./slack-error.ts";
 import { userIdOf } from "./thread-key.ts";
 

@@ -1,7 +1,7 @@
 import type { types } from "@slack/bolt";
+import type { PermissionOption, PermissionRequest } from "../../core/agents/agent-runner.ts";
 import { parseRunId, type RunId } from "../../core/ids.ts";
-import type { PermissionOption, PermissionRequest } from "../../core/ports/agent-runner.ts";
-import type { ButtonPress } from "../../core/ports/thread-adapter.ts";
+import type { ButtonPress } from "../../core/threads/thread-adapter.ts";
 import { plainWithin } from "./defuse.ts";
 
 const CANCEL = "errand_cancel";

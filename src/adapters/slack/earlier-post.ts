@@ -1,8 +1,8 @@
 import type { types } from "@slack/bolt";
 import type { ConversationsRepliesResponse, WebClient } from "@slack/web-api";
 import { AppError } from "../../core/errors.ts";
-import type { Delivery } from "../../core/ports/thread-adapter.ts";
-import { slotOf } from "../../core/threads/notice.ts";
+import { messageKeyOf } from "../../core/threads/notice.ts";
+import type { Delivery } from "../../core/threads/thread-adapter.ts";
 import type { Bot } from "./bot-identity.ts";
 import type { Shown } from "./receipt.ts";
 import { callSlack } from "./slack-error.ts";
@@ -55,6 +55,7 @@ function isMarked({ metadata, blocks }: Reply, { id, notice }: Delivery): boolea
   if (blocks?.some((block) => block.block_id === blockIdOf(id))) return true;
   const payload: Readonly<Record<string, unknown>> = { ...metadata?.event_payload };
   return (
-    metadata?.event_type === EVENT_TYPE && (payload.delivery_id === id || payload.slot === slotOf(notice, id))
+    metadata?.event_type === EVENT_TYPE &&
+    (payload.delivery_id === id || payload.slot === messageKeyOf(notice, id))
   );
 }

@@ -1,4 +1,4 @@
-import type { Translation } from "../../core/ports/thread-adapter.ts";
+import type { Translation } from "../../core/threads/thread-adapter.ts";
 import type { Bot } from "./bot-identity.ts";
 
 /** How a listener says what an event means. */

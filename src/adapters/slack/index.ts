@@ -1,7 +1,7 @@
 import type { WebClientOptions } from "@slack/web-api";
 import type { FastifyPluginAsync } from "fastify";
 import type { Log } from "../../core/ports/log.ts";
-import type { InboxEvent, ThreadAdapter } from "../../core/ports/thread-adapter.ts";
+import type { InboxEvent, ThreadAdapter } from "../../core/threads/thread-adapter.ts";
 import { authorizeAuthor } from "./authorize.ts";
 import { BotIdentity } from "./bot-identity.ts";
 import type { SlackConfig } from "./config.ts";

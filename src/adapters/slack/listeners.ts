@@ -10,14 +10,14 @@ import { SILENT_LOGGER } from "./web-client.ts";
 
 type ErrandApp = App<TranslationContext & { readonly bot: Bot }>;
 
-export interface BoltParts {
+export interface BoltDeps {
   readonly receiver: InboxReceiver;
   readonly identity: BotIdentity;
   readonly clientOptions: WebClientOptions;
 }
 
 /** The Bolt app whose listeners translate. It starts nothing and calls nobody by being made. */
-export function createBoltApp({ receiver, identity, clientOptions }: BoltParts): void {
+export function createBoltApp({ receiver, identity, clientOptions }: BoltDeps): void {
   const app: ErrandApp = new App({
     receiver,
     authorize: authorizeWith(identity),

@@ -1,8 +1,8 @@
 import type { types } from "@slack/bolt";
 import type { WebClient } from "@slack/web-api";
 import { AppError } from "../../core/errors.ts";
-import type { Delivery, Receipt } from "../../core/ports/thread-adapter.ts";
-import { type Notice, slotOf } from "../../core/threads/notice.ts";
+import { messageKeyOf, type Notice } from "../../core/threads/notice.ts";
+import type { Delivery, Receipt } from "../../core/threads/thread-adapter.ts";
 import type { BotIdentity } from "./bot-identity.ts";
 import { blockIdOf, findEarlierPost, metadataOf } from "./earlier-post.ts";
 import { readReceipt, type Shown, writeReceipt } from "./receipt.ts";
@@ -103,7 +103,7 @@ interface MarkedMessage {
 }
 
 function marked({ text, blocks }: Rendered, { id, notice }: { id: string; notice: Notice }): MarkedMessage {
-  const metadata = metadataOf(id, slotOf(notice, id));
+  const metadata = metadataOf(id, messageKeyOf(notice, id));
   return { text, blocks: [...blocks], metadata, parse: "none", link_names: false };
 }
 

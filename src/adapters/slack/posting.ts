@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { InboundMessage, Translation } from "../../core/ports/thread-adapter.ts";
+import type { InboundMessage, Translation } from "../../core/threads/thread-adapter.ts";
 import type { Bot } from "./bot-identity.ts";
 import type { Hearing } from "./hearing.ts";
 import { provenanceOf } from "./provenance.ts";
@@ -29,7 +29,7 @@ type Posting = z.infer<typeof posting>;
 type Place = z.infer<typeof place>;
 
 /** What one posting did, and by which version of it: what two events that tell of the same share. */
-interface Deed {
+interface ActionRequest {
   readonly action: "posted" | "edited";
   readonly version: string;
 }
@@ -68,7 +68,7 @@ function translateEdit(edit: z.infer<typeof changedPosting>, hearing: Hearing): 
   return translateSaid(message, edit, { action: "edited", version }, hearing);
 }
 
-function translateSaid(said: Posting, where: Place, deed: Deed, hearing: Hearing): Translation {
+function translateSaid(said: Posting, where: Place, action: ActionRequest, hearing: Hearing): Translation {
   if (!SPOKEN_SUBTYPES.has(said.subtype)) return ignored(`Nobody spoke: ${said.subtype}.`);
   const bot = botOf(said, hearing.bot);
   if (bot !== undefined || said.user === undefined) return ignored(`A message of ${bot ?? "nobody"}.`);
@@ -80,7 +80,7 @@ function translateSaid(said: Posting, where: Place, deed: Deed, hearing: Hearing
   }
   return {
     kind: "message",
-    message: inboundMessage({ ...said, user: said.user }, { addressed, where, deed }, hearing),
+    message: inboundMessage({ ...said, user: said.user }, { addressed, where, action }, hearing),
   };
 }
 
@@ -105,7 +105,11 @@ function botOf({ bot_id: botId, user }: Posting, bot: Bot): string | undefined {
 
 function inboundMessage(
   said: Posting & { readonly user: string },
-  { addressed, where, deed }: { addressed: InboundMessage["addressed"]; where: Place; deed: Deed },
+  {
+    addressed,
+    where,
+    action,
+  }: { addressed: InboundMessage["addressed"]; where: Place; action: ActionRequest },
   { bot, eventId }: Hearing,
 ): InboundMessage {
   const { teamId, workspaceUrl } = bot;
@@ -117,13 +121,13 @@ function inboundMessage(
     installation: teamId,
     key: threadKeyOf(location),
     place: where.channel,
-    meaning: `slack:${teamId}/${where.channel}/${said.ts}:${deed.action}:${deed.version}`,
+    meaning: `slack:${teamId}/${where.channel}/${said.ts}:${action.action}:${action.version}`,
     addressed,
     author: { subject: authorSubject(teamId, said.user) },
     text: wordsOf(content, bot.userId),
     messageRef: said.ts,
     ...(permalink === undefined ? {} : { permalink }),
-    provenance: provenanceOf(location, { userId: said.user, content, eventId, ...deed }),
+    provenance: provenanceOf(location, { userId: said.user, content, eventId, ...action }),
   };
 }
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Translation } from "../../core/ports/thread-adapter.ts";
+import type { Translation } from "../../core/threads/thread-adapter.ts";
 import { readButton } from "./buttons.ts";
 import type { Hearing } from "./hearing.ts";
 import { provenanceOf } from "./provenance.ts";

@@ -1,7 +1,7 @@
 import type { App, Receiver } from "@slack/bolt";
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
 import type { Log } from "../../core/ports/log.ts";
-import type { InboxEvent, Translation } from "../../core/ports/thread-adapter.ts";
+import type { InboxEvent, Translation } from "../../core/threads/thread-adapter.ts";
 import { sendProblem } from "../send-problem.ts";
 import { within } from "../within.ts";
 import type { TranslationContext } from "./hearing.ts";
@@ -12,7 +12,7 @@ const BODY_LIMIT_BYTES = 4 * 1024 * 1024;
 /** Slack wants its answer within 3 seconds; a 503 in time makes it deliver again, a late one as well but slower. */
 const STORE_LIMIT_MS = 2_500;
 
-export interface ReceiverParts {
+export interface ReceiverDeps {
   readonly signingSecret: string;
   readonly trigger: string;
   readonly log: Log;
@@ -25,11 +25,11 @@ export interface ReceiverParts {
  * and lose the event when the process dies after that.
  */
 export class InboxReceiver implements Receiver {
-  readonly #parts: ReceiverParts;
+  readonly #deps: ReceiverDeps;
   #app: App | undefined;
 
-  constructor(parts: ReceiverParts) {
-    this.#parts = parts;
+  constructor(deps: ReceiverDeps) {
+    this.#deps = deps;
   }
 
   init(app: App): void {
@@ -61,13 +61,13 @@ export class InboxReceiver implements Receiver {
   async #receive(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
     const raw = { body, headers: request.headers };
-    return this.#answer(readSlackRequest(raw, this.#parts.signingSecret, new Date()), request, reply);
+    return this.#answer(readSlackRequest(raw, this.#deps.signingSecret, new Date()), request, reply);
   }
 
   async #answer(received: SlackRequest, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     switch (received.kind) {
       case "forged":
-        this.#parts.log.info("slack.webhook.rejected", { requestId: request.id });
+        this.#deps.log.info("slack.webhook.rejected", { requestId: request.id });
         return sendProblem(reply, 401, "The signature is missing, wrong or too old.");
       case "malformed":
         return sendProblem(reply, 400, "The body is not what Slack sends.");
@@ -76,7 +76,7 @@ export class InboxReceiver implements Receiver {
       case "challenge":
         return reply.send({ challenge: received.challenge });
       case "command":
-        return reply.send({ response_type: "ephemeral", text: howToMention(this.#parts.trigger) });
+        return reply.send({ response_type: "ephemeral", text: howToMention(this.#deps.trigger) });
       case "event":
         return this.#store(received.event, request, reply);
     }
@@ -84,7 +84,7 @@ export class InboxReceiver implements Receiver {
 
   /** A delivery that is already stored is acknowledged too, so a retry header needs no look. */
   async #store(event: ReceivedEvent, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const { accept, log } = this.#parts;
+    const { accept, log } = this.#deps;
     try {
       await within(STORE_LIMIT_MS, accept({ adapter: "slack", ...event }));
       return reply.send();

@@ -4,7 +4,7 @@ import type { SlackConfig } from "./config.ts";
 /** A call that hangs would hold back every later notice of its thread. */
 const REQUEST_TIMEOUT_MS = 10_000;
 
-export interface WebClientParts {
+export interface WebClientDeps {
   readonly config: SlackConfig;
   readonly fetch?: WebClientOptions["fetch"];
 }
@@ -13,7 +13,7 @@ export interface WebClientParts {
  * No retries and no pacing in the library: posting is not idempotent, so it is the outbox that tries again, after
  * it has looked whether the message is already there.
  */
-export function webClientOptions({ config, fetch }: WebClientParts): WebClientOptions {
+export function webClientOptions({ config, fetch }: WebClientDeps): WebClientOptions {
   return {
     slackApiUrl: config.apiUrl,
     retryConfig: { retries: 0 },
@@ -25,8 +25,8 @@ export function webClientOptions({ config, fetch }: WebClientParts): WebClientOp
   };
 }
 
-export function createWebClient(parts: WebClientParts): WebClient {
-  return new WebClient(parts.config.botToken, webClientOptions(parts));
+export function createWebClient(deps: WebClientDeps): WebClient {
+  return new WebClient(deps.config.botToken, webClientOptions(deps));
 }
 
 const drop = (): void => undefined;

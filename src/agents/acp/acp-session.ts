@@ -6,7 +6,6 @@ import {
   type Usage,
 } from "@agentclientprotocol/sdk/unstable";
 import { z } from "zod";
-import { AppError } from "../../core/errors.ts";
 import {
   type AgentSession,
   type PromptExtras,
@@ -14,8 +13,9 @@ import {
   STOP_REASONS,
   type StopReason,
   type TurnEnd,
-} from "../../core/ports/agent-runner.ts";
-import type { Gateway } from "../../core/ports/gateway.ts";
+} from "../../core/agents/agent-runner.ts";
+import type { Gateway } from "../../core/agents/gateway.ts";
+import { AppError } from "../../core/errors.ts";
 import type { AgentDefinition } from "../agent-definition.ts";
 import { bounded, toAppError } from "./agent-error.ts";
 import type { AgentProcess } from "./agent-process.ts";
@@ -23,7 +23,7 @@ import { ModelWatch } from "./model-failure.ts";
 import type { OpenedSession } from "./open-session.ts";
 import type { PermissionAnswers } from "./permission-answers.ts";
 
-export interface SessionParts {
+export interface SessionDeps {
   readonly opened: OpenedSession;
   readonly connection: ClientConnection;
   readonly process: AgentProcess;
@@ -36,25 +36,25 @@ export class AcpSession implements AgentSession {
   readonly sessionId: string;
   readonly resumed: boolean;
   readonly agent: AgentSession["agent"];
-  readonly #parts: SessionParts;
+  readonly #deps: SessionDeps;
   #preamble: string;
   #turn: Turn | undefined;
   /** Of the turns so far, as far as the agent told. */
   #told: TokenUsage = NONE;
 
-  constructor(parts: SessionParts) {
-    this.#parts = parts;
-    this.sessionId = parts.opened.sessionId;
-    this.resumed = parts.opened.resumed;
-    this.agent = parts.opened.agent;
-    this.#preamble = parts.opened.preamble ?? "";
+  constructor(deps: SessionDeps) {
+    this.#deps = deps;
+    this.sessionId = deps.opened.sessionId;
+    this.resumed = deps.opened.resumed;
+    this.agent = deps.opened.agent;
+    this.#preamble = deps.opened.preamble ?? "";
   }
 
   async prompt(text: string, extras: PromptExtras = {}): Promise<TurnEnd> {
     if (this.#turn !== undefined) {
       throw new Error("prompt was called while another turn is running");
     }
-    const turn: Turn = { cancelled: false, models: new ModelWatch(this.#parts.gateway) };
+    const turn: Turn = { cancelled: false, models: new ModelWatch(this.#deps.gateway) };
     this.#turn = turn;
     try {
       const words = await this.#enter(extras.mode);
@@ -70,8 +70,8 @@ export class AcpSession implements AgentSession {
   }
 
   async steer(text: string): Promise<boolean> {
-    if (this.#turn === undefined || this.#turn.cancelled || !this.#parts.opened.canSteer) return false;
-    const { agent } = this.#parts.connection;
+    if (this.#turn === undefined || this.#turn.cancelled || !this.#deps.opened.canSteer) return false;
+    const { agent } = this.#deps.connection;
     const prompt: ContentBlock[] = [{ type: "text", text }];
     try {
       const answer = await agent.request("_session/steering", { sessionId: this.sessionId, prompt });
@@ -88,14 +88,14 @@ export class AcpSession implements AgentSession {
     }
     this.#turn.cancelled = true;
     const told = this.#notifyCancel();
-    this.#parts.permissions.cancelPending();
+    this.#deps.permissions.cancelPending();
     await told;
   }
 
   async close(): Promise<void> {
-    this.#parts.permissions.cancelPending();
-    await this.#parts.process.close();
-    this.#parts.connection.close();
+    this.#deps.permissions.cancelPending();
+    await this.#deps.process.close();
+    this.#deps.connection.close();
   }
 
   /** What has to be said in words, as the agent has no such mode. */
@@ -103,16 +103,16 @@ export class AcpSession implements AgentSession {
     if (mode === undefined) {
       return "";
     }
-    return (await this.#parts.opened.mode.enter(mode.name)) ? "" : `${mode.words}\n\n`;
+    return (await this.#deps.opened.mode.enter(mode.name)) ? "" : `${mode.words}\n\n`;
   }
 
   #request(text: string, images: PromptExtras["images"] = []): Promise<PromptResponse> {
     const prompt: ContentBlock[] = [{ type: "text", text: this.#preamble + text }];
-    if (this.#parts.opened.seesImages) {
+    if (this.#deps.opened.seesImages) {
       prompt.push(...images.map(imageBlock));
     }
     this.#preamble = "";
-    return this.#parts.connection.agent.request("session/prompt", { sessionId: this.sessionId, prompt });
+    return this.#deps.connection.agent.request("session/prompt", { sessionId: this.sessionId, prompt });
   }
 
   /** Ends when the agent says so, or when its model has failed so often that nobody need wait for that. */
@@ -137,13 +137,13 @@ export class AcpSession implements AgentSession {
   /** Of this turn alone, also where the agent counts on. */
   #usageOf({ usage }: PromptResponse): TokenUsage | undefined {
     if (!usage) return undefined;
-    const before = this.#parts.countsUsage === "by session" ? this.#told : NONE;
+    const before = this.#deps.countsUsage === "by session" ? this.#told : NONE;
     this.#told = toUsage(usage);
     return minus(this.#told, before);
   }
 
   async #notifyCancel(): Promise<void> {
-    const { agent, signal } = this.#parts.connection;
+    const { agent, signal } = this.#deps.connection;
     try {
       await agent.notify("session/cancel", { sessionId: this.sessionId });
     } catch (error) {
@@ -159,7 +159,7 @@ export class AcpSession implements AgentSession {
       throw error;
     }
     if (!(error instanceof RequestError)) {
-      throw await this.#parts.process.failure(error);
+      throw await this.#deps.process.failure(error);
     }
     // Some agents answer a cancelled turn with an error; it has ended as was wanted.
     if (turn.cancelled) {

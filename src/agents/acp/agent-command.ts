@@ -1,4 +1,4 @@
-import type { AgentStart } from "../../core/ports/agent-runner.ts";
+import type { AgentStart } from "../../core/agents/agent-runner.ts";
 import type { SandboxCommand } from "../../sandboxes/sandbox.ts";
 import type { AgentLaunch } from "../agent-definition.ts";
 
@@ -29,7 +29,7 @@ export function agentCommand(
     writable: [workspace.directory, workspace.home],
     readable: launch.readable,
     label: runId,
-    ...(gateway.door === undefined ? {} : { door: gateway.door }),
+    ...(gateway.portForward === undefined ? {} : { portForward: gateway.portForward }),
     ...(image === undefined ? {} : { image }),
   };
 }

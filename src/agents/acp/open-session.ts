@@ -7,12 +7,12 @@ import {
   RequestError,
 } from "@agentclientprotocol/sdk/unstable";
 import { z } from "zod";
+import type { AgentStart } from "../../core/agents/agent-runner.ts";
 import { AppError } from "../../core/errors.ts";
-import type { AgentStart } from "../../core/ports/agent-runner.ts";
 import type { AgentLaunch } from "../agent-definition.ts";
+import { supportedMcpServers } from "./mcp-servers.ts";
 import { type OpenedModes, SessionMode } from "./session-mode.ts";
 import { SessionOptions } from "./session-options.ts";
-import { offeredToolServers } from "./tool-servers.ts";
 
 export interface OpenedSession {
   readonly sessionId: string;
@@ -56,7 +56,7 @@ export async function openSession(
   const basePrompt = toldOnOpening(start, terms);
   const { previousSession } = start;
   const hasChannel = Boolean(initialized.agentCapabilities?.sessionCapabilities?.systemPrompt);
-  const offered = offeredToolServers(start, initialized, terms.takesToolServers);
+  const offered = supportedMcpServers(start, initialized, terms.takesToolServers);
   const session: NewSessionRequest = {
     cwd: start.workspace.workingDirectory,
     mcpServers: offered.servers,

@@ -4,7 +4,7 @@ import type {
   AgentStart,
   PermissionOption,
   PermissionRequest,
-} from "../../core/ports/agent-runner.ts";
+} from "../../core/agents/agent-runner.ts";
 
 const CANCELLED: RequestPermissionResponse = { outcome: { outcome: "cancelled" } };
 

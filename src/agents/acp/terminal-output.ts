@@ -1,4 +1,4 @@
-import type { AgentUpdate, ToolContent } from "../../core/ports/agent-runner.ts";
+import type { AgentUpdate, ToolContent } from "../../core/agents/agent-runner.ts";
 
 /** Of a longer output the end is kept: that is where a command says how it went. */
 const MAX_OUTPUT_CHARS = 65_536;

@@ -1,5 +1,5 @@
+import type { AgentUpdate, ToolCallUpdate } from "../../core/agents/agent-runner.ts";
 import { lengthOf, TEXT_LENGTH_MAX } from "../../core/clean-text.ts";
-import type { AgentUpdate, ToolCallUpdate } from "../../core/ports/agent-runner.ts";
 
 /** What nobody but a program reads is shown for as long as it is of a size to be looked at. */
 const MAX_RAW_CHARS = 65_536;

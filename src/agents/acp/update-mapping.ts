@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { AgentUpdate, ToolCallUpdate, ToolContent } from "../../core/ports/agent-runner.ts";
-import { TOOL_STATUSES } from "../../core/ports/agent-runner.ts";
+import type { AgentUpdate, ToolCallUpdate, ToolContent } from "../../core/agents/agent-runner.ts";
+import { TOOL_STATUSES } from "../../core/agents/agent-runner.ts";
 
 const text = z.string().nullish();
 const envelope = z.looseObject({ sessionUpdate: z.string() });

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
+import { withPipes } from "../../child-process/with-pipes.ts";
 import { AppError } from "../../core/errors.ts";
-import { withPipes } from "../../with-pipes.ts";
 import type { NpmPackage } from "../agent-definition.ts";
 
 /** Of the end of what npm said. */

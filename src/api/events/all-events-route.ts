@@ -2,9 +2,9 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
 import { invalidMember } from "../../core/errors.ts";
-import type { LogPlace } from "../../core/ports/event-log.ts";
-import { type ApiParts, limitsOf } from "../api-parts.ts";
-import { viewerOf } from "../auth.ts";
+import type { EventLogPosition } from "../../core/runs/event-log.ts";
+import { type ApiDeps, limitsOf } from "../api-deps.ts";
+import { viewerOf } from "../auth/authentication.ts";
 import { limitInQuery } from "../schemas/list-runs.ts";
 import { problems } from "../schemas/problem.ts";
 import { LoggedEventPage } from "../schemas/run-event.ts";
@@ -54,31 +54,31 @@ const SCHEMA = {
   },
 };
 
-export function allEventsRoute(parts: ApiParts, streams: OpenStreams): FastifyPluginAsyncZod {
-  const limits = limitsOf(parts);
+export function allEventsRoute(deps: ApiDeps, streams: OpenStreams): FastifyPluginAsyncZod {
+  const limits = limitsOf(deps);
   const config = { scope: "runs:read", acceptsCookie: true, describedHeaders: ["Last-Event-ID"] } as const;
   return async (app) => {
     const route = { schema: SCHEMA, config, exposeHeadRoute: false };
     app.get("/agent/events", route, async (request, reply) => {
-      if (wantsPage(request)) return pageOf(parts, request, request.query, reply);
-      const { isReset, place } = await startOf(parts, request, request.query);
+      if (wantsPage(request)) return pageOf(deps, request, request.query, reply);
+      const { isReset, place } = await startOf(deps, request, request.query);
       const stream = streams.open(request, reply);
       if (isReset) stream.write(resetText(encodeCursor(place)));
-      void tellAll(parts, stream, { viewer: viewerOf(request), after: place, pollMs: limits.pollMs });
+      void tellAll(deps, stream, { viewer: viewerOf(request), after: place, pollMs: limits.pollMs });
       return reply;
     });
   };
 }
 
 async function tellAll(
-  parts: ApiParts,
+  deps: ApiDeps,
   stream: EventStream,
   following: Omit<FollowingAll, "signal">,
 ): Promise<void> {
   const over = new AbortController();
   stream.onceOver(() => over.abort());
   try {
-    for await (const text of followAll(parts, { ...following, signal: over.signal })) {
+    for await (const text of followAll(deps, { ...following, signal: over.signal })) {
       if (!stream.write(text) && !(await stream.drained())) return;
     }
   } catch (error) {
@@ -87,7 +87,7 @@ async function tellAll(
 }
 
 async function pageOf(
-  { storage }: ApiParts,
+  { storage }: ApiDeps,
   request: FastifyRequest,
   { after, limit }: Query,
   reply: FastifyReply,
@@ -100,10 +100,10 @@ async function pageOf(
 
 /** The header wins: a browser that reconnects sends it, and the address still holds where it first began. */
 async function startOf(
-  { storage: { log } }: ApiParts,
+  { storage: { log } }: ApiDeps,
   { headers }: FastifyRequest,
   { after }: Query,
-): Promise<{ readonly place: LogPlace; readonly isReset: boolean }> {
+): Promise<{ readonly place: EventLogPosition; readonly isReset: boolean }> {
   const header = headers["last-event-id"];
   if (header === undefined || header === "") {
     const place = after === undefined ? await log.end() : requirePlace(after);
@@ -114,7 +114,7 @@ async function startOf(
   return isKnown ? { place, isReset: false } : { place: await log.end(), isReset: true };
 }
 
-function requirePlace(after: string): LogPlace {
+function requirePlace(after: string): EventLogPosition {
   const place = decodeCursor(after);
   if (place !== undefined) return place;
   throw invalidMember("after", `must be the id of an event, or ${START_CURSOR}`);

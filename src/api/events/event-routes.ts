@@ -3,8 +3,8 @@ import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
 import { invalidMember } from "../../core/errors.ts";
 import type { Run } from "../../core/runs/run.ts";
-import { type ApiParts, limitsOf } from "../api-parts.ts";
-import { viewerOf } from "../auth.ts";
+import { type ApiDeps, limitsOf } from "../api-deps.ts";
+import { viewerOf } from "../auth/authentication.ts";
 import { RunParams, requireRunId } from "../routes/run-ids.ts";
 import { limitInQuery, numberInQuery } from "../schemas/list-runs.ts";
 import { problems } from "../schemas/problem.ts";
@@ -13,7 +13,7 @@ import { allEventsRoute } from "./all-events-route.ts";
 import { eventJson, resetText } from "./event-text.ts";
 import { FollowedRuns } from "./followed-runs.ts";
 import { OpenStreams } from "./open-streams.ts";
-import { audienceOf, toldLog } from "./told-log.ts";
+import { audienceOf, visibleLog } from "./visible-log.ts";
 import { wantsPage } from "./wants-page.ts";
 
 const PAGE_MAX = 500;
@@ -57,20 +57,20 @@ const SCHEMA = {
   },
 };
 
-export function eventRoutes(parts: ApiParts): FastifyPluginAsyncZod {
-  const limits = limitsOf(parts);
+export function eventRoutes(deps: ApiDeps): FastifyPluginAsyncZod {
+  const limits = limitsOf(deps);
   const streams = new OpenStreams(limits);
-  const followed = new FollowedRuns(parts, limits.pollMs);
+  const followed = new FollowedRuns(deps, limits.pollMs);
   const reading = { scope: "runs:read", acceptsCookie: true, acceptsGuest: true } as const;
   const config = { ...reading, describedHeaders: ["Last-Event-ID"] };
   return async (app) => {
     app.addHook("preClose", async () => streams.endAll());
-    await app.register(allEventsRoute(parts, streams));
+    await app.register(allEventsRoute(deps, streams));
     const route = { schema: SCHEMA, config, exposeHeadRoute: false };
     app.get("/agent/runs/:runId/events", route, async (request, reply) => {
-      const run = await parts.runs.get({ id: requireRunId(request.params.runId) }, viewerOf(request));
+      const run = await deps.runs.get({ id: requireRunId(request.params.runId) }, viewerOf(request));
       if (wantsPage(request)) {
-        const log = toldLog(parts.runs, audienceOf(viewerOf(request)));
+        const log = visibleLog(deps.runs, audienceOf(viewerOf(request)));
         return pageOf(log, run, request.query, reply);
       }
       const { after, isReset } = startOf(request, request.query, run);
@@ -84,7 +84,7 @@ export function eventRoutes(parts: ApiParts): FastifyPluginAsyncZod {
 }
 
 async function pageOf(
-  log: ReturnType<typeof toldLog>,
+  log: ReturnType<typeof visibleLog>,
   run: Run,
   { after: given, limit }: EventsQuery,
   reply: FastifyReply,

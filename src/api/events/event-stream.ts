@@ -2,8 +2,8 @@ import { once } from "node:events";
 import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../../core/errors.ts";
-import type { Unsubscribe } from "../../core/ports/news.ts";
-import type { ApiLimits } from "../api-parts.ts";
+import type { Unsubscribe } from "../../core/ports/pubsub.ts";
+import type { ApiLimits } from "../api-deps.ts";
 import { oneAtATime } from "./one-at-a-time.ts";
 
 export type StreamLimits = Pick<ApiLimits, "streamBufferBytes" | "streamStallMs" | "heartbeatMs">;

@@ -1,4 +1,4 @@
-import type { LoggedEvent } from "../../core/ports/event-log.ts";
+import type { LoggedEvent } from "../../core/runs/event-log.ts";
 import type { RunEvent } from "../../core/runs/events.ts";
 import type { EventJson, LoggedEventJson } from "../schemas/run-event.ts";
 import { encodeCursor } from "./log-cursor.ts";

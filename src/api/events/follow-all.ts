@@ -1,8 +1,8 @@
 import type { Viewer } from "../../core/people/principal.ts";
-import type { LogPlace } from "../../core/ports/event-log.ts";
-import { TOPICS } from "../../core/ports/news.ts";
-import type { ApiParts } from "../api-parts.ts";
-import { Doorbell } from "./doorbell.ts";
+import { CHANNELS } from "../../core/ports/pubsub.ts";
+import type { EventLogPosition } from "../../core/runs/event-log.ts";
+import type { ApiDeps } from "../api-deps.ts";
+import { ChangeSignal } from "./change-signal.ts";
 import { loggedEventText } from "./event-text.ts";
 
 const PAGE = 200;
@@ -11,19 +11,19 @@ const HELD_BACK_MS = 25;
 
 export interface FollowingAll {
   readonly viewer: Viewer;
-  readonly after: LogPlace;
+  readonly after: EventLogPosition;
   readonly pollMs: number;
   readonly signal: AbortSignal;
 }
 
 /** The events of all runs the viewer sees, behind `after` and on, each once and in the log's order. */
 export async function* followAll(
-  { storage, news }: Pick<ApiParts, "storage" | "news">,
+  { storage, pubsub }: Pick<ApiDeps, "storage" | "pubsub">,
   { after, pollMs, signal, viewer }: FollowingAll,
 ): AsyncGenerator<string> {
-  const bell = new Doorbell();
+  const bell = new ChangeSignal();
   const ring = (): void => bell.ring();
-  const silence = news.on(TOPICS.log, ring);
+  const silence = pubsub.subscribe(CHANNELS.log, ring);
   signal.addEventListener("abort", ring);
   let seen = after;
   try {

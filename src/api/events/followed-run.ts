@@ -1,13 +1,13 @@
 import type { RunId } from "../../core/ids.ts";
-import { TOPICS } from "../../core/ports/news.ts";
+import { CHANNELS } from "../../core/ports/pubsub.ts";
 import type { Run } from "../../core/runs/run.ts";
-import type { ApiParts } from "../api-parts.ts";
+import type { ApiDeps } from "../api-deps.ts";
 import { eventText } from "./event-text.ts";
 import type { EventPage, FollowedSource, Follower } from "./follower.ts";
 import { oneAtATime } from "./one-at-a-time.ts";
-import { type Audience, toldLog } from "./told-log.ts";
+import { type Audience, visibleLog } from "./visible-log.ts";
 
-export type FollowParts = Pick<ApiParts, "runs" | "storage" | "news">;
+export type FollowDeps = Pick<ApiDeps, "runs" | "storage" | "pubsub">;
 
 const PAGE = 200;
 /** So much goes in one piece, if it is not a single event: between two pieces a reader may turn out not to read. */
@@ -18,7 +18,7 @@ const PIECE_LENGTH = 2 ** 16;
  * at the run, one page of events and one text of it are for all of them, and nobody else is woken than who is to be told.
  */
 export class FollowedRun implements FollowedSource {
-  readonly #parts: FollowParts;
+  readonly #deps: FollowDeps;
   readonly #id: RunId;
   readonly #followers = new Set<Follower>();
   /** Those that are being read, by their audience and where they begin. */
@@ -28,12 +28,12 @@ export class FollowedRun implements FollowedSource {
   #latest: Run | undefined;
 
   /** Looks at once, after each news, which may be lost, and every `pollMs`. */
-  constructor(parts: FollowParts, found: Run, pollMs: number) {
-    this.#parts = parts;
+  constructor(deps: FollowDeps, found: Run, pollMs: number) {
+    this.#deps = deps;
     this.#id = found.id;
     this.#latest = found;
     const look = oneAtATime(() => this.#look());
-    this.#silence = parts.news.on(TOPICS.run(found.id), look);
+    this.#silence = deps.pubsub.subscribe(CHANNELS.run(found.id), look);
     this.#poll = setInterval(look, pollMs);
     look();
   }
@@ -73,7 +73,7 @@ export class FollowedRun implements FollowedSource {
 
   async #look(): Promise<void> {
     try {
-      this.#latest = await this.#parts.storage.runs.find({ id: this.#id });
+      this.#latest = await this.#deps.storage.runs.find({ id: this.#id });
       for (const follower of this.#followers) follower.consider(this.#latest, this);
     } catch (error) {
       for (const follower of this.#followers) follower.stream.fail(error);
@@ -81,7 +81,7 @@ export class FollowedRun implements FollowedSource {
   }
 
   async #read(seen: number, audience: Audience): Promise<EventPage> {
-    const events = await toldLog(this.#parts.runs, audience).readEvents(this.#id, seen, PAGE);
+    const events = await visibleLog(this.#deps.runs, audience).readEvents(this.#id, seen, PAGE);
     return { pieces: piecesOf(events.map(eventText)), lastSeq: events.at(-1)?.seq };
   }
 }

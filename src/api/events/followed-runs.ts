@@ -1,23 +1,23 @@
 import type { RunId } from "../../core/ids.ts";
 import type { Run } from "../../core/runs/run.ts";
 import type { EventStream } from "./event-stream.ts";
-import { FollowedRun, type FollowParts } from "./followed-run.ts";
+import { type FollowDeps, FollowedRun } from "./followed-run.ts";
 import { Follower, type Following } from "./follower.ts";
 
 /** The runs that somebody follows in this process. */
 export class FollowedRuns {
-  readonly #parts: FollowParts;
+  readonly #deps: FollowDeps;
   readonly #pollMs: number;
   readonly #runs = new Map<RunId, FollowedRun>();
 
-  constructor(parts: FollowParts, pollMs: number) {
-    this.#parts = parts;
+  constructor(deps: FollowDeps, pollMs: number) {
+    this.#deps = deps;
     this.#pollMs = pollMs;
   }
 
   /** Tells `stream` what happens to the run, which was just found, until either is over. */
   follow(run: Run, stream: EventStream, following: Following): void {
-    const followed = this.#runs.get(run.id) ?? new FollowedRun(this.#parts, run, this.#pollMs);
+    const followed = this.#runs.get(run.id) ?? new FollowedRun(this.#deps, run, this.#pollMs);
     this.#runs.set(run.id, followed);
     const follower = new Follower(stream, following);
     followed.join(follower, run);

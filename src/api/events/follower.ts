@@ -3,7 +3,7 @@ import type { Run } from "../../core/runs/run.ts";
 import { isEnded } from "../../core/runs/states.ts";
 import { isVisible, requireVisible } from "../../core/runs/visibility.ts";
 import type { EventStream } from "./event-stream.ts";
-import { type Audience, audienceOf } from "./told-log.ts";
+import { type Audience, audienceOf } from "./visible-log.ts";
 
 export interface Following {
   readonly viewer: Viewer;

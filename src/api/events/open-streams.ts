@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { callerOf } from "../auth.ts";
-import { StatusError } from "../errors.ts";
+import { callerOf } from "../auth/authentication.ts";
+import { StatusError } from "../http/errors.ts";
 import { EventStream, type StreamLimits } from "./event-stream.ts";
 
 /** The streams of this process, so that nobody has too many, and all end when the server closes. */

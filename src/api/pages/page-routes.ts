@@ -5,9 +5,9 @@ import { viewerWith } from "../../core/people/api-key.ts";
 import type { Viewer } from "../../core/people/principal.ts";
 import { guestOf } from "../../core/people/share-link.ts";
 import type { Run } from "../../core/runs/run.ts";
-import type { ApiParts } from "../api-parts.ts";
-import { type AuthParts, findByCookie } from "../auth.ts";
-import { pathOf } from "../request-id.ts";
+import type { ApiDeps } from "../api-deps.ts";
+import { type AuthDeps, findByCookie } from "../auth/authentication.ts";
+import { pathOf } from "../http/request-id.ts";
 import { requireRunId } from "../routes/run-ids.ts";
 import { ASSETS_DIRECTORY, fill, readPage } from "./page-files.ts";
 import { returnPath } from "./return-path.ts";
@@ -24,7 +24,7 @@ const HTML = {
 };
 
 /** The pages: still shells, which read the public API with the visitor's cookie. */
-export function pageRoutes(parts: ApiParts, auth: AuthParts): (app: FastifyInstance) => Promise<void> {
+export function pageRoutes(deps: ApiDeps, auth: AuthDeps): (app: FastifyInstance) => Promise<void> {
   return async (app) => {
     const files = {
       runs: await readPage("runs"),
@@ -41,15 +41,15 @@ export function pageRoutes(parts: ApiParts, auth: AuthParts): (app: FastifyInsta
       pages.addHook("onRequest", async (_request, reply) => {
         reply.headers(HTML);
       });
-      addOwnPages(pages, files, parts, auth);
-      addSessionPage(pages, files, parts, auth);
+      addOwnPages(pages, files, deps, auth);
+      addSessionPage(pages, files, deps, auth);
     });
   };
 }
 
 type PageFiles = Readonly<Record<"runs" | "run" | "notFound", string>>;
 
-function addOwnPages(app: FastifyInstance, files: PageFiles, { runs }: ApiParts, auth: AuthParts): void {
+function addOwnPages(app: FastifyInstance, files: PageFiles, { runs }: ApiDeps, auth: AuthDeps): void {
   const page = (path: string, show: Show): void => {
     app.get(path, { schema: { hide: true } }, async (request, reply) => {
       const viewer = await findSignedIn(auth, request);
@@ -64,9 +64,9 @@ function addOwnPages(app: FastifyInstance, files: PageFiles, { runs }: ApiParts,
 }
 
 /** Open to guests too. */
-function addSessionPage(app: FastifyInstance, files: PageFiles, parts: ApiParts, auth: AuthParts): void {
-  const show = showRun(files, async (id, viewer) => parts.runs.get({ sessionId: requireRunId(id) }, viewer));
-  const options = { schema: { hide: true }, preHandler: takeShareToken(parts, auth.guests) };
+function addSessionPage(app: FastifyInstance, files: PageFiles, deps: ApiDeps, auth: AuthDeps): void {
+  const show = showRun(files, async (id, viewer) => deps.runs.get({ sessionId: requireRunId(id) }, viewer));
+  const options = { schema: { hide: true }, preHandler: takeShareToken(deps, auth.guests) };
   app.get("/sessions/:id", options, async (request, reply) => {
     const viewer = (await findGuest(auth, request)) ?? (await findSignedIn(auth, request));
     if (viewer !== undefined) return show(viewer, request, reply);
@@ -75,12 +75,12 @@ function addSessionPage(app: FastifyInstance, files: PageFiles, parts: ApiParts,
   });
 }
 
-async function findSignedIn(auth: AuthParts, request: FastifyRequest): Promise<Viewer | undefined> {
+async function findSignedIn(auth: AuthDeps, request: FastifyRequest): Promise<Viewer | undefined> {
   const holder = await findByCookie(auth, request);
   return holder && viewerWith(holder);
 }
 
-async function findGuest({ guests }: AuthParts, { headers }: FastifyRequest): Promise<Viewer | undefined> {
+async function findGuest({ guests }: AuthDeps, { headers }: FastifyRequest): Promise<Viewer | undefined> {
   const link = await guests.findByCookie(headers.cookie);
   return link && guestOf(link);
 }

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import { ERROR_CODES, endStateOf } from "../../core/errors.ts";
-import { ERROR_TABLE } from "../error-table.ts";
+import { ERROR_TABLE } from "../http/error-table.ts";
 import { fill, readPage } from "./page-files.ts";
 
 /** What the address in a problem's `type` shows. It tells what the contract tells, so anybody may read it. */

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import type { Storage } from "../../core/ports/storage.ts";
-import type { Guests } from "../guests.ts";
+import type { Storage } from "../../core/storage.ts";
+import type { Guests } from "../auth/guests.ts";
 
 /** The address of a shared session; whoever has it may see the run. */
 export function shareUrl(publicUrl: string, sessionId: string, token: string): string {

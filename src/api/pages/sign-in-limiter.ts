@@ -1,5 +1,5 @@
 import type { Clock } from "../../core/ports/clock.ts";
-import { StatusError } from "../errors.ts";
+import { StatusError } from "../http/errors.ts";
 
 const WINDOW_MS = 60_000;
 const ADDRESSES_MAX = 10_000;

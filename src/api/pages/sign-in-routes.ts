@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../../core/errors.ts";
-import { type ApiParts, limitsOf } from "../api-parts.ts";
-import type { AuthParts } from "../auth.ts";
-import { callerNetwork } from "../caller-network.ts";
-import { readJsonBodies } from "../json-body.ts";
+import { type ApiDeps, limitsOf } from "../api-deps.ts";
+import type { AuthDeps } from "../auth/authentication.ts";
+import { callerNetwork } from "../http/caller-network.ts";
+import { readJsonBodies } from "../http/json-body.ts";
 import { fill, readPage } from "./page-files.ts";
 import { returnPath } from "./return-path.ts";
 import { SignInLimiter } from "./sign-in-limiter.ts";
@@ -13,8 +13,8 @@ const BODY_BYTES = 4_096;
 const REFUSED = "This key was not accepted.";
 
 /** Signing in to the pages with an API key, which is not kept itself, and signing out. */
-export function signInRoutes(parts: ApiParts, auth: AuthParts): (app: FastifyInstance) => Promise<void> {
-  const limiter = new SignInLimiter(parts.clock, limitsOf(parts).failedSignIns);
+export function signInRoutes(deps: ApiDeps, auth: AuthDeps): (app: FastifyInstance) => Promise<void> {
+  const limiter = new SignInLimiter(deps.clock, limitsOf(deps).failedSignIns);
   const schema = { hide: true };
   return async (app) => {
     const signIn = await readPage("sign-in");
@@ -25,7 +25,7 @@ export function signInRoutes(parts: ApiParts, auth: AuthParts): (app: FastifyIns
     });
     app.post("/signin", { schema, bodyLimit: BODY_BYTES }, async (request, reply) => {
       const next = returnPath(Object(request.body).next);
-      const keyHash = await verify({ ...auth, ...parts }, limiter, request);
+      const keyHash = await verify({ ...auth, ...deps }, limiter, request);
       if (keyHash === undefined) return refuse(request, reply, fill(signIn, { next, message: REFUSED }));
       return lead(request, reply.header("set-cookie", auth.cookies.issue(keyHash)), next);
     });
@@ -38,7 +38,7 @@ export function signInRoutes(parts: ApiParts, auth: AuthParts): (app: FastifyIns
 
 /** The stored form of the key, if there is such a key. */
 async function verify(
-  { hashKey, keys }: Pick<ApiParts, "hashKey"> & Pick<AuthParts, "keys">,
+  { hashKey, keys }: Pick<ApiDeps, "hashKey"> & Pick<AuthDeps, "keys">,
   limiter: SignInLimiter,
   request: FastifyRequest,
 ): Promise<string | undefined> {

@@ -1,10 +1,10 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
+import type { CatalogueEntry } from "../../core/agents/agent-catalogue.ts";
 import { AppError } from "../../core/errors.ts";
-import type { CatalogueEntry } from "../../core/ports/agent-catalogue.ts";
-import type { ApiParts } from "../api-parts.ts";
-import { viewerOf } from "../auth.ts";
-import type { Idempotency } from "../idempotency.ts";
+import type { ApiDeps } from "../api-deps.ts";
+import { viewerOf } from "../auth/authentication.ts";
+import type { Idempotency } from "../http/idempotency.ts";
 import { agentJson, ListCatalogueResponse, ListModelsResponse, modelsJson } from "../schemas/agents.ts";
 import { problems } from "../schemas/problem.ts";
 import { RunAgentResponse } from "../schemas/run-requests.ts";
@@ -40,7 +40,7 @@ const TEST = {
 
 const TEST_PROMPT = "This is a test. Answer with the one word: ready";
 
-export function agentRoutes({ catalogue, runs }: ApiParts, idempotency: Idempotency): FastifyPluginAsyncZod {
+export function agentRoutes({ catalogue, runs }: ApiDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
   return async (app) => {
     app.get("/agent/models", { schema: MODELS, config: reading }, async () => {
       const entries = (await catalogue.list()).filter(({ usable }) => usable);
@@ -61,7 +61,7 @@ export function agentRoutes({ catalogue, runs }: ApiParts, idempotency: Idempote
       return idempotency.writeRunOnce(request, reply, {
         operation: "catalogue.test",
         target: name,
-        perform: async (alongside) => ({ run: await runs.create(wanted, alongside), followUpId: undefined }),
+        perform: async (extras) => ({ run: await runs.create(wanted, extras), followUpId: undefined }),
         answer: createdOf,
       });
     });

@@ -6,13 +6,13 @@ import { AppError } from "../../core/errors.ts";
 import { parseRunId } from "../../core/ids.ts";
 import type { Viewer } from "../../core/people/principal.ts";
 import type { Run } from "../../core/runs/run.ts";
-import type { ApiParts } from "../api-parts.ts";
-import { attachmentHeader } from "../attachment-header.ts";
-import { viewerOf } from "../auth.ts";
+import type { ApiDeps } from "../api-deps.ts";
+import { viewerOf } from "../auth/authentication.ts";
+import { SignedLinks } from "../auth/signed-links.ts";
+import { attachmentHeader } from "../http/attachment-header.ts";
 import { ArtifactItem, artifactItemOf } from "../schemas/artifact.ts";
 import { problems } from "../schemas/problem.ts";
 import { Redirect, SignedQuery } from "../schemas/signed-query.ts";
-import { SignedLinks } from "../signed-links.ts";
 
 const Params = z.object({ uid: z.string().describe("A UUID.") });
 
@@ -42,16 +42,16 @@ const FILE = {
   },
 };
 
-export function artifactRoutes(parts: ApiParts): FastifyPluginAsyncZod {
-  const links = new SignedLinks(parts, "artifact");
+export function artifactRoutes(deps: ApiDeps): FastifyPluginAsyncZod {
+  const links = new SignedLinks(deps, "artifact");
   const config = { scope: "runs:read", acceptsCookie: true } as const;
   return async (app) => {
     app.get("/agent/artifacts/:uid", { schema: GET, config }, async (request) => {
-      const { artifact } = await getArtifact(parts, request.params.uid, viewerOf(request));
+      const { artifact } = await getArtifact(deps, request.params.uid, viewerOf(request));
       return artifactItemOf(artifact);
     });
     app.get("/agent/artifacts/:uid/download", { schema: DOWNLOAD, config }, async (request, reply) => {
-      const { artifact, run } = await getArtifact(parts, request.params.uid, viewerOf(request));
+      const { artifact, run } = await getArtifact(deps, request.params.uid, viewerOf(request));
       requireFile(artifact);
       const path = `${app.prefix}/agent/artifacts/${artifact.id}/file`;
       const { id: runId, teamId } = run;
@@ -60,7 +60,7 @@ export function artifactRoutes(parts: ApiParts): FastifyPluginAsyncZod {
     const file = { schema: FILE, config: { public: true }, exposeHeadRoute: false } as const;
     app.get("/agent/artifacts/:uid/file", file, async (request, reply) => {
       const { uid } = request.params;
-      const { artifact } = await getArtifact(parts, uid, links.open(request.query, uid));
+      const { artifact } = await getArtifact(deps, uid, links.open(request.query, uid));
       const { fileName, mimeType, blobId, sizeBytes } = requireFile(artifact);
       // What an agent made is shown by nobody's browser as if it were ours: it is saved, and runs nothing.
       await reply
@@ -68,7 +68,7 @@ export function artifactRoutes(parts: ApiParts): FastifyPluginAsyncZod {
         .header("content-disposition", attachmentHeader(fileName))
         .header("content-security-policy", "sandbox; default-src 'none'")
         .header("content-length", sizeBytes)
-        .send(Readable.from(parts.blobs.read(blobId)) as never);
+        .send(Readable.from(deps.blobs.read(blobId)) as never);
       return reply;
     });
   };
@@ -76,7 +76,7 @@ export function artifactRoutes(parts: ApiParts): FastifyPluginAsyncZod {
 
 /** Seen by whoever sees its run. */
 async function getArtifact(
-  { runs, storage }: ApiParts,
+  { runs, storage }: ApiDeps,
   uid: string,
   viewer: Viewer,
 ): Promise<{ artifact: Artifact; run: Run }> {

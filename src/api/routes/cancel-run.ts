@@ -1,8 +1,8 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
-import type { ApiParts } from "../api-parts.ts";
-import { viewerOf } from "../auth.ts";
-import type { Idempotency } from "../idempotency.ts";
+import type { ApiDeps } from "../api-deps.ts";
+import { viewerOf } from "../auth/authentication.ts";
+import type { Idempotency } from "../http/idempotency.ts";
 import { problems } from "../schemas/problem.ts";
 import { RunParams, requireRunId } from "./run-ids.ts";
 
@@ -13,7 +13,7 @@ const ADDRESSES = [
 
 const RESPONSE = { 200: z.string().describe("The run's id."), ...problems(400, 401, 404, 422, 503) };
 
-export function cancelRunRoutes(parts: ApiParts, idempotency: Idempotency): FastifyPluginAsyncZod {
+export function cancelRunRoutes(deps: ApiDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
   const config = { scope: "runs:write", describedHeaders: ["Idempotency-Key"] } as const;
   return async (app) => {
     for (const { path, operationId, deprecated } of ADDRESSES) {
@@ -32,8 +32,8 @@ export function cancelRunRoutes(parts: ApiParts, idempotency: Idempotency): Fast
         const answer = await idempotency.writeRunOnce(request, reply, {
           operation: "runs.cancel",
           target: id,
-          perform: async (alongside) => ({
-            run: await parts.runs.cancel(id, viewer, alongside),
+          perform: async (extras) => ({
+            run: await deps.runs.cancel(id, viewer, extras),
             followUpId: undefined,
           }),
           answer: ({ run }): string => run.id,

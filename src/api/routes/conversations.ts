@@ -6,9 +6,9 @@ import { TIMELINE_KINDS, type TimelineEntry, timelineOf } from "../../core/conve
 import type { Viewer } from "../../core/people/principal.ts";
 import { eventPages } from "../../core/runs/event-pages.ts";
 import type { Run } from "../../core/runs/run.ts";
-import type { ApiParts } from "../api-parts.ts";
-import { viewerOf } from "../auth.ts";
-import { audienceOf, toldLog } from "../events/told-log.ts";
+import type { ApiDeps } from "../api-deps.ts";
+import { viewerOf } from "../auth/authentication.ts";
+import { audienceOf, visibleLog } from "../events/visible-log.ts";
 import { ConversationResponse, conversationOf } from "../schemas/conversation.ts";
 import { problems } from "../schemas/problem.ts";
 import { RunTimeline, timelineEventOf } from "../schemas/timeline.ts";
@@ -43,13 +43,13 @@ const TIMELINE = {
   response: { 200: RunTimeline, ...problems(401, 404, 503) },
 };
 
-export function conversationRoutes({ runs }: ApiParts): FastifyPluginAsyncZod {
+export function conversationRoutes({ runs }: ApiDeps): FastifyPluginAsyncZod {
   return async (app) => {
     app.get("/agent/runs/:runId/conversation", { schema: OF_RUN, config: configOfRun }, async (request) => {
       const viewer = viewerOf(request);
       const { conversationId } = await runs.get({ id: requireRunId(request.params.runId) }, viewer);
       return conversationOf(
-        await readConversation({ runs, log: toldLog(runs, audienceOf(viewer)) }, conversationId, viewer),
+        await readConversation({ runs, log: visibleLog(runs, audienceOf(viewer)) }, conversationId, viewer),
       );
     });
     app.get("/agent/conversations/:conversationId", { schema: BY_ID, config }, async (request) => {
@@ -60,7 +60,7 @@ export function conversationRoutes({ runs }: ApiParts): FastifyPluginAsyncZod {
     app.get("/agent/runs/:runId/timeline", timeline, async (request, reply) => {
       const viewer = viewerOf(request);
       const run = await runs.get({ id: requireRunId(request.params.runId) }, viewer);
-      const pages = eventPages(toldLog(runs, audienceOf(viewer)), { ...run, kinds: TIMELINE_KINDS });
+      const pages = eventPages(visibleLog(runs, audienceOf(viewer)), { ...run, kinds: TIMELINE_KINDS });
       // A stream, since nothing bounds what a run is told in its life.
       const text = Readable.from(timelineText(timelineOf(pages)));
       await reply.type("application/json; charset=utf-8").send(text as never);
@@ -70,7 +70,7 @@ export function conversationRoutes({ runs }: ApiParts): FastifyPluginAsyncZod {
 }
 
 /** The run behind which a conversation can be gone on with. */
-export function findContinued({ runs }: Pick<ApiParts, "runs">, id: string, viewer: Viewer): Promise<Run> {
+export function findContinued({ runs }: Pick<ApiDeps, "runs">, id: string, viewer: Viewer): Promise<Run> {
   return newestRunOf(runs, requireId(id, "conversation"), viewer);
 }
 

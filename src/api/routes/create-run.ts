@@ -6,11 +6,11 @@ import type { RunConfig } from "../../core/runs/run.ts";
 import type { FollowUpResult } from "../../core/runs/run-service.ts";
 import { CLAIMED_SOURCES, type RunSource } from "../../core/runs/sources.ts";
 import { Capacity } from "../../core/workers/capacity.ts";
-import { type ApiLimits, type ApiParts, limitsOf } from "../api-parts.ts";
-import { viewerOf } from "../auth.ts";
-import { givenFilesOf } from "../given-files.ts";
-import type { Idempotency } from "../idempotency.ts";
-import { requireBytes, requireCharacters, requireConfigBytes } from "../request-validation.ts";
+import { type ApiDeps, type ApiLimits, limitsOf } from "../api-deps.ts";
+import { viewerOf } from "../auth/authentication.ts";
+import type { Idempotency } from "../http/idempotency.ts";
+import { requestFilesOf } from "../http/request-files.ts";
+import { requireBytes, requireCharacters, requireConfigBytes } from "../http/request-validation.ts";
 import { problems } from "../schemas/problem.ts";
 import { RunAgentRequest, RunAgentResponse } from "../schemas/run-requests.ts";
 import { findContinued } from "./conversations.ts";
@@ -27,9 +27,9 @@ const ADDRESSES = [
 /** What a conversation is gone on with when nothing is said. */
 const GO_ON = "Continue.";
 
-export function createRunRoutes(parts: ApiParts, idempotency: Idempotency): FastifyPluginAsyncZod {
-  const limits = limitsOf(parts);
-  const capacity = new Capacity({ workers: parts.storage.workers, clock: parts.clock });
+export function createRunRoutes(deps: ApiDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
+  const limits = limitsOf(deps);
+  const capacity = new Capacity({ workers: deps.storage.workers, clock: deps.clock });
   const response = { 200: RunAgentResponse, ...problems(400, 401, 404, 409, 413, 422, 429, 503) };
   return async (app) => {
     for (const { path, operationId } of ADDRESSES) {
@@ -37,20 +37,20 @@ export function createRunRoutes(parts: ApiParts, idempotency: Idempotency): Fast
       const config = { scope: "runs:write", describedHeaders: ["Idempotency-Key", "X-Run-Source"] } as const;
       app.post(path, { schema, config }, async (request, reply) => {
         requireTexts(request.body, limits);
-        const files = givenFilesOf(request.body, limits);
+        const files = requestFilesOf(request.body, limits);
         const source = sourceOf(request.headers["x-run-source"]);
         let isFull: boolean | undefined;
         return idempotency.writeRunOnce(request, reply, {
           operation: "runs.create",
           isAtomic: files.length === 0,
-          perform: async (alongside) => {
-            const wanted = await newRunOf(parts, request.body, viewerOf(request));
-            const prepared = await parts.runs.prepare({ ...wanted, source });
+          perform: async (extras) => {
+            const wanted = await newRunOf(deps, request.body, viewerOf(request));
+            const prepared = await deps.runs.prepare({ ...wanted, source });
             // Not before: a routing rule may say which workers are asked for.
             isFull = await capacity.isFull(prepared.origin.config.worker_host);
             // Not before: what is refused should leave no files.
-            const inputs = await keepInputs(parts.blobs, files);
-            return { run: await parts.runs.store({ ...prepared, inputs }, alongside), followUpId: undefined };
+            const inputs = await keepInputs(deps.blobs, files);
+            return { run: await deps.runs.store({ ...prepared, inputs }, extras), followUpId: undefined };
           },
           answer: (result) => createdOf(result, isFull),
         });
@@ -66,7 +66,7 @@ function requireTexts({ config, prompt, title }: RunAgentRequest, limits: ApiLim
 }
 
 async function newRunOf(
-  { runs }: ApiParts,
+  { runs }: ApiDeps,
   request: RunAgentRequest,
   creator: Viewer,
 ): Promise<Omit<NewRun, "source">> {

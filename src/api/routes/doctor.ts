@@ -1,8 +1,8 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { AppError } from "../../core/errors.ts";
 import { isOperator } from "../../core/people/principal.ts";
-import type { ApiParts } from "../api-parts.ts";
-import { viewerOf } from "../auth.ts";
+import type { ApiDeps } from "../api-deps.ts";
+import { viewerOf } from "../auth/authentication.ts";
 import { DoctorResponse, doctorResponse } from "../schemas/doctor.ts";
 import { problems } from "../schemas/problem.ts";
 
@@ -15,7 +15,7 @@ const LOOK = {
   response: { 200: DoctorResponse, ...problems(401, 403, 503) },
 };
 
-export function doctorRoutes({ doctor }: ApiParts): FastifyPluginAsyncZod {
+export function doctorRoutes({ doctor }: ApiDeps): FastifyPluginAsyncZod {
   const config = { scope: "admin", acceptsCookie: true } as const;
   return async (app) => {
     app.get("/agent/doctor", { schema: LOOK, config }, async (request) => {

@@ -2,8 +2,8 @@ import type { Environment } from "../../core/environments/environment.ts";
 import type { PrincipalId } from "../../core/ids.ts";
 import { isTeamOwned } from "../../core/people/ownership.ts";
 import type { Principal, Viewer } from "../../core/people/principal.ts";
-import type { LastRuns } from "../../core/ports/run-reports.ts";
-import type { Storage } from "../../core/ports/storage.ts";
+import type { Storage } from "../../core/storage.ts";
+import type { LastRuns } from "../../core/usage/run-reports.ts";
 import { type EnvironmentItem, environmentConfigJson } from "../schemas/environment.ts";
 import { creatorInfo } from "../schemas/run-item.ts";
 

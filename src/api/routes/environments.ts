@@ -1,10 +1,10 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
 import { EnvironmentService } from "../../core/environments/environment-service.ts";
-import type { Storage } from "../../core/ports/storage.ts";
-import type { ApiParts } from "../api-parts.ts";
-import { viewerOf } from "../auth.ts";
-import type { Idempotency } from "../idempotency.ts";
+import type { Storage } from "../../core/storage.ts";
+import type { ApiDeps } from "../api-deps.ts";
+import { viewerOf } from "../auth/authentication.ts";
+import type { Idempotency } from "../http/idempotency.ts";
 import {
   CreateEnvironmentRequest,
   EnvironmentItem,
@@ -62,8 +62,8 @@ const REMOVE = {
   response: { 200: Success, ...problems(401, 403, 404, 503) },
 };
 
-export function environmentRoutes(parts: ApiParts, idempotency: Idempotency): FastifyPluginAsyncZod {
-  const { clock, storage: wholeStorage } = parts;
+export function environmentRoutes(deps: ApiDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
+  const { clock, storage: wholeStorage } = deps;
   const within = ({ environments }: Storage) => new EnvironmentService({ environments, clock });
   const all = within(wholeStorage);
   return async (app) => {

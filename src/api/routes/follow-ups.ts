@@ -1,10 +1,10 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import type { PrincipalId } from "../../core/ids.ts";
 import type { FollowUpInput } from "../../core/runs/decide-follow-up.ts";
-import { type ApiParts, limitsOf } from "../api-parts.ts";
-import { viewerOf } from "../auth.ts";
-import type { Idempotency } from "../idempotency.ts";
-import { requireBytes } from "../request-validation.ts";
+import { type ApiDeps, limitsOf } from "../api-deps.ts";
+import { viewerOf } from "../auth/authentication.ts";
+import type { Idempotency } from "../http/idempotency.ts";
+import { requireBytes } from "../http/request-validation.ts";
 import { problems } from "../schemas/problem.ts";
 import { RunFollowupRequest, RunFollowupResponse } from "../schemas/run-requests.ts";
 import { RunParams, requireRunId } from "./run-ids.ts";
@@ -19,8 +19,8 @@ const SCHEMA = {
   response: { 200: RunFollowupResponse, ...problems(400, 401, 404, 413, 422, 503) },
 };
 
-export function followUpRoutes(parts: ApiParts, idempotency: Idempotency): FastifyPluginAsyncZod {
-  const { promptBytes } = limitsOf(parts);
+export function followUpRoutes(deps: ApiDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
+  const { promptBytes } = limitsOf(deps);
   const config = { scope: "runs:write", describedHeaders: ["Idempotency-Key"] } as const;
   return async (app) => {
     app.post("/agent/runs/:runId/followups", { schema: SCHEMA, config }, async (request, reply) => {
@@ -30,7 +30,7 @@ export function followUpRoutes(parts: ApiParts, idempotency: Idempotency): Fasti
       return idempotency.writeRunOnce(request, reply, {
         operation: "runs.follow-up",
         target: id,
-        perform: (alongside) => parts.runs.followUp(id, viewer, inputOf(request.body, viewer.id), alongside),
+        perform: (extras) => deps.runs.followUp(id, viewer, inputOf(request.body, viewer.id), extras),
         answer: ({ run: { state }, followUpId }) =>
           followUpId === undefined ? { state } : { followup_id: followUpId, state },
       });

@@ -1,9 +1,9 @@
 import type { FastifyPluginAsync } from "fastify";
-import type { ApiParts } from "../api-parts.ts";
-import { StatusError } from "../errors.ts";
+import type { ApiDeps } from "../api-deps.ts";
+import { StatusError } from "../http/errors.ts";
 
 /** For whoever restarts the process (alive) and whoever sends it traffic (ready). */
-export function healthRoutes({ ready }: Pick<ApiParts, "ready">): FastifyPluginAsync {
+export function healthRoutes({ ready }: Pick<ApiDeps, "ready">): FastifyPluginAsync {
   return async (app) => {
     app.get("/healthz", { schema: { hide: true } }, async () => ({ status: "alive" }));
     app.get("/readyz", { schema: { hide: true } }, async () => {

@@ -2,9 +2,9 @@ import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
 import type { PrincipalId } from "../../core/ids.ts";
 import { IdentityService } from "../../core/people/identity-service.ts";
-import type { ApiParts } from "../api-parts.ts";
-import { viewerOf } from "../auth.ts";
-import type { Idempotency } from "../idempotency.ts";
+import type { ApiDeps } from "../api-deps.ts";
+import { viewerOf } from "../auth/authentication.ts";
+import type { Idempotency } from "../http/idempotency.ts";
 import {
   IdentityLinkItem,
   identityLinkItem,
@@ -45,9 +45,9 @@ const UNLINK = {
   response: { 200: Success, ...problems(401, 403, 404, 503) },
 };
 
-export function identityLinkRoutes(parts: ApiParts, idempotency: Idempotency): FastifyPluginAsyncZod {
-  const { clock } = parts;
-  const links = new IdentityService(parts);
+export function identityLinkRoutes(deps: ApiDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
+  const { clock } = deps;
+  const links = new IdentityService(deps);
   return async (app) => {
     app.get(PATH, { schema: LIST, config: reading }, async (request) => ({
       links: (await links.list(viewerOf(request))).map(identityLinkItem),

@@ -1,12 +1,12 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { parseRunId } from "../../core/ids.ts";
+import type { InboxQuery } from "../../core/inbox/inbox-log.ts";
 import { isOperator, type Viewer } from "../../core/people/principal.ts";
-import type { InboxQuery } from "../../core/ports/inbox-log.ts";
-import type { ApiParts } from "../api-parts.ts";
-import { viewerOf } from "../auth.ts";
+import type { ApiDeps } from "../api-deps.ts";
+import { viewerOf } from "../auth/authentication.ts";
+import { SignedPlaces } from "../auth/signed-place.ts";
 import { inboxItem, ListInboxQuery, ListInboxResponse, OPEN } from "../schemas/inbox.ts";
 import { problems } from "../schemas/problem.ts";
-import { SignedPlaces } from "../signed-place.ts";
 
 const LIST = {
   operationId: "listInbox",
@@ -17,7 +17,7 @@ const LIST = {
   response: { 200: ListInboxResponse, ...problems(400, 401, 403, 503) },
 };
 
-export function inboxRoutes({ sessionSecret, storage }: ApiParts): FastifyPluginAsyncZod {
+export function inboxRoutes({ sessionSecret, storage }: ApiDeps): FastifyPluginAsyncZod {
   const places = new SignedPlaces(sessionSecret, "inbox cursor");
   return async (app) => {
     const config = { scope: "admin", acceptsCookie: true } as const;

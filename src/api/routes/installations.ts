@@ -2,9 +2,9 @@ import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
 import type { TeamId } from "../../core/ids.ts";
 import { type InstallationChanges, InstallationService } from "../../core/people/installation-service.ts";
-import type { ApiParts } from "../api-parts.ts";
-import { viewerOf } from "../auth.ts";
-import type { Idempotency } from "../idempotency.ts";
+import type { ApiDeps } from "../api-deps.ts";
+import { viewerOf } from "../auth/authentication.ts";
+import type { Idempotency } from "../http/idempotency.ts";
 import {
   InstallationItem,
   installationItem,
@@ -33,7 +33,7 @@ const UPDATE = {
 };
 
 export function installationRoutes(
-  { storage: wholeStorage }: ApiParts,
+  { storage: wholeStorage }: ApiDeps,
   idempotency: Idempotency,
 ): FastifyPluginAsyncZod {
   const installations = new InstallationService(wholeStorage);

@@ -2,11 +2,11 @@ import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
 import type { PrincipalId } from "../../core/ids.ts";
 import { KeyService, type NewKey } from "../../core/people/key-service.ts";
-import type { Storage } from "../../core/ports/storage.ts";
-import { makeKey } from "../api-keys.ts";
-import type { ApiParts } from "../api-parts.ts";
-import { holderOf } from "../auth.ts";
-import type { Idempotency } from "../idempotency.ts";
+import type { Storage } from "../../core/storage.ts";
+import type { ApiDeps } from "../api-deps.ts";
+import { makeKey } from "../auth/api-keys.ts";
+import { holderOf } from "../auth/authentication.ts";
+import type { Idempotency } from "../http/idempotency.ts";
 import {
   CreateKeyRequest,
   IssuedKeyItem,
@@ -81,21 +81,21 @@ const ROTATE = {
   response: { 201: IssuedKeyItem, ...problems(400, 401, 403, 404, 503) },
 };
 
-export function keyRoutes(parts: ApiParts, idempotency: Idempotency): FastifyPluginAsyncZod {
+export function keyRoutes(deps: ApiDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
   return async (app) => {
-    await app.register(readRoutes(parts));
-    await app.register(changeRoutes(parts, idempotency));
-    await app.register(issueRoutes(parts, idempotency));
+    await app.register(readRoutes(deps));
+    await app.register(changeRoutes(deps, idempotency));
+    await app.register(issueRoutes(deps, idempotency));
   };
 }
 
 /** On what one request stores: a transaction of its own. */
-function serviceOn({ clock, hashKey }: ApiParts, storage: Storage): KeyService {
+function serviceOn({ clock, hashKey }: ApiDeps, storage: Storage): KeyService {
   return new KeyService({ storage, clock, makeKey: () => makeKey(hashKey) });
 }
 
-function readRoutes(parts: ApiParts): FastifyPluginAsyncZod {
-  const keys = serviceOn(parts, parts.storage);
+function readRoutes(deps: ApiDeps): FastifyPluginAsyncZod {
+  const keys = serviceOn(deps, deps.storage);
   return async (app) => {
     app.get("/agent/keys", { schema: LIST, config: reading }, async (request) => {
       const { principal } = request.query;
@@ -108,7 +108,7 @@ function readRoutes(parts: ApiParts): FastifyPluginAsyncZod {
   };
 }
 
-function changeRoutes(parts: ApiParts, idempotency: Idempotency): FastifyPluginAsyncZod {
+function changeRoutes(deps: ApiDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
   return async (app) => {
     app.patch("/agent/keys/:keyId", { schema: UPDATE, config: ending }, async (request, reply) => {
       const [caller, id] = [holderOf(request), requireKeyId(request.params)];
@@ -120,7 +120,7 @@ function changeRoutes(parts: ApiParts, idempotency: Idempotency): FastifyPluginA
       return idempotency.writeOnce(request, reply, {
         operation: "keys.update",
         target: id,
-        perform: async (storage) => keyItem(await serviceOn(parts, storage).change(caller, id, changes)),
+        perform: async (storage) => keyItem(await serviceOn(deps, storage).change(caller, id, changes)),
       });
     });
     app.delete("/agent/keys/:keyId", { schema: REVOKE, config: ending }, async (request, reply) => {
@@ -129,7 +129,7 @@ function changeRoutes(parts: ApiParts, idempotency: Idempotency): FastifyPluginA
         operation: "keys.revoke",
         target: id,
         perform: async (storage) => {
-          await serviceOn(parts, storage).revoke(caller, id);
+          await serviceOn(deps, storage).revoke(caller, id);
           return SUCCESS;
         },
       });
@@ -137,16 +137,16 @@ function changeRoutes(parts: ApiParts, idempotency: Idempotency): FastifyPluginA
   };
 }
 
-function issueRoutes(parts: ApiParts, idempotency: Idempotency): FastifyPluginAsyncZod {
+function issueRoutes(deps: ApiDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
   const issuing = { status: 201, isSecret: true };
   return async (app) => {
     app.post("/agent/keys", { schema: CREATE, config: writing }, async (request, reply) => {
       const caller = holderOf(request);
-      const wanted = newKeyOf(request.body, parts.clock.now());
+      const wanted = newKeyOf(request.body, deps.clock.now());
       return idempotency.writeOnce(request, reply, {
         ...issuing,
         operation: "keys.create",
-        perform: async (storage) => issuedKeyItem(await serviceOn(parts, storage).create(caller, wanted)),
+        perform: async (storage) => issuedKeyItem(await serviceOn(deps, storage).create(caller, wanted)),
       });
     });
     app.post("/agent/keys/:keyId/rotate", { schema: ROTATE, config: ending }, async (request, reply) => {
@@ -157,7 +157,7 @@ function issueRoutes(parts: ApiParts, idempotency: Idempotency): FastifyPluginAs
         operation: "keys.rotate",
         target: id,
         perform: async (storage) =>
-          issuedKeyItem(await serviceOn(parts, storage).rotate(caller, id, overlapMs)),
+          issuedKeyItem(await serviceOn(deps, storage).rotate(caller, id, overlapMs)),
       });
     });
   };

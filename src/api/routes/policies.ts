@@ -2,13 +2,13 @@ import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
 import type { PrincipalId, TeamId } from "../../core/ids.ts";
 import { getPrincipal } from "../../core/people/principal-service.ts";
-import { type Deed, judge } from "../../core/policies/judge.ts";
-import type { Storage } from "../../core/ports/storage.ts";
+import { type ActionRequest, evaluatePolicies } from "../../core/policies/evaluate-policies.ts";
 import { inOrder } from "../../core/rules/rule.ts";
 import { newRule, RuleService, sameRule } from "../../core/rules/rule-service.ts";
-import type { ApiParts } from "../api-parts.ts";
-import { viewerOf } from "../auth.ts";
-import type { Idempotency } from "../idempotency.ts";
+import type { Storage } from "../../core/storage.ts";
+import type { ApiDeps } from "../api-deps.ts";
+import { viewerOf } from "../auth/authentication.ts";
+import type { Idempotency } from "../http/idempotency.ts";
 import {
   EvaluatePolicyRequest,
   ListPoliciesResponse,
@@ -76,10 +76,10 @@ const EVALUATE = {
   response: { 200: PolicyVerdict, ...problems(400, 401, 403, 404, 503) },
 };
 
-export function policyRoutes(parts: ApiParts, idempotency: Idempotency): FastifyPluginAsyncZod {
+export function policyRoutes(deps: ApiDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
   return async (app) => {
-    await app.register(readRoutes(parts));
-    await app.register(writeRoutes(parts, idempotency));
+    await app.register(readRoutes(deps));
+    await app.register(writeRoutes(deps, idempotency));
   };
 }
 
@@ -87,7 +87,7 @@ function serviceOn({ policies }: Pick<Storage, "policies">) {
   return new RuleService(policies, KIND);
 }
 
-function readRoutes({ storage }: ApiParts): FastifyPluginAsyncZod {
+function readRoutes({ storage }: ApiDeps): FastifyPluginAsyncZod {
   const policies = serviceOn(storage);
   return async (app) => {
     app.get(ROOT, { schema: LIST, config: reading }, async (request) => ({
@@ -99,13 +99,13 @@ function readRoutes({ storage }: ApiParts): FastifyPluginAsyncZod {
     });
     app.post(`${ROOT}/evaluate`, { schema: EVALUATE, config: { scope: "admin" } }, async (request) => {
       const { teamId } = viewerOf(request);
-      const deed = await deedOf(storage, teamId, request.body);
-      return verdictItem(judge(inOrder(await storage.policies.list(teamId)), deed));
+      const action = await actionRequestOf(storage, teamId, request.body);
+      return verdictItem(evaluatePolicies(inOrder(await storage.policies.list(teamId)), action));
     });
   };
 }
 
-function writeRoutes({ clock }: ApiParts, idempotency: Idempotency): FastifyPluginAsyncZod {
+function writeRoutes({ clock }: ApiDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
   return async (app) => {
     app.post(ROOT, { schema: CREATE, config: writing }, async (request, reply) => {
       const policy = { ...newRule(viewerOf(request), clock.now()), ...policyEditOf(request.body) };
@@ -143,11 +143,15 @@ function writeRoutes({ clock }: ApiParts, idempotency: Idempotency): FastifyPlug
   };
 }
 
-async function deedOf(storage: Storage, teamId: TeamId, asked: EvaluatePolicyRequest): Promise<Deed> {
+async function actionRequestOf(
+  storage: Storage,
+  teamId: TeamId,
+  asked: EvaluatePolicyRequest,
+): Promise<ActionRequest> {
   const { principal_uid: uid, environment_id: environmentId, source = "API", ...about } = asked;
-  const deed = { ...about, source, environmentId, isAdministrator: false } as Deed;
-  if (uid === undefined) return deed;
+  const action = { ...about, source, environmentId, isAdministrator: false } as ActionRequest;
+  if (uid === undefined) return action;
   const principalId = requireId<PrincipalId>(uid, "principal");
   const { id, type, administrator } = await getPrincipal(storage, teamId, principalId);
-  return { ...deed, principalId: id, principalType: type, isAdministrator: administrator };
+  return { ...action, principalId: id, principalType: type, isAdministrator: administrator };
 }

@@ -6,9 +6,9 @@ import {
   type PrincipalChanges,
   PrincipalService,
 } from "../../core/people/principal-service.ts";
-import type { ApiParts } from "../api-parts.ts";
-import { viewerOf } from "../auth.ts";
-import type { Idempotency } from "../idempotency.ts";
+import type { ApiDeps } from "../api-deps.ts";
+import { viewerOf } from "../auth/authentication.ts";
+import type { Idempotency } from "../http/idempotency.ts";
 import {
   CreatePrincipalRequest,
   ListPrincipalsResponse,
@@ -67,16 +67,16 @@ const DISABLE = {
   response: { 200: Success, ...problems(400, 401, 403, 404, 503) },
 };
 
-export function principalRoutes(parts: ApiParts, idempotency: Idempotency): FastifyPluginAsyncZod {
+export function principalRoutes(deps: ApiDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
   return async (app) => {
-    await app.register(readRoutes(parts));
-    await app.register(createRoute(parts, idempotency));
-    await app.register(changeRoutes(parts, idempotency));
+    await app.register(readRoutes(deps));
+    await app.register(createRoute(deps, idempotency));
+    await app.register(changeRoutes(deps, idempotency));
   };
 }
 
-function readRoutes(parts: ApiParts): FastifyPluginAsyncZod {
-  const principals = new PrincipalService(parts);
+function readRoutes(deps: ApiDeps): FastifyPluginAsyncZod {
+  const principals = new PrincipalService(deps);
   return async (app) => {
     app.get("/agent/principals", { schema: LIST, config: reading }, async (request) => {
       const viewer = viewerOf(request);
@@ -89,7 +89,7 @@ function readRoutes(parts: ApiParts): FastifyPluginAsyncZod {
   };
 }
 
-function createRoute({ clock }: ApiParts, idempotency: Idempotency): FastifyPluginAsyncZod {
+function createRoute({ clock }: ApiDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
   return async (app) => {
     app.post("/agent/principals", { schema: CREATE, config: writing }, async (request, reply) => {
       const [viewer, wanted] = [viewerOf(request), newPrincipalOf(request.body)];
@@ -103,7 +103,7 @@ function createRoute({ clock }: ApiParts, idempotency: Idempotency): FastifyPlug
   };
 }
 
-function changeRoutes({ clock }: ApiParts, idempotency: Idempotency): FastifyPluginAsyncZod {
+function changeRoutes({ clock }: ApiDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
   return async (app) => {
     app.patch("/agent/principals/:uid", { schema: UPDATE, config: ending }, async (request, reply) => {
       const [viewer, id] = [viewerOf(request), requireUid(request.params)];

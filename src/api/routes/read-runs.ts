@@ -1,9 +1,9 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import type { Viewer } from "../../core/people/principal.ts";
 import type { RunPage, RunQuery } from "../../core/runs/run-query.ts";
-import type { ApiParts } from "../api-parts.ts";
-import { viewerOf } from "../auth.ts";
-import { Cursors } from "../cursor.ts";
+import type { ApiDeps } from "../api-deps.ts";
+import { viewerOf } from "../auth/authentication.ts";
+import { Cursors } from "../http/cursor.ts";
 import { filtersOf, ListRunsQuery, nestMetadata } from "../schemas/list-runs.ts";
 import { problems } from "../schemas/problem.ts";
 import { ListRunsResponse, RunItem } from "../schemas/run-item.ts";
@@ -18,8 +18,8 @@ const ADDRESSES = [
 
 const config = { scope: "runs:read", acceptsCookie: true } as const;
 
-export function readRunRoutes(parts: ApiParts): FastifyPluginAsyncZod {
-  const cursors = new Cursors(parts.sessionSecret);
+export function readRunRoutes(deps: ApiDeps): FastifyPluginAsyncZod {
+  const cursors = new Cursors(deps.sessionSecret);
   return async (app) => {
     for (const { root, list, get, deprecated } of ADDRESSES) {
       const common = { tags: ["runs"], deprecated };
@@ -31,7 +31,7 @@ export function readRunRoutes(parts: ApiParts): FastifyPluginAsyncZod {
         response: { 200: ListRunsResponse, ...problems(400, 401, 503) },
       };
       app.get(root, { schema: listSchema, config, preValidation: readMetadata }, async (request) =>
-        listRuns(parts, cursors, request.query, viewerOf(request)),
+        listRuns(deps, cursors, request.query, viewerOf(request)),
       );
       const getSchema = {
         ...common,
@@ -42,7 +42,7 @@ export function readRunRoutes(parts: ApiParts): FastifyPluginAsyncZod {
       };
       const getConfig = { ...config, acceptsGuest: !deprecated };
       app.get(`${root}/:runId`, { schema: getSchema, config: getConfig }, async (request) =>
-        getRun(parts, request.params.runId, viewerOf(request)),
+        getRun(deps, request.params.runId, viewerOf(request)),
       );
     }
   };
@@ -53,7 +53,7 @@ async function readMetadata(request: { query: unknown }): Promise<void> {
 }
 
 async function listRuns(
-  parts: ApiParts,
+  deps: ApiDeps,
   cursors: Cursors,
   query: ListRunsQuery,
   viewer: Viewer,
@@ -62,8 +62,8 @@ async function listRuns(
   const walk = { viewer, filters: filters ?? {}, sort: query.sort_by, order: query.sort_order };
   const after = query.cursor === undefined ? {} : { after: cursors.decode(query.cursor, walk) };
   if (filters === undefined) return { runs: [], page_info: { has_next_page: false } };
-  const page = await parts.runs.list({ ...walk, ...after, limit: query.limit });
-  return { runs: await runItemsOf(parts, page.runs), page_info: pageInfoOf(page, walk, cursors) };
+  const page = await deps.runs.list({ ...walk, ...after, limit: query.limit });
+  return { runs: await runItemsOf(deps, page.runs), page_info: pageInfoOf(page, walk, cursors) };
 }
 
 function pageInfoOf(
@@ -75,8 +75,8 @@ function pageInfoOf(
   return { has_next_page: true, next_cursor: cursors.encode(next, walk) };
 }
 
-async function getRun(parts: ApiParts, id: string, viewer: Viewer): Promise<RunItem> {
-  const run = await parts.runs.get({ id: requireRunId(id) }, viewer);
-  const item = await runItem(parts, run);
+async function getRun(deps: ApiDeps, id: string, viewer: Viewer): Promise<RunItem> {
+  const run = await deps.runs.get({ id: requireRunId(id) }, viewer);
+  const item = await runItem(deps, run);
   return viewer.onlyRunId === undefined ? item : itemForGuest(item);
 }

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
 import { parseRunId } from "../../core/ids.ts";
-import type { ApiParts } from "../api-parts.ts";
+import type { ApiDeps } from "../api-deps.ts";
 import { problems } from "../schemas/problem.ts";
 
 const ID = "0195b2a4-5c1f-7d90-a4c3-2e6f8b1d0a7c";
@@ -44,7 +44,7 @@ const OF_CONVERSATION = {
 };
 
 /** From an old link to a new one. The ids are random, and open nothing without a key. */
-export function redirectRoutes({ runs }: ApiParts): FastifyPluginAsyncZod {
+export function redirectRoutes({ runs }: ApiDeps): FastifyPluginAsyncZod {
   return async (app) => {
     app.get("/agent/sessions/:id/redirect", { schema: OF_SESSION, config }, async (request) => {
       const sessionId = parseRunId(request.params.id);

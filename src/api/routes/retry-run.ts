@@ -4,9 +4,9 @@ import type { Viewer } from "../../core/people/principal.ts";
 import type { NewRun } from "../../core/runs/new-run.ts";
 import { retryOf } from "../../core/runs/retry-of.ts";
 import type { Run } from "../../core/runs/run.ts";
-import type { ApiParts } from "../api-parts.ts";
-import { viewerOf } from "../auth.ts";
-import type { Idempotency } from "../idempotency.ts";
+import type { ApiDeps } from "../api-deps.ts";
+import { viewerOf } from "../auth/authentication.ts";
+import type { Idempotency } from "../http/idempotency.ts";
 import { problems } from "../schemas/problem.ts";
 import { RunAgentResponse } from "../schemas/run-requests.ts";
 import { createdOf, sourceOf } from "./create-run.ts";
@@ -23,7 +23,7 @@ const SCHEMA = {
   response: { 200: RunAgentResponse, ...problems(401, 404, 409, 422, 503) },
 };
 
-export function retryRunRoutes(parts: ApiParts, idempotency: Idempotency): FastifyPluginAsyncZod {
+export function retryRunRoutes(deps: ApiDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
   const config = { scope: "runs:write", describedHeaders: ["Idempotency-Key", "X-Run-Source"] } as const;
   return async (app) => {
     app.post("/agent/runs/:runId/retry", { schema: SCHEMA, config }, async (request, reply) => {
@@ -32,9 +32,9 @@ export function retryRunRoutes(parts: ApiParts, idempotency: Idempotency): Fasti
       return idempotency.writeRunOnce(request, reply, {
         operation: "runs.retry",
         target: id,
-        perform: async (alongside) => {
-          const wanted = await repeated(parts, id, { creator: viewerOf(request), source });
-          return { run: await parts.runs.create(wanted, alongside), followUpId: undefined };
+        perform: async (extras) => {
+          const wanted = await repeated(deps, id, { creator: viewerOf(request), source });
+          return { run: await deps.runs.create(wanted, extras), followUpId: undefined };
         },
         answer: createdOf,
       });
@@ -43,7 +43,7 @@ export function retryRunRoutes(parts: ApiParts, idempotency: Idempotency): Fasti
 }
 
 async function repeated(
-  { runs, storage }: ApiParts,
+  { runs, storage }: ApiDeps,
   id: RunId,
   { creator, source }: { readonly creator: Viewer; readonly source: NewRun["source"] },
 ): Promise<NewRun> {
@@ -53,7 +53,7 @@ async function repeated(
 }
 
 async function continuedBy(
-  runs: ApiParts["runs"],
+  runs: ApiDeps["runs"],
   { continuesId }: Run,
   viewer: Viewer,
 ): Promise<Pick<NewRun, "continues">> {

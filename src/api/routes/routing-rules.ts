@@ -3,17 +3,17 @@ import { z } from "zod";
 import { requireEnvironment } from "../../core/environments/environment-service.ts";
 import { invalidMember } from "../../core/errors.ts";
 import { isTeamOwned } from "../../core/people/ownership.ts";
-import type { Storage } from "../../core/ports/storage.ts";
 import { type RoutedRequest, route } from "../../core/routing/route.ts";
 import { routedConfig } from "../../core/routing/routed-config.ts";
 import type { RoutingRule } from "../../core/routing/routing-rule.ts";
 import { inOrder } from "../../core/rules/rule.ts";
 import { newRule, RuleService, sameRule } from "../../core/rules/rule-service.ts";
 import type { RunConfig } from "../../core/runs/run.ts";
-import { type ApiParts, limitsOf } from "../api-parts.ts";
-import { viewerOf } from "../auth.ts";
-import type { Idempotency } from "../idempotency.ts";
-import { requireConfigBytes } from "../request-validation.ts";
+import type { Storage } from "../../core/storage.ts";
+import { type ApiDeps, limitsOf } from "../api-deps.ts";
+import { viewerOf } from "../auth/authentication.ts";
+import type { Idempotency } from "../http/idempotency.ts";
+import { requireConfigBytes } from "../http/request-validation.ts";
 import { problems } from "../schemas/problem.ts";
 import {
   EvaluateRoutingRequest,
@@ -81,10 +81,10 @@ const EVALUATE = {
   response: { 200: RoutingResult, ...problems(400, 401, 403, 422, 503) },
 };
 
-export function routingRuleRoutes(parts: ApiParts, idempotency: Idempotency): FastifyPluginAsyncZod {
+export function routingRuleRoutes(deps: ApiDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
   return async (app) => {
-    await app.register(readRoutes(parts));
-    await app.register(writeRoutes(parts, idempotency));
+    await app.register(readRoutes(deps));
+    await app.register(writeRoutes(deps, idempotency));
   };
 }
 
@@ -92,8 +92,8 @@ function serviceOn({ routingRules }: Pick<Storage, "routingRules">) {
   return new RuleService(routingRules, KIND);
 }
 
-function readRoutes(parts: ApiParts): FastifyPluginAsyncZod {
-  const { storage } = parts;
+function readRoutes(deps: ApiDeps): FastifyPluginAsyncZod {
+  const { storage } = deps;
   const rules = serviceOn(storage);
   return async (app) => {
     app.get(ROOT, { schema: LIST, config: reading }, async (request) => ({
@@ -104,7 +104,7 @@ function readRoutes(parts: ApiParts): FastifyPluginAsyncZod {
       return routingRuleItem(await rules.get(viewerOf(request).teamId, id));
     });
     app.post(`${ROOT}/evaluate`, { schema: EVALUATE, config: { scope: "admin" } }, async (request) => {
-      requireUsable(parts, request.body.config);
+      requireUsable(deps, request.body.config);
       const asked = routedRequestOf(request.body);
       const routing = route(inOrder(await rules.list(viewerOf(request).teamId)), asked);
       return routingResult(routing, routedConfig(asked.config, routing));
@@ -112,11 +112,11 @@ function readRoutes(parts: ApiParts): FastifyPluginAsyncZod {
   };
 }
 
-function writeRoutes(parts: ApiParts, idempotency: Idempotency): FastifyPluginAsyncZod {
-  const { clock } = parts;
+function writeRoutes(deps: ApiDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
+  const { clock } = deps;
   return async (app) => {
     app.post(ROOT, { schema: CREATE, config: writing }, async (request, reply) => {
-      requireUsable(parts, request.body.config);
+      requireUsable(deps, request.body.config);
       const rule = { ...newRule(viewerOf(request), clock.now()), ...routingRuleEditOf(request.body) };
       return idempotency.writeOnce(request, reply, {
         operation: "routing-rules.create",
@@ -128,7 +128,7 @@ function writeRoutes(parts: ApiParts, idempotency: Idempotency): FastifyPluginAs
       });
     });
     app.put(ONE, { schema: REPLACE, config: writing }, async (request, reply) => {
-      requireUsable(parts, request.body.config);
+      requireUsable(deps, request.body.config);
       const id = requireId(request.params.ruleId, KIND);
       const { teamId } = viewerOf(request);
       return idempotency.writeOnce(request, reply, {
@@ -159,9 +159,9 @@ function writeRoutes(parts: ApiParts, idempotency: Idempotency): FastifyPluginAs
 }
 
 /** What no run could be started with is refused here: those who are routed never wrote it. */
-function requireUsable(parts: ApiParts, config: RoutingRuleRequest["config"] = {}): void {
-  requireConfigBytes("config", config, limitsOf(parts));
-  parts.runs.requireKeepable(config as RunConfig, "config");
+function requireUsable(deps: ApiDeps, config: RoutingRuleRequest["config"] = {}): void {
+  requireConfigBytes("config", config, limitsOf(deps));
+  deps.runs.requireKeepable(config as RunConfig, "config");
 }
 
 /** One that is somebody's own would be unknown to all others whose requests are routed there. */

@@ -1,9 +1,9 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
 import type { FollowUpResult } from "../../core/runs/run-service.ts";
-import type { ApiParts } from "../api-parts.ts";
-import { viewerOf } from "../auth.ts";
-import type { Idempotency } from "../idempotency.ts";
+import type { ApiDeps } from "../api-deps.ts";
+import { viewerOf } from "../auth/authentication.ts";
+import type { Idempotency } from "../http/idempotency.ts";
 import { problems } from "../schemas/problem.ts";
 import { ApprovalRequest, PermissionAnswerRequest, RunStateResponse } from "../schemas/run-decisions.ts";
 import { RunParams, requireRunId } from "./run-ids.ts";
@@ -33,7 +33,7 @@ const APPROVAL = {
 };
 
 /** What people decide about runs that wait for them. */
-export function runDecisionRoutes({ runs }: ApiParts, idempotency: Idempotency): FastifyPluginAsyncZod {
+export function runDecisionRoutes({ runs }: ApiDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
   return async (app) => {
     const path = "/agent/runs/:runId/permissions/:permissionId";
     app.post(path, { schema: PERMISSION, config }, async (request, reply) => {
@@ -43,8 +43,8 @@ export function runDecisionRoutes({ runs }: ApiParts, idempotency: Idempotency):
       return idempotency.writeRunOnce(request, reply, {
         operation: "runs.answer-permission",
         target: `${id} ${permissionId}`,
-        perform: async (alongside) => ({
-          run: await runs.answerPermission(id, viewerOf(request), choice, alongside),
+        perform: async (extras) => ({
+          run: await runs.answerPermission(id, viewerOf(request), choice, extras),
           followUpId: undefined,
         }),
         answer: stateOf,
@@ -57,8 +57,8 @@ export function runDecisionRoutes({ runs }: ApiParts, idempotency: Idempotency):
       return idempotency.writeRunOnce(request, reply, {
         operation: "runs.approve",
         target: id,
-        perform: async (alongside) => ({
-          run: await runs.approve(id, viewerOf(request), decision, alongside),
+        perform: async (extras) => ({
+          run: await runs.approve(id, viewerOf(request), decision, extras),
           followUpId: undefined,
         }),
         answer: stateOf,

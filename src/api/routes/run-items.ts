@@ -1,25 +1,25 @@
 import type { Run } from "../../core/runs/run.ts";
-import type { ApiParts } from "../api-parts.ts";
-import { statusForGuest } from "../guest-status.ts";
+import type { ApiDeps } from "../api-deps.ts";
+import { statusForGuest } from "../auth/guest-status.ts";
 import { type RunItem, runItemOf } from "../schemas/run-item.ts";
 
 /** Runs as the contract shows them. */
-export async function runItemsOf(parts: ApiParts, runs: readonly Run[]): Promise<RunItem[]> {
-  const show = await itemMaker(parts, runs);
+export async function runItemsOf(deps: ApiDeps, runs: readonly Run[]): Promise<RunItem[]> {
+  const show = await itemMaker(deps, runs);
   return runs.map(show);
 }
 
-export async function runItem(parts: ApiParts, run: Run): Promise<RunItem> {
-  const show = await itemMaker(parts, [run]);
+export async function runItem(deps: ApiDeps, run: Run): Promise<RunItem> {
+  const show = await itemMaker(deps, [run]);
   return show(run);
 }
 
 /** Looks up the creators and what was made all at once. */
 async function itemMaker(
-  { runs, clock, knownPeople, storage: { files } }: ApiParts,
+  { runs, clock, principals, storage: { files } }: ApiDeps,
   shown: readonly Run[],
 ): Promise<(run: Run) => RunItem> {
-  const creators = await knownPeople.getMany(new Set(shown.map(({ creatorId }) => creatorId)));
+  const creators = await principals.getMany(new Set(shown.map(({ creatorId }) => creatorId)));
   const makers = shown.filter(({ artifactTypes }) => artifactTypes !== undefined).map(({ id }) => id);
   const made = Map.groupBy(await files.artifactsOf(makers), ({ runId }) => runId);
   const now = clock.now();

@@ -1,8 +1,8 @@
 import type { Environment } from "../../core/environments/environment.ts";
 import { isOpenTo } from "../../core/people/ownership.ts";
 import type { Principal, Viewer } from "../../core/people/principal.ts";
-import type { Storage } from "../../core/ports/storage.ts";
 import type { Schedule } from "../../core/schedules/schedule.ts";
+import type { Storage } from "../../core/storage.ts";
 import { type ScheduleItem, scheduleItem } from "../schemas/schedule.ts";
 
 type Stores = Pick<Storage, "environments" | "people">;

@@ -1,12 +1,12 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
-import type { Storage } from "../../core/ports/storage.ts";
 import type { RunConfig } from "../../core/runs/run.ts";
 import { ScheduleService } from "../../core/schedules/schedule-service.ts";
-import { type ApiParts, limitsOf } from "../api-parts.ts";
-import { viewerOf } from "../auth.ts";
-import type { Idempotency } from "../idempotency.ts";
-import { requireBytes, requireCharacters, requireConfigBytes } from "../request-validation.ts";
+import type { Storage } from "../../core/storage.ts";
+import { type ApiDeps, limitsOf } from "../api-deps.ts";
+import { viewerOf } from "../auth/authentication.ts";
+import type { Idempotency } from "../http/idempotency.ts";
+import { requireBytes, requireCharacters, requireConfigBytes } from "../http/request-validation.ts";
 import { problems } from "../schemas/problem.ts";
 import {
   ListSchedulesResponse,
@@ -84,20 +84,20 @@ const RESUME = {
   response: { 200: ScheduleItem, ...problems(401, 403, 404, 503) },
 };
 
-export function scheduleRoutes(parts: ApiParts, idempotency: Idempotency): FastifyPluginAsyncZod {
+export function scheduleRoutes(deps: ApiDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
   return async (app) => {
-    await app.register(readRoutes(parts));
-    await app.register(writeRoutes(parts, idempotency));
-    await app.register(changeRoutes(parts, idempotency));
+    await app.register(readRoutes(deps));
+    await app.register(writeRoutes(deps, idempotency));
+    await app.register(changeRoutes(deps, idempotency));
   };
 }
 
-function readRoutes(parts: ApiParts): FastifyPluginAsyncZod {
-  const schedules = serviceOn(parts, parts.storage);
+function readRoutes(deps: ApiDeps): FastifyPluginAsyncZod {
+  const schedules = serviceOn(deps, deps.storage);
   return async (app) => {
     app.get(ROOT, { schema: LIST, config: reading }, async (request) => ({
       schedules: await scheduleItemsOf(
-        parts.storage,
+        deps.storage,
         viewerOf(request),
         await schedules.list(viewerOf(request)),
       ),
@@ -105,15 +105,15 @@ function readRoutes(parts: ApiParts): FastifyPluginAsyncZod {
     app.get(ONE, { schema: GET, config: reading }, async (request) => {
       const id = requireId(request.params.scheduleId, "schedule");
       const viewer = viewerOf(request);
-      return scheduleItemOf(parts.storage, viewer, await schedules.get(viewer, id));
+      return scheduleItemOf(deps.storage, viewer, await schedules.get(viewer, id));
     });
   };
 }
 
-function writeRoutes(parts: ApiParts, idempotency: Idempotency): FastifyPluginAsyncZod {
+function writeRoutes(deps: ApiDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
   return async (app) => {
     app.post(ROOT, { schema: CREATE, config: writing }, async (request, reply) => {
-      requireRunnable(parts, request.body);
+      requireRunnable(deps, request.body);
       const viewer = viewerOf(request);
       return idempotency.writeOnce(request, reply, {
         operation: "schedules.create",
@@ -122,12 +122,12 @@ function writeRoutes(parts: ApiParts, idempotency: Idempotency): FastifyPluginAs
           scheduleItemOf(
             storage,
             viewer,
-            await serviceOn(parts, storage).create(viewer, newScheduleOf(request.body)),
+            await serviceOn(deps, storage).create(viewer, newScheduleOf(request.body)),
           ),
       });
     });
     app.put(ONE, { schema: REPLACE, config: writing }, async (request, reply) => {
-      requireRunnable(parts, request.body);
+      requireRunnable(deps, request.body);
       const viewer = viewerOf(request);
       const id = requireId(request.params.scheduleId, "schedule");
       return idempotency.writeOnce(request, reply, {
@@ -137,7 +137,7 @@ function writeRoutes(parts: ApiParts, idempotency: Idempotency): FastifyPluginAs
           scheduleItemOf(
             storage,
             viewer,
-            await serviceOn(parts, storage).replace(viewer, id, scheduleEditOf(request.body)),
+            await serviceOn(deps, storage).replace(viewer, id, scheduleEditOf(request.body)),
           ),
       });
     });
@@ -148,7 +148,7 @@ function writeRoutes(parts: ApiParts, idempotency: Idempotency): FastifyPluginAs
         operation: "schedules.delete",
         target: id,
         perform: async (storage) => {
-          await serviceOn(parts, storage).remove(viewer, id);
+          await serviceOn(deps, storage).remove(viewer, id);
           return SUCCESS;
         },
       });
@@ -156,7 +156,7 @@ function writeRoutes(parts: ApiParts, idempotency: Idempotency): FastifyPluginAs
   };
 }
 
-function changeRoutes(parts: ApiParts, idempotency: Idempotency): FastifyPluginAsyncZod {
+function changeRoutes(deps: ApiDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
   return async (app) => {
     for (const [change, schema] of [["pause", PAUSE] as const, ["resume", RESUME] as const]) {
       app.post(`${ONE}/${change}`, { schema, config: writing }, async (request, reply) => {
@@ -166,25 +166,25 @@ function changeRoutes(parts: ApiParts, idempotency: Idempotency): FastifyPluginA
           operation: `schedules.${change}`,
           target: id,
           perform: async (storage) =>
-            scheduleItemOf(storage, viewer, await serviceOn(parts, storage)[change](viewer, id)),
+            scheduleItemOf(storage, viewer, await serviceOn(deps, storage)[change](viewer, id)),
         });
       });
     }
   };
 }
 
-function serviceOn({ clock, nextDue }: ApiParts, storage: Storage): ScheduleService {
+function serviceOn({ clock, nextDue }: ApiDeps, storage: Storage): ScheduleService {
   return new ScheduleService({ storage, clock, nextDue });
 }
 
 /** What no run could be started with is refused now, and not when it comes due. */
 function requireRunnable(
-  parts: ApiParts,
+  deps: ApiDeps,
   { name, prompt, agent_config: config }: Pick<ScheduleUpdateRequest, "name" | "prompt" | "agent_config">,
 ): void {
-  const limits = limitsOf(parts);
+  const limits = limitsOf(deps);
   requireCharacters("name", name, limits.titleLength);
   requireBytes("prompt", prompt, limits.promptBytes);
   requireConfigBytes("agent_config", config, limits);
-  parts.runs.requireKeepable((config ?? {}) as RunConfig, "agent_config");
+  deps.runs.requireKeepable((config ?? {}) as RunConfig, "agent_config");
 }

@@ -1,9 +1,9 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
-import type { Storage } from "../../core/ports/storage.ts";
 import { SecretService } from "../../core/secrets/secret-service.ts";
-import type { ApiParts } from "../api-parts.ts";
-import { viewerOf } from "../auth.ts";
-import type { Idempotency } from "../idempotency.ts";
+import type { Storage } from "../../core/storage.ts";
+import type { ApiDeps } from "../api-deps.ts";
+import { viewerOf } from "../auth/authentication.ts";
+import type { Idempotency } from "../http/idempotency.ts";
 import { problems } from "../schemas/problem.ts";
 import {
   ListSecretsResponse,
@@ -55,8 +55,8 @@ const REMOVE = {
   response: { 200: Success, ...problems(400, 401, 403, 404, 503) },
 };
 
-export function secretRoutes(parts: ApiParts, idempotency: Idempotency): FastifyPluginAsyncZod {
-  const { clock, secrets: box, storage: wholeStorage } = parts;
+export function secretRoutes(deps: ApiDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
+  const { clock, secrets: box, storage: wholeStorage } = deps;
   const within = ({ secrets }: Storage) => new SecretService({ secrets, box, clock });
   const all = within(wholeStorage);
   return async (app) => {

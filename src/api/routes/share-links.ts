@@ -3,11 +3,11 @@ import { z } from "zod";
 import type { RunId } from "../../core/ids.ts";
 import type { KeyHolder } from "../../core/people/api-key.ts";
 import { ShareLinkService } from "../../core/people/share-link-service.ts";
-import type { Storage } from "../../core/ports/storage.ts";
-import { newShareToken } from "../api-keys.ts";
-import type { ApiParts } from "../api-parts.ts";
-import { holderOf, viewerOf } from "../auth.ts";
-import type { Idempotency } from "../idempotency.ts";
+import type { Storage } from "../../core/storage.ts";
+import type { ApiDeps } from "../api-deps.ts";
+import { newShareToken } from "../auth/api-keys.ts";
+import { holderOf, viewerOf } from "../auth/authentication.ts";
+import type { Idempotency } from "../http/idempotency.ts";
 import { shareUrl } from "../pages/share-token.ts";
 import { problems } from "../schemas/problem.ts";
 import {
@@ -54,9 +54,9 @@ const REMOVE = {
   response: { 200: Success, ...problems(401, 403, 404, 503) },
 };
 
-export function shareLinkRoutes(parts: ApiParts, idempotency: Idempotency): FastifyPluginAsyncZod {
-  const { clock } = parts;
-  const links = new ShareLinkService(parts);
+export function shareLinkRoutes(deps: ApiDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
+  const { clock } = deps;
+  const links = new ShareLinkService(deps);
   return async (app) => {
     app.get(PATH, { schema: LIST, config: reading }, async (request) => {
       const found = await links.list(viewerOf(request), requireRunId(request.params.runId));
@@ -70,7 +70,7 @@ export function shareLinkRoutes(parts: ApiParts, idempotency: Idempotency): Fast
         target: runId,
         status: 201,
         isSecret: true,
-        perform: (storage) => issue({ ...parts, storage }, maker, runId, lifetimeMs),
+        perform: (storage) => issue({ ...deps, storage }, maker, runId, lifetimeMs),
       });
     });
     app.delete(`${PATH}/:linkId`, { schema: REMOVE, config: writing }, async (request, reply) => {
@@ -89,13 +89,13 @@ export function shareLinkRoutes(parts: ApiParts, idempotency: Idempotency): Fast
 }
 
 async function issue(
-  parts: ApiParts,
+  deps: ApiDeps,
   maker: KeyHolder,
   runId: RunId,
   lifetimeMs: number,
 ): Promise<IssuedShareLink> {
   const token = newShareToken();
-  const wanted = { tokenHash: parts.hashKey(token), lifetimeMs };
-  const { link, run } = await new ShareLinkService(parts).create(maker, runId, wanted);
-  return { ...shareLinkItem(link), url: shareUrl(parts.publicUrl(), run.sessionId, token) };
+  const wanted = { tokenHash: deps.hashKey(token), lifetimeMs };
+  const { link, run } = await new ShareLinkService(deps).create(maker, runId, wanted);
+  return { ...shareLinkItem(link), url: shareUrl(deps.publicUrl(), run.sessionId, token) };
 }

@@ -1,8 +1,8 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { parseRepositoryName } from "../../core/repositories/repository-name.ts";
 import type { SkillQuery } from "../../core/skills/skill-catalogue.ts";
-import type { ApiParts } from "../api-parts.ts";
-import { viewerOf } from "../auth.ts";
+import type { ApiDeps } from "../api-deps.ts";
+import { viewerOf } from "../auth/authentication.ts";
 import { problems } from "../schemas/problem.ts";
 import { agentSkillOf, ListAgentsQuery, ListAgentsResponse } from "../schemas/skills.ts";
 
@@ -14,7 +14,7 @@ const LIST = {
   response: { 200: ListAgentsResponse, ...problems(400, 401, 404, 422, 503) },
 };
 
-export function skillRoutes({ skills }: ApiParts): FastifyPluginAsyncZod {
+export function skillRoutes({ skills }: ApiDeps): FastifyPluginAsyncZod {
   const config = { scope: "runs:read", acceptsCookie: true } as const;
   return async (app) => {
     app.get("/agent", { schema: LIST, config }, async (request) => {

@@ -2,9 +2,9 @@ import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
 import type { TeamId } from "../../core/ids.ts";
 import { TeamService } from "../../core/people/team-service.ts";
-import type { ApiParts } from "../api-parts.ts";
-import { viewerOf } from "../auth.ts";
-import type { Idempotency } from "../idempotency.ts";
+import type { ApiDeps } from "../api-deps.ts";
+import { viewerOf } from "../auth/authentication.ts";
+import type { Idempotency } from "../http/idempotency.ts";
 import { problems } from "../schemas/problem.ts";
 import { ListTeamsResponse, TeamItem, TeamRequest, teamItem } from "../schemas/team.ts";
 import { requireId } from "./ids.ts";
@@ -46,15 +46,15 @@ const UPDATE = {
   response: { 200: TeamItem, ...problems(400, 401, 403, 404, 503) },
 };
 
-export function teamRoutes(parts: ApiParts, idempotency: Idempotency): FastifyPluginAsyncZod {
+export function teamRoutes(deps: ApiDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
   return async (app) => {
-    await app.register(readRoutes(parts));
-    await app.register(writeRoutes(parts, idempotency));
+    await app.register(readRoutes(deps));
+    await app.register(writeRoutes(deps, idempotency));
   };
 }
 
-function readRoutes(parts: ApiParts): FastifyPluginAsyncZod {
-  const teams = new TeamService(parts);
+function readRoutes(deps: ApiDeps): FastifyPluginAsyncZod {
+  const teams = new TeamService(deps);
   return async (app) => {
     app.get("/agent/teams", { schema: LIST, config: reading }, async (request) => ({
       teams: (await teams.list(viewerOf(request))).map(teamItem),
@@ -65,7 +65,7 @@ function readRoutes(parts: ApiParts): FastifyPluginAsyncZod {
   };
 }
 
-function writeRoutes({ clock }: ApiParts, idempotency: Idempotency): FastifyPluginAsyncZod {
+function writeRoutes({ clock }: ApiDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
   return async (app) => {
     app.post("/agent/teams", { schema: CREATE, config: writing }, async (request, reply) => {
       const viewer = viewerOf(request);

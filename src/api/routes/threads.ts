@@ -3,12 +3,12 @@ import { z } from "zod";
 import { AppError } from "../../core/errors.ts";
 import type { RunId } from "../../core/ids.ts";
 import type { Viewer } from "../../core/people/principal.ts";
-import type { Storage } from "../../core/ports/storage.ts";
 import { isVisible } from "../../core/runs/visibility.ts";
+import type { Storage } from "../../core/storage.ts";
 import type { StoredThread } from "../../core/threads/thread.ts";
-import type { ApiParts } from "../api-parts.ts";
-import { viewerOf } from "../auth.ts";
-import type { Idempotency } from "../idempotency.ts";
+import type { ApiDeps } from "../api-deps.ts";
+import { viewerOf } from "../auth/authentication.ts";
+import type { Idempotency } from "../http/idempotency.ts";
 import { problems } from "../schemas/problem.ts";
 import {
   ListThreadsQuery,
@@ -40,7 +40,7 @@ const UPDATE = {
   response: { 200: ThreadItem, ...problems(400, 401, 403, 404, 503) },
 };
 
-export function threadRoutes({ runs, storage }: ApiParts, idempotency: Idempotency): FastifyPluginAsyncZod {
+export function threadRoutes({ runs, storage }: ApiDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
   return async (app) => {
     app.get("/agent/threads", { schema: LIST, config: reading }, async (request) => {
       const { id } = await runs.get({ id: requireRunId(request.query.run_id) }, viewerOf(request));

@@ -3,13 +3,13 @@ import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
 import { eventPages } from "../../core/runs/event-pages.ts";
 import type { Run } from "../../core/runs/run.ts";
-import type { ApiParts } from "../api-parts.ts";
-import { attachmentHeader } from "../attachment-header.ts";
-import { viewerOf } from "../auth.ts";
+import type { ApiDeps } from "../api-deps.ts";
+import { viewerOf } from "../auth/authentication.ts";
+import { SignedLinks } from "../auth/signed-links.ts";
 import { eventJson } from "../events/event-text.ts";
+import { attachmentHeader } from "../http/attachment-header.ts";
 import { problems } from "../schemas/problem.ts";
 import { Redirect, SignedQuery } from "../schemas/signed-query.ts";
-import { SignedLinks } from "../signed-links.ts";
 import { RunParams, requireRunId } from "./run-ids.ts";
 
 const LINK = {
@@ -33,9 +33,9 @@ const FILE = {
 
 const FILE_PATH = "/agent/transcript-files";
 
-export function transcriptRoutes(parts: ApiParts): FastifyPluginAsyncZod {
-  const { runs } = parts;
-  const links = new SignedLinks(parts, "transcript");
+export function transcriptRoutes(deps: ApiDeps): FastifyPluginAsyncZod {
+  const { runs } = deps;
+  const links = new SignedLinks(deps, "transcript");
   const config = { scope: "runs:read", acceptsCookie: true } as const;
   return async (app) => {
     app.get("/agent/runs/:runId/transcript", { schema: LINK, config }, async (request, reply) => {
@@ -58,7 +58,7 @@ export function transcriptRoutes(parts: ApiParts): FastifyPluginAsyncZod {
 }
 
 /** A page is read when the one before was taken, so a slow reader costs no more memory than a fast one. */
-async function* linesOf(runs: ApiParts["runs"], run: Run): AsyncGenerator<string> {
+async function* linesOf(runs: ApiDeps["runs"], run: Run): AsyncGenerator<string> {
   for await (const page of eventPages(runs, run)) {
     for (const event of page) yield `${JSON.stringify(eventJson(event))}\n`;
   }

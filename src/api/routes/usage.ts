@@ -1,8 +1,8 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { AppError } from "../../core/errors.ts";
 import { usagePeriod } from "../../core/usage/usage-period.ts";
-import type { ApiParts } from "../api-parts.ts";
-import { viewerOf } from "../auth.ts";
+import type { ApiDeps } from "../api-deps.ts";
+import { viewerOf } from "../auth/authentication.ts";
 import { problems } from "../schemas/problem.ts";
 import { UsageQuery, UsageResponse, usageItem } from "../schemas/usage.ts";
 
@@ -18,7 +18,7 @@ const LOOK = {
   response: { 200: UsageResponse, ...problems(400, 401, 503) },
 };
 
-export function usageRoutes({ clock, storage: { reports } }: ApiParts): FastifyPluginAsyncZod {
+export function usageRoutes({ clock, storage: { reports } }: ApiDeps): FastifyPluginAsyncZod {
   const config = { scope: "runs:read", acceptsCookie: true } as const;
   return async (app) => {
     app.get("/agent/usage", { schema: LOOK, config }, async (request) => {

@@ -1,11 +1,12 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
-import type { Storage } from "../../core/ports/storage.ts";
+import type { Storage } from "../../core/storage.ts";
 import { WebhookDeliveries } from "../../core/webhooks/webhook-deliveries.ts";
 import type { WebhookDelivery as Delivery } from "../../core/webhooks/webhook-delivery.ts";
-import type { ApiParts } from "../api-parts.ts";
-import { principalOf } from "../auth.ts";
-import type { Idempotency } from "../idempotency.ts";
+import type { ApiDeps } from "../api-deps.ts";
+import { principalOf } from "../auth/authentication.ts";
+import { SignedPlaces } from "../auth/signed-place.ts";
+import type { Idempotency } from "../http/idempotency.ts";
 import { problems } from "../schemas/problem.ts";
 import {
   ListWebhookDeliveriesQuery,
@@ -17,7 +18,6 @@ import {
   webhookDeliveryDetailOf,
   webhookDeliveryOf,
 } from "../schemas/webhook-deliveries.ts";
-import { SignedPlaces } from "../signed-place.ts";
 import { requireId } from "./ids.ts";
 
 const WEBHOOK = "/agent/webhooks/:webhookId";
@@ -67,21 +67,21 @@ const REPLAY_MANY = {
   response: { 200: ReplayedWebhookDeliveries, ...problems(400, 401, 403, 404, 422, 503) },
 };
 
-export function webhookDeliveryRoutes(parts: ApiParts, idempotency: Idempotency): FastifyPluginAsyncZod {
+export function webhookDeliveryRoutes(deps: ApiDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
   return async (app) => {
-    await app.register(historyRoutes(parts));
-    await app.register(sendRoutes(parts, idempotency));
-    await app.register(replayManyRoute(parts, idempotency));
+    await app.register(historyRoutes(deps));
+    await app.register(sendRoutes(deps, idempotency));
+    await app.register(replayManyRoute(deps, idempotency));
   };
 }
 
-function deliveriesOn({ clock }: ApiParts, storage: Storage): WebhookDeliveries {
+function deliveriesOn({ clock }: ApiDeps, storage: Storage): WebhookDeliveries {
   return new WebhookDeliveries({ storage, clock });
 }
 
-function historyRoutes(parts: ApiParts): FastifyPluginAsyncZod {
-  const deliveries = deliveriesOn(parts, parts.storage);
-  const places = new SignedPlaces(parts.sessionSecret, "webhook delivery cursor");
+function historyRoutes(deps: ApiDeps): FastifyPluginAsyncZod {
+  const deliveries = deliveriesOn(deps, deps.storage);
+  const places = new SignedPlaces(deps.sessionSecret, "webhook delivery cursor");
   return async (app) => {
     app.get(`${WEBHOOK}/deliveries`, { schema: LIST, config: reading }, async (request) => {
       const endpointId = requireId(request.params.webhookId, "webhook");
@@ -113,7 +113,7 @@ function pageOf(
   return { deliveries, page_info: { has_next_page: last !== undefined, ...next } };
 }
 
-function sendRoutes(parts: ApiParts, idempotency: Idempotency): FastifyPluginAsyncZod {
+function sendRoutes(deps: ApiDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
   return async (app) => {
     app.post(`${WEBHOOK}/test`, { schema: TEST, config: writing }, async (request, reply) => {
       const endpointId = requireId(request.params.webhookId, "webhook");
@@ -123,7 +123,7 @@ function sendRoutes(parts: ApiParts, idempotency: Idempotency): FastifyPluginAsy
         target: endpointId,
         status: 201,
         perform: async (storage) =>
-          webhookDeliveryOf(await deliveriesOn(parts, storage).test(teamId, endpointId)),
+          webhookDeliveryOf(await deliveriesOn(deps, storage).test(teamId, endpointId)),
       });
     });
     app.post(`${ONE}/replay`, { schema: REPLAY, config: writing }, async (request, reply) => {
@@ -134,13 +134,13 @@ function sendRoutes(parts: ApiParts, idempotency: Idempotency): FastifyPluginAsy
         operation: "webhooks.replay",
         target: id,
         perform: async (storage) =>
-          webhookDeliveryOf(await deliveriesOn(parts, storage).replay(teamId, endpointId, id)),
+          webhookDeliveryOf(await deliveriesOn(deps, storage).replay(teamId, endpointId, id)),
       });
     });
   };
 }
 
-function replayManyRoute(parts: ApiParts, idempotency: Idempotency): FastifyPluginAsyncZod {
+function replayManyRoute(deps: ApiDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
   return async (app) => {
     app.post(
       `${WEBHOOK}/deliveries/replay`,
@@ -154,7 +154,7 @@ function replayManyRoute(parts: ApiParts, idempotency: Idempotency): FastifyPlug
           operation: "webhooks.replay-many",
           target: endpointId,
           perform: async (storage) => ({
-            count: await deliveriesOn(parts, storage).replayMany(teamId, endpointId, which),
+            count: await deliveriesOn(deps, storage).replayMany(teamId, endpointId, which),
           }),
         });
       },

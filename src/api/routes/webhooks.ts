@@ -1,11 +1,11 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
-import type { Storage } from "../../core/ports/storage.ts";
+import type { Storage } from "../../core/storage.ts";
 import { getEndpoint } from "../../core/webhooks/find-endpoint.ts";
 import { type RevealedWebhook as Revealed, WebhookService } from "../../core/webhooks/webhook-service.ts";
-import type { ApiParts } from "../api-parts.ts";
-import { principalOf } from "../auth.ts";
-import type { Idempotency } from "../idempotency.ts";
+import type { ApiDeps } from "../api-deps.ts";
+import { principalOf } from "../auth/authentication.ts";
+import type { Idempotency } from "../http/idempotency.ts";
 import { problems } from "../schemas/problem.ts";
 import { SUCCESS, Success } from "../schemas/success.ts";
 import {
@@ -74,22 +74,22 @@ const ROTATE = {
   response: { 200: RevealedWebhook, ...problems(400, 401, 403, 404, 503) },
 };
 
-export function webhookRoutes(parts: ApiParts, idempotency: Idempotency): FastifyPluginAsyncZod {
+export function webhookRoutes(deps: ApiDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
   return async (app) => {
-    await app.register(readRoutes(parts));
-    await app.register(revealRoutes(parts, idempotency));
-    await app.register(changeRoutes(parts, idempotency));
+    await app.register(readRoutes(deps));
+    await app.register(revealRoutes(deps, idempotency));
+    await app.register(changeRoutes(deps, idempotency));
   };
 }
 
 function serviceOn(
-  { clock, secrets: box, webhookClient: client }: ApiParts,
+  { clock, secrets: box, webhookClient: client }: ApiDeps,
   storage: Storage,
 ): WebhookService {
   return new WebhookService({ storage, client, box, clock });
 }
 
-function readRoutes({ clock, storage }: ApiParts): FastifyPluginAsyncZod {
+function readRoutes({ clock, storage }: ApiDeps): FastifyPluginAsyncZod {
   return async (app) => {
     app.get(ROOT, { schema: LIST, config: reading }, async (request) => {
       const endpoints = await storage.webhooks.endpoints.list(principalOf(request).teamId);
@@ -103,8 +103,8 @@ function readRoutes({ clock, storage }: ApiParts): FastifyPluginAsyncZod {
 }
 
 /** The two answers that show a secret. */
-function revealRoutes(parts: ApiParts, idempotency: Idempotency): FastifyPluginAsyncZod {
-  const reveal = ({ endpoint, secret }: Revealed) => ({ ...webhookOf(endpoint, parts.clock.now()), secret });
+function revealRoutes(deps: ApiDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
+  const reveal = ({ endpoint, secret }: Revealed) => ({ ...webhookOf(endpoint, deps.clock.now()), secret });
   return async (app) => {
     app.post(ROOT, { schema: CREATE, config: writing }, async (request, reply) =>
       idempotency.writeOnce(request, reply, {
@@ -112,7 +112,7 @@ function revealRoutes(parts: ApiParts, idempotency: Idempotency): FastifyPluginA
         status: 201,
         isSecret: true,
         perform: async (storage) =>
-          reveal(await serviceOn(parts, storage).create(principalOf(request), webhookInputOf(request.body))),
+          reveal(await serviceOn(deps, storage).create(principalOf(request), webhookInputOf(request.body))),
       }),
     );
     app.post(`${ONE}/rotate-secret`, { schema: ROTATE, config: writing }, async (request, reply) => {
@@ -124,13 +124,13 @@ function revealRoutes(parts: ApiParts, idempotency: Idempotency): FastifyPluginA
         target: id,
         isSecret: true,
         perform: async (storage) =>
-          reveal(await serviceOn(parts, storage).rotateSecret(teamId, id, overlap_seconds)),
+          reveal(await serviceOn(deps, storage).rotateSecret(teamId, id, overlap_seconds)),
       });
     });
   };
 }
 
-function changeRoutes(parts: ApiParts, idempotency: Idempotency): FastifyPluginAsyncZod {
+function changeRoutes(deps: ApiDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
   return async (app) => {
     app.patch(ONE, { schema: UPDATE, config: writing }, async (request, reply) => {
       const id = requireId(request.params.webhookId, "webhook");
@@ -140,7 +140,7 @@ function changeRoutes(parts: ApiParts, idempotency: Idempotency): FastifyPluginA
         operation: "webhooks.update",
         target: id,
         perform: async (storage) =>
-          webhookOf(await serviceOn(parts, storage).change(teamId, id, changes), parts.clock.now()),
+          webhookOf(await serviceOn(deps, storage).change(teamId, id, changes), deps.clock.now()),
       });
     });
     app.delete(ONE, { schema: DELETE, config: writing }, async (request, reply) => {
@@ -150,7 +150,7 @@ function changeRoutes(parts: ApiParts, idempotency: Idempotency): FastifyPluginA
         operation: "webhooks.delete",
         target: id,
         perform: async (storage) => {
-          await serviceOn(parts, storage).remove(teamId, id);
+          await serviceOn(deps, storage).remove(teamId, id);
           return SUCCESS;
         },
       });

@@ -1,8 +1,8 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { isOperator } from "../../core/people/principal.ts";
 import { TeamService } from "../../core/people/team-service.ts";
-import type { ApiParts } from "../api-parts.ts";
-import { holderOf, viewerOf } from "../auth.ts";
+import type { ApiDeps } from "../api-deps.ts";
+import { holderOf, viewerOf } from "../auth/authentication.ts";
 import { principalItem } from "../schemas/principal.ts";
 import { problems } from "../schemas/problem.ts";
 import { Whoami } from "../schemas/whoami.ts";
@@ -15,8 +15,8 @@ const schema = {
 };
 const config = { scope: "any", acceptsCookie: true } as const;
 
-export function whoamiRoutes(parts: ApiParts): FastifyPluginAsyncZod {
-  const teams = new TeamService(parts);
+export function whoamiRoutes(deps: ApiDeps): FastifyPluginAsyncZod {
+  const teams = new TeamService(deps);
   return async (app) => {
     app.get("/agent/whoami", { schema, config }, async (request) => {
       const { key, principal } = holderOf(request);

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { hostsOf } from "../../core/workers/worker.ts";
-import type { ApiParts } from "../api-parts.ts";
+import type { ApiDeps } from "../api-deps.ts";
 import { problems } from "../schemas/problem.ts";
 import { ListWorkersResponse, workerItem } from "../schemas/workers.ts";
 
@@ -11,7 +11,7 @@ const LIST = {
   response: { 200: ListWorkersResponse, ...problems(401, 503) },
 };
 
-export function workerRoutes({ storage: { workers } }: ApiParts): FastifyPluginAsyncZod {
+export function workerRoutes({ storage: { workers } }: ApiDeps): FastifyPluginAsyncZod {
   const config = { scope: "runs:read", acceptsCookie: true } as const;
   return async (app) => {
     app.get("/agent/connected-self-hosted-workers", { schema: LIST, config }, async () => ({

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { DISPOSITIONS } from "../../core/intake/settlement.ts";
-import type { SettledEvent } from "../../core/ports/inbox-log.ts";
+import type { SettledEvent } from "../../core/inbox/inbox-log.ts";
+import { DISPOSITIONS } from "../../core/inbox/settlement.ts";
 import { limitInQuery } from "./list-runs.ts";
 import { PageInfo } from "./run-item.ts";
 import { Timestamp } from "./text.ts";

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { PrincipalId } from "../../core/ids.ts";
 import { PRINCIPAL_TYPES } from "../../core/people/principal.ts";
-import type { Condition, Considered, Verdict } from "../../core/policies/judge.ts";
+import type { Condition, Considered, Verdict } from "../../core/policies/evaluate-policies.ts";
 import {
   type PolicyMatch as Match,
   POLICY_ACTIONS,

@@ -1,7 +1,7 @@
 import { z } from "zod";
+import { PERMISSION_KINDS, TOOL_STATUSES } from "../../core/agents/agent-runner.ts";
 import { ERROR_CODES } from "../../core/errors.ts";
 import { INPUT_KINDS } from "../../core/inputs/run-input.ts";
-import { PERMISSION_KINDS, TOOL_STATUSES } from "../../core/ports/agent-runner.ts";
 import type { RunEventBody, RunEventKind } from "../../core/runs/events.ts";
 import { RUN_MODES } from "../../core/runs/run.ts";
 import { RunState } from "./run-requests.ts";
@@ -28,7 +28,7 @@ const Status = z
   .optional()
   .describe("Why the run ended so, or what it waits for.");
 
-const GivenFile = z.object({
+const RequestFile = z.object({
   path: text("Below the workspace's directory."),
   kind: z.enum(INPUT_KINDS).describe("As what it was given."),
   mimeType: text("What the bytes are."),
@@ -104,7 +104,7 @@ export const RUN_EVENT_KINDS: Kinds = {
     says: "The run was accepted.",
     members: {
       state: RunState,
-      files: z.array(GivenFile).optional().describe("What was given with it, as the workspace has it."),
+      files: z.array(RequestFile).optional().describe("What was given with it, as the workspace has it."),
     },
   },
   "run.state": {

@@ -1,9 +1,9 @@
 import { z } from "zod";
+import { PERMISSION_KINDS } from "../../core/agents/agent-runner.ts";
 import type { Artifact } from "../../core/artifacts/artifact.ts";
 import { ERROR_CODES } from "../../core/errors.ts";
 import type { PrincipalId } from "../../core/ids.ts";
 import type { Principal } from "../../core/people/principal.ts";
-import { PERMISSION_KINDS } from "../../core/ports/agent-runner.ts";
 import type { Run } from "../../core/runs/run.ts";
 import { RUN_SOURCES } from "../../core/runs/sources.ts";
 import type { Skill } from "../../core/skills/skill.ts";

@@ -1,5 +1,5 @@
-import type { Collected } from "../ports/workspace.ts";
 import type { RunEdit } from "../runs/run-edit.ts";
+import type { Collected } from "../workspaces/workspace.ts";
 import type { Artifact, ArtifactBody } from "./artifact.ts";
 import { mimeTypeOf } from "./mime-types.ts";
 

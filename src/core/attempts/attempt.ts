@@ -1,65 +1,65 @@
+import type { AgentSession } from "../agents/agent-runner.ts";
+import type { Gateway } from "../agents/gateway.ts";
 import { cleaned } from "../clean-text.ts";
 import { AppError } from "../errors.ts";
-import type { AgentSession } from "../ports/agent-runner.ts";
-import type { Gateway } from "../ports/gateway.ts";
-import type { CollectedFile } from "../ports/workspace.ts";
+import { budgetGone } from "../limits/budget.ts";
+import { LogLimit } from "../limits/log-limit.ts";
+import { priorWorkMs } from "../limits/prior-usage.ts";
+import { limitAttempt } from "../limits/turn-limits.ts";
+import { decideUsage, type Usage, UsageMeter } from "../limits/usage-meter.ts";
 import type { RunEdit } from "../runs/run-edit.ts";
 import { RunSecrets, type Variables } from "../secrets/run-secrets.ts";
-import type { AttemptKit } from "./attempt-kit.ts";
-import type { AttemptParts } from "./attempt-parts.ts";
-import { Breaking } from "./breaking.ts";
-import { budgetGone } from "./budget.ts";
+import type { TurnRunner } from "../turns/turn-runner.ts";
+import { ChangeCollector } from "../workspaces/change-collector.ts";
+import { InputFiles } from "../workspaces/input-files.ts";
+import { findPreviousRun } from "../workspaces/previous-run.ts";
+import type { CollectedFile } from "../workspaces/workspace.ts";
+import { WorkspaceSaver } from "../workspaces/workspace-saver.ts";
+import { AttemptAbort } from "./attempt-abort.ts";
+import { type AttemptContext, prepareAttemptContext } from "./attempt-context.ts";
+import type { AttemptDeps } from "./attempt-deps.ts";
+import type { AttemptServices } from "./attempt-services.ts";
 import { decideFailure, decideHandBack, decideReady } from "./decide-attempt.ts";
-import { EventRecorder, type Told } from "./event-recorder.ts";
-import { GivenFiles } from "./given-files.ts";
-import { type Ground, prepareGround } from "./ground.ts";
+import { EventRecorder, type RecordedUpdate } from "./event-recorder.ts";
 import { LeaseLost, LeaseWriter } from "./lease-writer.ts";
-import { LogLimit } from "./log-limit.ts";
-import { findRunBefore } from "./run-before.ts";
 import { RunWatch } from "./run-watch.ts";
 import { startAgent } from "./start-agent.ts";
-import { workedBefore } from "./taken-before.ts";
-import { limitAttempt } from "./turn-limits.ts";
-import type { TurnTaker } from "./turn-taker.ts";
 import { untilAvailable } from "./until-available.ts";
-import { decideUsage, type Usage, UsageMeter } from "./usage-meter.ts";
-import { WorkKeeper } from "./work-keeper.ts";
-import { WorkspaceSaver } from "./workspace-saver.ts";
 
 /**
  * One claim of a run by this worker: gateway, workspace, agent, turn after turn, and everything put away again.
  * The lease is kept until the agent's processes are gone and the workspace is stored.
  */
 export class Attempt {
-  readonly #kit: AttemptKit;
+  readonly #services: AttemptServices;
   readonly #secrets: RunSecrets;
   readonly #watch: RunWatch;
   readonly #logLimit: LogLimit;
   #gateway: Gateway | undefined;
-  #work: WorkKeeper | undefined;
+  #work: ChangeCollector | undefined;
   #session: AgentSession | undefined;
-  #turns: TurnTaker | undefined;
+  #turns: TurnRunner | undefined;
 
-  constructor(given: Omit<AttemptParts, "redact">) {
+  constructor(given: Omit<AttemptDeps, "redact">) {
     this.#secrets = new RunSecrets(given);
-    const parts = { ...given, redact: this.#secrets.redact };
-    const { storage, clock, writer, run, token } = parts;
-    const breaking = new Breaking();
+    const deps = { ...given, redact: this.#secrets.redact };
+    const { storage, clock, writer, run, token } = deps;
+    const abort = new AttemptAbort();
     const lease = new LeaseWriter({ runs: storage.runs, runId: run.id, token, clock, writer });
-    this.#logLimit = new LogLimit(parts.settings, breaking);
-    this.#kit = {
-      parts,
-      breaking,
+    this.#logLimit = new LogLimit(deps.settings, abort);
+    this.#services = {
+      deps,
+      abort,
       lease,
       recorder: new EventRecorder(clock, this.#secrets, (told) => this.#store(told)),
-      saver: new WorkspaceSaver(parts, lease),
-      given: new GivenFiles(parts),
+      saver: new WorkspaceSaver(deps, lease),
+      given: new InputFiles(deps),
       meter: new UsageMeter(),
-      clean: (value) => cleaned(value, parts.redact),
+      clean: (value) => cleaned(value, deps.redact),
     };
-    this.#watch = new RunWatch(parts, {
+    this.#watch = new RunWatch(deps, {
       lost: () => this.#lose(),
-      cancelled: () => breaking.break({ kind: "cancelled" }),
+      cancelled: () => abort.abort({ kind: "cancelled" }),
       interrupted: (followUpId) => this.#turns?.interrupted(followUpId),
       steered: (followUps) => this.#turns?.steered(followUps),
       answered: (permissionId, optionId) => this.#turns?.answered(permissionId, optionId),
@@ -67,13 +67,13 @@ export class Attempt {
   }
 
   async perform(): Promise<void> {
-    const { breaking, parts } = this.#kit;
-    const stopping = () => breaking.break({ kind: "stopping" });
-    parts.stop.addEventListener("abort", stopping, { once: true });
+    const { abort, deps } = this.#services;
+    const stopping = () => abort.abort({ kind: "stopping" });
+    deps.stop.addEventListener("abort", stopping, { once: true });
     // It may have fired while the run was being claimed.
-    if (parts.stop.aborted) stopping();
+    if (deps.stop.aborted) stopping();
     this.#watch.start();
-    const stopLimit = limitAttempt(parts.clock, parts.settings, breaking);
+    const stopLimit = limitAttempt(deps.clock, deps.settings, abort);
     try {
       await this.#perform();
     } catch (error) {
@@ -83,37 +83,45 @@ export class Attempt {
       // Whatever fails here: a lease that is renewed by nobody's attempt would hold the run for ever.
       await this.#putAway().finally(() => this.#watch.stop());
       this.#secrets.release();
-      parts.stop.removeEventListener("abort", stopping);
+      deps.stop.removeEventListener("abort", stopping);
     }
   }
 
   async #perform(): Promise<void> {
-    const { breaking, lease, parts } = this.#kit;
-    const { clock, run, storage } = parts;
-    const workedMs = run.config.budget?.max_minutes === undefined ? 0 : await workedBefore(parts, run);
+    const { abort, lease, deps } = this.#services;
+    const { clock, run, storage } = deps;
+    const workedMs = run.config.budget?.max_minutes === undefined ? 0 : await priorWorkMs(deps, run);
     const gone = budgetGone(run, { tokens: run.totalTokens, costUsd: run.costUsd ?? 0, workedMs });
-    if (gone !== undefined) return breaking.break({ kind: "failed", failure: gone });
+    if (gone !== undefined) return abort.abort({ kind: "failed", failure: gone });
     const variables = await untilAvailable(clock, () => this.#secrets.open());
-    const before = await untilAvailable(clock, () => findRunBefore(storage, run));
-    const ground = await this.#prepare(variables);
-    const work = new WorkKeeper(this.#kit, ground);
+    const before = await untilAvailable(clock, () => findPreviousRun(storage, run));
+    const attemptContext = await this.#prepare(variables);
+    const work = new ChangeCollector(this.#services, attemptContext);
     this.#work = work;
     const ready = await lease.write((edit) => decideReady(edit, run.checkpoint !== undefined));
-    if (!ready.value || breaking.reason !== undefined) return;
+    if (!ready.value || abort.reason !== undefined) return;
     const started = (session: AgentSession) => {
       this.#session = session;
     };
-    const turns = await startAgent(this.#kit, { run, before, ground, variables, work, workedMs, started });
+    const turns = await startAgent(this.#services, {
+      run,
+      before,
+      attemptContext,
+      variables,
+      work,
+      workedMs,
+      started,
+    });
     this.#turns = turns;
-    while (breaking.reason === undefined && (await turns.next()));
+    while (abort.reason === undefined && (await turns.next()));
   }
 
-  async #prepare(secrets: Variables): Promise<Ground> {
-    const { breaking, given, meter, parts, recorder } = this.#kit;
-    const ground = await prepareGround(parts, {
+  async #prepare(secrets: Variables): Promise<AttemptContext> {
+    const { abort, given, meter, deps, recorder } = this.#services;
+    const attemptContext = await prepareAttemptContext(deps, {
       given,
       secrets,
-      signal: breaking.signal,
+      signal: abort.signal,
       tell: (step) => recorder.add(step),
       opened: (gateway) => {
         this.#gateway = gateway;
@@ -121,26 +129,26 @@ export class Attempt {
       },
     });
     await recorder.flush();
-    return ground;
+    return attemptContext;
   }
 
   #fail(error: unknown): void {
-    const { breaking, clean, parts } = this.#kit;
+    const { abort, clean, deps } = this.#services;
     if (error instanceof LeaseLost) this.#lose();
-    if (breaking.reason !== undefined) return;
+    if (abort.reason !== undefined) return;
     const known = error instanceof AppError ? error : undefined;
-    const { id: runId, attempt } = parts.run;
-    if (known === undefined) parts.log.error("attempt.broke", { runId, attempt, error });
+    const { id: runId, attempt } = deps.run;
+    if (known === undefined) deps.log.error("attempt.failed", { runId, attempt, error });
     const message = clean(known?.message ?? "The platform failed while it worked on this run.");
     const errorCode = known?.code ?? "internal_error";
     const retryable = known?.retryable ?? true;
-    breaking.break({ kind: "failed", failure: { message, errorCode, retryable } });
+    abort.abort({ kind: "failed", failure: { message, errorCode, retryable } });
   }
 
   /** Whoever has the run now must not find our agent still at it. */
   #lose(): void {
-    this.#kit.breaking.break({ kind: "lost" });
-    if (this.#kit.breaking.reason?.kind !== "lost") return;
+    this.#services.abort.abort({ kind: "lost" });
+    if (this.#services.abort.reason?.kind !== "lost") return;
     this.#session?.close().catch((error) => this.#warn("agent.close.failed", error));
   }
 
@@ -160,8 +168,8 @@ export class Attempt {
 
   /** Something of the agent may still be there: the run ends, and its lease is left to run out. */
   async #endBadly(): Promise<void> {
-    const { breaking, lease } = this.#kit;
-    const { reason } = breaking;
+    const { abort, lease } = this.#services;
+    const { reason } = abort;
     try {
       if (reason?.kind === "failed") await lease.write((edit) => decideFailure(edit, reason.failure));
     } finally {
@@ -171,8 +179,8 @@ export class Attempt {
 
   /** Of a run that ends in the middle of its turn. One that is only put down takes its files along. */
   async #patches(): Promise<readonly CollectedFile[]> {
-    const { breaking, saver } = this.#kit;
-    const kind = breaking.reason?.kind;
+    const { abort, saver } = this.#services;
+    const kind = abort.reason?.kind;
     const isEnd = kind === "cancelled" || kind === "failed";
     return isEnd && saver.isTouched && this.#work !== undefined ? this.#work.atEnd() : [];
   }
@@ -182,8 +190,8 @@ export class Attempt {
   }
 
   async #handBack(patches: readonly CollectedFile[]): Promise<void> {
-    const { breaking, lease, meter, parts, saver } = this.#kit;
-    if (breaking.reason?.kind === "lost") return;
+    const { abort, lease, meter, deps, saver } = this.#services;
+    if (abort.reason?.kind === "lost") return;
     await this.#flushLog();
     const used = meter.take();
     const decide = (edit: RunEdit) => this.#decideEnd(edit, used);
@@ -191,17 +199,17 @@ export class Attempt {
       // What cannot be stored of the files must not keep the end from being stored.
       await saver.saveWith(decide, patches).catch((error) => {
         if (error instanceof LeaseLost) throw error;
-        this.#warn("attempt.files.lost", error);
+        this.#warn("attempt.files.not_stored", error);
         return lease.write(decide);
       });
     } catch (error) {
       if (error instanceof LeaseLost) return;
-      parts.log.error("attempt.put_away.failed", { runId: parts.run.id, error });
+      deps.log.error("attempt.cleanup.failed", { runId: deps.run.id, error });
     }
   }
 
   #decideEnd(edit: RunEdit, used: Usage): void {
-    const { reason } = this.#kit.breaking;
+    const { reason } = this.#services.abort;
     const isStopping = reason?.kind === "stopping";
     decideUsage(edit, used);
     if (reason?.kind === "failed") decideFailure(edit, reason.failure);
@@ -210,11 +218,11 @@ export class Attempt {
 
   /** What cannot be stored of the log must not keep the end from being stored. */
   async #flushLog(): Promise<void> {
-    await this.#kit.recorder.flush().catch((error) => this.#warn("run.log.lost", error));
+    await this.#services.recorder.flush().catch((error) => this.#warn("run.events.not_stored", error));
   }
 
-  async #store(told: readonly Told[]): Promise<void> {
-    const { lease, meter } = this.#kit;
+  async #store(told: readonly RecordedUpdate[]): Promise<void> {
+    const { lease, meter } = this.#services;
     meter.hear(told);
     this.#turns?.checkBudget();
     const used = meter.take();
@@ -226,6 +234,6 @@ export class Attempt {
   }
 
   #warn(message: string, error: unknown): void {
-    this.#kit.parts.log.warn(message, { runId: this.#kit.parts.run.id, error });
+    this.#services.deps.log.warn(message, { runId: this.#services.deps.run.id, error });
   }
 }

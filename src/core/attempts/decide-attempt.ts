@@ -1,12 +1,12 @@
+import type { TurnEnd } from "../agents/agent-runner.ts";
 import { endStateOf } from "../errors.ts";
-import type { TurnEnd } from "../ports/agent-runner.ts";
 import { keepAnswer } from "../runs/decide-follow-up.ts";
 import type { FollowUp, RunMode, StatusMessage } from "../runs/run.ts";
 import type { LeaseGrant } from "../runs/run-change.ts";
 import type { RunEdit } from "../runs/run-edit.ts";
 import { isMoving, isWorkedOn } from "../runs/states.ts";
-import type { RunFailure } from "./breaking.ts";
-import { modeOf } from "./turn-mode.ts";
+import { modeOf } from "../turns/turn-mode.ts";
+import type { RunFailure } from "./attempt-abort.ts";
 
 /** Claims in a row that got no turn to its end; then the run is given up instead of taking workers down with it. */
 const LOST_ATTEMPTS_MAX = 3;

@@ -1,8 +1,8 @@
+import type { AgentUpdate } from "../agents/agent-runner.ts";
 import { cleaned, lengthOf } from "../clean-text.ts";
-import type { AgentUpdate } from "../ports/agent-runner.ts";
 import type { Clock, Stop } from "../ports/clock.ts";
-import type { Redactor } from "../ports/redactor.ts";
-import type { WorkspaceStep } from "../ports/workspace.ts";
+import type { Redactor } from "../secrets/redactor.ts";
+import type { WorkspaceStep } from "../workspaces/workspace.ts";
 
 /** Agents stream words in tiny pieces; together they are one event. */
 const BATCH_MS = 50;
@@ -13,10 +13,10 @@ const WAITING_LENGTH_MAX = 2 ** 20;
 const ROW_LENGTH = 200;
 
 /** What is told while a run is prepared and worked on. */
-export type Told = AgentUpdate | WorkspaceStep;
+export type RecordedUpdate = AgentUpdate | WorkspaceStep;
 
 /** About what it takes to store it. */
-export function storedLength(told: Told): number {
+export function storedLength(told: RecordedUpdate): number {
   return lengthOf(told) + ROW_LENGTH;
 }
 
@@ -26,9 +26,9 @@ export function storedLength(told: Told): number {
  */
 export class EventRecorder {
   readonly #clock: Clock;
-  readonly #store: (updates: readonly Told[]) => Promise<void>;
+  readonly #store: (updates: readonly RecordedUpdate[]) => Promise<void>;
   readonly #redactor: Redactor;
-  #waiting: Told[] = [];
+  #waiting: RecordedUpdate[] = [];
   #timer: Stop | undefined;
   #stored: Promise<void> = Promise.resolve();
   /** Of all that is not stored, and of what of it is in no batch yet. */
@@ -36,13 +36,17 @@ export class EventRecorder {
   #waitingLength = 0;
   #room: PromiseWithResolvers<void> | undefined;
 
-  constructor(clock: Clock, redactor: Redactor, store: (updates: readonly Told[]) => Promise<void>) {
+  constructor(
+    clock: Clock,
+    redactor: Redactor,
+    store: (updates: readonly RecordedUpdate[]) => Promise<void>,
+  ) {
     this.#clock = clock;
     this.#redactor = redactor;
     this.#store = store;
   }
 
-  add(update: Told): void {
+  add(update: RecordedUpdate): void {
     const length = storedLength(update);
     this.#unstoredLength += length;
     this.#waitingLength += length;
@@ -67,7 +71,7 @@ export class EventRecorder {
   }
 
   /** Takes off what waits the words that must wait on. */
-  #heldBack(): Told[] {
+  #heldBack(): RecordedUpdate[] {
     const last = this.#waiting.pop();
     if (last === undefined) return [];
     const { told, held } = cut(last, this.#redactor);
@@ -75,7 +79,7 @@ export class EventRecorder {
     return held;
   }
 
-  #storeBut(held: Told[]): Promise<void> {
+  #storeBut(held: RecordedUpdate[]): Promise<void> {
     this.#timer?.();
     this.#timer = undefined;
     const updates = this.#waiting.map((update) => cleaned(update, (text) => this.#redactor.redact(text)));
@@ -103,11 +107,11 @@ export class EventRecorder {
 interface Flow {
   readonly stream: string;
   readonly text: string;
-  with(text: string): Told;
+  with(text: string): RecordedUpdate;
 }
 
 /** Two updates as one where the second goes on with the first, until that is long. */
-function joined(last: Told, next: Told, redactor: Redactor): Told[] {
+function joined(last: RecordedUpdate, next: RecordedUpdate, redactor: Redactor): RecordedUpdate[] {
   const [before, after] = [flowOf(last), flowOf(next)];
   if (before === undefined || after?.stream !== before.stream) return [last, next];
   if (before.text.length <= MERGED_LENGTH_MAX) return [after.with(before.text + after.text)];
@@ -117,7 +121,7 @@ function joined(last: Told, next: Told, redactor: Redactor): Told[] {
 }
 
 /** What can be told of text that may go on, and what of it must wait. */
-function cut(update: Told, redactor: Redactor): { told: Told[]; held: Told[] } {
+function cut(update: RecordedUpdate, redactor: Redactor): { told: RecordedUpdate[]; held: RecordedUpdate[] } {
   const flow = flowOf(update);
   if (flow === undefined) return { told: [update], held: [] };
   const { text } = flow;
@@ -132,7 +136,7 @@ function cut(update: Told, redactor: Redactor): { told: Told[]; held: Told[] } {
 /** The first half of a surrogate pair. */
 const HALF_CHARACTER = /[\ud800-\udbff]$/;
 
-function flowOf(update: Told): Flow | undefined {
+function flowOf(update: RecordedUpdate): Flow | undefined {
   switch (update.kind) {
     case "agent.message":
     case "agent.thought":

@@ -1,8 +1,8 @@
 import { type LeaseToken, newId, type RunId } from "../ids.ts";
 import type { Clock } from "../ports/clock.ts";
-import type { RunStore, RunSubject } from "../ports/storage.ts";
 import type { Run } from "../runs/run.ts";
 import { RunEdit } from "../runs/run-edit.ts";
+import type { RunStore, RunSubject } from "../runs/run-store.ts";
 import type { NoticeWriter } from "../threads/notice-writer.ts";
 import { untilAvailable } from "./until-available.ts";
 

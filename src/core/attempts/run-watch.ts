@@ -1,9 +1,9 @@
 import type { Stop } from "../ports/clock.ts";
-import { TOPICS, type Unsubscribe } from "../ports/news.ts";
-import type { RunSubject } from "../ports/storage.ts";
+import { CHANNELS, type Unsubscribe } from "../ports/pubsub.ts";
 import type { FollowUp } from "../runs/run.ts";
+import type { RunSubject } from "../runs/run-store.ts";
 import { isWorkedOn } from "../runs/states.ts";
-import type { AttemptParts } from "./attempt-parts.ts";
+import type { AttemptDeps } from "./attempt-deps.ts";
 
 /** What can happen to a run from outside while an attempt works on it. */
 export interface WatchedChanges {
@@ -22,23 +22,23 @@ const RENEWALS_PER_LEASE = 3;
 
 /** Keeps the lease alive and looks at the run: on news at once, else with every renewal. */
 export class RunWatch {
-  readonly #parts: AttemptParts;
+  readonly #deps: AttemptDeps;
   readonly #changes: WatchedChanges;
   readonly #interrupts = new Set<string>();
   #stops: (Stop | Unsubscribe)[] = [];
   #looking: Promise<void> | undefined;
   #again = false;
 
-  constructor(parts: AttemptParts, changes: WatchedChanges) {
-    this.#parts = parts;
+  constructor(deps: AttemptDeps, changes: WatchedChanges) {
+    this.#deps = deps;
     this.#changes = changes;
   }
 
   start(): void {
-    const { clock, leaseMs, news, run } = this.#parts;
+    const { clock, leaseMs, pubsub, run } = this.#deps;
     this.#stops = [
       clock.every(leaseMs / RENEWALS_PER_LEASE, () => void this.#renew()),
-      news.on(TOPICS.run(run.id), () => this.#look()),
+      pubsub.subscribe(CHANNELS.run(run.id), () => this.#look()),
     ];
   }
 
@@ -48,7 +48,7 @@ export class RunWatch {
 
   /** While the database is away nothing can be learned: the lease stays ours until we are told otherwise. */
   async #renew(): Promise<void> {
-    const { leaseMs, log, run, storage, token } = this.#parts;
+    const { leaseMs, log, run, storage, token } = this.#deps;
     try {
       const state = await storage.leases.renew(run.id, token, leaseMs);
       if (state === undefined) return this.#changes.lost();
@@ -72,16 +72,16 @@ export class RunWatch {
   }
 
   async #lookOnce(): Promise<void> {
-    const { log, run, storage } = this.#parts;
+    const { log, run, storage } = this.#deps;
     try {
       this.#see(await storage.runs.look(run.id));
     } catch (error) {
-      log.warn("run.look.failed", { runId: run.id, error: String(error) });
+      log.warn("run.read.failed", { runId: run.id, error: String(error) });
     }
   }
 
   #see({ run, waiting }: RunSubject): void {
-    if (run.lease?.token !== this.#parts.token) this.#changes.lost();
+    if (run.lease?.token !== this.#deps.token) this.#changes.lost();
     else if (!isWorkedOn(run.state)) this.#changes.cancelled();
     else if (run.permission?.answer !== undefined)
       this.#changes.answered(run.permission.permissionId, run.permission.answer);

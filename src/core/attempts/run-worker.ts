@@ -3,10 +3,10 @@ import type { Run } from "../runs/run.ts";
 import { RunEdit } from "../runs/run-edit.ts";
 import { isFor } from "../runs/run-job.ts";
 import { Attempt } from "./attempt.ts";
-import type { AttemptParts } from "./attempt-parts.ts";
+import type { AttemptDeps } from "./attempt-deps.ts";
 import { decideClaim, decideRecovery } from "./decide-attempt.ts";
 
-export interface RunWorkerParts extends Omit<AttemptParts, "run" | "token" | "stop" | "redact"> {
+export interface RunWorkerDeps extends Omit<AttemptDeps, "run" | "token" | "stop" | "redact"> {
   /** The name of this worker, for people. */
   readonly worker: string;
   /** The name by which runs ask for it. */
@@ -15,39 +15,39 @@ export interface RunWorkerParts extends Omit<AttemptParts, "run" | "token" | "st
 
 /** Does what a `run` job asks for: claims the run if there is work for it, and works on it to its end. */
 export class RunWorker {
-  readonly #parts: RunWorkerParts;
+  readonly #deps: RunWorkerDeps;
 
-  constructor(parts: RunWorkerParts) {
-    this.#parts = parts;
+  constructor(deps: RunWorkerDeps) {
+    this.#deps = deps;
   }
 
   /** Repeatable: whoever comes second finds nothing to do. `stop` asks to give the run back soon. */
   async work(runId: RunId, stop: AbortSignal): Promise<void> {
     // Thrown, not returned: a job that ends well is gone, and the run would wait without one.
     stop.throwIfAborted();
-    const token = newId<LeaseToken>(this.#parts.clock.now());
+    const token = newId<LeaseToken>(this.#deps.clock.now());
     const run = await this.#claim(runId, token);
     if (run === undefined) return;
-    this.#parts.log.info("run.claimed", { runId, attempt: run.attempt });
-    await new Attempt({ ...this.#parts, run, token, stop }).perform();
+    this.#deps.log.info("run.claimed", { runId, attempt: run.attempt });
+    await new Attempt({ ...this.#deps, run, token, stop }).perform();
   }
 
   /** Takes runs from workers that were lost, so that other workers find them. */
   async recover(runId: RunId): Promise<void> {
     let isLost = false;
-    await this.#parts.storage.runs.change(runId, (subject) => {
+    await this.#deps.storage.runs.change(runId, (subject) => {
       isLost = subject.leaseOver;
       if (!isLost) return undefined;
       const edit = this.#edit(subject);
       decideRecovery(edit);
       return edit.done();
     });
-    if (isLost) this.#parts.log.warn("run.recovered", { runId });
+    if (isLost) this.#deps.log.warn("run.recovered", { runId });
   }
 
   async #claim(runId: RunId, token: LeaseToken): Promise<Run | undefined> {
-    const { host, leaseMs, worker } = this.#parts;
-    const run = await this.#parts.storage.runs.change(runId, (subject) => {
+    const { host, leaseMs, worker } = this.#deps;
+    const run = await this.#deps.storage.runs.change(runId, (subject) => {
       if (!isFor(subject.run, host)) return undefined;
       const edit = this.#edit(subject);
       return decideClaim(edit, { token, worker, ttlMs: leaseMs }) ? edit.done() : undefined;
@@ -56,6 +56,6 @@ export class RunWorker {
   }
 
   #edit(subject: ConstructorParameters<typeof RunEdit>[0]): RunEdit {
-    return new RunEdit(subject, { now: this.#parts.clock.now(), writer: this.#parts.writer });
+    return new RunEdit(subject, { now: this.#deps.clock.now(), writer: this.#deps.writer });
   }
 }

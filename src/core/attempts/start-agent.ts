@@ -1,24 +1,24 @@
-import type { AgentSession, AgentStart } from "../ports/agent-runner.ts";
-import { workspaceVariables } from "../ports/workspace.ts";
+import type { AgentSession, AgentStart } from "../agents/agent-runner.ts";
+import { BudgetWatch } from "../limits/budget-watch.ts";
+import { priorCostUsd } from "../limits/prior-usage.ts";
 import type { Run } from "../runs/run.ts";
 import type { Variables } from "../secrets/run-secrets.ts";
 import { basePromptOf } from "../skills/skill-in-run.ts";
-import type { AttemptKit } from "./attempt-kit.ts";
-import { BudgetWatch } from "./budget-watch.ts";
-import type { Ground } from "./ground.ts";
-import { knowsEarlier, sessionToResume } from "./run-before.ts";
-import { costToldBefore } from "./taken-before.ts";
-import { TurnTaker } from "./turn-taker.ts";
-import type { WorkKeeper } from "./work-keeper.ts";
+import { TurnRunner } from "../turns/turn-runner.ts";
+import type { ChangeCollector } from "../workspaces/change-collector.ts";
+import { knowsEarlier, sessionToResume } from "../workspaces/previous-run.ts";
+import { workspaceVariables } from "../workspaces/workspace.ts";
+import type { AttemptContext } from "./attempt-context.ts";
+import type { AttemptServices } from "./attempt-services.ts";
 
 export interface AgentNeeds {
   /** As it was claimed. */
   readonly run: Run;
   /** The run whose conversation this one goes on with. */
   readonly before: Run | undefined;
-  readonly ground: Ground;
+  readonly attemptContext: AttemptContext;
   readonly variables: Variables;
-  readonly work: WorkKeeper;
+  readonly work: ChangeCollector;
   /** How long agents were at work on the run before this attempt. */
   readonly workedMs: number;
   /** Told at once: whatever fails afterwards, it must be closed. */
@@ -26,11 +26,11 @@ export interface AgentNeeds {
 }
 
 /** Starts the run's agent on its ground, ready for its turns. */
-export async function startAgent(kit: AttemptKit, needs: AgentNeeds): Promise<TurnTaker> {
-  const { breaking, meter, parts, recorder } = kit;
-  const { before, ground, run, work, workedMs } = needs;
-  const place: { turns?: TurnTaker } = {};
-  const session = await parts.agents.start(agentStartOf(kit, needs), {
+export async function startAgent(services: AttemptServices, needs: AgentNeeds): Promise<TurnRunner> {
+  const { abort, meter, deps, recorder } = services;
+  const { before, attemptContext, run, work, workedMs } = needs;
+  const place: { turns?: TurnRunner } = {};
+  const session = await deps.agents.start(agentStartOf(services, needs), {
     update: (update) => {
       place.turns?.hear(update);
       recorder.add(update);
@@ -39,18 +39,21 @@ export async function startAgent(kit: AttemptKit, needs: AgentNeeds): Promise<Tu
     permission: async (request) => place.turns?.ask(request),
   });
   needs.started(session);
-  meter.goOn(await costToldBefore(parts, session, run, before));
-  const started = await sayStarted(kit, session);
-  const { clock } = parts;
-  const budget = new BudgetWatch({ clock, gateway: ground.gateway, meter, breaking, run, workedMs });
+  meter.goOn(await priorCostUsd(deps, session, run, before));
+  const started = await sayStarted(services, session);
+  const { clock } = deps;
+  const budget = new BudgetWatch({ clock, gateway: attemptContext.gateway, meter, abort, run, workedMs });
   const knows = knowsEarlier(run, session, before);
-  place.turns = new TurnTaker(kit, { session, ground, budget, work, knows, run: started });
+  place.turns = new TurnRunner(services, { session, attemptContext, budget, work, knows, run: started });
   return place.turns;
 }
 
-function agentStartOf({ breaking }: AttemptKit, { before, ground, run, variables }: AgentNeeds): AgentStart {
+function agentStartOf(
+  { abort }: AttemptServices,
+  { before, attemptContext, run, variables }: AgentNeeds,
+): AgentStart {
   const { agent, config, id: runId } = run;
-  const { gateway, image, toolServers, workspace } = ground;
+  const { gateway, image, mcpServers, workspace } = attemptContext;
   const previousSession = sessionToResume(run, before);
   const modelId = config.harness?.model_id ?? config.model_id;
   const reasoningLevel = config.harness?.reasoning_level;
@@ -60,10 +63,10 @@ function agentStartOf({ breaking }: AttemptKit, { before, ground, run, variables
     agent,
     workspace,
     gateway,
-    toolServers,
+    mcpServers,
     variables: { ...variables, ...workspaceVariables(workspace) },
     permissionPolicy: config.permission_policy ?? "allow",
-    signal: breaking.signal,
+    signal: abort.signal,
     ...(image === undefined ? {} : { image }),
     ...(modelId === undefined ? {} : { modelId }),
     ...(reasoningLevel === undefined ? {} : { reasoningLevel }),
@@ -72,7 +75,7 @@ function agentStartOf({ breaking }: AttemptKit, { before, ground, run, variables
   };
 }
 
-async function sayStarted({ clean, lease }: AttemptKit, session: AgentSession): Promise<Run> {
+async function sayStarted({ clean, lease }: AttemptServices, session: AgentSession): Promise<Run> {
   const { agent, resumed, sessionId } = clean({
     agent: session.agent,
     resumed: session.resumed,

@@ -1,12 +1,12 @@
 import { lengthOf } from "../clean-text.ts";
 import { AppError } from "../errors.ts";
 import type { Viewer } from "../people/principal.ts";
-import type { RunStore } from "../ports/storage.ts";
 import { eventPages } from "../runs/event-pages.ts";
 import type { RunEvent } from "../runs/events.ts";
 import type { Run } from "../runs/run.ts";
 import type { RunQuery } from "../runs/run-query.ts";
 import type { RunService } from "../runs/run-service.ts";
+import type { RunStore } from "../runs/run-store.ts";
 import type { Conversation, Step } from "./conversation.ts";
 import { RunSteps } from "./run-steps.ts";
 
@@ -16,7 +16,7 @@ export const TALK_LENGTH_MAX = 32 * 2 ** 20;
 
 type Runs = Pick<RunService, "list">;
 
-export interface ConversationParts {
+export interface ConversationDeps {
   readonly runs: Runs;
   /** The runs' logs, as they are to be told. */
   readonly log: Pick<RunStore, "readEvents">;
@@ -24,7 +24,7 @@ export interface ConversationParts {
 
 /** The conversation as far as its runs may be seen; one of which none may be seen is not there. */
 export async function readConversation(
-  { log, runs }: ConversationParts,
+  { log, runs }: ConversationDeps,
   id: string,
   viewer: Viewer,
 ): Promise<Conversation> {
@@ -45,7 +45,7 @@ export async function newestRunOf(runs: Runs, id: string, viewer: Viewer): Promi
   return newest;
 }
 
-async function stepsOf(log: ConversationParts["log"], run: Run, talk: Talk): Promise<readonly Step[]> {
+async function stepsOf(log: ConversationDeps["log"], run: Run, talk: Talk): Promise<readonly Step[]> {
   const steps = new RunSteps(run);
   for await (const page of eventPages(log, run)) {
     for (const event of page) {

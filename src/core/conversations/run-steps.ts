@@ -1,5 +1,5 @@
+import type { AgentUpdate, PermissionRequest, ToolCallUpdate } from "../agents/agent-runner.ts";
 import type { FileInWorkspace } from "../inputs/input-paths.ts";
-import type { AgentUpdate, PermissionRequest, ToolCallUpdate } from "../ports/agent-runner.ts";
 import type { RunEvent, RunEventBody } from "../runs/events.ts";
 import type { Run } from "../runs/run.ts";
 import { isEnded } from "../runs/states.ts";

@@ -1,5 +1,5 @@
+import type { ToolCallUpdate } from "../agents/agent-runner.ts";
 import type { RunId } from "../ids.ts";
-import type { ToolCallUpdate } from "../ports/agent-runner.ts";
 import type { Block, Message, Step } from "./conversation.ts";
 import { actionBlocks, isOpen, type ToolAction } from "./tool-action.ts";
 

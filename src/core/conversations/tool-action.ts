@@ -1,4 +1,4 @@
-import type { ToolCallUpdate, ToolContent } from "../ports/agent-runner.ts";
+import type { ToolCallUpdate, ToolContent } from "../agents/agent-runner.ts";
 import type { ActionCategory, ActionState, Block } from "./conversation.ts";
 import { shortened } from "./shorten.ts";
 

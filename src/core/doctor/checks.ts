@@ -1,6 +1,6 @@
-import type { AgentCatalogueView } from "../ports/agent-catalogue.ts";
-import type { Storage } from "../ports/storage.ts";
-import type { WorkerStore } from "../ports/workers.ts";
+import type { AgentCatalogueView } from "../agents/agent-catalogue.ts";
+import type { Storage } from "../storage.ts";
+import type { WorkerStore } from "../workers/worker-store.ts";
 import { type Check, fail, ok, warn } from "./check.ts";
 
 /** A job is taken within a second; one that has waited this long waits for a free worker, or for any. */

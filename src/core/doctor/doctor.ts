@@ -5,7 +5,7 @@ import { type Check, type Finding, fail, type NamedFinding } from "./check.ts";
 /** A check that takes longer has found something. */
 const LOOK_MS = 5_000;
 
-export interface DoctorParts {
+export interface DoctorDeps {
   readonly checks: readonly Check[];
   readonly clock: Clock;
   readonly log: Log;
@@ -13,20 +13,20 @@ export interface DoctorParts {
 
 /** Has all checks look at once. */
 export class Doctor {
-  readonly #parts: DoctorParts;
+  readonly #deps: DoctorDeps;
 
-  constructor(parts: DoctorParts) {
-    this.#parts = parts;
+  constructor(deps: DoctorDeps) {
+    this.#deps = deps;
   }
 
   /** In the order of the checks. */
   examine(): Promise<readonly NamedFinding[]> {
-    return Promise.all(this.#parts.checks.map((check) => this.#perform(check)));
+    return Promise.all(this.#deps.checks.map((check) => this.#perform(check)));
   }
 
   async #perform(check: Check): Promise<NamedFinding> {
     const { promise: late, resolve } = Promise.withResolvers<Finding>();
-    const stop = this.#parts.clock.after(LOOK_MS, () => resolve(TOO_LATE));
+    const stop = this.#deps.clock.after(LOOK_MS, () => resolve(TOO_LATE));
     const finding = await Promise.race([this.#look(check), late]);
     stop();
     return { name: check.name, ...finding };
@@ -36,7 +36,7 @@ export class Doctor {
     try {
       return await check.look();
     } catch (error) {
-      this.#parts.log.warn("doctor.check.failed", { check: check.name, error });
+      this.#deps.log.warn("doctor.check.failed", { check: check.name, error });
       return fail("This could not be looked at.", "The log says why, under doctor.check.failed.");
     }
   }

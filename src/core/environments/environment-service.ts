@@ -2,14 +2,14 @@ import { AppError } from "../errors.ts";
 import { isOpenTo, ownerOf } from "../people/ownership.ts";
 import type { Viewer } from "../people/principal.ts";
 import type { Clock } from "../ports/clock.ts";
-import type { RecordStore } from "../ports/records.ts";
+import type { RecordStore } from "../records/record-store.ts";
 import type { NewRun } from "../runs/new-run.ts";
 import { type Environment, type EnvironmentConfig, newEnvironmentUid } from "./environment.ts";
 
 export const ENVIRONMENT_SORTS = ["last_updated", "name"] as const;
 export type EnvironmentSort = (typeof ENVIRONMENT_SORTS)[number];
 
-export interface EnvironmentServiceParts {
+export interface EnvironmentServiceDeps {
   readonly environments: RecordStore<Environment>;
   readonly clock: Clock;
 }
@@ -21,7 +21,7 @@ export class EnvironmentService {
   readonly #environments: RecordStore<Environment>;
   readonly #clock: Clock;
 
-  constructor({ environments, clock }: EnvironmentServiceParts) {
+  constructor({ environments, clock }: EnvironmentServiceDeps) {
     this.#environments = environments;
     this.#clock = clock;
   }

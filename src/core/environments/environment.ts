@@ -1,6 +1,6 @@
 import type { PrincipalId } from "../ids.ts";
 import type { Owned } from "../people/ownership.ts";
-import type { TeamRecord } from "../ports/records.ts";
+import type { TeamRecord } from "../records/record-store.ts";
 import type { RepositoryName } from "../repositories/repository-name.ts";
 
 /** What an agent works in. `id` is 22 alphanumerics. */

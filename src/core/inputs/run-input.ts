@@ -13,14 +13,14 @@ export interface RunInput {
   readonly blobId: string;
 }
 
-export interface GivenFile extends Pick<RunInput, "kind" | "fileName" | "mimeType"> {
+export interface RequestFile extends Pick<RunInput, "kind" | "fileName" | "mimeType"> {
   readonly bytes: Uint8Array;
 }
 
 /** Stores the bytes. They are named by the change that makes the run, or pruned. */
 export async function keepInputs(
   blobs: Pick<BlobStore, "put">,
-  files: readonly GivenFile[],
+  files: readonly RequestFile[],
 ): Promise<readonly RunInput[]> {
   const kept: RunInput[] = [];
   for (const { bytes, ...file } of files) {

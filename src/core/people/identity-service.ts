@@ -1,27 +1,27 @@
 import { AppError, invalidMember } from "../errors.ts";
 import type { PrincipalId, TeamId } from "../ids.ts";
 import type { Clock } from "../ports/clock.ts";
-import type { Storage } from "../ports/storage.ts";
+import type { Storage } from "../storage.ts";
 import { isAlive } from "./api-key.ts";
 import { type IdentityLink, OWN_SUBJECTS } from "./identity.ts";
 import type { Principal, Viewer } from "./principal.ts";
 import { getPrincipal } from "./principal-service.ts";
 
-export interface IdentityParts {
+export interface IdentityDeps {
   readonly storage: Pick<Storage, "identities" | "people" | "keys">;
   readonly clock: Clock;
 }
 
 /** Who is who outside: which accounts are the same person. */
 export class IdentityService {
-  readonly #parts: IdentityParts;
+  readonly #deps: IdentityDeps;
 
-  constructor(parts: IdentityParts) {
-    this.#parts = parts;
+  constructor(deps: IdentityDeps) {
+    this.#deps = deps;
   }
 
   async list({ teamId }: Viewer): Promise<readonly IdentityLink[]> {
-    const links = await this.#parts.storage.identities.list(teamId);
+    const links = await this.#deps.storage.identities.list(teamId);
     return links.filter(({ subject }) => !subject.startsWith(OWN_SUBJECTS));
   }
 
@@ -30,9 +30,9 @@ export class IdentityService {
    * nor a key can do nothing any more and is disabled.
    */
   async link({ teamId }: Viewer, subject: string, principalId: PrincipalId): Promise<IdentityLink> {
-    const { identities } = this.#parts.storage;
+    const { identities } = this.#deps.storage;
     requireForeign(subject);
-    requireEnabled(await getPrincipal(this.#parts.storage, teamId, principalId));
+    requireEnabled(await getPrincipal(this.#deps.storage, teamId, principalId));
     const before = await identities.find(teamId, subject);
     const link = await identities.link(teamId, subject, principalId);
     if (before !== undefined && before.principalId !== principalId)
@@ -43,12 +43,12 @@ export class IdentityService {
   /** The account's next message makes a fresh principal. */
   async unlink(viewer: Viewer, id: string): Promise<void> {
     const isSeen = (await this.list(viewer)).some((link) => link.id === id);
-    if (isSeen && (await this.#parts.storage.identities.unlink(viewer.teamId, id))) return;
+    if (isSeen && (await this.#deps.storage.identities.unlink(viewer.teamId, id))) return;
     throw new AppError("resource_not_found", "There is no such link.");
   }
 
   async #retire(teamId: TeamId, id: PrincipalId): Promise<void> {
-    const { identities, people } = this.#parts.storage;
+    const { identities, people } = this.#deps.storage;
     const hasAccount = (await identities.list(teamId)).some(({ principalId }) => principalId === id);
     if (hasAccount || (await this.#hasKey(teamId, id))) return;
     await people.change(teamId, id, (principal) => ({
@@ -58,7 +58,7 @@ export class IdentityService {
   }
 
   async #hasKey(teamId: TeamId, id: PrincipalId): Promise<boolean> {
-    const { clock, storage } = this.#parts;
+    const { clock, storage } = this.#deps;
     const [principal] = await storage.people.getMany([id]);
     const keys = (await storage.keys.list(teamId)).filter(({ principalId }) => principalId === id);
     return keys.some((key) => principal !== undefined && isAlive({ key, principal }, clock.now()));

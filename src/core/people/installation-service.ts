@@ -1,6 +1,6 @@
 import { AppError } from "../errors.ts";
 import type { TeamId } from "../ids.ts";
-import type { Storage } from "../ports/storage.ts";
+import type { Storage } from "../storage.ts";
 import type { Installation } from "./installation.ts";
 import { isOperator, type Viewer } from "./principal.ts";
 import { requireTeam } from "./require-team.ts";

@@ -1,7 +1,7 @@
 import { AppError, invalidMember } from "../errors.ts";
 import { newId, type PrincipalId } from "../ids.ts";
 import type { Clock } from "../ports/clock.ts";
-import type { Storage } from "../ports/storage.ts";
+import type { Storage } from "../storage.ts";
 import { type ApiKey, hasScope, isAlive, type KeyHolder, type Scope, viewerWith } from "./api-key.ts";
 import { isOperator, type Principal } from "./principal.ts";
 import { raiseUnknown } from "./principal-service.ts";
@@ -26,7 +26,7 @@ export interface IssuedKey {
   readonly secret: string;
 }
 
-export interface KeyParts {
+export interface KeyDeps {
   readonly storage: Pick<Storage, "keys" | "people">;
   readonly clock: Clock;
   readonly makeKey: () => MadeKey;
@@ -37,14 +37,14 @@ export interface KeyParts {
  * of this that may do more than the key that asked for it.
  */
 export class KeyService {
-  readonly #parts: KeyParts;
+  readonly #deps: KeyDeps;
 
-  constructor(parts: KeyParts) {
-    this.#parts = parts;
+  constructor(deps: KeyDeps) {
+    this.#deps = deps;
   }
 
   async list(caller: KeyHolder, whose?: PrincipalId): Promise<readonly ApiKey[]> {
-    const keys = await this.#parts.storage.keys.list(caller.principal.teamId);
+    const keys = await this.#deps.storage.keys.list(caller.principal.teamId);
     const seen = keys.filter((key) => isSeen(key, caller));
     return whose === undefined ? seen : seen.filter(({ principalId }) => principalId === whose);
   }
@@ -79,7 +79,7 @@ export class KeyService {
   }
 
   async revoke(caller: KeyHolder, id: string): Promise<void> {
-    const revokedAt = this.#parts.clock.now();
+    const revokedAt = this.#deps.clock.now();
     await this.#change(caller, id, (key) => {
       requireOfPeople(key);
       return key.revokedAt === undefined ? { ...key, revokedAt } : key;
@@ -88,7 +88,7 @@ export class KeyService {
 
   /** A new key in the place of an old one, which opens for `overlapMs` still. */
   async rotate(caller: KeyHolder, id: string, overlapMs: number): Promise<IssuedKey> {
-    const now = this.#parts.clock.now();
+    const now = this.#deps.clock.now();
     const { before } = await this.#change(caller, id, (key) => {
       requireOfPeople(key);
       requireScopes(caller, key.scopes);
@@ -104,7 +104,7 @@ export class KeyService {
     id: string,
     decide: (key: ApiKey) => ApiKey,
   ): Promise<{ before: ApiKey; after: ApiKey }> {
-    const { keys } = this.#parts.storage;
+    const { keys } = this.#deps.storage;
     const changed = await keys.change(caller.principal.teamId, id, (key) =>
       isSeen(key, caller) ? decide(key) : raiseUnknownKey(),
     );
@@ -116,7 +116,7 @@ export class KeyService {
     principalId: PrincipalId,
     { name, scopes, expiresAt }: Pick<ApiKey, "name" | "scopes" | "expiresAt">,
   ): Promise<IssuedKey> {
-    const { clock, makeKey, storage } = this.#parts;
+    const { clock, makeKey, storage } = this.#deps;
     const { hash, hint, secret } = makeKey();
     const createdAt = clock.now();
     const made = {
@@ -137,7 +137,7 @@ export class KeyService {
     if (wanted === caller.principal.id) return caller.principal;
     if (!hasScope(caller, "admin"))
       throw new AppError("not_authorized", "Only an administrator may make a key for somebody else.");
-    const [owner] = await this.#parts.storage.people.getMany([wanted]);
+    const [owner] = await this.#deps.storage.people.getMany([wanted]);
     if (owner === undefined || !(await this.#mayGive(caller, owner))) return raiseUnknown();
     if (owner.disabled) throw invalidMember("principal_uid", "is disabled");
     return owner;
@@ -147,7 +147,7 @@ export class KeyService {
   async #mayGive(caller: KeyHolder, { teamId }: Principal): Promise<boolean> {
     if (teamId === caller.principal.teamId) return true;
     if (!isOperator(viewerWith(caller))) return false;
-    const { clock, storage } = this.#parts;
+    const { clock, storage } = this.#deps;
     const keys = await storage.keys.list(teamId);
     const people = new Map((await storage.people.list(teamId)).map((one) => [one.id, one]));
     return !keys.some((key) => {
@@ -157,12 +157,12 @@ export class KeyService {
   }
 
   #requireFuture(expiresAt: Date | undefined): void {
-    if (expiresAt === undefined || expiresAt > this.#parts.clock.now()) return;
+    if (expiresAt === undefined || expiresAt > this.#deps.clock.now()) return;
     throw invalidMember("expires_at", "must be in the future");
   }
 
   #requireNotOver({ expiresAt, revokedAt }: ApiKey): void {
-    if (revokedAt === undefined && (expiresAt === undefined || expiresAt > this.#parts.clock.now())) return;
+    if (revokedAt === undefined && (expiresAt === undefined || expiresAt > this.#deps.clock.now())) return;
     throw new AppError("invalid_request", "This key is over.", { remedy: "Make a new one." });
   }
 }

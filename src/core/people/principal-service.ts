@@ -1,7 +1,7 @@
 import { AppError } from "../errors.ts";
 import { newId, type PrincipalId, type TeamId } from "../ids.ts";
 import type { Clock } from "../ports/clock.ts";
-import type { Storage } from "../ports/storage.ts";
+import type { Storage } from "../storage.ts";
 import type { Principal, PrincipalType, Viewer } from "./principal.ts";
 import { requireTeam } from "./require-team.ts";
 
@@ -19,29 +19,29 @@ export type PrincipalChanges = Partial<
   Pick<Principal, "displayName" | "email" | "photoUrl" | "administrator" | "disabled">
 >;
 
-export interface PeopleParts {
+export interface PeopleDeps {
   readonly storage: Pick<Storage, "people" | "teams">;
   readonly clock: Clock;
 }
 
 /** The users and service accounts of a team, as its administrators keep them. */
 export class PrincipalService {
-  readonly #parts: PeopleParts;
+  readonly #deps: PeopleDeps;
 
-  constructor(parts: PeopleParts) {
-    this.#parts = parts;
+  constructor(deps: PeopleDeps) {
+    this.#deps = deps;
   }
 
   async list({ teamId }: Viewer): Promise<readonly Principal[]> {
-    return this.#parts.storage.people.list(teamId);
+    return this.#deps.storage.people.list(teamId);
   }
 
   async get(viewer: Viewer, id: PrincipalId): Promise<Principal> {
-    return getPrincipal(this.#parts.storage, viewer.teamId, id);
+    return getPrincipal(this.#deps.storage, viewer.teamId, id);
   }
 
   async create(viewer: Viewer, { teamId: wantedTeam, ...wanted }: NewPrincipal): Promise<Principal> {
-    const { clock, storage } = this.#parts;
+    const { clock, storage } = this.#deps;
     const teamId = await requireTeam(storage, viewer, wantedTeam);
     const createdAt = clock.now();
     const principal = { ...wanted, id: newId<PrincipalId>(createdAt), teamId, disabled: false, createdAt };
@@ -50,7 +50,7 @@ export class PrincipalService {
   }
 
   async change({ teamId }: Viewer, id: PrincipalId, changes: PrincipalChanges): Promise<Principal> {
-    const changed = await this.#parts.storage.people.change(teamId, id, (principal, administrators) => {
+    const changed = await this.#deps.storage.people.change(teamId, id, (principal, administrators) => {
       const after = { ...principal, ...changes };
       requireAnAdministrator(after, administrators);
       return after;

@@ -1,6 +1,6 @@
 import { AppError } from "../errors.ts";
 import type { TeamId } from "../ids.ts";
-import type { Storage } from "../ports/storage.ts";
+import type { Storage } from "../storage.ts";
 import { isOperator, type Viewer } from "./principal.ts";
 
 /** The team that something is for: the viewer's own, or any where the viewer is an operator. */

@@ -1,14 +1,14 @@
 import { AppError } from "../errors.ts";
 import { newId, type RunId } from "../ids.ts";
 import type { Clock } from "../ports/clock.ts";
-import type { Storage } from "../ports/storage.ts";
 import type { Run } from "../runs/run.ts";
 import { isVisible, requireVisible } from "../runs/visibility.ts";
+import type { Storage } from "../storage.ts";
 import { type KeyHolder, viewerWith } from "./api-key.ts";
 import type { Viewer } from "./principal.ts";
 import type { ShareLink } from "./share-link.ts";
 
-export interface ShareLinkParts {
+export interface ShareLinkDeps {
   readonly storage: Pick<Storage, "people" | "runs" | "shareLinks">;
   readonly clock: Clock;
 }
@@ -18,15 +18,15 @@ const LINKS_MAX = 100;
 
 /** Links that show one run to people without an account, made by whoever may write to that run. */
 export class ShareLinkService {
-  readonly #parts: ShareLinkParts;
+  readonly #deps: ShareLinkDeps;
 
-  constructor(parts: ShareLinkParts) {
-    this.#parts = parts;
+  constructor(deps: ShareLinkDeps) {
+    this.#deps = deps;
   }
 
   async list(viewer: Viewer, runId: RunId): Promise<readonly ShareLink[]> {
     const { id } = await this.#getRun(viewer, runId);
-    return this.#parts.storage.shareLinks.list(id);
+    return this.#deps.storage.shareLinks.list(id);
   }
 
   async create(
@@ -34,7 +34,7 @@ export class ShareLinkService {
     runId: RunId,
     { tokenHash, lifetimeMs }: { readonly tokenHash: string; readonly lifetimeMs: number },
   ): Promise<{ readonly link: ShareLink; readonly run: Run }> {
-    const { clock, storage } = this.#parts;
+    const { clock, storage } = this.#deps;
     const run = await this.#getRun(viewerWith(maker), runId);
     if ((await storage.shareLinks.list(run.id)).length >= LINKS_MAX) throw tooMany();
     const createdAt = clock.now();
@@ -47,7 +47,7 @@ export class ShareLinkService {
 
   async remove(viewer: Viewer, runId: RunId, id: string): Promise<void> {
     const run = await this.#getRun(viewer, runId);
-    if (await this.#parts.storage.shareLinks.remove(run.id, id)) return;
+    if (await this.#deps.storage.shareLinks.remove(run.id, id)) return;
     throw new AppError("resource_not_found", "There is no such link.");
   }
 
@@ -56,7 +56,7 @@ export class ShareLinkService {
    * made it was not revoked.
    */
   async open(tokenHash: string): Promise<ShareLink | undefined> {
-    const { clock, storage } = this.#parts;
+    const { clock, storage } = this.#deps;
     const link = await storage.shareLinks.findByHash(tokenHash);
     if (link === undefined || link.expiresAt <= clock.now()) return undefined;
     const [creator] = await storage.people.getMany([link.creatorId]);
@@ -66,7 +66,7 @@ export class ShareLinkService {
   }
 
   async #getRun(viewer: Viewer, id: RunId): Promise<Run> {
-    return requireVisible(await this.#parts.storage.runs.find({ id }), viewer);
+    return requireVisible(await this.#deps.storage.runs.find({ id }), viewer);
   }
 }
 

@@ -1,31 +1,31 @@
 import { AppError, invalidMember } from "../errors.ts";
 import { newId, type TeamId } from "../ids.ts";
 import type { Clock } from "../ports/clock.ts";
-import { type Storage, Taken } from "../ports/storage.ts";
+import { type Storage, UniqueConflict } from "../storage.ts";
 import { isOperator, type Viewer } from "./principal.ts";
 import type { Team } from "./team.ts";
 
-export interface TeamParts {
+export interface TeamDeps {
   readonly storage: Pick<Storage, "teams">;
   readonly clock: Clock;
 }
 
 /** Operators see and make all teams, everybody else knows of the own one alone. */
 export class TeamService {
-  readonly #parts: TeamParts;
+  readonly #deps: TeamDeps;
 
-  constructor(parts: TeamParts) {
-    this.#parts = parts;
+  constructor(deps: TeamDeps) {
+    this.#deps = deps;
   }
 
   async list(viewer: Viewer): Promise<readonly Team[]> {
-    const { teams } = this.#parts.storage;
+    const { teams } = this.#deps.storage;
     return isOperator(viewer) ? teams.list() : [await this.get(viewer, viewer.teamId)];
   }
 
   async get(viewer: Viewer, id: TeamId): Promise<Team> {
     const isSeen = id === viewer.teamId || isOperator(viewer);
-    const team = isSeen ? await this.#parts.storage.teams.find(id) : undefined;
+    const team = isSeen ? await this.#deps.storage.teams.find(id) : undefined;
     if (team === undefined) throw new AppError("resource_not_found", "There is no such team.");
     return team;
   }
@@ -35,7 +35,7 @@ export class TeamService {
       throw new AppError("not_authorized", "Only an operator may make a team.", {
         remedy: "Ask an administrator of the installation's first team.",
       });
-    const createdAt = this.#parts.clock.now();
+    const createdAt = this.#deps.clock.now();
     return this.#put({ id: newId<TeamId>(createdAt), name, createdAt });
   }
 
@@ -45,10 +45,10 @@ export class TeamService {
 
   async #put(team: Team): Promise<Team> {
     try {
-      await this.#parts.storage.teams.put(team);
+      await this.#deps.storage.teams.put(team);
       return team;
     } catch (error) {
-      if (!(error instanceof Taken)) throw error;
+      if (!(error instanceof UniqueConflict)) throw error;
       throw invalidMember("name", "another team has this name");
     }
   }

@@ -1,10 +1,10 @@
 import { isAmong, isLikeOne, saysOne } from "../rules/conditions.ts";
+import type { RequestOrigin } from "../runs/request-origin.ts";
 import type { RunConfig } from "../runs/run.ts";
-import type { Whence } from "../runs/whence.ts";
 import type { RoutingMatch, RoutingRule } from "./routing-rule.ts";
 
 /** A request, as far as routing looks at it. */
-export interface RoutedRequest extends Whence {
+export interface RoutedRequest extends RequestOrigin {
   readonly text: string;
   readonly config: RunConfig;
 }

@@ -1,14 +1,14 @@
 import type { TeamId } from "../ids.ts";
 import type { Clock } from "../ports/clock.ts";
-import type { News } from "../ports/news.ts";
-import type { RecordStore } from "../ports/records.ts";
+import type { PubSub } from "../ports/pubsub.ts";
+import type { RecordStore } from "../records/record-store.ts";
 import { inOrder, type Rule } from "./rule.ts";
 
-export interface RuleBookParts<R extends Rule> {
+export interface RuleBookDeps<R extends Rule> {
   readonly records: Pick<RecordStore<R>, "list">;
   /** What is told when rules of this kind have changed. */
-  readonly topic: string;
-  readonly news: News;
+  readonly channel: string;
+  readonly pubsub: PubSub;
   readonly clock: Clock;
 }
 
@@ -22,17 +22,17 @@ interface Kept<R> {
 
 /** The rules of each team, read once in a while and not for every run. */
 export class RuleBook<R extends Rule> {
-  readonly #parts: RuleBookParts<R>;
+  readonly #deps: RuleBookDeps<R>;
   readonly #kept = new Map<TeamId, Kept<R>>();
 
-  constructor(parts: RuleBookParts<R>) {
-    this.#parts = parts;
-    parts.news.on(parts.topic, () => this.#kept.clear());
+  constructor(deps: RuleBookDeps<R>) {
+    this.#deps = deps;
+    deps.pubsub.subscribe(deps.channel, () => this.#kept.clear());
   }
 
   /** Those that count, in their order. */
   of(teamId: TeamId): Promise<readonly R[]> {
-    const nowMs = this.#parts.clock.now().getTime();
+    const nowMs = this.#deps.clock.now().getTime();
     const kept = this.#kept.get(teamId);
     if (kept !== undefined && kept.untilMs > nowMs) return kept.rules;
     const read = { rules: this.#read(teamId), untilMs: nowMs + KEPT_MS };
@@ -42,7 +42,7 @@ export class RuleBook<R extends Rule> {
   }
 
   async #read(teamId: TeamId): Promise<readonly R[]> {
-    return inOrder(await this.#parts.records.list(teamId));
+    return inOrder(await this.#deps.records.list(teamId));
   }
 
   /** What could not be read is asked for again, not kept. */

@@ -1,8 +1,8 @@
 import { AppError, invalidMember } from "../errors.ts";
 import { newId, type TeamId } from "../ids.ts";
 import type { Viewer } from "../people/principal.ts";
-import type { RecordStore } from "../ports/records.ts";
-import { Taken } from "../ports/storage.ts";
+import type { RecordStore } from "../records/record-store.ts";
+import { UniqueConflict } from "../storage.ts";
 import { byOrder, type Rule } from "./rule.ts";
 
 /** What administrators do with their team's rules of one kind. */
@@ -45,7 +45,7 @@ export class RuleService<R extends Rule> {
     try {
       return await store();
     } catch (error) {
-      if (!(error instanceof Taken) || error.what !== "name") throw error;
+      if (!(error instanceof UniqueConflict) || error.what !== "name") throw error;
       throw invalidMember("name", `another ${this.#kind} has this name`);
     }
   }

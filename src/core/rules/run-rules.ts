@@ -1,8 +1,8 @@
 import type { Policy } from "../policies/policy.ts";
 import type { Clock } from "../ports/clock.ts";
-import { type News, TOPICS } from "../ports/news.ts";
-import type { Storage } from "../ports/storage.ts";
+import { CHANNELS, type PubSub } from "../ports/pubsub.ts";
 import type { RoutingRule } from "../routing/routing-rule.ts";
+import type { Storage } from "../storage.ts";
 import { RuleBook } from "./rule-book.ts";
 
 /** The rules by which runs are created and changed. */
@@ -11,15 +11,15 @@ export interface RunRules {
   readonly routing: Pick<RuleBook<RoutingRule>, "of">;
 }
 
-export interface RunRulesParts {
+export interface RunRulesDeps {
   readonly storage: Pick<Storage, "policies" | "routingRules">;
-  readonly news: News;
+  readonly pubsub: PubSub;
   readonly clock: Clock;
 }
 
-export function runRules({ storage, news, clock }: RunRulesParts): RunRules {
+export function runRules({ storage, pubsub, clock }: RunRulesDeps): RunRules {
   return {
-    policies: new RuleBook({ records: storage.policies, topic: TOPICS.policies, news, clock }),
-    routing: new RuleBook({ records: storage.routingRules, topic: TOPICS.routingRules, news, clock }),
+    policies: new RuleBook({ records: storage.policies, channel: CHANNELS.policies, pubsub, clock }),
+    routing: new RuleBook({ records: storage.routingRules, channel: CHANNELS.routingRules, pubsub, clock }),
   };
 }

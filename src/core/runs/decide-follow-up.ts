@@ -1,7 +1,7 @@
+import type { PermissionOption } from "../agents/agent-runner.ts";
 import { AppError } from "../errors.ts";
 import type { PrincipalId } from "../ids.ts";
 import type { PolicyAction } from "../policies/policy.ts";
-import type { PermissionOption } from "../ports/agent-runner.ts";
 import { askAgain, needsApproval } from "./decide-approval.ts";
 import type { FollowUpDelivery, PendingPermission, Run, RunMode } from "./run.ts";
 import type { RunEdit } from "./run-edit.ts";

@@ -1,6 +1,6 @@
 import type { RunId } from "../ids.ts";
-import type { RunStore } from "../ports/storage.ts";
 import type { RunEvent, RunEventKind } from "./events.ts";
+import type { RunStore } from "./run-store.ts";
 
 /** A page ends with the event that reaches this, in bytes of JSON: one may hold some hundred thousand, and a page hundreds. */
 export const EVENTS_LENGTH_MAX = 2 ** 20;

@@ -1,8 +1,8 @@
+import type { AgentUpdate, PermissionRequest } from "../agents/agent-runner.ts";
 import type { ArtifactBody } from "../artifacts/artifact.ts";
 import type { RunId } from "../ids.ts";
 import type { FileInWorkspace } from "../inputs/input-paths.ts";
-import type { AgentUpdate, PermissionRequest } from "../ports/agent-runner.ts";
-import type { WorkspaceStep } from "../ports/workspace.ts";
+import type { WorkspaceStep } from "../workspaces/workspace.ts";
 import type { RunMode, StatusMessage } from "./run.ts";
 import type { RunState } from "./states.ts";
 

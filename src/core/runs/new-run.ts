@@ -1,10 +1,10 @@
 import { newId, type RunId } from "../ids.ts";
 import type { RunInput } from "../inputs/run-input.ts";
 import type { Viewer } from "../people/principal.ts";
-import type { RunSubject } from "../ports/storage.ts";
 import { type Skill, skillId } from "../skills/skill.ts";
 import { waitsFor } from "./decide-approval.ts";
 import type { Approval, Provenance, Run, RunConfig, RunMode, RunOrigin } from "./run.ts";
+import type { RunSubject } from "./run-store.ts";
 import type { RunSource } from "./sources.ts";
 
 export interface NewRun {

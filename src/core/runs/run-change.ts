@@ -1,12 +1,12 @@
 import type { Artifact } from "../artifacts/artifact.ts";
+import type { IdempotentResponse } from "../idempotency/idempotent-response.ts";
 import type { LeaseToken } from "../ids.ts";
+import type { InboxResult } from "../inbox/settlement.ts";
 import type { RunInput } from "../inputs/run-input.ts";
-import type { Settlement } from "../intake/settlement.ts";
 import type { Job } from "../ports/queue.ts";
 import type { Notice } from "../threads/notice.ts";
 import type { ThreadBinding } from "../threads/thread.ts";
 import type { RunEventBody } from "./events.ts";
-import type { RememberedAnswer } from "./remembered-answer.ts";
 import type { FollowUp, RunProgress } from "./run.ts";
 
 /** All that one decision about a run stores, in one transaction. Made by `RunEdit` alone. */
@@ -22,8 +22,8 @@ export interface RunChange {
   readonly notices: readonly { readonly threadId: string; readonly notice: Notice }[];
   readonly jobs: readonly Job[];
   readonly binding: ThreadBinding | undefined;
-  readonly settlement: Settlement | undefined;
-  readonly answer: RememberedAnswer | undefined;
+  readonly result: InboxResult | undefined;
+  readonly answer: IdempotentResponse | undefined;
   /** What was given to a new run, in its order; the bytes are stored already. */
   readonly inputs?: readonly RunInput[];
   /** What the run made: new, or in the place of the one of the same id. */

@@ -1,18 +1,18 @@
 import type { Artifact, NewArtifact } from "../artifacts/artifact.ts";
+import type { IdempotentResponse } from "../idempotency/idempotent-response.ts";
 import { newId } from "../ids.ts";
+import type { InboxResult } from "../inbox/settlement.ts";
 import { filesInWorkspace } from "../inputs/input-paths.ts";
 import type { RunInput } from "../inputs/run-input.ts";
-import type { Settlement } from "../intake/settlement.ts";
 import type { Job } from "../ports/queue.ts";
-import type { RunSubject } from "../ports/storage.ts";
 import type { Notice } from "../threads/notice.ts";
 import type { NoticeWriter } from "../threads/notice-writer.ts";
 import type { Thread, ThreadBinding } from "../threads/thread.ts";
 import type { RunEventBody } from "./events.ts";
-import type { RememberedAnswer } from "./remembered-answer.ts";
 import type { FollowUp, Run, RunProgress, StatusMessage } from "./run.ts";
 import type { LeaseGrant, RunChange } from "./run-change.ts";
 import { runJob } from "./run-job.ts";
+import type { RunSubject } from "./run-store.ts";
 import { isEnded, type RunState, requireTransition } from "./states.ts";
 
 export interface EditTools {
@@ -37,8 +37,8 @@ export class RunEdit {
   #lease: LeaseGrant | null | undefined;
   #takes: RunChange["takes"];
   #binding: ThreadBinding | undefined;
-  #settlement: Settlement | undefined;
-  #answer: RememberedAnswer | undefined;
+  #settlement: InboxResult | undefined;
+  #answer: IdempotentResponse | undefined;
   #inputs: readonly RunInput[] = [];
   readonly #artifacts: Artifact[] = [];
   #showCard = false;
@@ -175,11 +175,11 @@ export class RunEdit {
     }
   }
 
-  settle(settlement: Settlement): void {
-    this.#settlement = settlement;
+  settle(result: InboxResult): void {
+    this.#settlement = result;
   }
 
-  remember(answer: RememberedAnswer | undefined): void {
+  remember(answer: IdempotentResponse | undefined): void {
     this.#answer = answer;
   }
 
@@ -194,7 +194,7 @@ export class RunEdit {
       notices: this.#notices,
       jobs: [...this.#jobs, ...this.#runJobs(), ...this.#deliverJobs()],
       binding: this.#binding,
-      settlement: this.#settlement,
+      result: this.#settlement,
       answer: this.#answer,
       ...(this.#inputs.length === 0 ? {} : { inputs: this.#inputs }),
       ...(this.#artifacts.length === 0 ? {} : { artifacts: this.#artifacts }),

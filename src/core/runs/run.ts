@@ -1,7 +1,7 @@
+import type { PermissionRequest } from "../agents/agent-runner.ts";
 import type { ArtifactType } from "../artifacts/artifact.ts";
 import type { ErrorCode } from "../errors.ts";
 import type { LeaseToken, PrincipalId, RunId, TeamId } from "../ids.ts";
-import type { PermissionRequest } from "../ports/agent-runner.ts";
 import type { Skill } from "../skills/skill.ts";
 import type { RunSource } from "./sources.ts";
 import type { RunState } from "./states.ts";
@@ -26,14 +26,14 @@ export interface RunConfig {
     readonly model_id?: string;
     readonly reasoning_level?: string;
   };
-  readonly mcp_servers?: Record<string, ToolServerConfig>;
+  readonly mcp_servers?: Record<string, McpServerConfig>;
   readonly budget?: Budget;
   readonly permission_policy?: "allow" | "ask";
   readonly [member: string]: unknown;
 }
 
 /** A tool server as the caller names it: a program, or an address. */
-export interface ToolServerConfig {
+export interface McpServerConfig {
   readonly command?: string;
   readonly args?: string[];
   readonly env?: Readonly<Record<string, string>>;

@@ -1,7 +1,7 @@
 import { AppError } from "../errors.ts";
+import { requireMcpServers } from "./mcp-servers.ts";
 import type { AgentChoice } from "./new-run.ts";
 import type { RunConfig } from "./run.ts";
-import { requireToolServers } from "./tool-servers.ts";
 
 const BUDGET_MEMBERS: ReadonlySet<string> = new Set([
   "max_turns",
@@ -12,7 +12,7 @@ const BUDGET_MEMBERS: ReadonlySet<string> = new Set([
 
 /** Refuses what a run would be given in vain: one that quietly lacks it would do the wrong work. `member` is its name. */
 export function requireSupportedConfig(config: RunConfig, member = "config"): void {
-  requireToolServers(config, member);
+  requireMcpServers(config, member);
   const unknown = Object.keys(config.budget ?? {}).find((member) => !BUDGET_MEMBERS.has(member));
   if (unknown === undefined) return;
   const path = `${member}.budget.${unknown}`;

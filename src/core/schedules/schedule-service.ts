@@ -4,12 +4,12 @@ import { newId, type PrincipalId } from "../ids.ts";
 import { isOpenTo, ownedOf } from "../people/ownership.ts";
 import type { Viewer } from "../people/principal.ts";
 import type { Clock } from "../ports/clock.ts";
-import type { NextDue } from "../ports/cron.ts";
-import type { DueSchedule } from "../ports/schedules.ts";
-import type { Storage } from "../ports/storage.ts";
+import type { Storage } from "../storage.ts";
+import type { NextDue } from "./cron.ts";
+import type { DueSchedule } from "./due-schedules.ts";
 import { type Schedule, timed } from "./schedule.ts";
 
-export interface ScheduleParts {
+export interface ScheduleDeps {
   readonly storage: Pick<Storage, "schedules" | "dueSchedules" | "environments" | "now">;
   readonly clock: Clock;
   readonly nextDue: NextDue;
@@ -20,25 +20,25 @@ export type NewSchedule = ScheduleEdit & Pick<Schedule, "teamOwned">;
 
 /** What callers can do with schedules. Who writes does so within a transaction, so that no firing comes in between. */
 export class ScheduleService {
-  readonly #parts: ScheduleParts;
+  readonly #deps: ScheduleDeps;
 
-  constructor(parts: ScheduleParts) {
-    this.#parts = parts;
+  constructor(deps: ScheduleDeps) {
+    this.#deps = deps;
   }
 
   async list(viewer: Viewer): Promise<readonly Schedule[]> {
-    const all = await this.#parts.storage.schedules.list(viewer.teamId);
+    const all = await this.#deps.storage.schedules.list(viewer.teamId);
     return all.filter((schedule) => isOpenTo(ownedOf(schedule), viewer)).toSorted(byName);
   }
 
   async get(viewer: Viewer, id: string): Promise<Schedule> {
-    const schedule = await this.#parts.storage.schedules.find(viewer.teamId, id);
+    const schedule = await this.#deps.storage.schedules.find(viewer.teamId, id);
     if (schedule === undefined || !isOpenTo(ownedOf(schedule), viewer)) throw unknown();
     return schedule;
   }
 
   async create(viewer: Viewer, wanted: NewSchedule): Promise<Schedule> {
-    const { clock, nextDue, storage } = this.#parts;
+    const { clock, nextDue, storage } = this.#deps;
     const now = clock.now();
     const due = { now: await storage.now(), nextDue };
     this.#requireDue(wanted.cron, due.now);
@@ -52,7 +52,7 @@ export class ScheduleService {
   }
 
   async replace(viewer: Viewer, id: string, edit: ScheduleEdit): Promise<Schedule> {
-    this.#requireDue(edit.cron, await this.#parts.storage.now());
+    this.#requireDue(edit.cron, await this.#deps.storage.now());
     return this.#edit(viewer, id, edit);
   }
 
@@ -66,11 +66,11 @@ export class ScheduleService {
 
   async remove(viewer: Viewer, id: string): Promise<void> {
     const { schedule } = await this.#lock(viewer, id);
-    await this.#parts.storage.schedules.remove(schedule.teamId, id);
+    await this.#deps.storage.schedules.remove(schedule.teamId, id);
   }
 
   async #edit(viewer: Viewer, id: string, edit: Partial<ScheduleEdit>): Promise<Schedule> {
-    const { clock, nextDue, storage } = this.#parts;
+    const { clock, nextDue, storage } = this.#deps;
     const { now, schedule: before } = await this.#lock(viewer, id);
     const wanted = { ...before, ...edit };
     if (isSame(wanted, before)) return before;
@@ -84,7 +84,7 @@ export class ScheduleService {
 
   /** Its runs are its creator's, with the creator's secrets: nobody but administrators changes another's. */
   async #lock(viewer: Viewer, id: string): Promise<DueSchedule> {
-    const locked = await this.#parts.storage.dueSchedules.lock(id);
+    const locked = await this.#deps.storage.dueSchedules.lock(id);
     if (locked === undefined || !isOpenTo(ownedOf(locked.schedule), viewer)) throw unknown();
     if (mayChange(locked.schedule.creatorId, viewer)) return locked;
     throw new AppError("not_authorized", "A schedule is changed by its creator and by administrators.", {
@@ -94,18 +94,18 @@ export class ScheduleService {
 
   /** Whoever edits it: its runs are its creator's, and are started without any right to administer. */
   async #requireEnvironment({ teamId, creatorId, config }: Schedule): Promise<void> {
-    await requireRunEnvironment(this.#parts.storage.environments, {
+    await requireRunEnvironment(this.#deps.storage.environments, {
       creator: { id: creatorId, teamId, administrator: false },
       config,
     });
   }
 
   async #ring({ id, nextRunAt }: Schedule): Promise<void> {
-    if (nextRunAt !== undefined) await this.#parts.storage.dueSchedules.ring(id, nextRunAt);
+    if (nextRunAt !== undefined) await this.#deps.storage.dueSchedules.ring(id, nextRunAt);
   }
 
   #requireDue(cron: string, now: Date): void {
-    if (this.#parts.nextDue(cron, now) !== undefined) return;
+    if (this.#deps.nextDue(cron, now) !== undefined) return;
     const message =
       "must be five fields of a cron expression (minute, hour, day of month, month, day of week; UTC) that comes due";
     throw invalidMember("cron_schedule", message);

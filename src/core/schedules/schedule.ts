@@ -1,7 +1,7 @@
 import type { PrincipalId } from "../ids.ts";
-import type { NextDue } from "../ports/cron.ts";
-import type { TeamRecord } from "../ports/records.ts";
+import type { TeamRecord } from "../records/record-store.ts";
 import type { RunConfig } from "../runs/run.ts";
+import type { NextDue } from "./cron.ts";
 
 /** Starts a run at each due time, in the name of its creator. */
 export interface Schedule extends TeamRecord {

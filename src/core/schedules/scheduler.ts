@@ -1,12 +1,12 @@
 import { AppError } from "../errors.ts";
-import type { NextDue } from "../ports/cron.ts";
 import type { Log } from "../ports/log.ts";
-import type { Storage } from "../ports/storage.ts";
 import type { NewRun } from "../runs/new-run.ts";
 import type { PreparedRun, RunService } from "../runs/run-service.ts";
+import type { Storage } from "../storage.ts";
+import type { NextDue } from "./cron.ts";
 import { fired, type Schedule } from "./schedule.ts";
 
-export interface SchedulerParts {
+export interface SchedulerDeps {
   readonly storage: Storage;
   readonly runs: RunService;
   readonly nextDue: NextDue;
@@ -22,11 +22,11 @@ type Spawn = { readonly run: PreparedRun } | { readonly error: string };
 
 /** Starts runs at their due times. Any number of them may do it at once: each time fires once. */
 export class Scheduler {
-  readonly #parts: SchedulerParts;
+  readonly #deps: SchedulerDeps;
   #isBusy = false;
 
-  constructor(parts: SchedulerParts) {
-    this.#parts = parts;
+  constructor(deps: SchedulerDeps) {
+    this.#deps = deps;
   }
 
   /** What jobs have missed. One round at a time, and one that fails keeps no other from firing. */
@@ -34,9 +34,9 @@ export class Scheduler {
     if (this.#isBusy) return;
     this.#isBusy = true;
     try {
-      for (const id of await this.#parts.storage.dueSchedules.list(ROUND_MAX)) await this.#tryToFire(id);
+      for (const id of await this.#deps.storage.dueSchedules.list(ROUND_MAX)) await this.#tryToFire(id);
     } catch (error) {
-      this.#parts.log.warn("schedules.look.failed", { error });
+      this.#deps.log.warn("schedules.query.failed", { error });
     } finally {
       this.#isBusy = false;
     }
@@ -44,7 +44,7 @@ export class Scheduler {
 
   /** Does what a `schedule` job asks for. Repeatable: whose time has not come is left alone. */
   async fire(id: string): Promise<void> {
-    const { log, storage } = this.#parts;
+    const { log, storage } = this.#deps;
     const due = await storage.dueSchedules.lock(id);
     if (!due?.isDue) return;
     // Not within the transaction: it may have to fetch a repository.
@@ -57,13 +57,13 @@ export class Scheduler {
     try {
       await this.fire(scheduleId);
     } catch (error) {
-      this.#parts.log.warn("schedule.retried", { scheduleId, error });
+      this.#deps.log.warn("schedule.retried", { scheduleId, error });
     }
   }
 
   /** The next due time and the run are one transaction, under the schedule's lock: nobody fires this time again. */
   async #fireOnce(stores: Storage, seen: Schedule, spawn: Spawn): Promise<boolean> {
-    const { nextDue, runs } = this.#parts;
+    const { nextDue, runs } = this.#deps;
     const due = await stores.dueSchedules.lock(seen.id);
     if (!due?.isDue || isEdited(due.schedule, seen)) return false;
     if ("run" in spawn) await runs.within(stores).store(spawn.run);
@@ -76,7 +76,7 @@ export class Scheduler {
 
   async #prepare(schedule: Schedule): Promise<Spawn> {
     try {
-      return { run: await this.#parts.runs.prepare(await this.#requestOf(schedule)) };
+      return { run: await this.#deps.runs.prepare(await this.#requestOf(schedule)) };
     } catch (error) {
       // What passes by itself is tried again, and the due time fires late.
       if (!(error instanceof AppError) || error.retryable) throw error;
@@ -87,14 +87,14 @@ export class Scheduler {
   /** Nobody watches it come due: what only its creator's rights to administer open stays closed to it. */
   async #requestOf(schedule: Schedule): Promise<NewRun> {
     const { id, name, cron, prompt, config, metadata, teamOwned, creatorId } = schedule;
-    const [creator] = await this.#parts.storage.people.getMany([creatorId]);
+    const [creator] = await this.#deps.storage.people.getMany([creatorId]);
     if (creator === undefined || creator.disabled)
       throw new AppError("not_authorized", "The creator of this schedule is disabled.");
     const provenance = { schedule: { schedule_id: id, schedule_name: name, cron_schedule: cron } };
     const source = "SCHEDULED_AGENT";
     const about = { title: name, prompt, config, metadata, teamOwned, provenance };
     const whose = { creator: { ...creator, administrator: false }, scheduleId: id };
-    return { ...about, ...whose, source, triggerUrl: this.#parts.linkOf(id) };
+    return { ...about, ...whose, source, triggerUrl: this.#deps.linkOf(id) };
   }
 }
 

@@ -1,13 +1,13 @@
 import { AppError } from "../errors.ts";
 import { isTeamOwned } from "../people/ownership.ts";
-import type { PeopleStore } from "../ports/people.ts";
-import type { RecordStore } from "../ports/records.ts";
-import type { Redactor, RunRedactors } from "../ports/redactor.ts";
-import type { SecretBox } from "../ports/secret-box.ts";
+import type { PeopleStore } from "../people/people-stores.ts";
+import type { RecordStore } from "../records/record-store.ts";
 import type { Run } from "../runs/run.ts";
+import type { Redactor, RunRedactors } from "./redactor.ts";
 import { type Secret, sealOwner } from "./secret.ts";
+import type { SecretBox } from "./secret-box.ts";
 
-export interface RunSecretsParts {
+export interface RunSecretsDeps {
   readonly storage: {
     readonly secrets: Pick<RecordStore<Secret>, "list">;
     readonly people: Pick<PeopleStore, "getMany">;
@@ -27,12 +27,12 @@ const TOTAL_BYTES_MAX = 2 ** 20;
  * told of it.
  */
 export class RunSecrets implements Redactor {
-  readonly #parts: RunSecretsParts;
+  readonly #deps: RunSecretsDeps;
   #redactor: ReturnType<RunRedactors["lend"]>;
 
-  constructor(parts: RunSecretsParts) {
-    this.#parts = parts;
-    this.#redactor = parts.redactors.lend([]);
+  constructor(deps: RunSecretsDeps) {
+    this.#deps = deps;
+    this.#redactor = deps.redactors.lend([]);
   }
 
   /**
@@ -40,7 +40,7 @@ export class RunSecrets implements Redactor {
    * been disabled, since whoever goes on with their run would have them.
    */
   async open(): Promise<Variables> {
-    const { run, storage, redactors } = this.#parts;
+    const { run, storage, redactors } = this.#deps;
     const [all, [creator]] = await Promise.all([
       storage.secrets.list(run.teamId),
       storage.people.getMany([run.creatorId]),
@@ -67,7 +67,7 @@ export class RunSecrets implements Redactor {
 
   #openOne(secret: Secret): string {
     try {
-      return this.#parts.secretBox.open(secret.sealed, sealOwner(secret));
+      return this.#deps.secretBox.open(secret.sealed, sealOwner(secret));
     } catch (cause) {
       throw new AppError("environment_setup_failed", `The secret ${secret.name} cannot be opened.`, {
         cause,

@@ -3,12 +3,12 @@ import { newId } from "../ids.ts";
 import { isTeamOwned, type Owned, ownerOf } from "../people/ownership.ts";
 import type { Viewer } from "../people/principal.ts";
 import type { Clock } from "../ports/clock.ts";
-import type { RecordStore } from "../ports/records.ts";
-import type { SecretBox } from "../ports/secret-box.ts";
-import { Taken } from "../ports/storage.ts";
+import type { RecordStore } from "../records/record-store.ts";
+import { UniqueConflict } from "../storage.ts";
 import { problemOfName, type Secret, sealOwner } from "./secret.ts";
+import type { SecretBox } from "./secret-box.ts";
 
-export interface SecretServiceParts {
+export interface SecretServiceDeps {
   readonly secrets: RecordStore<Secret>;
   readonly box: Pick<SecretBox, "seal">;
   readonly clock: Clock;
@@ -22,15 +22,15 @@ export interface SecretKey {
 
 /** Secrets as people keep them: written, listed and removed, never shown. Personal ones are their owner's alone. */
 export class SecretService {
-  readonly #parts: SecretServiceParts;
+  readonly #deps: SecretServiceDeps;
 
-  constructor(parts: SecretServiceParts) {
-    this.#parts = parts;
+  constructor(deps: SecretServiceDeps) {
+    this.#deps = deps;
   }
 
   /** By name; the team's before the viewer's own. */
   async list(viewer: Viewer): Promise<readonly Secret[]> {
-    const all = await this.#parts.secrets.list(viewer.teamId);
+    const all = await this.#deps.secrets.list(viewer.teamId);
     return all.filter((secret) => isTeamOwned(secret) || secret.ownerId === viewer.id).sort(inOrder);
   }
 
@@ -48,7 +48,7 @@ export class SecretService {
     try {
       return await this.#add(editor, key, value);
     } catch (error) {
-      if (!(error instanceof Taken)) throw error;
+      if (!(error instanceof UniqueConflict)) throw error;
     }
     // Somebody else has set it for the first time just now.
     return this.#replace(await this.get(editor, key), editor, value);
@@ -56,35 +56,35 @@ export class SecretService {
 
   async remove(viewer: Viewer, key: SecretKey): Promise<void> {
     const { id, teamId } = await this.get(viewer, key);
-    if (!(await this.#parts.secrets.remove(teamId, id))) throw unknownSecret();
+    if (!(await this.#deps.secrets.remove(teamId, id))) throw unknownSecret();
   }
 
   async #find(viewer: Viewer, { name, isTeamOwned }: SecretKey): Promise<Secret | undefined> {
     const ownerId = ownerOf(viewer, isTeamOwned);
-    const all = await this.#parts.secrets.list(viewer.teamId);
+    const all = await this.#deps.secrets.list(viewer.teamId);
     return all.find((secret) => secret.ownerId === ownerId && secret.name === name);
   }
 
   async #add(editor: Viewer, { name, isTeamOwned }: SecretKey, value: string): Promise<Secret> {
-    const createdAt = this.#parts.clock.now();
+    const createdAt = this.#deps.clock.now();
     const { id: editorId, teamId } = editor;
     const place = { teamId, ownerId: ownerOf(editor, isTeamOwned), name };
     const id = newId(createdAt);
     const sealed = this.#seal(place, value);
     const secret = { id, ...place, sealed, editorId, createdAt, updatedAt: createdAt };
-    await this.#parts.secrets.add(secret);
+    await this.#deps.secrets.add(secret);
     return secret;
   }
 
   async #replace(before: Secret, editor: Viewer, value: string): Promise<Secret> {
     const sealed = this.#seal(before, value);
-    const secret = { ...before, sealed, editorId: editor.id, updatedAt: this.#parts.clock.now() };
-    if (!(await this.#parts.secrets.replace(secret))) throw unknownSecret();
+    const secret = { ...before, sealed, editorId: editor.id, updatedAt: this.#deps.clock.now() };
+    if (!(await this.#deps.secrets.replace(secret))) throw unknownSecret();
     return secret;
   }
 
   #seal(place: Owned & { readonly name: string }, value: string): string {
-    return this.#parts.box.seal(value, sealOwner(place));
+    return this.#deps.box.seal(value, sealOwner(place));
   }
 }
 

@@ -1,6 +1,6 @@
 import type { PrincipalId } from "../ids.ts";
 import type { Owned } from "../people/ownership.ts";
-import type { TeamRecord } from "../ports/records.ts";
+import type { TeamRecord } from "../records/record-store.ts";
 
 /** A value that becomes an environment variable of runs. It is never read back by anybody but the worker of a run. */
 export interface Secret extends TeamRecord, Owned {

@@ -3,13 +3,13 @@ import type { EnvironmentService } from "../environments/environment-service.ts"
 import { AppError } from "../errors.ts";
 import type { Viewer } from "../people/principal.ts";
 import type { Log } from "../ports/log.ts";
-import type { SkillHistory } from "../ports/skill-history.ts";
-import type { Freshness, SkillLibrary } from "../ports/skill-library.ts";
 import { isSameRepository, type RepositoryName } from "../repositories/repository-name.ts";
 import { repositoriesOf } from "./repositories.ts";
 import { type Skill, skillId } from "./skill.ts";
+import type { SkillHistory } from "./skill-history.ts";
+import type { Freshness, SkillLibrary } from "./skill-library.ts";
 
-export interface SkillCatalogueParts {
+export interface SkillCatalogueDeps {
   readonly library: Pick<SkillLibrary, "list">;
   readonly history: SkillHistory;
   readonly environments: Pick<EnvironmentService, "list">;
@@ -41,25 +41,25 @@ export interface SkillGroup {
 
 /** What skills there are for somebody. */
 export class SkillCatalogue {
-  readonly #parts: SkillCatalogueParts;
+  readonly #deps: SkillCatalogueDeps;
 
-  constructor(parts: SkillCatalogueParts) {
-    this.#parts = parts;
+  constructor(deps: SkillCatalogueDeps) {
+    this.#deps = deps;
   }
 
   async list(viewer: Viewer, query: SkillQuery): Promise<readonly SkillGroup[]> {
-    const environments = await this.#parts.environments.list(viewer, "name");
+    const environments = await this.#deps.environments.list(viewer, "name");
     const skills =
       query.repository === undefined
         ? await this.#listAll(viewer, repositoriesOf(environments), query.freshness)
         : await this.#listOne(viewer, query.repository, query.freshness);
-    const lastRuns = await this.#parts.history.lastRuns(viewer, skills.map(skillId));
+    const lastRuns = await this.#deps.history.lastRuns(viewer, skills.map(skillId));
     const variants = skills.map((skill) => variantOf(skill, environments, lastRuns.get(skillId(skill))));
     return grouped(variants).toSorted(query.sort === "name" ? byName : byLastRun);
   }
 
   #listOne(viewer: Viewer, repository: RepositoryName, freshness: Freshness): Promise<readonly Skill[]> {
-    return this.#parts.library.list({ ...repository, teamId: viewer.teamId }, freshness);
+    return this.#deps.library.list({ ...repository, teamId: viewer.teamId }, freshness);
   }
 
   /** One repository that cannot be read hides no other; only where none can be read, the reason is told. */
@@ -81,7 +81,7 @@ export class SkillCatalogue {
 
   #pass(failure: unknown): void {
     if (!(failure instanceof AppError)) throw failure;
-    this.#parts.log.warn("skills.repository.skipped", { code: failure.code, reason: failure.message });
+    this.#deps.log.warn("skills.repository.skipped", { code: failure.code, reason: failure.message });
   }
 }
 

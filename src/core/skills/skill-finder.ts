@@ -1,13 +1,13 @@
 import type { EnvironmentService } from "../environments/environment-service.ts";
 import { AppError } from "../errors.ts";
 import type { Viewer } from "../people/principal.ts";
-import type { SkillLibrary } from "../ports/skill-library.ts";
 import { isSameName, type RepositoryName } from "../repositories/repository-name.ts";
 import { repositoriesOf } from "./repositories.ts";
 import type { Skill } from "./skill.ts";
+import type { SkillLibrary } from "./skill-library.ts";
 import { parseSkillSpec, type SkillSpec } from "./skill-spec.ts";
 
-export interface SkillFinderParts {
+export interface SkillFinderDeps {
   readonly library: Pick<SkillLibrary, "find">;
   readonly environments: Pick<EnvironmentService, "list">;
 }
@@ -20,17 +20,17 @@ export interface SkillAsker {
 
 /** Finds the skill that somebody named, or says why not. */
 export class SkillFinder {
-  readonly #parts: SkillFinderParts;
+  readonly #deps: SkillFinderDeps;
 
-  constructor(parts: SkillFinderParts) {
-    this.#parts = parts;
+  constructor(deps: SkillFinderDeps) {
+    this.#deps = deps;
   }
 
   /** Throws `invalid_request` and `resource_not_found`, and what the library throws. */
   async find(text: string, asker: SkillAsker): Promise<Skill> {
     const spec = parseSkillSpec(text);
     const repository = await this.#repositoryOf(spec, asker);
-    const skill = await this.#parts.library.find({ ...repository, teamId: asker.viewer.teamId }, spec.wanted);
+    const skill = await this.#deps.library.find({ ...repository, teamId: asker.viewer.teamId }, spec.wanted);
     if (skill !== undefined) return skill;
     const place = `${repository.owner}/${repository.name}`;
     throw new AppError("resource_not_found", `${place} has no skill ${wordsOf(spec)}.`, {
@@ -42,7 +42,7 @@ export class SkillFinder {
   async #repositoryOf(spec: SkillSpec, { environmentId, viewer }: SkillAsker): Promise<RepositoryName> {
     const { owner, repository: name } = spec;
     if (owner !== undefined) return { owner, name };
-    const environments = await this.#parts.environments.list(viewer, "name");
+    const environments = await this.#deps.environments.list(viewer, "name");
     const own = environments.filter(({ id }) => id === environmentId);
     const near = named(name, repositoriesOf(own));
     return onlyOne(name, near.length > 0 ? near : named(name, repositoriesOf(environments)));

@@ -1,6 +1,6 @@
-import { wayToFiles } from "../inputs/way-to-files.ts";
-import type { Workspace } from "../ports/workspace.ts";
+import { pathToFiles } from "../inputs/path-to-files.ts";
 import type { Run } from "../runs/run.ts";
+import type { Workspace } from "../workspaces/workspace.ts";
 import { type Skill, skillId } from "./skill.ts";
 
 const SKILLS_DIRECTORY = ".skills";
@@ -18,7 +18,7 @@ export function basePromptOf(
   workspace: Pick<Workspace, "directory" | "workingDirectory">,
 ): string | undefined {
   const own = config.base_prompt;
-  const way = wayToFiles(workspace);
+  const way = pathToFiles(workspace);
   // Where the agent stands in a repository, what it makes for people does not belong among that one's files.
   const kept = way === "" ? undefined : ARTIFACTS;
   if (skill === undefined) return joined([own, kept]);

@@ -1,7 +1,7 @@
-import type { AdapterTraits } from "../ports/thread-adapter.ts";
 import type { Run } from "../runs/run.ts";
 import { isEnded } from "../runs/states.ts";
 import type { Notice, RunCard } from "./notice.ts";
+import type { AdapterTraits } from "./thread-adapter.ts";
 
 /** Turns runs into what threads are told of them. Plain data: rendering is the adapter's. */
 export class NoticeWriter {

@@ -1,5 +1,5 @@
+import type { PermissionRequest } from "../agents/agent-runner.ts";
 import type { RunId } from "../ids.ts";
-import type { PermissionRequest } from "../ports/agent-runner.ts";
 import type { RunState } from "../runs/states.ts";
 
 /** What is to be said in a thread. Adapters render it; all text in it is untrusted and must be defused. */
@@ -33,6 +33,6 @@ export interface RunCard {
 }
 
 /** Where a notice is shown: notices of one slot edit the same message. */
-export function slotOf(notice: Notice, deliveryId: string): string {
+export function messageKeyOf(notice: Notice, deliveryId: string): string {
   return notice.kind === "card" ? `card:${notice.card.runId}` : `${notice.kind}:${deliveryId}`;
 }

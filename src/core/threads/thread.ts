@@ -23,7 +23,7 @@ export interface ThreadAddress {
   readonly key: ThreadKey;
 }
 
-/** Makes `runId` the current run of a thread. Throws `Taken` when the thread's run is not `expected`. */
+/** Makes `runId` the current run of a thread. Throws `UniqueConflict` when the thread's run is not `expected`. */
 export interface ThreadBinding {
   readonly thread: ThreadAddress & { readonly id: string };
   readonly expected: RunId | undefined;

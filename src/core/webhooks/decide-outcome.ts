@@ -1,5 +1,5 @@
-import type { WebhookAnswer } from "../ports/webhook-client.ts";
 import { pauseAfter } from "./retry-schedule.ts";
+import type { WebhookAnswer } from "./webhook-client.ts";
 
 export interface Tried {
   readonly answer: WebhookAnswer;

@@ -24,13 +24,16 @@ export type WebhookEventType = (typeof WEBHOOK_EVENT_TYPES)[number];
 export type WebhookMessageType = WebhookEventType | "webhook.test";
 
 /** The events of a run that endpoints are told of. */
-export type RunMove = Extract<RunEventBody, { kind: "run.created" | "run.state" }>;
-export const MOVE_KINDS = ["run.created", "run.state"] as const satisfies readonly RunMove["kind"][];
+export type StateChangeEvent = Extract<RunEventBody, { kind: "run.created" | "run.state" }>;
+export const STATE_CHANGE_KINDS = [
+  "run.created",
+  "run.state",
+] as const satisfies readonly StateChangeEvent["kind"][];
 
-export function isMove(body: RunEventBody): body is RunMove {
-  return MOVE_KINDS.some((kind) => kind === body.kind);
+export function isStateChange(body: RunEventBody): body is StateChangeEvent {
+  return STATE_CHANGE_KINDS.some((kind) => kind === body.kind);
 }
 
-export function typeOf(move: RunMove): WebhookEventType {
+export function typeOf(move: StateChangeEvent): WebhookEventType {
   return move.kind === "run.created" ? "run.created" : TYPE_OF_STATE[move.to];
 }

@@ -1,6 +1,6 @@
 import { AppError } from "../errors.ts";
 import type { TeamId } from "../ids.ts";
-import type { Storage } from "../ports/storage.ts";
+import type { Storage } from "../storage.ts";
 import type { WebhookEndpoint } from "./webhook-endpoint.ts";
 
 /** An endpoint of the team; to all others it is as if it did not exist. */

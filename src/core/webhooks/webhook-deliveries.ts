@@ -1,14 +1,14 @@
 import { AppError } from "../errors.ts";
 import { newId, type TeamId } from "../ids.ts";
 import type { Clock } from "../ports/clock.ts";
-import type { Storage } from "../ports/storage.ts";
-import type { ReplayedDeliveries, TriedWebhook, WebhookDeliveryQuery } from "../ports/webhooks.ts";
+import type { Storage } from "../storage.ts";
 import { getEndpoint, holdEndpoint, missing } from "./find-endpoint.ts";
 import type { WebhookDelivery } from "./webhook-delivery.ts";
 import type { WebhookEndpoint } from "./webhook-endpoint.ts";
 import { testMessage } from "./webhook-message.ts";
+import type { ReplayedDeliveries, TriedWebhook, WebhookDeliveryQuery } from "./webhook-stores.ts";
 
-export interface WebhookDeliveriesParts {
+export interface WebhookDeliveriesDeps {
   /** Of one transaction where something is sent: the endpoint is held until its end. */
   readonly storage: Pick<Storage, "webhooks">;
   readonly clock: Clock;
@@ -18,27 +18,27 @@ export const REPLAYED_AT_ONCE = 5_000;
 
 /** What a team sees of what its endpoints were sent, and sends once more. */
 export class WebhookDeliveries {
-  readonly #parts: WebhookDeliveriesParts;
+  readonly #deps: WebhookDeliveriesDeps;
 
-  constructor(parts: WebhookDeliveriesParts) {
-    this.#parts = parts;
+  constructor(deps: WebhookDeliveriesDeps) {
+    this.#deps = deps;
   }
 
   async list(teamId: TeamId, query: WebhookDeliveryQuery): Promise<readonly WebhookDelivery[]> {
-    const { storage } = this.#parts;
+    const { storage } = this.#deps;
     await getEndpoint(storage, teamId, query.endpointId);
     return storage.webhooks.history.list(query);
   }
 
   async get(teamId: TeamId, endpointId: string, id: string): Promise<TriedWebhook> {
-    const { storage } = this.#parts;
+    const { storage } = this.#deps;
     await getEndpoint(storage, teamId, endpointId);
     return (await storage.webhooks.history.find(endpointId, id)) ?? missing("delivery");
   }
 
   /** Sends a message that tells nothing, so that the receiver can be tried. */
   async test(teamId: TeamId, endpointId: string): Promise<WebhookDelivery> {
-    const { clock, storage } = this.#parts;
+    const { clock, storage } = this.#deps;
     const endpoint = await holdEndpoint(storage, teamId, endpointId);
     requireEnabled(endpoint);
     const now = clock.now();
@@ -55,7 +55,7 @@ export class WebhookDeliveries {
 
   /** How many are sent again. Of very many a part, the oldest: ask again for the rest. */
   async replayMany(teamId: TeamId, endpointId: string, which: ReplayedDeliveries): Promise<number> {
-    const { storage } = this.#parts;
+    const { storage } = this.#deps;
     requireEnabled(await holdEndpoint(storage, teamId, endpointId));
     return storage.webhooks.history.replay(endpointId, which, REPLAYED_AT_ONCE);
   }

@@ -1,5 +1,5 @@
 import type { PrincipalId } from "../ids.ts";
-import type { TeamRecord } from "../ports/records.ts";
+import type { TeamRecord } from "../records/record-store.ts";
 import type { WebhookEventType } from "./event-types.ts";
 
 /** An address of a team that is told of its runs. */

@@ -1,13 +1,13 @@
 import { newId, type TeamId } from "../ids.ts";
 import type { Log } from "../ports/log.ts";
-import type { Storage } from "../ports/storage.ts";
-import type { LogPart } from "../ports/webhooks.ts";
+import type { Storage } from "../storage.ts";
 import { typeOf } from "./event-types.ts";
 import type { NewWebhookDelivery } from "./webhook-delivery.ts";
 import type { WebhookEndpoint } from "./webhook-endpoint.ts";
-import { type MessageTools, runMessage, type ToldEvent } from "./webhook-message.ts";
+import { type MessageTools, runMessage, type VisibleEvent } from "./webhook-message.ts";
+import type { LogPart } from "./webhook-stores.ts";
 
-export interface WebhookFanOutParts extends MessageTools {
+export interface WebhookFanOutDeps extends MessageTools {
   readonly storage: Storage;
   readonly log: Log;
 }
@@ -22,17 +22,17 @@ const TRANSACTION_MS = 10_000;
  * follows. Runs know nothing of it.
  */
 export class WebhookFanOut {
-  readonly #parts: WebhookFanOutParts;
+  readonly #deps: WebhookFanOutDeps;
   #round: Promise<void> | undefined;
 
-  constructor(parts: WebhookFanOutParts) {
-    this.#parts = parts;
+  constructor(deps: WebhookFanOutDeps) {
+    this.#deps = deps;
   }
 
   /** Reads to the log's end, one round at a time. What fails is left to the next one, which is soon. */
   round(): Promise<void> {
     this.#round ??= this.#read()
-      .catch((error) => this.#parts.log.warn("webhook.fan_out.failed", { error }))
+      .catch((error) => this.#deps.log.warn("webhook.fan_out.failed", { error }))
       .finally(() => {
         this.#round = undefined;
       });
@@ -44,32 +44,35 @@ export class WebhookFanOut {
   }
 
   #readOn(): Promise<boolean> {
-    return this.#parts.storage.atomically(async (storage) => {
-      const { moves, hasMore } = await storage.webhooks.log.next(PART_EVENTS);
-      await storage.webhooks.outbox.add(await this.#deliveriesOf(storage, moves));
+    return this.#deps.storage.atomically(async (storage) => {
+      const { stateChanges, hasMore } = await storage.webhooks.log.next(PART_EVENTS);
+      await storage.webhooks.outbox.add(await this.#deliveriesOf(storage, stateChanges));
       return hasMore;
     });
   }
 
-  async #deliveriesOf(storage: Storage, moves: LogPart["moves"]): Promise<readonly NewWebhookDelivery[]> {
+  async #deliveriesOf(
+    storage: Storage,
+    stateChanges: LogPart["stateChanges"],
+  ): Promise<readonly NewWebhookDelivery[]> {
     const endpointsOf = new Map<TeamId, readonly WebhookEndpoint[]>();
-    for (const { teamId } of new Set(moves.map(({ run }) => run))) {
+    for (const { teamId } of new Set(stateChanges.map(({ run }) => run))) {
       if (!endpointsOf.has(teamId)) endpointsOf.set(teamId, await storage.webhooks.endpoints.list(teamId));
     }
-    return moves.flatMap(({ event, run }) =>
+    return stateChanges.flatMap(({ event, run }) =>
       (endpointsOf.get(run.teamId) ?? [])
         .filter((endpoint) => isWanted(endpoint, event))
         .map(({ id: endpointId }) => ({
           id: newId(event.at),
           endpointId,
           about: { runId: run.id, seq: event.seq },
-          ...runMessage(run, event, this.#parts),
+          ...runMessage(run, event, this.#deps),
         })),
     );
   }
 }
 
-function isWanted({ createdAt, enabled, events }: WebhookEndpoint, { at, body }: ToldEvent): boolean {
+function isWanted({ createdAt, enabled, events }: WebhookEndpoint, { at, body }: VisibleEvent): boolean {
   // When no worker ran for a while, the log holds what happened before the endpoint was there.
   return enabled && events.includes(typeOf(body)) && at.getTime() > createdAt.getTime() - TRANSACTION_MS;
 }

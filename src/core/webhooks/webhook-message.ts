@@ -1,6 +1,6 @@
 import type { RunEvent } from "../runs/events.ts";
 import type { RunOrigin, StatusMessage } from "../runs/run.ts";
-import { type RunMove, typeOf } from "./event-types.ts";
+import { type StateChangeEvent, typeOf } from "./event-types.ts";
 import type { WebhookMessage } from "./webhook-delivery.ts";
 import type { WebhookEndpoint } from "./webhook-endpoint.ts";
 
@@ -8,7 +8,7 @@ import type { WebhookEndpoint } from "./webhook-endpoint.ts";
  * What is told of a run. Neither its prompt, of which at most a title is made, nor its answer: whoever may read those asks
  * the API.
  */
-export type ToldRun = Pick<
+export type VisibleRun = Pick<
   RunOrigin,
   | "id"
   | "teamId"
@@ -21,7 +21,7 @@ export type ToldRun = Pick<
   | "metadata"
   | "triggerUrl"
 >;
-export type ToldEvent = RunEvent & { readonly body: RunMove };
+export type VisibleEvent = RunEvent & { readonly body: StateChangeEvent };
 
 export interface MessageTools {
   readonly sessionLink: (run: Pick<RunOrigin, "sessionId">) => string;
@@ -29,7 +29,11 @@ export interface MessageTools {
 }
 
 /** The names are those of the contract's RunItem, and the values those of the moment that is told of. */
-export function runMessage(run: ToldRun, { at, body, seq }: ToldEvent, tools: MessageTools): WebhookMessage {
+export function runMessage(
+  run: VisibleRun,
+  { at, body, seq }: VisibleEvent,
+  tools: MessageTools,
+): WebhookMessage {
   const [parentId] = run.ancestorIds;
   const data = {
     run_id: run.id,
@@ -60,7 +64,7 @@ function message(type: WebhookMessage["type"], at: Date, data: object): WebhookM
   return { type, body: JSON.stringify({ type, timestamp: at, data }) };
 }
 
-function movedTo(move: RunMove): object {
+function movedTo(move: StateChangeEvent): object {
   if (move.kind === "run.created") return { state: move.state };
   const { from, status, to } = move;
   return {

@@ -1,14 +1,14 @@
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
-import type { SecretBox } from "../ports/secret-box.ts";
-import type { Storage } from "../ports/storage.ts";
-import type { WebhookAnswer, WebhookClient } from "../ports/webhook-client.ts";
-import type { TakenWebhook } from "../ports/webhooks.ts";
+import type { SecretBox } from "../secrets/secret-box.ts";
+import type { Storage } from "../storage.ts";
+import { completeTry } from "./complete-try.ts";
 import { askedPauseMs, type Outcome } from "./decide-outcome.ts";
-import { settleTry } from "./settle-try.ts";
+import type { WebhookAnswer, WebhookClient } from "./webhook-client.ts";
 import { secretOwner, validSecrets } from "./webhook-endpoint.ts";
+import type { TakenWebhook } from "./webhook-stores.ts";
 
-export interface WebhookSenderParts {
+export interface WebhookSenderDeps {
   readonly storage: Storage;
   readonly client: WebhookClient;
   readonly box: SecretBox;
@@ -25,7 +25,7 @@ const GRACE_MS = 1_000;
 
 /** Sends what is due. Any number of processes may do it at once. */
 export class WebhookSender {
-  readonly #parts: WebhookSenderParts;
+  readonly #deps: WebhookSenderDeps;
   readonly #cut = new AbortController();
   #isStopping = false;
   readonly #running = new Set<Promise<void>>();
@@ -33,8 +33,8 @@ export class WebhookSender {
   /** Endpoints that asked for patience, and until when. */
   readonly #patience = new Map<string, number>();
 
-  constructor(parts: WebhookSenderParts) {
-    this.#parts = parts;
+  constructor(deps: WebhookSenderDeps) {
+    this.#deps = deps;
   }
 
   /** Looks for what is due, unless as many as may are at it. */
@@ -49,14 +49,14 @@ export class WebhookSender {
   /** Takes no more. What is not answered soon is cut off: nobody knows then whether it arrived, and it is sent again. */
   async stop(): Promise<void> {
     this.#isStopping = true;
-    const stopWaiting = this.#parts.clock.after(GRACE_MS, () => this.#cut.abort());
+    const stopWaiting = this.#deps.clock.after(GRACE_MS, () => this.#cut.abort());
     await Promise.all(this.#running);
     stopWaiting();
   }
 
   async #sendDue(): Promise<void> {
     while (!this.#isStopping) {
-      const taken = await this.#parts.storage.webhooks.outbox.take(this.#busy());
+      const taken = await this.#deps.storage.webhooks.outbox.take(this.#busy());
       if (taken === undefined) return;
       this.#count(taken.endpoint.id, 1);
       // Where one was due there may be more.
@@ -66,18 +66,18 @@ export class WebhookSender {
   }
 
   async #send(taken: TakenWebhook): Promise<void> {
-    const { clock, storage } = this.#parts;
+    const { clock, storage } = this.#deps;
     const answer = await this.#post(taken);
     const pauseMs = askedPauseMs(answer) ?? 0;
     if (pauseMs > 0) {
       this.#patience.set(taken.endpoint.id, clock.now().getTime() + Math.min(pauseMs, PATIENCE_MAX_MS));
     }
-    const outcome = await storage.atomically((storage) => settleTry(storage, taken, answer, clock.now()));
+    const outcome = await storage.atomically((storage) => completeTry(storage, taken, answer, clock.now()));
     if (outcome !== undefined) this.#tell(taken, answer, outcome);
   }
 
   async #post({ body, endpoint, id }: TakenWebhook): Promise<WebhookAnswer> {
-    const { box, client, clock, log } = this.#parts;
+    const { box, client, clock, log } = this.#deps;
     let secrets: readonly string[];
     try {
       const owner = secretOwner(endpoint.id);
@@ -91,7 +91,7 @@ export class WebhookSender {
 
   /** Endpoints that get nothing now. */
   #busy(): readonly string[] {
-    const now = this.#parts.clock.now().getTime();
+    const now = this.#deps.clock.now().getTime();
     for (const [endpointId, until] of this.#patience) if (until <= now) this.#patience.delete(endpointId);
     const posts = [...this.#posts].filter(([, count]) => count >= POSTS_PER_ENDPOINT);
     return [...posts.map(([endpointId]) => endpointId), ...this.#patience.keys()];
@@ -104,7 +104,7 @@ export class WebhookSender {
   }
 
   #tell({ about, endpoint, id, number }: TakenWebhook, { status }: WebhookAnswer, outcome: Outcome): void {
-    const { log } = this.#parts;
+    const { log } = this.#deps;
     const facts = { endpointId: endpoint.id, deliveryId: id, runId: about?.runId, try: number, status };
     if (outcome.state === "delivered") {
       log.info("webhook.delivered", facts);
@@ -120,6 +120,6 @@ export class WebhookSender {
 
   /** A post that was cut off by the stop is no failure of anybody's. */
   #broke(error: unknown): void {
-    if (!this.#cut.signal.aborted) this.#parts.log.warn("webhook.send.failed", { error });
+    if (!this.#cut.signal.aborted) this.#deps.log.warn("webhook.send.failed", { error });
   }
 }

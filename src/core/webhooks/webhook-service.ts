@@ -1,14 +1,14 @@
 import { AppError, invalidMember } from "../errors.ts";
 import { newId, type PrincipalId, type TeamId } from "../ids.ts";
 import type { Clock } from "../ports/clock.ts";
-import type { SecretBox } from "../ports/secret-box.ts";
-import type { Storage } from "../ports/storage.ts";
-import type { WebhookClient } from "../ports/webhook-client.ts";
+import type { SecretBox } from "../secrets/secret-box.ts";
+import type { Storage } from "../storage.ts";
 import type { WebhookEventType } from "./event-types.ts";
 import { holdEndpoint } from "./find-endpoint.ts";
+import type { WebhookClient } from "./webhook-client.ts";
 import { newWebhookSecret, secretOwner, type WebhookEndpoint } from "./webhook-endpoint.ts";
 
-export interface WebhookServiceParts {
+export interface WebhookServiceDeps {
   /** Of one transaction: an endpoint is held until its end. */
   readonly storage: Pick<Storage, "teams" | "webhooks" | "now">;
   readonly client: Pick<WebhookClient, "problemOf">;
@@ -34,17 +34,17 @@ const ENDPOINTS_MAX = 50;
 
 /** What a team does with its endpoints. */
 export class WebhookService {
-  readonly #parts: WebhookServiceParts;
+  readonly #deps: WebhookServiceDeps;
 
-  constructor(parts: WebhookServiceParts) {
-    this.#parts = parts;
+  constructor(deps: WebhookServiceDeps) {
+    this.#deps = deps;
   }
 
   async create(
     owner: { readonly id: PrincipalId; readonly teamId: TeamId },
     input: WebhookInput,
   ): Promise<RevealedWebhook> {
-    const { storage } = this.#parts;
+    const { storage } = this.#deps;
     const { teams, webhooks } = storage;
     this.#requireUrl(input.url);
     // Counted under a lock, or many at once would each find room for one more.
@@ -69,7 +69,7 @@ export class WebhookService {
 
   /** Whoever switches an endpoint on again, or gives it another address, gives it a new chance too. */
   async change(teamId: TeamId, id: string, changes: Partial<WebhookInput>): Promise<WebhookEndpoint> {
-    const { clock, storage } = this.#parts;
+    const { clock, storage } = this.#deps;
     if (changes.url !== undefined) this.#requireUrl(changes.url);
     const { disabledReason, failingSince, ...kept } = await holdEndpoint(storage, teamId, id);
     const isNewChance = changes.enabled !== undefined || changes.url !== undefined;
@@ -86,14 +86,14 @@ export class WebhookService {
   }
 
   async remove(teamId: TeamId, id: string): Promise<void> {
-    const { storage } = this.#parts;
+    const { storage } = this.#deps;
     await holdEndpoint(storage, teamId, id);
     await storage.webhooks.history.forget(id);
   }
 
   /** The secret so far goes on being valid beside the new one for so long; the one before it ends now. */
   async rotateSecret(teamId: TeamId, id: string, overlapSeconds: number): Promise<RevealedWebhook> {
-    const { clock, storage } = this.#parts;
+    const { clock, storage } = this.#deps;
     const held = await holdEndpoint(storage, teamId, id);
     const now = clock.now();
     const { sealed, secret } = this.#newSecret(id);
@@ -106,13 +106,13 @@ export class WebhookService {
   }
 
   #requireUrl(url: string): void {
-    const message = this.#parts.client.problemOf(url);
+    const message = this.#deps.client.problemOf(url);
     if (message !== undefined) throw invalidMember("url", message);
   }
 
   #newSecret(endpointId: string): { secret: string; sealed: string } {
     const secret = newWebhookSecret();
-    return { secret, sealed: this.#parts.box.seal(secret, secretOwner(endpointId)) };
+    return { secret, sealed: this.#deps.box.seal(secret, secretOwner(endpointId)) };
   }
 }
 

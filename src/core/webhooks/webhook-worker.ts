@@ -1,16 +1,16 @@
 import type { Clock, Stop } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
-import { type News, TOPICS } from "../ports/news.ts";
-import type { WebhookHistory } from "../ports/webhooks.ts";
+import { CHANNELS, type PubSub } from "../ports/pubsub.ts";
 import type { WebhookFanOut } from "./webhook-fan-out.ts";
 import type { WebhookSender } from "./webhook-sender.ts";
+import type { WebhookHistory } from "./webhook-stores.ts";
 
-export interface WebhookWorkerParts {
+export interface WebhookWorkerDeps {
   readonly fanOut: WebhookFanOut;
   readonly sender: WebhookSender;
   readonly history: WebhookHistory;
   readonly clock: Clock;
-  readonly news: News;
+  readonly pubsub: PubSub;
   readonly log: Log;
 }
 
@@ -24,8 +24,8 @@ const KEPT_DAYS = 30;
 const DAY_MS = 86_400_000;
 
 /** Follows the log, sends, and throws old history away, until it is stopped. */
-export function startWebhooks(parts: WebhookWorkerParts): () => Promise<void> {
-  const { clock, fanOut, news, sender } = parts;
+export function startWebhooks(deps: WebhookWorkerDeps): () => Promise<void> {
+  const { clock, fanOut, pubsub, sender } = deps;
   let gathering: Stop | undefined;
   const gather = (): void => {
     gathering ??= clock.after(GATHER_MS, () => {
@@ -36,9 +36,9 @@ export function startWebhooks(parts: WebhookWorkerParts): () => Promise<void> {
   const stops = [
     clock.every(LOOK_MS, () => void fanOut.round()),
     clock.every(LOOK_MS, () => sender.wake()),
-    clock.every(TIDY_MS, () => void tidy(parts)),
-    news.on(TOPICS.log, gather),
-    news.on(TOPICS.webhooks, () => sender.wake()),
+    clock.every(TIDY_MS, () => void tidy(deps)),
+    pubsub.subscribe(CHANNELS.log, gather),
+    pubsub.subscribe(CHANNELS.webhooks, () => sender.wake()),
   ];
   return async () => {
     for (const stop of stops) stop();
@@ -47,10 +47,10 @@ export function startWebhooks(parts: WebhookWorkerParts): () => Promise<void> {
   };
 }
 
-async function tidy({ history, log }: WebhookWorkerParts): Promise<void> {
+async function tidy({ history, log }: WebhookWorkerDeps): Promise<void> {
   try {
     while (await history.tidy(KEPT_DAYS * DAY_MS, TIDIED_AT_ONCE));
   } catch (error) {
-    log.warn("webhook.tidy.failed", { error });
+    log.warn("webhook.prune.failed", { error });
   }
 }

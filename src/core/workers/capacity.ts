@@ -1,5 +1,5 @@
 import { type Clock, sleep } from "../ports/clock.ts";
-import type { WorkerStore } from "../ports/workers.ts";
+import type { WorkerStore } from "./worker-store.ts";
 
 const KEPT_MS = 1_000;
 const WAIT_MS = 250;

@@ -1,12 +1,12 @@
 import type { Clock, Stop } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
-import type { WorkerStore } from "../ports/workers.ts";
 import type { Worker } from "./worker.ts";
+import type { WorkerStore } from "./worker-store.ts";
 
 /** Two may be lost before the worker counts as gone. */
 const BEAT_MS = 10_000;
 
-export interface HeartbeatParts {
+export interface HeartbeatDeps {
   readonly workers: Pick<WorkerStore, "beat" | "remove">;
   readonly clock: Clock;
   readonly log: Log;
@@ -15,16 +15,16 @@ export interface HeartbeatParts {
 
 /** Tells that a worker lives, as long as it does. */
 export class Heartbeat {
-  readonly #parts: HeartbeatParts;
+  readonly #deps: HeartbeatDeps;
   #beating: Promise<void> = Promise.resolve();
   #stop: Stop | undefined;
 
-  constructor(parts: HeartbeatParts) {
-    this.#parts = parts;
+  constructor(deps: HeartbeatDeps) {
+    this.#deps = deps;
   }
 
   async start(): Promise<void> {
-    this.#stop = this.#parts.clock.every(BEAT_MS, () => void this.#beat());
+    this.#stop = this.#deps.clock.every(BEAT_MS, () => void this.#beat());
     await this.#beat();
   }
 
@@ -32,13 +32,13 @@ export class Heartbeat {
   async stop(): Promise<void> {
     this.#stop?.();
     await this.#beating;
-    const { log, worker, workers } = this.#parts;
+    const { log, worker, workers } = this.#deps;
     await workers.remove(worker.id).catch((error) => log.warn("worker.not_removed", { error }));
   }
 
   #beat(): Promise<void> {
-    const { log, worker, workers } = this.#parts;
-    this.#beating = workers.beat(worker).catch((error) => log.warn("worker.beat.failed", { error }));
+    const { log, worker, workers } = this.#deps;
+    this.#beating = workers.beat(worker).catch((error) => log.warn("worker.heartbeat.failed", { error }));
     return this.#beating;
   }
 }

@@ -1,4 +1,4 @@
-import type { GatewayGrant, RepositoryGrant } from "../../core/ports/gateway.ts";
+import type { GatewayGrant, RepositoryGrant } from "../../core/agents/gateway.ts";
 import type { Log } from "../../core/ports/log.ts";
 import { bodyOf, type Call, hasBody, type Part } from "../call.ts";
 import type { AuthorizeRepository, GatewayLimits } from "../gateway-options.ts";

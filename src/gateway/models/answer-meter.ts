@@ -1,4 +1,4 @@
-import type { ModelFailure } from "../../core/ports/gateway.ts";
+import type { ModelFailure } from "../../core/agents/gateway.ts";
 import type { Traffic } from "../traffic.ts";
 import type { Provider } from "./dialects.ts";
 import { failureWithin } from "./model-failure.ts";

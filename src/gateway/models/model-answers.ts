@@ -1,4 +1,4 @@
-import type { ModelFailure } from "../../core/ports/gateway.ts";
+import type { ModelFailure } from "../../core/agents/gateway.ts";
 import { ANSWERED_CREDENTIALS, contentTypeOf } from "../headers.ts";
 import type { HeldBody, HeldBytes } from "../held-bytes.ts";
 import { KeyMask } from "../key-mask.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { ModelFailure } from "../../core/ports/gateway.ts";
+import type { ModelFailure } from "../../core/agents/gateway.ts";
 import { parsedJson } from "./parsed-json.ts";
 
 const MESSAGE_CHARS = 500;
@@ -16,13 +16,13 @@ const withMessage = z.union([
   z.object({ detail: z.string() }).transform(({ detail }) => ({ message: detail })),
 ]);
 
-type Told = { readonly message: string } & Partial<z.infer<typeof told>>;
+type RecordedUpdate = { readonly message: string } & Partial<z.infer<typeof told>>;
 
 /** An error within an answer that began well. */
 export function failureWithin(value: unknown): ModelFailure | undefined {
   const failed =
     withError.safeParse(value).data?.error ?? failedResponse.safeParse(value).data?.response.error;
-  const error: Told | undefined = failed ?? errorEvent.safeParse(value).data;
+  const error: RecordedUpdate | undefined = failed ?? errorEvent.safeParse(value).data;
   return error === undefined ? undefined : { status: statusOf(error), message: error.message };
 }
 
@@ -30,7 +30,8 @@ export function failureWithin(value: unknown): ModelFailure | undefined {
 export function messageIn(body: string): string {
   const value = parsedJson(body);
   const [first] = Array.isArray(value) ? value : [value];
-  const error: Told | undefined = withError.safeParse(first).data?.error ?? withMessage.safeParse(first).data;
+  const error: RecordedUpdate | undefined =
+    withError.safeParse(first).data?.error ?? withMessage.safeParse(first).data;
   return error?.message ?? body;
 }
 
@@ -56,7 +57,7 @@ const STATUSES: Readonly<Record<string, number>> = {
 };
 const ANY_FAILURE = 500;
 
-function statusOf({ code, status, type }: Told): number {
+function statusOf({ code, status, type }: RecordedUpdate): number {
   for (const word of [code, status, type]) {
     const number = Number(word);
     if (number >= 400 && number < 600) return number;

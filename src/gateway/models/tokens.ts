@@ -10,7 +10,7 @@ export interface Tokens {
   readonly total: number;
 }
 
-export interface UsageTold {
+export interface ReportedUsage {
   readonly tokens: Tokens;
   readonly model?: string;
 }
@@ -59,7 +59,7 @@ const geminiAnswer = z.object({
 });
 
 /** What an answer, or an event of one, tells of its usage. Later ones tell everything anew. */
-export const READERS: Readonly<Record<Provider, (value: unknown) => UsageTold | undefined>> = {
+export const READERS: Readonly<Record<Provider, (value: unknown) => ReportedUsage | undefined>> = {
   openai(value) {
     const answer = openaiAnswer.safeParse(value).data;
     const part = answer?.usage === undefined ? answer?.response : answer;
@@ -91,7 +91,7 @@ export const READERS: Readonly<Record<Provider, (value: unknown) => UsageTold | 
   },
 };
 
-function told(tokens: Tokens, model: string | undefined): UsageTold {
+function told(tokens: Tokens, model: string | undefined): ReportedUsage {
   return { tokens, ...(model === undefined ? {} : { model }) };
 }
 

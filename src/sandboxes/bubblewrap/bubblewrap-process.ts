@@ -1,12 +1,12 @@
 import { type ChildProcess, type StdioOptions, spawn } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
 import { setTimeout } from "node:timers/promises";
-import { withPipes } from "../../with-pipes.ts";
-import { FirstWords } from "../first-words.ts";
+import { withPipes } from "../../child-process/with-pipes.ts";
 import { isAlive, killNow, type ProcessIdentity } from "../linux-processes.ts";
 import { MARKER } from "../marked-processes.ts";
 import type { SandboxCommand, SandboxExit, SandboxProcess } from "../sandbox.ts";
 import { type SandboxLimits, withLimitNamed } from "../sandbox-limits.ts";
+import { StderrHead } from "../stderr-head.ts";
 import { bubblewrapArgs } from "./bubblewrap-args.ts";
 import { BubblewrapStatus } from "./bubblewrap-status.ts";
 import { Cgroup } from "./cgroup.ts";
@@ -36,7 +36,7 @@ export class BubblewrapProcess implements SandboxProcess {
   readonly #means: BubblewrapMeans;
   readonly #child: ChildProcess;
   readonly #status: BubblewrapStatus;
-  readonly #words: FirstWords;
+  readonly #words: StderrHead;
   /** Undefined when it never began. If it rejects, the limits could not be set, and the command was not started. */
   readonly #limited: Promise<Cgroup | undefined>;
   #removed: Promise<void> | undefined;
@@ -46,7 +46,7 @@ export class BubblewrapProcess implements SandboxProcess {
     this.#means = means;
     this.#child = startBubblewrap(command, means);
     const [stdin, stdout, stderr] = this.#child.stdio as [Writable, Readable, Readable, unknown, unknown];
-    this.#words = new FirstWords(stderr);
+    this.#words = new StderrHead(stderr);
     this.#status = new BubblewrapStatus(this.#child.stdio[STATUS_FD] as Readable);
     this.stdin = stdin;
     this.stdout = stdout;
@@ -132,7 +132,7 @@ export class BubblewrapProcess implements SandboxProcess {
   }
 
   async #complaint({ code }: SandboxExit): Promise<string | undefined> {
-    const mayBeForwarders = code === 127 && this.#command.door !== undefined;
+    const mayBeForwarders = code === 127 && this.#command.portForward !== undefined;
     return mayBeForwarders ? await this.#words.forwarderComplaint() : undefined;
   }
 }

@@ -1,6 +1,6 @@
 import { text } from "node:stream/consumers";
-import { behindDoor } from "../behind-door.ts";
 import { makeMarker, sweepOrphans } from "../marked-processes.ts";
+import { withPortForward } from "../port-forward.ts";
 import { imageRefused } from "../refused-process.ts";
 import type { Sandbox, SandboxCommand, SandboxProcess } from "../sandbox.ts";
 import type { SandboxLimits } from "../sandbox-limits.ts";
@@ -57,7 +57,7 @@ class BubblewrapSandbox implements Sandbox {
     if (command.image !== undefined) return imageRefused(command.image, this.name);
     const { dataDir, limits, program = "bwrap" } = this.#options;
     const marker = makeMarker(dataDir);
-    return new BubblewrapProcess(behindDoor(command), {
+    return new BubblewrapProcess(withPortForward(command), {
       ...{ program, marker, limits },
       places: this.#findPlaces(),
     });

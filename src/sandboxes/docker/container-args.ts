@@ -1,15 +1,15 @@
 import { existsSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { FORWARDER } from "../behind-door.ts";
+import { FORWARDER } from "../port-forward.ts";
 import type { SandboxCommand } from "../sandbox.ts";
 import type { SandboxLimits } from "../sandbox-limits.ts";
 import { hardening, type Mount, mountArgs, programArgs, runtimeMounts } from "./container-runtime.ts";
+import { CONTROL_SOCKET } from "./control-channel.ts";
 import type { DockerHost } from "./docker-host.ts";
 import type { PreparedImage } from "./docker-images.ts";
-import { ORDERS_SOCKET } from "./orders.ts";
 
 /** Where the container finds what is only for its first program. */
-const ORDERS_INSIDE = "/run/errand";
+const CONTROL_INSIDE = "/run/errand";
 
 export interface ContainerPlan {
   readonly command: SandboxCommand;
@@ -18,8 +18,8 @@ export interface ContainerPlan {
   readonly host: DockerHost;
   readonly limits: SandboxLimits;
   readonly labels: readonly string[];
-  /** A directory of ours that becomes `ORDERS_INSIDE`. */
-  readonly orders: string;
+  /** A directory of ours that becomes `CONTROL_INSIDE`. */
+  readonly control: string;
 }
 
 /** All that makes a container; no value of the command's environment is in it. */
@@ -33,20 +33,20 @@ export function containerArgs(plan: ContainerPlan): readonly string[] {
     ...["--workdir", command.cwd],
     ...mountArgs(mountsOf(plan)),
     ...programArgs(image.needsLibraries),
-    ...[image.name, FORWARDER, "--orders", join(ORDERS_INSIDE, ORDERS_SOCKET)],
+    ...[image.name, FORWARDER, "--orders", join(CONTROL_INSIDE, CONTROL_SOCKET)],
   ];
 }
 
-function mountsOf({ command, host, image, orders }: ContainerPlan): readonly Mount[] {
-  const users = ["passwd", "group"].map((file) => ({ source: join(orders, file), target: `/etc/${file}` }));
-  const doors = command.door === undefined ? [] : [dirname(command.door.socketPath)];
-  const readable = [...doors, ...command.readable].filter((path) => path !== process.execPath);
+function mountsOf({ command, host, image, control }: ContainerPlan): readonly Mount[] {
+  const users = ["passwd", "group"].map((file) => ({ source: join(control, file), target: `/etc/${file}` }));
+  const portForwards = command.portForward === undefined ? [] : [dirname(command.portForward.socketPath)];
+  const readable = [...portForwards, ...command.readable].filter((path) => path !== process.execPath);
   return [
     ...(host.isRootInside ? [] : users),
     ...readable.flatMap((source) => withRealPath(source).map((target) => ({ source, target }))),
     ...command.writable.map((path) => ({ source: path, target: path, isWritable: true })),
     ...runtimeMounts(image.needsLibraries),
-    { source: orders, target: ORDERS_INSIDE },
+    { source: control, target: CONTROL_INSIDE },
   ];
 }
 

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { FORWARDER } from "../behind-door.ts";
+import { FORWARDER } from "../port-forward.ts";
 import type { SandboxCommand } from "../sandbox.ts";
 import { type SandboxLimits, TMP_BYTES } from "../sandbox-limits.ts";
 import { nodeLibraries } from "./docker-host.ts";

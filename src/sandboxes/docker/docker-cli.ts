@@ -1,5 +1,5 @@
 import { type ChildProcessWithoutNullStreams, execFile, spawn } from "node:child_process";
-import { withPipes } from "../../with-pipes.ts";
+import { withPipes } from "../../child-process/with-pipes.ts";
 
 /** The docker program, or one that takes the same arguments, and all of our environment that it gets. */
 export interface DockerProgram {

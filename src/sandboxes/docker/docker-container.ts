@@ -2,11 +2,11 @@ import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import { PassThrough } from "node:stream";
 import { setTimeout } from "node:timers/promises";
 import { z } from "zod";
-import { FirstWords } from "../first-words.ts";
 import type { SandboxExit, SandboxProcess } from "../sandbox.ts";
 import { type SandboxLimits, withLimitNamed } from "../sandbox-limits.ts";
+import { StderrHead } from "../stderr-head.ts";
+import type { ControlMessage } from "./control-channel.ts";
 import { type DockerCli, DockerError, tidy } from "./docker-cli.ts";
-import type { OrdersLine } from "./orders.ts";
 
 export interface ContainerMeans {
   readonly cli: DockerCli;
@@ -17,7 +17,7 @@ export interface ContainerMeans {
 }
 
 export interface ContainerStart {
-  readonly line: OrdersLine;
+  readonly line: ControlMessage;
   readonly createArgs: readonly string[];
 }
 
@@ -88,8 +88,8 @@ export class DockerContainer implements SandboxProcess {
     return this.#unwanted.signal.aborted ? KILLED : await this.#judge(words, failure);
   }
 
-  #connect({ stderr, stdin, stdout }: ChildProcessWithoutNullStreams): FirstWords {
-    const words = new FirstWords(stderr);
+  #connect({ stderr, stdin, stdout }: ChildProcessWithoutNullStreams): StderrHead {
+    const words = new StderrHead(stderr);
     stdout.pipe(this.stdout);
     words.stderr.pipe(this.stderr);
     this.stdin.pipe(stdin);
@@ -99,7 +99,7 @@ export class DockerContainer implements SandboxProcess {
   }
 
   /** The docker program's own exit code says too little: the command may end with any of its codes. */
-  async #judge(words: FirstWords, failure: string | undefined): Promise<SandboxExit> {
+  async #judge(words: StderrHead, failure: string | undefined): Promise<SandboxExit> {
     const { cli, limits, name } = this.#means;
     if (failure !== undefined) return { code: 127, signal: null, reason: failure };
     try {

@@ -4,11 +4,11 @@ import type { SandboxLimits } from "../sandbox-limits.ts";
 import { containerArgs } from "./container-args.ts";
 import { makeContainerFolder, sweepContainerFolders } from "./container-folders.ts";
 import { argvInside } from "./container-runtime.ts";
+import { ControlMessage } from "./control-channel.ts";
 import { DockerCli, DockerError, type DockerProgram } from "./docker-cli.ts";
 import { type ContainerStart, DockerContainer, removeContainer } from "./docker-container.ts";
 import { type DockerHost, describeHost } from "./docker-host.ts";
 import { DockerImages, mergeEnvironments } from "./docker-images.ts";
-import { OrdersLine } from "./orders.ts";
 import { tryContainer } from "./try-container.ts";
 
 export interface DockerOptions {
@@ -93,13 +93,13 @@ class DockerSandbox implements Sandbox {
       this.#describeHost(),
       this.#images.prepare(command.image ?? defaultImage),
     ]);
-    const line = await OrdersLine.open(await makeContainerFolder(dataDir, marker), {
+    const line = await ControlMessage.open(await makeContainerFolder(dataDir, marker), {
       argv: argvInside(command.argv),
       env: mergeEnvironments(image, command.env),
-      ...(command.door === undefined ? {} : { door: command.door }),
+      ...(command.portForward === undefined ? {} : { portForward: command.portForward }),
     });
     const labels = this.#labelsOf(marker, command.label);
-    const createArgs = containerArgs({ command, name, image, host, limits, labels, orders: line.directory });
+    const createArgs = containerArgs({ command, name, image, host, limits, labels, control: line.directory });
     return { line, createArgs };
   }
 

@@ -44,7 +44,7 @@ async function tryDoor(sandbox: Sandbox, directory: string, socketPath: string):
     cwd: directory,
     writable: [directory],
     readable: [process.execPath],
-    door: { socketPath, port: PORT },
+    portForward: { socketPath, port: PORT },
   });
   const timer = setTimeout(() => void inside.kill().catch(() => undefined), LIMIT_MS);
   inside.stdin.on("error", () => {}).end();

@@ -1,11 +1,11 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
-import { withPipes } from "../../with-pipes.ts";
-import { behindDoor } from "../behind-door.ts";
-import { FirstWords } from "../first-words.ts";
+import { withPipes } from "../../child-process/with-pipes.ts";
 import { killNow } from "../linux-processes.ts";
 import { killMarked, MARKER, makeMarker, sweepOrphans } from "../marked-processes.ts";
+import { withPortForward } from "../port-forward.ts";
 import { imageRefused } from "../refused-process.ts";
 import type { Sandbox, SandboxCommand, SandboxExit, SandboxProcess } from "../sandbox.ts";
+import { StderrHead } from "../stderr-head.ts";
 
 const WEAKNESS =
   "Agents run without a sandbox: with this user's rights, files, network and processes, and without limits. " +
@@ -21,7 +21,7 @@ export function createLocalSandbox(dataDir: string): Sandbox {
     weaknesses: async () => [WEAKNESS],
     spawn: (command) =>
       command.image === undefined
-        ? spawnLocal(makeMarker(dataDir), behindDoor(command))
+        ? spawnLocal(makeMarker(dataDir), withPortForward(command))
         : imageRefused(command.image, "local"),
     sweep: () => sweepOrphans(dataDir),
   };
@@ -32,19 +32,19 @@ function spawnLocal(marker: string, command: SandboxCommand): SandboxProcess {
   const env = { ...command.env, [MARKER]: marker };
   // A process group of its own, so that it can be killed as one.
   const child = withPipes(spawn(program, args, { cwd: command.cwd, env, detached: true, stdio: "pipe" }));
-  const words = new FirstWords(child.stderr);
+  const words = new StderrHead(child.stderr);
   return {
     stdin: child.stdin,
     stdout: child.stdout,
     stderr: words.stderr,
-    exited: watchExit(child, command.door === undefined ? undefined : words),
+    exited: watchExit(child, command.portForward === undefined ? undefined : words),
     kill: () => kill(child, marker),
   };
 }
 
 async function watchExit(
   child: ChildProcessWithoutNullStreams,
-  words: FirstWords | undefined,
+  words: StderrHead | undefined,
 ): Promise<SandboxExit> {
   const { promise, resolve } = Promise.withResolvers<SandboxExit>();
   child.once("error", (error) => resolve({ code: 127, signal: null, reason: error.message }));

@@ -1,22 +1,22 @@
-import { type News, TOPICS } from "../../core/ports/news.ts";
+import { CHANNELS, type PubSub } from "../../core/ports/pubsub.ts";
+import type { WebhookDelivery } from "../../core/webhooks/webhook-delivery.ts";
 import type {
   ReplayedDeliveries,
   TriedWebhook,
   WebhookDeliveryQuery,
   WebhookHistory,
-} from "../../core/ports/webhooks.ts";
-import type { WebhookDelivery } from "../../core/webhooks/webhook-delivery.ts";
+} from "../../core/webhooks/webhook-stores.ts";
 import type { Statements } from "../database.ts";
 import { Prisma } from "../generated/client.ts";
 import { deliveryOf, NOBODY, tryOf } from "./webhook-rows.ts";
 
 export class PrismaWebhookHistory implements WebhookHistory {
   readonly #database: Statements;
-  readonly #news: News;
+  readonly #pubsub: PubSub;
 
-  constructor(database: Statements, news: News) {
+  constructor(database: Statements, pubsub: PubSub) {
     this.#database = database;
-    this.#news = news;
+    this.#pubsub = pubsub;
   }
 
   async list({ after, endpointId, limit, state }: WebhookDeliveryQuery): Promise<readonly WebhookDelivery[]> {
@@ -49,7 +49,7 @@ export class PrismaWebhookHistory implements WebhookHistory {
           SELECT id FROM webhook_deliveries
           WHERE endpoint_id = ${endpointId}::uuid AND ${chosen} ORDER BY id LIMIT ${limit})`,
     );
-    this.#news.tell([TOPICS.webhooks]);
+    this.#pubsub.publish([CHANNELS.webhooks]);
     return count;
   }
 

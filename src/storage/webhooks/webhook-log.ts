@@ -1,8 +1,8 @@
 import type { RunId, TeamId } from "../../core/ids.ts";
-import type { LogPart, WebhookLog } from "../../core/ports/webhooks.ts";
 import type { RunSource } from "../../core/runs/sources.ts";
-import { MOVE_KINDS, type RunMove } from "../../core/webhooks/event-types.ts";
-import type { ToldRun } from "../../core/webhooks/webhook-message.ts";
+import { STATE_CHANGE_KINDS, type StateChangeEvent } from "../../core/webhooks/event-types.ts";
+import type { VisibleRun } from "../../core/webhooks/webhook-message.ts";
+import type { LogPart, WebhookLog } from "../../core/webhooks/webhook-stores.ts";
 import type { Statements, Tx } from "../database.ts";
 import { SETTLED } from "../event-log.ts";
 import type { Prisma, RunEvent as RunEventRow } from "../generated/client.ts";
@@ -26,19 +26,19 @@ export class PrismaWebhookLog implements WebhookLog {
   async next(limit: number): Promise<LogPart> {
     return this.#database.transaction(async (tx) => {
       if ((await hasNews(tx)) && !(await passOver(tx))) return readOn(tx, limit);
-      return { moves: [], hasMore: false };
+      return { stateChanges: [], hasMore: false };
     });
   }
 }
 
 /** Whether there is something to read: without it, nothing is locked nor written. The migrations made the reader. */
 async function hasNews(tx: Tx): Promise<boolean> {
-  const [reader] = await tx.$queryRaw<{ behind: boolean }[]>`
+  const [reader] = await tx.$queryRaw<{ positionAfter: boolean }[]>`
     SELECT EXISTS (
       SELECT FROM run_events e
       WHERE (e.position, e.run_id, e.seq) > (r.position, r.run_id, r.seq) AND e.position < ${SETTLED}
     ) AS behind FROM log_readers r WHERE r.name = ${READER}`;
-  return reader?.behind ?? false;
+  return reader?.positionAfter ?? false;
 }
 
 /**
@@ -59,23 +59,23 @@ async function passOver(tx: Tx): Promise<boolean> {
 async function readOn(tx: Tx, limit: number): Promise<LogPart> {
   const [place] = await tx.$queryRaw<{ position: bigint; runId: string; seq: number }[]>`
     SELECT position, run_id AS "runId", seq FROM log_readers WHERE name = ${READER} FOR UPDATE SKIP LOCKED`;
-  if (place === undefined) return { moves: [], hasMore: false };
+  if (place === undefined) return { stateChanges: [], hasMore: false };
   const rows = await tx.$queryRaw<Row[]>`
     SELECT run_id AS "runId", seq, turn, at, kind, position,
-      CASE WHEN kind = ANY (${[...MOVE_KINDS]}) THEN body END AS body
+      CASE WHEN kind = ANY (${[...STATE_CHANGE_KINDS]}) THEN body END AS body
     FROM run_events
     WHERE (position, run_id, seq) > (${place.position}::bigint, ${place.runId}::uuid, ${place.seq}::int)
       AND position < ${SETTLED}
     ORDER BY position, run_id, seq LIMIT ${limit}`;
   const last = rows.at(-1);
-  if (last === undefined) return { moves: [], hasMore: false };
+  if (last === undefined) return { stateChanges: [], hasMore: false };
   const { position, runId, seq } = last;
   await tx.logReader.update({ where: { name: READER }, data: { position, runId, seq } });
   const told = rows.filter(({ body }) => body !== null);
-  return { moves: await movesOf(tx, told), hasMore: rows.length === limit };
+  return { stateChanges: await movesOf(tx, told), hasMore: rows.length === limit };
 }
 
-async function movesOf(tx: Tx, rows: readonly Row[]): Promise<LogPart["moves"]> {
+async function movesOf(tx: Tx, rows: readonly Row[]): Promise<LogPart["stateChanges"]> {
   if (rows.length === 0) return [];
   const ids = [...new Set(rows.map(({ runId }) => runId))];
   // A run that is not the team's is seen by few, an endpoint of the team's by all.
@@ -85,7 +85,9 @@ async function movesOf(tx: Tx, rows: readonly Row[]): Promise<LogPart["moves"]> 
   return rows.flatMap(({ runId, seq, turn, at, body }) => {
     const run = byId.get(runId);
     // Written from the type by our own code alone.
-    return run === undefined ? [] : [{ run, event: { runId: run.id, seq, turn, at, body: body as RunMove } }];
+    return run === undefined
+      ? []
+      : [{ run, event: { runId: run.id, seq, turn, at, body: body as StateChangeEvent } }];
   });
 }
 
@@ -110,7 +112,7 @@ function toldRunOf({
   metadata,
   ...run
 }: Prisma.RunGetPayload<{ select: typeof TOLD }>) {
-  return present<ToldRun>({
+  return present<VisibleRun>({
     ...run,
     id: id as RunId,
     teamId: teamId as TeamId,

@@ -1,7 +1,7 @@
-import { type News, TOPICS } from "../../core/ports/news.ts";
-import type { SettledTry, TakenWebhook, WebhookOutbox } from "../../core/ports/webhooks.ts";
+import { CHANNELS, type PubSub } from "../../core/ports/pubsub.ts";
 import type { NewWebhookDelivery } from "../../core/webhooks/webhook-delivery.ts";
 import type { WebhookEndpoint } from "../../core/webhooks/webhook-endpoint.ts";
+import type { CompletedTry, TakenWebhook, WebhookOutbox } from "../../core/webhooks/webhook-stores.ts";
 import type { Statements, Tx } from "../database.ts";
 import { Prisma } from "../generated/client.ts";
 import { deliveryColumns, endpointOf, NOBODY, newDeliveryOf } from "./webhook-rows.ts";
@@ -16,18 +16,18 @@ const NOW = Prisma.sql`clock_timestamp()`;
 
 export class PrismaWebhookOutbox implements WebhookOutbox {
   readonly #database: Statements;
-  readonly #news: News;
+  readonly #pubsub: PubSub;
 
-  constructor(database: Statements, news: News) {
+  constructor(database: Statements, pubsub: PubSub) {
     this.#database = database;
-    this.#news = news;
+    this.#pubsub = pubsub;
   }
 
   async add(deliveries: readonly NewWebhookDelivery[]): Promise<void> {
     if (deliveries.length === 0) return;
     const data = deliveries.map(deliveryColumns);
     await this.#database.query((client) => client.webhookDelivery.createMany({ data, skipDuplicates: true }));
-    this.#news.tell([TOPICS.webhooks]);
+    this.#pubsub.publish([CHANNELS.webhooks]);
   }
 
   /**
@@ -62,7 +62,7 @@ export class PrismaWebhookOutbox implements WebhookOutbox {
     });
   }
 
-  async settle({ id, number }: TakenWebhook, { retryAfterMs, state, tried }: SettledTry): Promise<boolean> {
+  async settle({ id, number }: TakenWebhook, { retryAfterMs, state, tried }: CompletedTry): Promise<boolean> {
     return this.#database.transaction(async (tx) => {
       const { error = null } = tried;
       const settledAt = state === "waiting" ? null : new Date();

@@ -1,8 +1,8 @@
-import type { WebhookStorage } from "../../core/ports/webhooks.ts";
 import type { WebhookEndpoint } from "../../core/webhooks/webhook-endpoint.ts";
+import type { WebhookStorage } from "../../core/webhooks/webhook-stores.ts";
 import type { WebhookEndpoint as EndpointRow } from "../generated/client.ts";
 import { PrismaRecordStore } from "../record-store.ts";
-import type { StoreParts } from "../store-parts.ts";
+import type { StoreDeps } from "../store-deps.ts";
 import { PrismaWebhookHistory } from "./webhook-history.ts";
 import { PrismaWebhookLog } from "./webhook-log.ts";
 import { PrismaWebhookOutbox } from "./webhook-outbox.ts";
@@ -12,8 +12,8 @@ type Columns = ReturnType<typeof endpointColumns>;
 
 export function createWebhookStorage({
   database,
-  news,
-}: Pick<StoreParts, "database" | "news">): WebhookStorage {
+  pubsub,
+}: Pick<StoreDeps, "database" | "pubsub">): WebhookStorage {
   return {
     endpoints: new PrismaRecordStore<WebhookEndpoint, EndpointRow, Columns>(database, {
       table: (client) => client.webhookEndpoint,
@@ -21,7 +21,7 @@ export function createWebhookStorage({
       recordOf: endpointOf,
     }),
     log: new PrismaWebhookLog(database),
-    outbox: new PrismaWebhookOutbox(database, news),
-    history: new PrismaWebhookHistory(database, news),
+    outbox: new PrismaWebhookOutbox(database, pubsub),
+    history: new PrismaWebhookHistory(database, pubsub),
   };
 }

@@ -1,4 +1,4 @@
-import type { RepositoryDiff } from "../../core/ports/changes.ts";
+import type { RepositoryDiff } from "../../core/workspaces/change-tracker.ts";
 import type { ScriptEnd } from "./sandboxed-script.ts";
 
 const HEAD = /^(\d{1,9}) ([01])\n/;

@@ -3,19 +3,19 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { setTimeout } from "node:timers/promises";
-import type { ChangeSite } from "../../core/ports/changes.ts";
+import type { RunWorkspace } from "../../core/workspaces/change-tracker.ts";
 import type { Sandbox, SandboxExit } from "../../sandboxes/sandbox.ts";
 import { removeTree } from "../remove-tree.ts";
 import { pathIn, placesOf } from "../site.ts";
 
 export interface SandboxedScript {
   readonly sandbox: Sandbox;
-  readonly site: ChangeSite;
+  readonly site: RunWorkspace;
   readonly script: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   /** Whether it is led to the gateway. */
-  readonly hasDoor: boolean;
+  readonly hasPortForward: boolean;
   /** Besides the workspace. */
   readonly writable: readonly string[];
   readonly maxOutputBytes: number;
@@ -57,11 +57,11 @@ export async function runScript(call: SandboxedScript, runPath: string): Promise
 }
 
 async function spawnScript(call: SandboxedScript, scratch: string): Promise<ScriptEnd> {
-  const { args, env, hasDoor, sandbox, script, site, timeoutMs, writable } = call;
-  const { door, ...places } = placesOf(site);
+  const { args, env, hasPortForward, sandbox, script, site, timeoutMs, writable } = call;
+  const { portForward, ...places } = placesOf(site);
   const inside = sandbox.spawn({
     ...places,
-    ...(hasDoor && door !== undefined ? { door } : {}),
+    ...(hasPortForward && portForward !== undefined ? { portForward } : {}),
     argv: ["/bin/sh", "-c", script, "sh", ...args],
     env: { ...pathIn(site.image), ...env, ...GIT_SETTINGS, HOME: scratch, TMPDIR: scratch, SCRATCH: scratch },
     cwd: site.workspace.directory,

@@ -1,19 +1,19 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import type { RunId } from "../../../src/core/ids.ts";
-import type { RunStore, RunSubject } from "../../../src/core/ports/storage.ts";
 import { EVENTS_LENGTH_MAX, eventPages } from "../../../src/core/runs/event-pages.ts";
 import type { RunEventBody } from "../../../src/core/runs/events.ts";
 import type { Run, RunProgress } from "../../../src/core/runs/run.ts";
 import type { RunChange } from "../../../src/core/runs/run-change.ts";
+import type { RunStore, RunSubject } from "../../../src/core/runs/run-store.ts";
 import { aChange, aFollowUp } from "../../support/run-builders.ts";
-import { aBoundThread, aStoredRun, type StorageBench } from "./bench.ts";
+import { aBoundThread, aStoredRun, type StorageHarness } from "./harness.ts";
 
-export function describeChangingRuns(bench: () => StorageBench): void {
+export function describeChangingRuns(harness: () => StorageHarness): void {
   describe("changing a run", () => {
     it("stores its progress and gives it back", async () => {
-      const { clock, storage } = bench();
-      const run = await aStoredRun(bench());
+      const { clock, storage } = harness();
+      const run = await aStoredRun(harness());
       await clock.advance(1_000);
 
       const changed = await storage.runs.change(run.id, (subject) =>
@@ -25,8 +25,8 @@ export function describeChangingRuns(bench: () => StorageBench): void {
     });
 
     it("moves the time of its update with its log alone", async () => {
-      const { clock, storage } = bench();
-      const run = await aStoredRun(bench());
+      const { clock, storage } = harness();
+      const run = await aStoredRun(harness());
       await clock.advance(1_000);
 
       const written = await storage.runs.change(run.id, (subject) =>
@@ -37,8 +37,8 @@ export function describeChangingRuns(bench: () => StorageBench): void {
     });
 
     it("takes away what is undefined", async () => {
-      const { storage } = bench();
-      const run = await aStoredRun(bench());
+      const { storage } = harness();
+      const run = await aStoredRun(harness());
       await storage.runs.change(run.id, (subject) => aChange({ ...subject.run, ...PROGRESS }));
       const gone = { statusMessage: undefined, permission: undefined, answer: undefined, endedAt: undefined };
 
@@ -48,21 +48,21 @@ export function describeChangingRuns(bench: () => StorageBench): void {
     });
 
     it("changes nothing when nothing is decided", async () => {
-      const { clock, news, storage } = bench();
-      const run = await aStoredRun(bench());
+      const { clock, pubsub, storage } = harness();
+      const run = await aStoredRun(harness());
       await clock.advance(1_000);
-      news.length = 0;
+      pubsub.length = 0;
 
       const same = await storage.runs.change(run.id, () => undefined);
 
       expect(same).toEqual(run);
       expect(await storage.runs.find({ id: run.id })).toEqual(run);
-      expect(news).toEqual([]);
+      expect(pubsub).toEqual([]);
     });
 
     it("stores nothing when the decision throws, and throws it", async () => {
-      const { storage } = bench();
-      const run = await aStoredRun(bench());
+      const { storage } = harness();
+      const run = await aStoredRun(harness());
       const refusal = new Error("no");
 
       const changing = storage.runs.change(run.id, () => {
@@ -74,9 +74,9 @@ export function describeChangingRuns(bench: () => StorageBench): void {
     });
 
     it("stores nothing when its job cannot be stored", async () => {
-      const { storage } = bench();
-      const run = await aStoredRun(bench());
-      bench().failJobs();
+      const { storage } = harness();
+      const run = await aStoredRun(harness());
+      harness().failJobs();
       const jobs = [{ kind: "run", key: run.id }] as const;
 
       const changing = storage.runs.change(run.id, (subject) => noting(subject, "lost", { jobs }));
@@ -87,7 +87,7 @@ export function describeChangingRuns(bench: () => StorageBench): void {
     });
 
     it("knows no run of another id", async () => {
-      const { runs } = bench().storage;
+      const { runs } = harness().storage;
       const id = randomUUID() as RunId;
 
       await expect(runs.change(id, () => undefined)).rejects.toMatchObject({ code: "resource_not_found" });
@@ -95,8 +95,8 @@ export function describeChangingRuns(bench: () => StorageBench): void {
     });
 
     it("lets one change of a run wait for the other: no sequence number is missing or used twice", async () => {
-      const { runs } = bench().storage;
-      const run = await aStoredRun(bench());
+      const { runs } = harness().storage;
+      const run = await aStoredRun(harness());
       const note = (index: number) => runs.change(run.id, (subject) => noting(subject, String(index)));
 
       const changed = await Promise.all(Array.from({ length: 20 }, (_, index) => note(index)));
@@ -108,8 +108,8 @@ export function describeChangingRuns(bench: () => StorageBench): void {
     });
 
     it("shows each decision the state that the one before it stored", async () => {
-      const { runs } = bench().storage;
-      const run = await aStoredRun(bench());
+      const { runs } = harness().storage;
+      const run = await aStoredRun(harness());
       const cancel = () =>
         seenWhenStored(runs, run.id, (subject) => ({
           seen: subject.run.state,
@@ -124,8 +124,8 @@ export function describeChangingRuns(bench: () => StorageBench): void {
 
   describe("the events of a run", () => {
     it("are read in order, behind a number, a page at a time", async () => {
-      const { runs } = bench().storage;
-      const run = await aStoredRun(bench());
+      const { runs } = harness().storage;
+      const run = await aStoredRun(harness());
       await runs.change(run.id, ({ run: now }) => aChange(now, { events: ["a", "b", "c"].map(noteOf) }));
 
       const page = await runs.readEvents(run.id, 1, 2);
@@ -140,8 +140,8 @@ export function describeChangingRuns(bench: () => StorageBench): void {
     });
 
     it("come on a page as far as they are not too long together, but one always", async () => {
-      const { runs } = bench().storage;
-      const run = await aStoredRun(bench());
+      const { runs } = harness().storage;
+      const run = await aStoredRun(harness());
       const lengths = [EVENTS_LENGTH_MAX / 2, EVENTS_LENGTH_MAX / 2, 1, 2 * EVENTS_LENGTH_MAX, 1];
       const events = lengths.map((length) => noteOf("x".repeat(length)));
       await runs.change(run.id, ({ run: now }) => aChange(now, { events }));
@@ -155,8 +155,8 @@ export function describeChangingRuns(bench: () => StorageBench): void {
     });
 
     it("are told to the end, however long the pages are", async () => {
-      const { runs } = bench().storage;
-      const run = await aStoredRun(bench());
+      const { runs } = harness().storage;
+      const run = await aStoredRun(harness());
       const events = ["a", "x".repeat(EVENTS_LENGTH_MAX), "b", "x".repeat(EVENTS_LENGTH_MAX), "c"].map(
         noteOf,
       );
@@ -171,8 +171,8 @@ export function describeChangingRuns(bench: () => StorageBench): void {
     });
 
     it("keep every kind of JSON as it is", async () => {
-      const { runs } = bench().storage;
-      const run = await aStoredRun(bench());
+      const { runs } = harness().storage;
+      const run = await aStoredRun(harness());
       const data = {
         empty: "",
         nothing: null,
@@ -190,11 +190,11 @@ export function describeChangingRuns(bench: () => StorageBench): void {
 
   describe("the follow-ups of a run", () => {
     it("are numbered in their order behind the earlier ones, and wait", async () => {
-      const run = await aStoredRun(bench());
-      await hold(bench(), run, ["one"]);
-      await hold(bench(), run, ["two", "three"]);
+      const run = await aStoredRun(harness());
+      await hold(harness(), run, ["one"]);
+      await hold(harness(), run, ["two", "three"]);
 
-      const { waiting, taken } = await bench().storage.runs.look(run.id);
+      const { waiting, taken } = await harness().storage.runs.look(run.id);
 
       expect(waiting.map(({ seq, message }) => [seq, message])).toEqual([
         [1, "one"],
@@ -207,18 +207,18 @@ export function describeChangingRuns(bench: () => StorageBench): void {
     });
 
     it("are numbered without a hole when many come at once", async () => {
-      const run = await aStoredRun(bench());
+      const run = await aStoredRun(harness());
 
-      await Promise.all(Array.from({ length: 10 }, (_, index) => hold(bench(), run, [String(index)])));
+      await Promise.all(Array.from({ length: 10 }, (_, index) => hold(harness(), run, [String(index)])));
 
-      expect((await bench().storage.runs.look(run.id)).waiting.map(({ seq }) => seq)).toEqual(
+      expect((await harness().storage.runs.look(run.id)).waiting.map(({ seq }) => seq)).toEqual(
         seqsFrom(1, 10),
       );
     });
 
     it("are shown to each decision, also those that came while it waited for the run", async () => {
-      const { runs } = bench().storage;
-      const run = await aStoredRun(bench());
+      const { runs } = harness().storage;
+      const run = await aStoredRun(harness());
       const add = () =>
         seenWhenStored(runs, run.id, ({ run: now, waiting }) => ({
           seen: waiting.length,
@@ -231,31 +231,31 @@ export function describeChangingRuns(bench: () => StorageBench): void {
     });
 
     it("belong to the turn that took them, and wait no more", async () => {
-      const { runs } = bench().storage;
-      const run = await aStoredRun(bench());
-      await hold(bench(), run, ["one", "two", "three"]);
-      const first = (await bench().storage.runs.look(run.id)).waiting.slice(0, 2).map(({ id }) => id);
+      const { runs } = harness().storage;
+      const run = await aStoredRun(harness());
+      await hold(harness(), run, ["one", "two", "three"]);
+      const first = (await harness().storage.runs.look(run.id)).waiting.slice(0, 2).map(({ id }) => id);
 
       await runs.change(run.id, ({ run: now }) =>
         aChange({ ...now, turn: 1 }, { takes: { turn: 1, ids: first } }),
       );
 
-      const { waiting, taken } = await bench().storage.runs.look(run.id);
+      const { waiting, taken } = await harness().storage.runs.look(run.id);
       expect(waiting.map(({ message }) => message)).toEqual(["three"]);
       expect(taken.map(({ message, turn }) => [message, turn])).toEqual([
         ["one", 1],
         ["two", 1],
       ]);
       await runs.change(run.id, ({ run: now }) => aChange({ ...now, turn: 2 }));
-      expect((await bench().storage.runs.look(run.id)).taken).toEqual([]);
+      expect((await harness().storage.runs.look(run.id)).taken).toEqual([]);
     });
   });
 
   it("a decision is shown the threads whose current run it is", async () => {
-    const run = await aStoredRun(bench());
-    const thread = await aBoundThread(bench(), run);
+    const run = await aStoredRun(harness());
+    const thread = await aBoundThread(harness(), run);
 
-    expect((await bench().storage.runs.look(run.id)).threads).toMatchObject([{ ...thread, runId: run.id }]);
+    expect((await harness().storage.runs.look(run.id)).threads).toMatchObject([{ ...thread, runId: run.id }]);
   });
 }
 
@@ -310,7 +310,7 @@ function seqsFrom(first: number, last: number): number[] {
   return Array.from({ length: last - first + 1 }, (_, index) => first + index);
 }
 
-async function hold({ storage }: StorageBench, run: Run, messages: readonly string[]): Promise<void> {
+async function hold({ storage }: StorageHarness, run: Run, messages: readonly string[]): Promise<void> {
   const followUps = messages.map((message) => aFollowUp(run, { message }));
   await storage.runs.change(run.id, (subject) => aChange(subject.run, { followUps }));
 }

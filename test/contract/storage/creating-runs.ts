@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import type { RunId } from "../../../src/core/ids.ts";
-import { Taken } from "../../../src/core/ports/storage.ts";
 import type { RunOrigin } from "../../../src/core/runs/run.ts";
+import { UniqueConflict } from "../../../src/core/storage.ts";
 import {
   aChange,
   aFollowUp,
@@ -12,15 +12,15 @@ import {
   aRun,
   aThread,
 } from "../../support/run-builders.ts";
-import { aPerson, aStoredRun, type StorageBench } from "./bench.ts";
+import { aPerson, aStoredRun, type StorageHarness } from "./harness.ts";
 
-export function describeCreatingRuns(bench: () => StorageBench): void {
+export function describeCreatingRuns(harness: () => StorageHarness): void {
   describe("creating a run", () => {
     it("gives back what was stored, now and later, by its id and by its session", async () => {
-      const { storage } = bench();
-      const origin = { ...fullOrigin(), creatorId: (await aPerson(bench())).id };
+      const { storage } = harness();
+      const origin = { ...fullOrigin(), creatorId: (await aPerson(harness())).id };
 
-      const run = await aStoredRun(bench(), origin);
+      const run = await aStoredRun(harness(), origin);
 
       const expected = { ...origin, state: "QUEUED", turn: 0, updatedAt: origin.createdAt, lastSeq: 1 };
       expect(run).toMatchObject(expected);
@@ -29,7 +29,7 @@ export function describeCreatingRuns(bench: () => StorageBench): void {
     });
 
     it("leaves out what was not given", async () => {
-      const run = await aStoredRun(bench());
+      const run = await aStoredRun(harness());
 
       const absent = [
         "context",
@@ -46,17 +46,17 @@ export function describeCreatingRuns(bench: () => StorageBench): void {
     });
 
     it("finds no run of another name", async () => {
-      const { runs } = bench().storage;
+      const { runs } = harness().storage;
 
       expect(await runs.find({ id: randomUUID() as RunId })).toBeUndefined();
       expect(await runs.find({ sessionId: randomUUID() })).toBeUndefined();
     });
 
     it("stores what it causes with it", async () => {
-      const { jobs, news, storage } = bench();
+      const { jobs, pubsub, storage } = harness();
       const event = anInboxEvent();
       await storage.inbox.put(event);
-      const { run, thread, change } = await aRunWithAll(bench(), event.id);
+      const { run, thread, change } = await aRunWithAll(harness(), event.id);
 
       await storage.runs.create(run, change);
 
@@ -66,33 +66,33 @@ export function describeCreatingRuns(bench: () => StorageBench): void {
       expect(await storage.inbox.next(event.lane)).toBeUndefined();
       expect(await storage.answers.find(run.creatorId, "key")).toEqual(change.answer);
       expect(jobs).toContainEqual({ kind: "run", key: run.id });
-      expect(news).toEqual(expect.arrayContaining([`run:${run.id}`, "jobs:run"]));
+      expect(pubsub).toEqual(expect.arrayContaining([`run:${run.id}`, "jobs:run"]));
     });
 
     it.each(["thread", "meaning", "answer"] as const)("stores nothing when the %s is taken", async (what) => {
-      const { storage } = bench();
+      const { storage } = harness();
       const event = anInboxEvent();
       await storage.inbox.put(event);
-      const { run, thread, change } = await aRunWithAll(bench(), event.id);
-      await take[what](bench(), change);
+      const { run, thread, change } = await aRunWithAll(harness(), event.id);
+      await take[what](harness(), change);
 
       const creating = storage.runs.create(run, change);
 
-      await expect(creating).rejects.toEqual(new Taken(what));
-      await expectNothing(bench(), run.id, thread.id);
+      await expect(creating).rejects.toEqual(new UniqueConflict(what));
+      await expectNothing(harness(), run.id, thread.id);
       expect(await storage.inbox.next(event.lane)).toMatchObject({ id: event.id });
     });
 
     it("stores nothing when its job cannot be stored", async () => {
-      const { storage } = bench();
+      const { storage } = harness();
       const event = anInboxEvent();
       await storage.inbox.put(event);
-      const { run, thread, change } = await aRunWithAll(bench(), event.id);
-      bench().failJobs();
+      const { run, thread, change } = await aRunWithAll(harness(), event.id);
+      harness().failJobs();
 
       await expect(storage.runs.create(run, change)).rejects.toThrow("no jobs today");
 
-      await expectNothing(bench(), run.id, thread.id);
+      await expectNothing(harness(), run.id, thread.id);
     });
   });
 }
@@ -120,8 +120,8 @@ function fullOrigin(): RunOrigin {
   });
 }
 
-async function aRunWithAll(bench: StorageBench, inboxId: string) {
-  const creatorId = (await aPerson(bench)).id;
+async function aRunWithAll(harness: StorageHarness, inboxId: string) {
+  const creatorId = (await aPerson(harness)).id;
   const run = aRun(anOrigin({ creatorId }));
   const thread = aThread();
   const change = aChange(run, {
@@ -129,7 +129,7 @@ async function aRunWithAll(bench: StorageBench, inboxId: string) {
     followUps: [aFollowUp(run)],
     binding: { thread, expected: undefined },
     notices: [{ threadId: thread.id, notice: aReply("Hello") }],
-    settlement: { inboxId, disposition: "run_created", meaning: randomUUID(), runId: run.id },
+    result: { inboxId, disposition: "run_created", meaning: randomUUID(), runId: run.id },
     answer: {
       principalId: creatorId,
       key: "key",
@@ -146,23 +146,23 @@ type All = Awaited<ReturnType<typeof aRunWithAll>>["change"];
 
 /** Somebody who was there first. */
 const take = {
-  async thread(bench: StorageBench, { binding }: All) {
+  async thread(harness: StorageHarness, { binding }: All) {
     if (binding === undefined) return;
     const thread = { ...binding.thread, id: randomUUID() };
-    await aStoredRun(bench, {}, { binding: { thread, expected: undefined } });
+    await aStoredRun(harness, {}, { binding: { thread, expected: undefined } });
   },
-  async meaning({ storage }: StorageBench, { settlement }: All) {
-    if (settlement === undefined) return;
+  async meaning({ storage }: StorageHarness, { result }: All) {
+    if (result === undefined) return;
     const event = anInboxEvent();
     await storage.inbox.put(event);
-    await storage.inbox.settle({ ...settlement, inboxId: event.id });
+    await storage.inbox.settle({ ...result, inboxId: event.id });
   },
-  async answer(bench: StorageBench, { answer }: All) {
-    await aStoredRun(bench, {}, { answer });
+  async answer(harness: StorageHarness, { answer }: All) {
+    await aStoredRun(harness, {}, { answer });
   },
 };
 
-async function expectNothing({ storage }: StorageBench, runId: RunId, threadId: string): Promise<void> {
+async function expectNothing({ storage }: StorageHarness, runId: RunId, threadId: string): Promise<void> {
   expect(await storage.runs.find({ id: runId })).toBeUndefined();
   expect(await storage.runs.readEvents(runId, 0, 10)).toEqual([]);
   expect(await storage.threads.listOf(runId)).toEqual([]);

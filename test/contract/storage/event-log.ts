@@ -3,21 +3,25 @@ import { describe, expect, it } from "vitest";
 import type { TeamId } from "../../../src/core/ids.ts";
 import type { Viewer } from "../../../src/core/people/principal.ts";
 import { FIRST_TEAM } from "../../../src/core/people/team.ts";
-import { LOG_START, type LogPage, type LogPlace } from "../../../src/core/ports/event-log.ts";
+import {
+  EVENT_LOG_START,
+  type EventLogPage,
+  type EventLogPosition,
+} from "../../../src/core/runs/event-log.ts";
 import { EVENTS_LENGTH_MAX } from "../../../src/core/runs/event-pages.ts";
 import type { Run } from "../../../src/core/runs/run.ts";
 import { aChange } from "../../support/run-builders.ts";
 import { waitFor } from "../../support/wait-for.ts";
-import { aPerson, aStoredRun, aTeam, type StorageBench } from "./bench.ts";
+import { aPerson, aStoredRun, aTeam, type StorageHarness } from "./harness.ts";
 
-export function describeEventLog(bench: () => StorageBench): void {
+export function describeEventLog(harness: () => StorageHarness): void {
   describe("the log of all runs", () => {
     it("gives what comes behind a place once and in order, page by page", async () => {
-      const { log } = bench().storage;
-      const start = await quietEnd(bench());
-      const [one, two] = [await aStoredRun(bench()), await aStoredRun(bench())];
-      await addEvent(bench(), one);
-      await settled(bench(), start, 3);
+      const { log } = harness().storage;
+      const start = await quietEnd(harness());
+      const [one, two] = [await aStoredRun(harness()), await aStoredRun(harness())];
+      await addEvent(harness(), one);
+      await settled(harness(), start, 3);
 
       const first = await log.read(start, 2);
       const second = await log.read(first.next, 2);
@@ -29,45 +33,45 @@ export function describeEventLog(bench: () => StorageBench): void {
     });
 
     it("ends a page where its events become long, and says that there is more", async () => {
-      const { log } = bench().storage;
-      const start = await quietEnd(bench());
-      const run = await aStoredRun(bench());
-      const other = await aStoredRun(bench(), { teamId: await aTeam(bench()) });
-      const viewer = await aPerson(bench());
-      await addEvent(bench(), other, "x".repeat(EVENTS_LENGTH_MAX));
-      for (const title of ["x".repeat(EVENTS_LENGTH_MAX), "a", "b"]) await addEvent(bench(), run, title);
-      await settled(bench(), start, 6);
+      const { log } = harness().storage;
+      const start = await quietEnd(harness());
+      const run = await aStoredRun(harness());
+      const other = await aStoredRun(harness(), { teamId: await aTeam(harness()) });
+      const viewer = await aPerson(harness());
+      await addEvent(harness(), other, "x".repeat(EVENTS_LENGTH_MAX));
+      for (const title of ["x".repeat(EVENTS_LENGTH_MAX), "a", "b"]) await addEvent(harness(), run, title);
+      await settled(harness(), start, 6);
 
       const first = await log.read(start, 10, viewer);
       const second = await log.read(first.next, 10, viewer);
 
-      const seqs = (page: LogPage) => page.events.map(({ event }) => event.seq);
+      const seqs = (page: EventLogPage) => page.events.map(({ event }) => event.seq);
       expect([seqs(first), first.hasMore]).toEqual([[1, 2], true]);
       expect([seqs(second), second.hasMore]).toEqual([[3, 4], false]);
     });
 
     it("goes on behind any of its events", async () => {
-      const { log } = bench().storage;
-      const start = await quietEnd(bench());
-      const run = await aStoredRun(bench());
-      await addEvent(bench(), run);
-      await settled(bench(), start, 2);
+      const { log } = harness().storage;
+      const start = await quietEnd(harness());
+      const run = await aStoredRun(harness());
+      await addEvent(harness(), run);
+      await settled(harness(), start, 2);
       const { events } = await log.read(start, 10);
 
-      const behindFirst = await log.read(events[0]?.place ?? LOG_START, 10);
+      const behindFirst = await log.read(events[0]?.place ?? EVENT_LOG_START, 10);
 
       expect(behindFirst.events).toEqual(events.slice(1));
     });
 
     it("shows a viewer the runs they see, and goes past all others", async () => {
-      const { log } = bench().storage;
-      const start = await quietEnd(bench());
-      const [ada, otherTeam] = [await aPerson(bench()), await aTeam(bench())];
-      const ours = await aStoredRun(bench());
-      const others = await aStoredRun(bench(), { teamOwned: false });
-      const mine = await aStoredRun(bench(), { teamOwned: false, creatorId: ada.id });
-      await aStoredRun(bench(), { teamId: otherTeam });
-      await settled(bench(), start, 4);
+      const { log } = harness().storage;
+      const start = await quietEnd(harness());
+      const [ada, otherTeam] = [await aPerson(harness()), await aTeam(harness())];
+      const ours = await aStoredRun(harness());
+      const others = await aStoredRun(harness(), { teamOwned: false });
+      const mine = await aStoredRun(harness(), { teamOwned: false, creatorId: ada.id });
+      await aStoredRun(harness(), { teamId: otherTeam });
+      await settled(harness(), start, 4);
       const seenBy = async (viewer: Viewer) => {
         const { events, next } = await log.read(start, 100, viewer);
         return {
@@ -84,24 +88,24 @@ export function describeEventLog(bench: () => StorageBench): void {
     });
 
     it("knows its own places, and none of a log that was longer", async () => {
-      const { log } = bench().storage;
-      await aStoredRun(bench(), { teamId: FIRST_TEAM });
+      const { log } = harness().storage;
+      await aStoredRun(harness(), { teamId: FIRST_TEAM });
       const end = await log.end();
 
       expect(await log.knows(end)).toBe(true);
-      expect(await log.knows(LOG_START)).toBe(true);
+      expect(await log.knows(EVENT_LOG_START)).toBe(true);
       expect(await log.knows({ ...end, position: end.position + 1_000_000n })).toBe(false);
     });
   });
 }
 
-async function addEvent({ storage }: StorageBench, { id }: Run, title = ""): Promise<void> {
+async function addEvent({ storage }: StorageHarness, { id }: Run, title = ""): Promise<void> {
   const event = { turn: 0, body: { kind: "agent.title", title } } as const;
   await storage.runs.change(id, ({ run }) => aChange(run, { events: [event] }));
 }
 
 /** The end of a log in which nothing is held back that would come behind it. */
-async function quietEnd({ storage: { log } }: StorageBench): Promise<LogPlace> {
+async function quietEnd({ storage: { log } }: StorageHarness): Promise<EventLogPosition> {
   let end = await log.end();
   const isQuiet = async () => {
     end = await log.end();
@@ -113,7 +117,7 @@ async function quietEnd({ storage: { log } }: StorageBench): Promise<LogPlace> {
 }
 
 /** Other transactions of the same server may hold back what is committed. */
-async function settled({ storage }: StorageBench, after: LogPlace, count: number): Promise<void> {
+async function settled({ storage }: StorageHarness, after: EventLogPosition, count: number): Promise<void> {
   const isThere = async () => {
     let page = await storage.log.read(after, 100);
     let found = page.events.length;

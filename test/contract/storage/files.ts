@@ -5,14 +5,14 @@ import type { Artifact } from "../../../src/core/artifacts/artifact.ts";
 import type { RunInput } from "../../../src/core/inputs/run-input.ts";
 import type { Run } from "../../../src/core/runs/run.ts";
 import { aChange } from "../../support/run-builders.ts";
-import { aStoredRun, type StorageBench } from "./bench.ts";
+import { aStoredRun, type StorageHarness } from "./harness.ts";
 
-export function describeFiles(bench: () => StorageBench): void {
-  const { put, inputs, artifact, add } = filesOf(bench);
+export function describeFiles(harness: () => StorageHarness): void {
+  const { put, inputs, artifact, add } = filesOf(harness);
 
   describe("files of runs", () => {
     it("keeps blobs as they were put, until they are removed", async () => {
-      const { blobs } = bench();
+      const { blobs } = harness();
       const id = await blobs.put(Uint8Array.of(0, 255, 10));
 
       expect(Array.from(await blobs.get(id))).toEqual([0, 255, 10]);
@@ -22,7 +22,7 @@ export function describeFiles(bench: () => StorageBench): void {
     });
 
     it("gives blobs piece by piece", async () => {
-      const { blobs } = bench();
+      const { blobs } = harness();
       const long = Buffer.alloc(2 * 2 ** 20 + 3, "long ");
 
       for (const bytes of [long, long.subarray(0, 2 ** 20), Buffer.alloc(0)])
@@ -32,7 +32,7 @@ export function describeFiles(bench: () => StorageBench): void {
     });
 
     it("reads a piece of a blob when it is asked for it", async () => {
-      const { blobs } = bench();
+      const { blobs } = harness();
       const id = await blobs.put(Buffer.alloc(2 * 2 ** 20));
       const pieces = blobs.read(id)[Symbol.asyncIterator]();
       await pieces.next();
@@ -45,33 +45,33 @@ export function describeFiles(bench: () => StorageBench): void {
     it("prunes nothing that was just put", async () => {
       const id = await put();
 
-      await bench().blobs.prune();
+      await harness().blobs.prune();
 
-      expect(await bench().blobs.get(id)).toHaveLength(1);
+      expect(await harness().blobs.get(id)).toHaveLength(1);
     });
 
     it("keeps what was given to a run, in its order", async () => {
       const given = await inputs();
-      const run = await aStoredRun(bench(), {}, { inputs: given });
+      const run = await aStoredRun(harness(), {}, { inputs: given });
 
-      expect(await bench().storage.files.inputsOf(run.id)).toEqual(given);
-      expect(await bench().storage.files.inputsOf((await aStoredRun(bench())).id)).toEqual([]);
+      expect(await harness().storage.files.inputsOf(run.id)).toEqual(given);
+      expect(await harness().storage.files.inputsOf((await aStoredRun(harness())).id)).toEqual([]);
     });
 
     it("two runs may be given the same", async () => {
       const given = await inputs();
-      await aStoredRun(bench(), {}, { inputs: given });
-      const again = await aStoredRun(bench(), {}, { inputs: given });
+      await aStoredRun(harness(), {}, { inputs: given });
+      const again = await aStoredRun(harness(), {}, { inputs: given });
 
-      expect(await bench().storage.files.inputsOf(again.id)).toEqual(given);
+      expect(await harness().storage.files.inputsOf(again.id)).toEqual(given);
     });
 
     it("lists what several runs made, the oldest first", async () => {
-      const [first, second] = [await aStoredRun(bench()), await aStoredRun(bench())];
+      const [first, second] = [await aStoredRun(harness()), await aStoredRun(harness())];
       const young = await add(first, artifact(first, { createdAt: new Date("2026-03-02") }));
       const old = await add(second, artifact(second, { createdAt: new Date("2026-03-01") }));
 
-      const { files } = bench().storage;
+      const { files } = harness().storage;
       expect(await files.artifactsOf([first.id, second.id])).toEqual([old, young]);
       expect(await files.artifactsOf([first.id])).toEqual([young]);
       expect(await files.artifactsOf([])).toEqual([]);
@@ -80,7 +80,7 @@ export function describeFiles(bench: () => StorageBench): void {
     });
 
     it("puts a newer version in the place of the one before", async () => {
-      const run = await aStoredRun(bench());
+      const run = await aStoredRun(harness());
       const first = await add(run, artifact(run));
       const file = { blobId: await put(), sizeBytes: 1, hash: "b" };
       const second = await add(run, {
@@ -91,16 +91,16 @@ export function describeFiles(bench: () => StorageBench): void {
         updatedAt: new Date("2026-03-09"),
       });
 
-      expect(await bench().storage.files.artifactsOf([run.id])).toEqual([second]);
+      expect(await harness().storage.files.artifactsOf([run.id])).toEqual([second]);
     });
 
     it("finds runs by what they made, and gives it with them", async () => {
-      const run = await aStoredRun(bench());
-      await bench().storage.runs.change(run.id, (subject) =>
+      const run = await aStoredRun(harness());
+      await harness().storage.runs.change(run.id, (subject) =>
         aChange(run, { progress: { ...subject.run, artifactTypes: ["FILE", "PLAN"] } }),
       );
 
-      const found = await bench().storage.runs.list({
+      const found = await harness().storage.runs.list({
         viewer: { id: run.creatorId, teamId: run.teamId, administrator: false },
         filters: { artifactType: "PLAN", creatorId: run.creatorId },
         sort: "created_at",
@@ -109,33 +109,33 @@ export function describeFiles(bench: () => StorageBench): void {
       });
 
       expect(found.runs.map(({ artifactTypes }) => artifactTypes)).toEqual([["FILE", "PLAN"]]);
-      expect(await aStoredRun(bench())).not.toHaveProperty("artifactTypes");
+      expect(await aStoredRun(harness())).not.toHaveProperty("artifactTypes");
     });
   });
 
   describe("a conversation of several runs", () => {
     it("is found by its newest run, and listed", async () => {
       const conversationId = randomUUID();
-      const first = await aStoredRun(bench(), { conversationId });
+      const first = await aStoredRun(harness(), { conversationId });
       const createdAt = new Date(first.createdAt.getTime() + 1);
-      const second = await aStoredRun(bench(), { conversationId, continuesId: first.id, createdAt });
-      await aStoredRun(bench());
+      const second = await aStoredRun(harness(), { conversationId, continuesId: first.id, createdAt });
+      await aStoredRun(harness());
 
-      const { runs } = bench().storage;
+      const { runs } = harness().storage;
       expect(await runs.find({ conversationId })).toEqual(second);
       expect(second.continuesId).toBe(first.id);
       expect(await runs.find({ conversationId: randomUUID() })).toBeUndefined();
     });
 
     it("reads events of some kinds alone, behind a place and so many of them", async () => {
-      const run = await aStoredRun(bench());
+      const run = await aStoredRun(harness());
       const said = { kind: "agent.message", text: "x" } as const;
       const ended = { kind: "attempt.ended", attempt: 1, reason: "x" } as const;
       const events = [said, ended, said, ended, ended].map((body) => ({ turn: 1, body }));
-      await bench().storage.runs.change(run.id, (subject) => aChange(subject.run, { events }));
+      await harness().storage.runs.change(run.id, (subject) => aChange(subject.run, { events }));
 
       const read = async (after: number, limit: number) =>
-        (await bench().storage.runs.readEvents(run.id, after, limit, ["attempt.ended"])).map(
+        (await harness().storage.runs.readEvents(run.id, after, limit, ["attempt.ended"])).map(
           ({ seq }) => seq,
         );
 
@@ -145,8 +145,8 @@ export function describeFiles(bench: () => StorageBench): void {
   });
 }
 
-function filesOf(bench: () => StorageBench) {
-  const put = () => bench().blobs.put(Uint8Array.of(1));
+function filesOf(harness: () => StorageHarness) {
+  const put = () => harness().blobs.put(Uint8Array.of(1));
   const inputs = async (): Promise<readonly RunInput[]> => [
     { kind: "attachment", fileName: "b.txt", mimeType: "text/plain", sizeBytes: 1, blobId: await put() },
     { kind: "image", fileName: "a.png", mimeType: "image/png", sizeBytes: 1, blobId: await put() },
@@ -163,7 +163,7 @@ function filesOf(bench: () => StorageBench) {
     ...changes,
   });
   const add = async (run: Run, made: Artifact): Promise<Artifact> => {
-    await bench().storage.runs.change(run.id, (subject) => aChange(subject.run, { artifacts: [made] }));
+    await harness().storage.runs.change(run.id, (subject) => aChange(subject.run, { artifacts: [made] }));
     return made;
   };
   return { put, inputs, artifact, add };

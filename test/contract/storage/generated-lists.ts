@@ -5,7 +5,7 @@ import type { PrincipalId, RunId, TeamId } from "../../../src/core/ids.ts";
 import type { Run, RunOrigin } from "../../../src/core/runs/run.ts";
 import { RUN_SORTS, type RunFilters, type RunQuery } from "../../../src/core/runs/run-query.ts";
 import { aChange } from "../../support/run-builders.ts";
-import { aPerson, aStoredRun, type StorageBench } from "./bench.ts";
+import { aPerson, aStoredRun, type StorageHarness } from "./harness.ts";
 import { naiveList } from "./naive-run-list.ts";
 
 const HOUR_MS = 3_600_000;
@@ -48,13 +48,13 @@ interface Pool {
   readonly runs: readonly Run[];
 }
 
-export function describeGeneratedLists(bench: () => StorageBench): void {
+export function describeGeneratedLists(harness: () => StorageHarness): void {
   describe("lists of all kinds", () => {
     it("show what looking at each run by itself would show", async () => {
-      const pool = await aPool(bench());
+      const pool = await aPool(harness());
 
       const isRight = fc.asyncProperty(queries(pool), async (query) => {
-        const walked = await walk(bench(), query);
+        const walked = await walk(harness(), query);
         expect(walked.map(({ id }) => id)).toEqual(naiveList(pool.runs, query).map(({ id }) => id));
       });
       await fc.assert(isRight, { numRuns: 200 });
@@ -62,26 +62,26 @@ export function describeGeneratedLists(bench: () => StorageBench): void {
   });
 }
 
-async function aPool(bench: StorageBench): Promise<Pool> {
+async function aPool(harness: StorageHarness): Promise<Pool> {
   const teamId = randomUUID() as TeamId;
-  const people = await Promise.all([aPerson(bench), aPerson(bench), aPerson(bench)]);
+  const people = await Promise.all([aPerson(harness), aPerson(harness), aPerson(harness)]);
   const scheduleId = randomUUID();
   const runs: Run[] = [];
   for (const drawn of fc.sample(attributes, RUNS)) {
     const nearest = runs.at(-1);
     const origin = {
-      ...originOf(bench, drawn),
+      ...originOf(harness, drawn),
       teamId,
       creatorId: people[drawn.person]?.id ?? randomUUID(),
       ...(drawn.person === 0 ? { scheduleId } : {}),
       ancestorIds: drawn.isChanged && nearest !== undefined ? [nearest.id, ...nearest.ancestorIds] : [],
     } as Partial<RunOrigin>;
-    runs.push(await changed(bench, await aStoredRun(bench, origin), drawn));
+    runs.push(await changed(harness, await aStoredRun(harness, origin), drawn));
   }
   return { teamId, people: people.map(({ id }) => id), runs };
 }
 
-function originOf(bench: StorageBench, drawn: Attributes): Partial<RunOrigin> {
+function originOf(harness: StorageHarness, drawn: Attributes): Partial<RunOrigin> {
   const { agent, environmentId, harnessModelId, metadata, modelId, name, skill, source } = drawn;
   return {
     title: drawn.title,
@@ -90,7 +90,7 @@ function originOf(bench: StorageBench, drawn: Attributes): Partial<RunOrigin> {
     source,
     teamOwned: drawn.teamOwned,
     metadata,
-    createdAt: new Date(bench.clock.now().getTime() - drawn.ageHours * HOUR_MS),
+    createdAt: new Date(harness.clock.now().getTime() - drawn.ageHours * HOUR_MS),
     ...(skill === undefined ? {} : { skill }),
     config: {
       ...(name === undefined ? {} : { name }),
@@ -102,10 +102,10 @@ function originOf(bench: StorageBench, drawn: Attributes): Partial<RunOrigin> {
 }
 
 /** A part of them is updated long after it was created. */
-async function changed(bench: StorageBench, run: Run, drawn: Attributes): Promise<Run> {
+async function changed(harness: StorageHarness, run: Run, drawn: Attributes): Promise<Run> {
   if (!drawn.isChanged) return run;
   const { artifactTypes, state } = drawn;
-  return bench.storage.runs.change(run.id, (subject) => aChange({ ...subject.run, state, artifactTypes }));
+  return harness.storage.runs.change(run.id, (subject) => aChange({ ...subject.run, state, artifactTypes }));
 }
 
 function queries({ teamId, people, runs }: Pool): fc.Arbitrary<RunQuery> {
@@ -152,7 +152,7 @@ function fewOf(given: Partial<RunFilters>, keep: Iterator<number>): Partial<RunF
   return Object.fromEntries(Object.entries(given).filter(() => keep.next().value === 0));
 }
 
-async function walk({ storage }: StorageBench, query: RunQuery): Promise<readonly Run[]> {
+async function walk({ storage }: StorageHarness, query: RunQuery): Promise<readonly Run[]> {
   const walked: Run[] = [];
   for (let page = await storage.runs.list(query); ; ) {
     walked.push(...page.runs);

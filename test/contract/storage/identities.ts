@@ -6,13 +6,13 @@ import type { Principal } from "../../../src/core/people/principal.ts";
 import type { ShareLink } from "../../../src/core/people/share-link.ts";
 import { FIRST_TEAM } from "../../../src/core/people/team.ts";
 import { aPrincipal } from "../../support/run-builders.ts";
-import { aPerson, aStoredRun, aTeam, type StorageBench } from "./bench.ts";
+import { aPerson, aStoredRun, aTeam, type StorageHarness } from "./harness.ts";
 
-export function describeIdentities(bench: () => StorageBench): void {
+export function describeIdentities(harness: () => StorageHarness): void {
   describe("identities", () => {
     it("are listed for their team alone, with whose they are", async () => {
-      const { identities, people } = bench().storage;
-      const [subject, teamId] = [`memory:${randomUUID()}`, await aTeam(bench())];
+      const { identities, people } = harness().storage;
+      const [subject, teamId] = [`memory:${randomUUID()}`, await aTeam(harness())];
       const ada = await people.ensure(teamId, subject, "Ada");
 
       const link = await identities.find(teamId, subject);
@@ -29,9 +29,9 @@ export function describeIdentities(bench: () => StorageBench): void {
     });
 
     it("are given to somebody else, who is then met by that account", async () => {
-      const { identities, people } = bench().storage;
+      const { identities, people } = harness().storage;
       const subject = `memory:${randomUUID()}`;
-      const [before, after] = [await people.ensure(FIRST_TEAM, subject, "Ada"), await aPerson(bench())];
+      const [before, after] = [await people.ensure(FIRST_TEAM, subject, "Ada"), await aPerson(harness())];
       const known = await identities.find(FIRST_TEAM, subject);
 
       const link = await identities.link(FIRST_TEAM, subject, after.id);
@@ -41,8 +41,8 @@ export function describeIdentities(bench: () => StorageBench): void {
     });
 
     it("are linked before their first message", async () => {
-      const { identities, people } = bench().storage;
-      const [subject, ada] = [`memory:${randomUUID()}`, await aPerson(bench())];
+      const { identities, people } = harness().storage;
+      const [subject, ada] = [`memory:${randomUUID()}`, await aPerson(harness())];
 
       await identities.link(FIRST_TEAM, subject, ada.id);
 
@@ -50,13 +50,13 @@ export function describeIdentities(bench: () => StorageBench): void {
     });
 
     it("are unlinked by their own team, and then make a fresh principal", async () => {
-      const { identities, people } = bench().storage;
+      const { identities, people } = harness().storage;
       const subject = `memory:${randomUUID()}`;
       const before = await people.ensure(FIRST_TEAM, subject, "Ada");
       const id = (await identities.find(FIRST_TEAM, subject))?.id ?? "";
 
       const results = [
-        await identities.unlink(await aTeam(bench()), id),
+        await identities.unlink(await aTeam(harness()), id),
         await identities.unlink(FIRST_TEAM, id),
         await identities.unlink(FIRST_TEAM, id),
       ];
@@ -66,7 +66,7 @@ export function describeIdentities(bench: () => StorageBench): void {
     });
 
     it("of one principal do not rename it in turn", async () => {
-      const { identities, people } = bench().storage;
+      const { identities, people } = harness().storage;
       const [one, two] = [`memory:${randomUUID()}`, `memory:${randomUUID()}`];
       const ada = await people.ensure(FIRST_TEAM, one, "Ada");
       await identities.link(FIRST_TEAM, two, ada.id);
@@ -78,15 +78,15 @@ export function describeIdentities(bench: () => StorageBench): void {
 
   describe("a principal", () => {
     it("is changed with all administrators of its team in view", async () => {
-      const { people } = bench().storage;
-      const teamId = await aTeam(bench());
+      const { people } = harness().storage;
+      const teamId = await aTeam(harness());
       const [boss, gone, member] = [
         aPrincipal({ teamId, administrator: true }),
         aPrincipal({ teamId, administrator: true, disabled: true }),
         aPrincipal({ teamId }),
       ];
       for (const one of [boss, gone, member]) await people.put(one);
-      bench().news.length = 0;
+      harness().pubsub.length = 0;
       let seen: readonly Principal[] = [];
 
       const changed = await people.change(teamId, member.id, (principal, administrators) => {
@@ -96,12 +96,12 @@ export function describeIdentities(bench: () => StorageBench): void {
 
       expect([changed, seen]).toEqual([{ ...member, displayName: "Ben" }, [boss]]);
       expect(await people.getMany([member.id])).toEqual([changed]);
-      expect(bench().news).toContain("keys");
+      expect(harness().pubsub).toContain("keys");
     });
 
     it("of another team, or that there is not, is not changed", async () => {
-      const { people } = bench().storage;
-      const [ada, teamId] = [await aPerson(bench()), await aTeam(bench())];
+      const { people } = harness().storage;
+      const [ada, teamId] = [await aPerson(harness()), await aTeam(harness())];
       const disable = (principal: Principal) => ({ ...principal, disabled: true });
 
       expect(await people.change(teamId, ada.id, disable)).toBeUndefined();
@@ -110,8 +110,8 @@ export function describeIdentities(bench: () => StorageBench): void {
     });
 
     it("is not changed when the decision throws", async () => {
-      const { people } = bench().storage;
-      const ada = await aPerson(bench());
+      const { people } = harness().storage;
+      const ada = await aPerson(harness());
       const refuse = () => {
         throw new Error("no");
       };
@@ -121,8 +121,8 @@ export function describeIdentities(bench: () => StorageBench): void {
     });
 
     it("of administrators who all step down at once, one stays", async () => {
-      const { people } = bench().storage;
-      const teamId = await aTeam(bench());
+      const { people } = harness().storage;
+      const teamId = await aTeam(harness());
       const all = Array.from({ length: 6 }, () => aPrincipal({ teamId, administrator: true }));
       await Promise.all(all.map((one) => people.put(one)));
       const demote = (principal: Principal, administrators: readonly Principal[]) => {
@@ -139,8 +139,8 @@ export function describeIdentities(bench: () => StorageBench): void {
 
   describe("a key", () => {
     it("is found by its new hash alone once it has one", async () => {
-      const { keys } = bench().storage;
-      const [ada, former, hash] = [await aPerson(bench()), randomUUID(), randomUUID()];
+      const { keys } = harness().storage;
+      const [ada, former, hash] = [await aPerson(harness()), randomUUID(), randomUUID()];
       const plain = { name: "ci", hint: "errand_a…", scopes: ["runs:read"], createdBy: ada.id } as const;
       const createdAt = new Date("2026-03-01");
       const key = { id: randomUUID(), principalId: ada.id, ...plain, createdAt };
@@ -155,13 +155,13 @@ export function describeIdentities(bench: () => StorageBench): void {
 
   describe("share links", () => {
     it("are found by their token's hash, listed by run and removed from it", async () => {
-      const { shareLinks } = bench().storage;
-      const run = await aStoredRun(bench());
+      const { shareLinks } = harness().storage;
+      const run = await aStoredRun(harness());
       const [hash, link] = [randomUUID(), aLink(run)];
 
       await shareLinks.add(link, hash);
       const [found, listed] = [await shareLinks.findByHash(hash), await shareLinks.list(run.id)];
-      const other = await aStoredRun(bench());
+      const other = await aStoredRun(harness());
       const removals = [
         await shareLinks.remove(other.id, link.id),
         await shareLinks.remove(run.id, link.id),
@@ -174,8 +174,8 @@ export function describeIdentities(bench: () => StorageBench): void {
     });
 
     it("are found as long as the key that made them is there and not revoked", async () => {
-      const { keys, shareLinks } = bench().storage;
-      const [run, ada] = [await aStoredRun(bench()), await aPerson(bench())];
+      const { keys, shareLinks } = harness().storage;
+      const [run, ada] = [await aStoredRun(harness()), await aPerson(harness())];
       const plain = { name: "", hint: "", scopes: [], createdBy: ada.id };
       const key = { id: randomUUID(), principalId: ada.id, ...plain, createdAt: new Date("2026-03-01") };
       await keys.add(key, randomUUID());
@@ -193,8 +193,8 @@ export function describeIdentities(bench: () => StorageBench): void {
     });
 
     it("are pruned when they have long been over", async () => {
-      const { clock, storage } = bench();
-      const run = await aStoredRun(bench());
+      const { clock, storage } = harness();
+      const run = await aStoredRun(harness());
       const monthAgo = clock.now().getTime() - 30 * 24 * 3_600_000;
       const [old, younger] = [-1, 1].map((ms) => ({ ...aLink(run), expiresAt: new Date(monthAgo + ms) }));
       if (old === undefined || younger === undefined) throw new Error("No links.");
@@ -209,9 +209,9 @@ export function describeIdentities(bench: () => StorageBench): void {
 }
 
 /** Of a storage that has no administrator yet. */
-export function describeFirstKey(bench: () => StorageBench): void {
+export function describeFirstKey(harness: () => StorageHarness): void {
   it("an administrator's first key is set once: who tries meanwhile waits, and is told no", async () => {
-    const { storage } = bench();
+    const { storage } = harness();
     const { administrators, keys, people } = storage;
     const [first, second] = [randomUUID(), randomUUID()];
     // That it is there keeps nobody waiting; its row must.
@@ -235,7 +235,7 @@ export function describeFirstKey(bench: () => StorageBench): void {
   });
 
   it("other keys of an administrator neither count as the installation's nor die with it", async () => {
-    const { administrators, keys } = bench().storage;
+    const { administrators, keys } = harness().storage;
     const [first, own, second] = [randomUUID(), randomUUID(), randomUUID()];
     await administrators.set(first, "…");
     const { principal } = (await keys.findByHash(first)) ?? {};
@@ -251,7 +251,7 @@ export function describeFirstKey(bench: () => StorageBench): void {
   });
 
   it("the installation's own key stays the same when it is set again, also under another secret", async () => {
-    const { administrators, keys } = bench().storage;
+    const { administrators, keys } = harness().storage;
     const [first, second] = [randomUUID(), randomUUID()];
     await administrators.set(first, "…");
     const before = (await keys.findByHash(first))?.key;

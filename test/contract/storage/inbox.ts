@@ -1,16 +1,16 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { DISPOSITIONS } from "../../../src/core/intake/settlement.ts";
-import { Taken } from "../../../src/core/ports/storage.ts";
+import { DISPOSITIONS } from "../../../src/core/inbox/settlement.ts";
+import { UniqueConflict } from "../../../src/core/storage.ts";
 import { anInboxEvent, aReply, aThread } from "../../support/run-builders.ts";
-import type { StorageBench } from "./bench.ts";
+import type { StorageHarness } from "./harness.ts";
 
 const MANY = 1_000;
 
-export function describeInbox(bench: () => StorageBench): void {
+export function describeInbox(harness: () => StorageHarness): void {
   describe("the inbox", () => {
     it("stores an event as it came, with its job", async () => {
-      const { jobs, news, storage } = bench();
+      const { jobs, pubsub, storage } = harness();
       const event = anInboxEvent({ body: '{"text":"\\u0000 \u{1F600}"}', name: "issue_comment" });
 
       expect(await storage.inbox.put(event)).toBe(true);
@@ -18,13 +18,13 @@ export function describeInbox(bench: () => StorageBench): void {
       const stored = await storage.inbox.next(event.lane);
       expect(stored).toEqual({ ...event, receivedAt: expect.any(Date) });
       expect(jobs).toContainEqual({ kind: "inbox", key: event.lane });
-      expect(news).toContain("jobs:inbox");
+      expect(pubsub).toContain("jobs:inbox");
     });
 
     it("stores no event whose job cannot be stored", async () => {
-      const { inbox } = bench().storage;
+      const { inbox } = harness().storage;
       const event = anInboxEvent();
-      bench().failJobs();
+      harness().failJobs();
 
       await expect(inbox.put(event)).rejects.toThrow("no jobs today");
 
@@ -32,18 +32,18 @@ export function describeInbox(bench: () => StorageBench): void {
     });
 
     it("stores one of fifty copies of a delivery that come at once", async () => {
-      const { inbox } = bench().storage;
+      const { inbox } = harness().storage;
       const { deliveryId, lane } = anInboxEvent();
       const put = () => inbox.put(anInboxEvent({ deliveryId, lane }));
 
       const stored = await Promise.all(Array.from({ length: 50 }, put));
 
       expect(stored.filter((isNew) => isNew)).toHaveLength(1);
-      expect(await countIn(bench(), lane)).toBe(1);
+      expect(await countIn(harness(), lane)).toBe(1);
     });
 
     it("stores the same delivery id of another adapter", async () => {
-      const { inbox } = bench().storage;
+      const { inbox } = harness().storage;
       const event = anInboxEvent();
       await inbox.put(event);
 
@@ -54,18 +54,18 @@ export function describeInbox(bench: () => StorageBench): void {
     });
 
     it("gives the events of a lane in the order in which they came", async () => {
-      const { inbox } = bench().storage;
+      const { inbox } = harness().storage;
       const lane = randomUUID();
       const events = [0, 1, 2].map(() => anInboxEvent({ lane }));
       for (const event of events) await inbox.put(event);
       await inbox.put(anInboxEvent());
 
-      expect(await drain(bench(), lane)).toEqual(events.map(({ id }) => id));
+      expect(await drain(harness(), lane)).toEqual(events.map(({ id }) => id));
       expect(await inbox.next(lane)).toBeUndefined();
     });
 
     it.each(DISPOSITIONS)("ends an event as %s", async (disposition) => {
-      const { inbox } = bench().storage;
+      const { inbox } = harness().storage;
       const event = anInboxEvent();
       await inbox.put(event);
 
@@ -75,7 +75,7 @@ export function describeInbox(bench: () => StorageBench): void {
     });
 
     it("says something with the end of an event", async () => {
-      const { jobs, storage } = bench();
+      const { jobs, storage } = harness();
       const event = anInboxEvent();
       const thread = aThread();
       await storage.inbox.put(event);
@@ -88,7 +88,7 @@ export function describeInbox(bench: () => StorageBench): void {
     });
 
     it("says once what is to be said once, and gives each event its end", async () => {
-      const { inbox, outbox } = bench().storage;
+      const { inbox, outbox } = harness().storage;
       const [thread, once] = [aThread(), randomUUID()];
       const events = [anInboxEvent(), anInboxEvent(), anInboxEvent()];
       for (const event of events) await inbox.put(event);
@@ -103,7 +103,7 @@ export function describeInbox(bench: () => StorageBench): void {
     });
 
     it("gives one of two events of a meaning its end, also when both come at once", async () => {
-      const { inbox, outbox } = bench().storage;
+      const { inbox, outbox } = harness().storage;
       const meaning = randomUUID();
       const thread = aThread();
       const events = [anInboxEvent(), anInboxEvent()];
@@ -117,7 +117,7 @@ export function describeInbox(bench: () => StorageBench): void {
 
       expect(settled.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
       expect(settled.find(({ status }) => status === "rejected")).toMatchObject({
-        reason: new Taken("meaning"),
+        reason: new UniqueConflict("meaning"),
       });
       const said = await outbox.take(thread.id);
       await outbox.sent(said?.id ?? "", "receipt");
@@ -125,17 +125,17 @@ export function describeInbox(bench: () => StorageBench): void {
     });
 
     it("ends an event once", async () => {
-      const { inbox } = bench().storage;
+      const { inbox } = harness().storage;
       const event = anInboxEvent();
       await inbox.put(event);
       const settle = () => inbox.settle({ inboxId: event.id, disposition: "ignored" });
       await settle();
 
-      await expect(settle()).rejects.toEqual(new Taken("meaning"));
+      await expect(settle()).rejects.toEqual(new UniqueConflict("meaning"));
     });
 
     it("counts the failures of an event, which stays open", async () => {
-      const { inbox } = bench().storage;
+      const { inbox } = harness().storage;
       const event = anInboxEvent();
       await inbox.put(event);
 
@@ -145,13 +145,13 @@ export function describeInbox(bench: () => StorageBench): void {
     });
 
     it("lists the lanes in which an event has been open for a while", async () => {
-      const { inbox } = bench().storage;
+      const { inbox } = harness().storage;
       const [open, settled] = [anInboxEvent(), anInboxEvent()];
       for (const event of [open, { ...anInboxEvent(), lane: open.lane }, settled]) await inbox.put(event);
       await inbox.settle({ inboxId: settled.id, disposition: "ignored" });
       expect(await inbox.listOpenLanes(MANY)).not.toContain(open.lane);
 
-      await bench().passTime(20_000);
+      await harness().passTime(20_000);
       const young = anInboxEvent();
       await inbox.put(young);
 
@@ -164,7 +164,7 @@ export function describeInbox(bench: () => StorageBench): void {
   });
 }
 
-async function drain({ storage }: StorageBench, lane: string): Promise<readonly string[]> {
+async function drain({ storage }: StorageHarness, lane: string): Promise<readonly string[]> {
   const ids: string[] = [];
   for (let event = await storage.inbox.next(lane); event !== undefined; ) {
     ids.push(event.id);
@@ -174,6 +174,6 @@ async function drain({ storage }: StorageBench, lane: string): Promise<readonly 
   return ids;
 }
 
-async function countIn(bench: StorageBench, lane: string): Promise<number> {
-  return (await drain(bench, lane)).length;
+async function countIn(harness: StorageHarness, lane: string): Promise<number> {
+  return (await drain(harness, lane)).length;
 }

@@ -5,7 +5,7 @@ import { FIRST_TEAM } from "../../../src/core/people/team.ts";
 import type { Run, RunOrigin } from "../../../src/core/runs/run.ts";
 import { RUN_SORTS, type RunFilters, type RunQuery, type RunSort } from "../../../src/core/runs/run-query.ts";
 import { aChange } from "../../support/run-builders.ts";
-import { aPerson, aStoredRun, type StorageBench } from "./bench.ts";
+import { aPerson, aStoredRun, type StorageHarness } from "./harness.ts";
 
 /** Each filter, a run that it finds, and one that it does not. */
 const FILTERS: readonly (readonly [string, RunFilters, Partial<RunOrigin>, Partial<RunOrigin>])[] = [
@@ -49,57 +49,57 @@ const FILTERS: readonly (readonly [string, RunFilters, Partial<RunOrigin>, Parti
   ["text with \\", { text: "c:\\" }, { title: "in c:\\dir" }, { title: "in c:dir", prompt: "y" }],
 ];
 
-export function describeListingRuns(bench: () => StorageBench): void {
+export function describeListingRuns(harness: () => StorageHarness): void {
   describe("listing runs", () => {
     it.each(FILTERS)("finds by %s", async (_name, filters, found, other) => {
-      const creatorId = (await aPerson(bench())).id;
-      const run = await aStoredRun(bench(), { ...found, creatorId });
-      await aStoredRun(bench(), { ...other, creatorId });
+      const creatorId = (await aPerson(harness())).id;
+      const run = await aStoredRun(harness(), { ...found, creatorId });
+      await aStoredRun(harness(), { ...other, creatorId });
 
-      expect(await list(bench(), { creatorId, ...filters })).toEqual([run]);
+      expect(await list(harness(), { creatorId, ...filters })).toEqual([run]);
     });
 
     it("finds by any of several states, by the creator and by the ancestor", async () => {
-      const creatorId = (await aPerson(bench())).id;
-      const grandparent = await aStoredRun(bench(), { creatorId });
-      const parent = await aStoredRun(bench(), { creatorId, ancestorIds: [grandparent.id] });
-      const child = await aStoredRun(bench(), { creatorId, ancestorIds: [parent.id, grandparent.id] });
-      const cancelled = await bench().storage.runs.change(child.id, ({ run }) =>
+      const creatorId = (await aPerson(harness())).id;
+      const grandparent = await aStoredRun(harness(), { creatorId });
+      const parent = await aStoredRun(harness(), { creatorId, ancestorIds: [grandparent.id] });
+      const child = await aStoredRun(harness(), { creatorId, ancestorIds: [parent.id, grandparent.id] });
+      const cancelled = await harness().storage.runs.change(child.id, ({ run }) =>
         aChange({ ...run, state: "CANCELLED" }),
       );
 
-      expect(await list(bench(), { creatorId, states: ["CANCELLED", "ERROR"] })).toEqual([cancelled]);
-      expect(await list(bench(), { creatorId, states: ["CANCELLED", "QUEUED"] })).toHaveLength(3);
-      expect(await list(bench(), { ancestorId: parent.id })).toEqual([cancelled]);
-      expect(await list(bench(), { ancestorId: grandparent.id })).toHaveLength(2);
-      expect(await list(bench(), { creatorId: randomUUID() })).toEqual([]);
+      expect(await list(harness(), { creatorId, states: ["CANCELLED", "ERROR"] })).toEqual([cancelled]);
+      expect(await list(harness(), { creatorId, states: ["CANCELLED", "QUEUED"] })).toHaveLength(3);
+      expect(await list(harness(), { ancestorId: parent.id })).toEqual([cancelled]);
+      expect(await list(harness(), { ancestorId: grandparent.id })).toHaveLength(2);
+      expect(await list(harness(), { creatorId: randomUUID() })).toEqual([]);
     });
 
     it("finds none by what no run has yet", async () => {
-      const creatorId = (await aPerson(bench())).id;
-      await aStoredRun(bench(), { creatorId });
+      const creatorId = (await aPerson(harness())).id;
+      await aStoredRun(harness(), { creatorId });
 
-      expect(await list(bench(), { creatorId, scheduleId: randomUUID() })).toEqual([]);
-      expect(await list(bench(), { creatorId, artifactType: "PLAN" })).toEqual([]);
+      expect(await list(harness(), { creatorId, scheduleId: randomUUID() })).toEqual([]);
+      expect(await list(harness(), { creatorId, artifactType: "PLAN" })).toEqual([]);
     });
 
     it("finds by times, the given one excluded", async () => {
-      const creatorId = (await aPerson(bench())).id;
-      const [first, second, third] = await runsOverTime(bench(), creatorId, 3);
+      const creatorId = (await aPerson(harness())).id;
+      const [first, second, third] = await runsOverTime(harness(), creatorId, 3);
 
-      expect(await list(bench(), { creatorId, createdAfter: first.createdAt })).toEqual([third, second]);
-      expect(await list(bench(), { creatorId, createdBefore: third.createdAt })).toEqual([second, first]);
-      expect(await list(bench(), { creatorId, updatedAfter: second.updatedAt })).toEqual([third]);
+      expect(await list(harness(), { creatorId, createdAfter: first.createdAt })).toEqual([third, second]);
+      expect(await list(harness(), { creatorId, createdBefore: third.createdAt })).toEqual([second, first]);
+      expect(await list(harness(), { creatorId, updatedAfter: second.updatedAt })).toEqual([third]);
     });
 
     it("shows runs of the team to all of it, others to their creator and to administrators, and none to another team", async () => {
-      const [mine, other] = [await aPerson(bench()), await aPerson(bench())];
+      const [mine, other] = [await aPerson(harness()), await aPerson(harness())];
       const metadata = { tag: randomUUID() };
-      const team = await aStoredRun(bench(), { creatorId: mine.id, metadata });
-      const own = await aStoredRun(bench(), { creatorId: mine.id, metadata, teamOwned: false });
+      const team = await aStoredRun(harness(), { creatorId: mine.id, metadata });
+      const own = await aStoredRun(harness(), { creatorId: mine.id, metadata, teamOwned: false });
       const seenBy = async (id: PrincipalId, administrator: boolean, teamId = FIRST_TEAM) => {
         const query = queryOf({ metadata }, { viewer: { id, teamId, administrator } });
-        return new Set((await bench().storage.runs.list(query)).runs.map((run) => run.id));
+        return new Set((await harness().storage.runs.list(query)).runs.map((run) => run.id));
       };
 
       expect(await seenBy(other.id, false)).toEqual(new Set([team.id]));
@@ -111,34 +111,34 @@ export function describeListingRuns(bench: () => StorageBench): void {
     it.each(RUN_SORTS.flatMap((sort) => [[sort, "asc"] as const, [sort, "desc"] as const]))(
       "walks through all by %s %s, ties included, none twice",
       async (sort, order) => {
-        const creatorId = (await aPerson(bench())).id;
-        const runs = await runsWithTies(bench(), creatorId);
+        const creatorId = (await aPerson(harness())).id;
+        const runs = await runsWithTies(harness(), creatorId);
 
-        const walked = await walk(bench(), queryOf({ creatorId }, { sort, order, limit: 2 }));
+        const walked = await walk(harness(), queryOf({ creatorId }, { sort, order, limit: 2 }));
 
         expect(walked).toEqual(sorted(runs, sort, order));
       },
     );
 
     it("says that there is no more when the last page is full", async () => {
-      const creatorId = (await aPerson(bench())).id;
-      await runsOverTime(bench(), creatorId, 2);
+      const creatorId = (await aPerson(harness())).id;
+      await runsOverTime(harness(), creatorId, 2);
 
-      const page = await bench().storage.runs.list(queryOf({ creatorId }, { limit: 2 }));
+      const page = await harness().storage.runs.list(queryOf({ creatorId }, { limit: 2 }));
 
       expect(page.runs).toHaveLength(2);
       expect(page.next).toBeUndefined();
     });
 
     it("skips and doubles nothing while new runs arrive", async () => {
-      const { storage } = bench();
-      const creatorId = (await aPerson(bench())).id;
-      const runs = await runsOverTime(bench(), creatorId, 3);
+      const { storage } = harness();
+      const creatorId = (await aPerson(harness())).id;
+      const runs = await runsOverTime(harness(), creatorId, 3);
       const query = queryOf({ creatorId }, { sort: "created_at", limit: 1 });
       const first = await storage.runs.list(query);
-      await runsOverTime(bench(), creatorId, 2);
+      await runsOverTime(harness(), creatorId, 2);
 
-      const rest = await walk(bench(), {
+      const rest = await walk(harness(), {
         ...query,
         ...(first.next === undefined ? {} : { after: first.next }),
       });
@@ -153,11 +153,11 @@ function queryOf(filters: RunFilters, changes: Partial<RunQuery> = {}): RunQuery
   return { viewer, filters, sort: "updated_at", order: "desc", limit: 20, ...changes };
 }
 
-async function list({ storage }: StorageBench, filters: RunFilters): Promise<readonly Run[]> {
+async function list({ storage }: StorageHarness, filters: RunFilters): Promise<readonly Run[]> {
   return (await storage.runs.list(queryOf(filters))).runs;
 }
 
-async function walk({ storage }: StorageBench, query: RunQuery): Promise<readonly Run[]> {
+async function walk({ storage }: StorageHarness, query: RunQuery): Promise<readonly Run[]> {
   const walked: Run[] = [];
   for (let page = await storage.runs.list(query); ; ) {
     walked.push(...page.runs);
@@ -166,11 +166,15 @@ async function walk({ storage }: StorageBench, query: RunQuery): Promise<readonl
   }
 }
 
-async function runsOverTime(bench: StorageBench, creatorId: PrincipalId, count: number): Promise<Several> {
+async function runsOverTime(
+  harness: StorageHarness,
+  creatorId: PrincipalId,
+  count: number,
+): Promise<Several> {
   const runs: Run[] = [];
   for (let index = 0; index < count; index += 1) {
-    await bench.clock.advance(1_000);
-    runs.push(await aStoredRun(bench, { creatorId }));
+    await harness.clock.advance(1_000);
+    runs.push(await aStoredRun(harness, { creatorId }));
   }
   return runs as unknown as Several;
 }
@@ -178,12 +182,12 @@ async function runsOverTime(bench: StorageBench, creatorId: PrincipalId, count: 
 type Several = readonly [Run, Run, Run, ...Run[]];
 
 /** Seven runs, of which some share their times, titles and agents. */
-async function runsWithTies(bench: StorageBench, creatorId: PrincipalId): Promise<readonly Run[]> {
+async function runsWithTies(harness: StorageHarness, creatorId: PrincipalId): Promise<readonly Run[]> {
   const runs: Run[] = [];
   for (const [index, title] of ["b", "a", "b", "b", "B", "ab", "a"].entries()) {
-    if (index % 3 === 0) await bench.clock.advance(1_000);
+    if (index % 3 === 0) await harness.clock.advance(1_000);
     const agent = index % 2 === 0 ? "demo" : "codex";
-    runs.push(await aStoredRun(bench, { creatorId, title, agent, id: shuffledId(index) }));
+    runs.push(await aStoredRun(harness, { creatorId, title, agent, id: shuffledId(index) }));
   }
   return runs;
 }

@@ -1,25 +1,25 @@
 import { describe, expect, it } from "vitest";
-import type { TakenDelivery } from "../../../src/core/ports/storage.ts";
+import type { TakenDelivery } from "../../../src/core/outbox/outbox-store.ts";
 import type { Run } from "../../../src/core/runs/run.ts";
 import type { Notice } from "../../../src/core/threads/notice.ts";
 import { aCard, aChange, aReply } from "../../support/run-builders.ts";
-import { aBoundThread, aStoredRun, type StorageBench } from "./bench.ts";
+import { aBoundThread, aStoredRun, type StorageHarness } from "./harness.ts";
 
 const MANY = 1_000;
 
-export function describeOutbox(bench: () => StorageBench): void {
+export function describeOutbox(harness: () => StorageHarness): void {
   describe("the outbox", () => {
     it("gives the deliveries of a thread in the order in which they were said", async () => {
-      const { said, thread } = await aThreadWith(bench(), [aReply("one"), aReply("two"), aReply("three")]);
+      const { said, thread } = await aThreadWith(harness(), [aReply("one"), aReply("two"), aReply("three")]);
 
-      expect(await deliverAll(bench(), thread.id)).toEqual(said);
+      expect(await deliverAll(harness(), thread.id)).toEqual(said);
     });
 
     it("tells where a delivery goes", async () => {
-      const { said, thread } = await aThreadWith(bench(), [aReply("one")]);
+      const { said, thread } = await aThreadWith(harness(), [aReply("one")]);
 
       const { id, adapter, installation, key } = thread;
-      expect(await bench().storage.outbox.take(id)).toEqual({
+      expect(await harness().storage.outbox.take(id)).toEqual({
         id: expect.any(String),
         adapter,
         thread: { id, installation, key },
@@ -30,120 +30,120 @@ export function describeOutbox(bench: () => StorageBench): void {
     });
 
     it("gives nothing of another thread, and nothing that was sent", async () => {
-      const { outbox } = bench().storage;
-      const { thread } = await aThreadWith(bench(), [aReply("one")]);
-      const { thread: other } = await aThreadWith(bench(), []);
-      await outbox.sent((await take(bench(), thread.id)).id, "receipt");
+      const { outbox } = harness().storage;
+      const { thread } = await aThreadWith(harness(), [aReply("one")]);
+      const { thread: other } = await aThreadWith(harness(), []);
+      await outbox.sent((await take(harness(), thread.id)).id, "receipt");
 
       expect(await outbox.take(thread.id)).toBeUndefined();
       expect(await outbox.take(other.id)).toBeUndefined();
     });
 
     it("gives what was taken and never answered for once more, as maybe shown", async () => {
-      const { thread } = await aThreadWith(bench(), [aReply("one"), aReply("two")]);
-      const first = await take(bench(), thread.id);
+      const { thread } = await aThreadWith(harness(), [aReply("one"), aReply("two")]);
+      const first = await take(harness(), thread.id);
 
-      const again = await take(bench(), thread.id);
+      const again = await take(harness(), thread.id);
 
       expect(again).toEqual({ ...first, maybeShown: true, tries: 1 });
     });
 
     it("drops cards with a newer card behind them", async () => {
-      const { run, thread } = await aThreadWith(bench(), []);
+      const { run, thread } = await aThreadWith(harness(), []);
       const cards = (["QUEUED", "PENDING", "CLAIMED"] as const).map((state) => aCard(run, { state }));
-      await say(bench(), run, [cards[0], aReply("between"), cards[1], cards[2]]);
+      await say(harness(), run, [cards[0], aReply("between"), cards[1], cards[2]]);
 
-      expect(await deliverAll(bench(), thread.id)).toEqual([aReply("between"), cards[2]]);
+      expect(await deliverAll(harness(), thread.id)).toEqual([aReply("between"), cards[2]]);
     });
 
     it("keeps the cards of different runs apart", async () => {
-      const { run, thread } = await aThreadWith(bench(), []);
-      const other = await aStoredRun(bench());
+      const { run, thread } = await aThreadWith(harness(), []);
+      const other = await aStoredRun(harness());
       const cards = [aCard(run), aCard(other)];
-      await say(bench(), run, cards);
+      await say(harness(), run, cards);
 
-      expect(await deliverAll(bench(), thread.id)).toEqual(cards);
+      expect(await deliverAll(harness(), thread.id)).toEqual(cards);
     });
 
     it("does not drop a card that was tried: it may be the message to edit", async () => {
-      const { outbox } = bench().storage;
-      const { run, thread } = await aThreadWith(bench(), []);
-      await say(bench(), run, [aCard(run, { state: "QUEUED" })]);
-      const first = await take(bench(), thread.id);
-      await say(bench(), run, [aCard(run, { state: "PENDING" })]);
+      const { outbox } = harness().storage;
+      const { run, thread } = await aThreadWith(harness(), []);
+      await say(harness(), run, [aCard(run, { state: "QUEUED" })]);
+      const first = await take(harness(), thread.id);
+      await say(harness(), run, [aCard(run, { state: "PENDING" })]);
 
-      const again = await take(bench(), thread.id);
+      const again = await take(harness(), thread.id);
       await outbox.sent(again.id, "card-1");
-      const next = await take(bench(), thread.id);
+      const next = await take(harness(), thread.id);
 
       expect(again).toMatchObject({ id: first.id, maybeShown: true, notice: { card: { state: "QUEUED" } } });
       expect(next).toMatchObject({ shownAt: "card-1", notice: { card: { state: "PENDING" } } });
     });
 
     it("tells a card where its slot is shown, and a message of its own nothing", async () => {
-      const { outbox } = bench().storage;
-      const { run, thread } = await aThreadWith(bench(), []);
-      await say(bench(), run, [aCard(run), aReply("one")]);
-      await outbox.sent((await take(bench(), thread.id)).id, "card-1");
-      const reply = await take(bench(), thread.id);
+      const { outbox } = harness().storage;
+      const { run, thread } = await aThreadWith(harness(), []);
+      await say(harness(), run, [aCard(run), aReply("one")]);
+      await outbox.sent((await take(harness(), thread.id)).id, "card-1");
+      const reply = await take(harness(), thread.id);
       await outbox.sent(reply.id, "reply-1");
-      await say(bench(), run, [aReply("two"), aCard(run)]);
+      await say(harness(), run, [aReply("two"), aCard(run)]);
 
-      const second = await take(bench(), thread.id);
+      const second = await take(harness(), thread.id);
       await outbox.sent(second.id, "reply-2");
-      const card = await take(bench(), thread.id);
+      const card = await take(harness(), thread.id);
       await outbox.sent(card.id, "card-2");
-      await say(bench(), run, [aCard(run)]);
+      await say(harness(), run, [aCard(run)]);
 
       for (const message of [reply, second]) expect(message).not.toHaveProperty("shownAt");
       expect(card.shownAt).toBe("card-1");
-      expect(await take(bench(), thread.id)).toMatchObject({ shownAt: "card-2" });
+      expect(await take(harness(), thread.id)).toMatchObject({ shownAt: "card-2" });
     });
 
     it("holds the later ones back while one waits to be tried again", async () => {
-      const { jobs, storage } = bench();
-      const { said, thread } = await aThreadWith(bench(), [aReply("one"), aReply("two")]);
-      const first = await take(bench(), thread.id);
+      const { jobs, storage } = harness();
+      const { said, thread } = await aThreadWith(harness(), [aReply("one"), aReply("two")]);
+      const first = await take(harness(), thread.id);
 
       await storage.outbox.failed(first.id, "busy", 5_000);
 
       expect(jobs).toContainEqual({ kind: "deliver", key: thread.id, afterMs: 5_000 });
       expect(await storage.outbox.take(thread.id)).toBeUndefined();
-      await bench().passTime(5_100);
-      expect(await deliverAll(bench(), thread.id)).toEqual(said);
+      await harness().passTime(5_100);
+      expect(await deliverAll(harness(), thread.id)).toEqual(said);
     });
 
     it("tries again after a part of a millisecond, too", async () => {
-      const { thread } = await aThreadWith(bench(), [aReply("one")]);
-      const first = await take(bench(), thread.id);
+      const { thread } = await aThreadWith(harness(), [aReply("one")]);
+      const first = await take(harness(), thread.id);
 
-      await bench().storage.outbox.failed(first.id, "busy", 1_000.5);
+      await harness().storage.outbox.failed(first.id, "busy", 1_000.5);
 
-      await bench().passTime(1_100);
-      expect(await take(bench(), thread.id)).toMatchObject({ id: first.id, tries: 1 });
+      await harness().passTime(1_100);
+      expect(await take(harness(), thread.id)).toMatchObject({ id: first.id, tries: 1 });
     });
 
     it("goes on with the next when one is given up", async () => {
-      const { outbox } = bench().storage;
-      const { said, thread } = await aThreadWith(bench(), [aReply("one"), aReply("two")]);
+      const { outbox } = harness().storage;
+      const { said, thread } = await aThreadWith(harness(), [aReply("one"), aReply("two")]);
 
-      await outbox.failed((await take(bench(), thread.id)).id, "refused");
+      await outbox.failed((await take(harness(), thread.id)).id, "refused");
 
-      expect(await deliverAll(bench(), thread.id)).toEqual(said.slice(1));
+      expect(await deliverAll(harness(), thread.id)).toEqual(said.slice(1));
     });
 
     it("tells the card behind one that was given up that it may be shown all the same", async () => {
-      const { outbox } = bench().storage;
-      const { run, thread } = await aThreadWith(bench(), []);
-      await say(bench(), run, [aCard(run), aReply("one")]);
-      await outbox.failed((await take(bench(), thread.id)).id, "refused");
-      await say(bench(), run, [aCard(run)]);
+      const { outbox } = harness().storage;
+      const { run, thread } = await aThreadWith(harness(), []);
+      await say(harness(), run, [aCard(run), aReply("one")]);
+      await outbox.failed((await take(harness(), thread.id)).id, "refused");
+      await say(harness(), run, [aCard(run)]);
 
-      const reply = await take(bench(), thread.id);
+      const reply = await take(harness(), thread.id);
       await outbox.sent(reply.id, "reply-1");
 
       expect(reply.maybeShown).toBe(false);
-      expect(await take(bench(), thread.id)).toMatchObject({
+      expect(await take(harness(), thread.id)).toMatchObject({
         maybeShown: true,
         tries: 0,
         notice: aCard(run),
@@ -153,11 +153,11 @@ export function describeOutbox(bench: () => StorageBench): void {
     it.each([[undefined], [0]])(
       "a late failure (%s) of what was sent meanwhile changes nothing",
       async (retry) => {
-        const { outbox } = bench().storage;
-        const { run, thread } = await aThreadWith(bench(), []);
-        await say(bench(), run, [aCard(run)]);
-        const { id } = await take(bench(), thread.id);
-        await take(bench(), thread.id);
+        const { outbox } = harness().storage;
+        const { run, thread } = await aThreadWith(harness(), []);
+        await say(harness(), run, [aCard(run)]);
+        const { id } = await take(harness(), thread.id);
+        await take(harness(), thread.id);
         await outbox.sent(id, "card-1");
 
         await outbox.failed(id, "slow", retry);
@@ -167,15 +167,15 @@ export function describeOutbox(bench: () => StorageBench): void {
     );
 
     it("lists the threads in which something has been due for a while", async () => {
-      const { outbox } = bench().storage;
-      const { thread: due } = await aThreadWith(bench(), [aReply("one"), aReply("two")]);
-      const { thread: sent } = await aThreadWith(bench(), [aReply("one")]);
-      const { thread: later } = await aThreadWith(bench(), [aReply("one")]);
-      await outbox.sent((await take(bench(), sent.id)).id, "receipt");
-      await outbox.failed((await take(bench(), later.id)).id, "busy", 60_000);
+      const { outbox } = harness().storage;
+      const { thread: due } = await aThreadWith(harness(), [aReply("one"), aReply("two")]);
+      const { thread: sent } = await aThreadWith(harness(), [aReply("one")]);
+      const { thread: later } = await aThreadWith(harness(), [aReply("one")]);
+      await outbox.sent((await take(harness(), sent.id)).id, "receipt");
+      await outbox.failed((await take(harness(), later.id)).id, "busy", 60_000);
       expect(await outbox.listDue(MANY)).not.toContain(due.id);
 
-      await bench().passTime(20_000);
+      await harness().passTime(20_000);
 
       const found = await outbox.listDue(MANY);
       expect(found.filter((id) => id === due.id)).toHaveLength(1);
@@ -183,9 +183,9 @@ export function describeOutbox(bench: () => StorageBench): void {
     });
 
     it("gives a delivery to each of two that take at once, the second time as maybe shown", async () => {
-      const { thread } = await aThreadWith(bench(), [aReply("one"), aReply("two")]);
+      const { thread } = await aThreadWith(harness(), [aReply("one"), aReply("two")]);
 
-      const taken = await Promise.all([take(bench(), thread.id), take(bench(), thread.id)]);
+      const taken = await Promise.all([take(harness(), thread.id), take(harness(), thread.id)]);
 
       expect(taken.map(({ notice }) => notice)).toEqual([aReply("one"), aReply("one")]);
       expect(taken.map(({ maybeShown }) => maybeShown).toSorted()).toEqual([false, true]);
@@ -193,16 +193,16 @@ export function describeOutbox(bench: () => StorageBench): void {
   });
 }
 
-async function aThreadWith(bench: StorageBench, said: readonly Notice[]) {
-  const run = await aStoredRun(bench);
-  const thread = await aBoundThread(bench, run);
-  await say(bench, run, said);
+async function aThreadWith(harness: StorageHarness, said: readonly Notice[]) {
+  const run = await aStoredRun(harness);
+  const thread = await aBoundThread(harness, run);
+  await say(harness, run, said);
   return { run, said, thread };
 }
 
 /** In the threads of the run, in one change. */
 async function say(
-  { storage }: StorageBench,
+  { storage }: StorageHarness,
   { id }: Run,
   said: readonly (Notice | undefined)[],
 ): Promise<void> {
@@ -214,13 +214,13 @@ async function say(
   );
 }
 
-async function take({ storage }: StorageBench, threadId: string): Promise<TakenDelivery> {
+async function take({ storage }: StorageHarness, threadId: string): Promise<TakenDelivery> {
   const delivery = await storage.outbox.take(threadId);
   if (delivery === undefined) throw new Error("Nothing is due.");
   return delivery;
 }
 
-async function deliverAll({ storage }: StorageBench, threadId: string): Promise<readonly Notice[]> {
+async function deliverAll({ storage }: StorageHarness, threadId: string): Promise<readonly Notice[]> {
   const notices: Notice[] = [];
   for (let next = await storage.outbox.take(threadId); next !== undefined; ) {
     notices.push(next.notice);

@@ -3,14 +3,14 @@ import { describe, expect, it } from "vitest";
 import type { PrincipalId } from "../../../src/core/ids.ts";
 import { type ApiKey, SCOPES } from "../../../src/core/people/api-key.ts";
 import { FIRST_TEAM } from "../../../src/core/people/team.ts";
-import { Taken } from "../../../src/core/ports/storage.ts";
+import { UniqueConflict } from "../../../src/core/storage.ts";
 import { aPrincipal } from "../../support/run-builders.ts";
-import { aPerson, aStoredRun, aTeam, type StorageBench } from "./bench.ts";
+import { aPerson, aStoredRun, aTeam, type StorageHarness } from "./harness.ts";
 
-export function describePeople(bench: () => StorageBench): void {
+export function describePeople(harness: () => StorageHarness): void {
   describe("people", () => {
     it("an account has one principal, also when its first messages come at once", async () => {
-      const { people } = bench().storage;
+      const { people } = harness().storage;
       const subject = `memory:${randomUUID()}`;
 
       const found = await Promise.all(
@@ -30,11 +30,11 @@ export function describePeople(bench: () => StorageBench): void {
     });
 
     it("two accounts have two principals", async () => {
-      expect((await aPerson(bench())).id).not.toBe((await aPerson(bench())).id);
+      expect((await aPerson(harness())).id).not.toBe((await aPerson(harness())).id);
     });
 
     it("a new name is learned, and a missing one changes nothing", async () => {
-      const { people } = bench().storage;
+      const { people } = harness().storage;
       const subject = `memory:${randomUUID()}`;
       const unnamed = await people.ensure(FIRST_TEAM, subject, undefined);
       expect(unnamed).not.toHaveProperty("displayName");
@@ -47,8 +47,8 @@ export function describePeople(bench: () => StorageBench): void {
     });
 
     it("are found by their ids, as far as they exist", async () => {
-      const { people } = bench().storage;
-      const [one, two] = [await aPerson(bench()), await aPerson(bench())];
+      const { people } = harness().storage;
+      const [one, two] = [await aPerson(harness()), await aPerson(harness())];
 
       const found = await people.getMany([one.id, randomUUID() as PrincipalId, two.id]);
 
@@ -57,10 +57,10 @@ export function describePeople(bench: () => StorageBench): void {
     });
 
     it("of one account are another in each team", async () => {
-      const { people } = bench().storage;
+      const { people } = harness().storage;
       const subject = `memory:${randomUUID()}`;
       const here = await people.ensure(FIRST_TEAM, subject, "Ada");
-      const otherTeam = await aTeam(bench());
+      const otherTeam = await aTeam(harness());
 
       const there = await people.ensure(otherTeam, subject, "Ada");
 
@@ -69,8 +69,8 @@ export function describePeople(bench: () => StorageBench): void {
     });
 
     it("are stored anew and changed", async () => {
-      const { people } = bench().storage;
-      const teamId = await aTeam(bench());
+      const { people } = harness().storage;
+      const teamId = await aTeam(harness());
       const robot = aPrincipal({ teamId, type: "service_account", displayName: "CI" });
 
       await people.put(robot);
@@ -84,7 +84,7 @@ export function describePeople(bench: () => StorageBench): void {
 
   describe("the administrator's key", () => {
     it("is one: the last one", async () => {
-      const { administrators, keys } = bench().storage;
+      const { administrators, keys } = harness().storage;
       const [first, second] = [randomUUID(), randomUUID()];
       expect(await keys.findByHash(first)).toBeUndefined();
 
@@ -101,7 +101,7 @@ export function describePeople(bench: () => StorageBench): void {
     });
 
     it("that is set once more makes its administrator able again", async () => {
-      const { administrators, keys, people } = bench().storage;
+      const { administrators, keys, people } = harness().storage;
       const hash = randomUUID();
       await administrators.set(hash, "…");
       const principal = (await keys.findByHash(hash))?.principal;
@@ -118,7 +118,7 @@ export function describePeople(bench: () => StorageBench): void {
     });
 
     it("of several set at once one is left", async () => {
-      const { administrators, keys } = bench().storage;
+      const { administrators, keys } = harness().storage;
       const hashes = Array.from({ length: 5 }, () => randomUUID());
 
       await Promise.all(hashes.map((hash) => administrators.set(hash, "…")));
@@ -130,8 +130,8 @@ export function describePeople(bench: () => StorageBench): void {
 
   describe("keys", () => {
     it("are found with whose they are, and listed for the team alone", async () => {
-      const { keys } = bench().storage;
-      const [ada, teamId] = [await aPerson(bench()), await aTeam(bench())];
+      const { keys } = harness().storage;
+      const [ada, teamId] = [await aPerson(harness()), await aTeam(harness())];
       const [hash, key] = [randomUUID(), aKey({ principalId: ada.id, expiresAt: new Date("2030-01-01") })];
 
       await keys.add(key, hash);
@@ -142,8 +142,8 @@ export function describePeople(bench: () => StorageBench): void {
     });
 
     it("are changed, and being used changes nothing else", async () => {
-      const { keys } = bench().storage;
-      const ada = await aPerson(bench());
+      const { keys } = harness().storage;
+      const ada = await aPerson(harness());
       const [hash, key] = [randomUUID(), aKey({ principalId: ada.id })];
       const [earlier, later] = [new Date("2026-03-02"), new Date("2026-03-03")];
       await keys.add(key, hash);
@@ -155,12 +155,12 @@ export function describePeople(bench: () => StorageBench): void {
 
       expect(told).toEqual({ before: key, after: changed });
       expect((await keys.findByHash(hash))?.key).toEqual({ ...changed, lastUsedAt: later });
-      expect(bench().news).toContain("keys");
+      expect(harness().pubsub).toContain("keys");
     });
 
     it("are changed one after the other, each as the one before left it", async () => {
-      const { keys } = bench().storage;
-      const ada = await aPerson(bench());
+      const { keys } = harness().storage;
+      const ada = await aPerson(harness());
       const [hash, key] = [randomUUID(), aKey({ principalId: ada.id, name: "" })];
       await keys.add(key, hash);
       const append = () => keys.change(ada.teamId, key.id, (held) => ({ ...held, name: `${held.name}x` }));
@@ -171,34 +171,34 @@ export function describePeople(bench: () => StorageBench): void {
     });
 
     it("are changed for their team alone, not at all by who refuses, and told of after the commit", async () => {
-      const { news, storage } = bench();
-      const ada = await aPerson(bench());
+      const { pubsub, storage } = harness();
+      const ada = await aPerson(harness());
       const [hash, key] = [randomUUID(), aKey({ principalId: ada.id })];
       await storage.keys.add(key, hash);
       const rename = (held: ApiKey) => ({ ...held, name: "renamed" });
       const refuse = () => {
         throw new Error("no");
       };
-      news.length = 0;
+      pubsub.length = 0;
 
-      expect(await storage.keys.change(await aTeam(bench()), key.id, rename)).toBeUndefined();
+      expect(await storage.keys.change(await aTeam(harness()), key.id, rename)).toBeUndefined();
       expect(await storage.keys.change(ada.teamId, randomUUID(), rename)).toBeUndefined();
       await expect(storage.keys.change(ada.teamId, key.id, refuse)).rejects.toThrow("no");
 
       expect((await storage.keys.findByHash(hash))?.key).toEqual(key);
-      expect(news).toEqual([]);
+      expect(pubsub).toEqual([]);
       const before = await storage.atomically(async ({ keys }) => {
         await keys.change(ada.teamId, key.id, rename);
-        return [...news];
+        return [...pubsub];
       });
-      expect([before, news]).toEqual([[], ["keys"]]);
+      expect([before, pubsub]).toEqual([[], ["keys"]]);
     });
   });
 
   describe("teams", () => {
     it("are locked by one after the other", async () => {
-      const { storage } = bench();
-      const teamId = await aTeam(bench());
+      const { storage } = harness();
+      const teamId = await aTeam(harness());
       const append = () =>
         storage.atomically(async ({ teams }) => {
           await teams.lock(teamId);
@@ -214,13 +214,13 @@ export function describePeople(bench: () => StorageBench): void {
 
   describe("installations", () => {
     it("are made once, for the first team, and given to another", async () => {
-      const { installations } = bench().storage;
+      const { installations } = harness().storage;
       const [adapter, externalId] = [randomUUID(), randomUUID()];
       const made = await Promise.all(
         Array.from({ length: 5 }, () => installations.ensure(adapter, externalId)),
       );
       const [first = raise()] = made;
-      const teamId = await aTeam(bench());
+      const teamId = await aTeam(harness());
 
       await installations.update({ ...first, teamId, name: "Acme", enabled: false });
 
@@ -234,7 +234,7 @@ export function describePeople(bench: () => StorageBench): void {
     });
 
     it("are switched off but for the first of their adapter, also when many come at once", async () => {
-      const { installations } = bench().storage;
+      const { installations } = harness().storage;
       const adapters = [randomUUID(), randomUUID()];
 
       const made = await Promise.all(
@@ -246,7 +246,7 @@ export function describePeople(bench: () => StorageBench): void {
     });
 
     it("are changed one after the other by those who lock them", async () => {
-      const { storage } = bench();
+      const { storage } = harness();
       const { id, teamId } = await storage.installations.ensure("memory", randomUUID());
       const append = () =>
         storage.atomically(async ({ installations }) => {
@@ -263,11 +263,11 @@ export function describePeople(bench: () => StorageBench): void {
 
   describe("remembered answers", () => {
     it("are found by who asked and the key", async () => {
-      const { answers } = bench().storage;
-      const principalId = (await aPerson(bench())).id;
+      const { answers } = harness().storage;
+      const principalId = (await aPerson(harness())).id;
       const answer = { principalId, key: "key one", requestHash: "hash", status: 200, body: "just text" };
 
-      await aStoredRun(bench(), {}, { answer });
+      await aStoredRun(harness(), {}, { answer });
 
       expect(await answers.find(principalId, "key one")).toEqual(answer);
       expect(await answers.find(principalId, "key")).toBeUndefined();
@@ -275,18 +275,18 @@ export function describePeople(bench: () => StorageBench): void {
     });
 
     it("of many with one key at once, one is stored with its run, the others find it taken", async () => {
-      const creatorId = (await aPerson(bench())).id;
+      const creatorId = (await aPerson(harness())).id;
       const create = (body: number) => {
         const answer = { principalId: creatorId, key: "key", requestHash: "hash", status: 200, body };
-        return aStoredRun(bench(), { creatorId, title: String(body) }, { answer });
+        return aStoredRun(harness(), { creatorId, title: String(body) }, { answer });
       };
 
       const created = await Promise.allSettled(Array.from({ length: 8 }, (_, index) => create(index)));
 
       const runs = created.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
       const refusals = created.flatMap((result) => (result.status === "rejected" ? [result.reason] : []));
-      expect(refusals).toEqual(Array.from({ length: 7 }, () => new Taken("answer")));
-      expect(String((await bench().storage.answers.find(creatorId, "key"))?.body)).toBe(runs[0]?.title);
+      expect(refusals).toEqual(Array.from({ length: 7 }, () => new UniqueConflict("answer")));
+      expect(String((await harness().storage.answers.find(creatorId, "key"))?.body)).toBe(runs[0]?.title);
     });
   });
 }

@@ -3,13 +3,13 @@ import { describe, expect, it } from "vitest";
 import { type Environment, newEnvironmentUid } from "../../../src/core/environments/environment.ts";
 import type { PrincipalId, TeamId } from "../../../src/core/ids.ts";
 import type { Policy } from "../../../src/core/policies/policy.ts";
-import type { RecordStore, TeamRecord } from "../../../src/core/ports/records.ts";
-import { type Storage, Taken } from "../../../src/core/ports/storage.ts";
+import type { RecordStore, TeamRecord } from "../../../src/core/records/record-store.ts";
 import type { RoutingRule } from "../../../src/core/routing/routing-rule.ts";
 import type { Schedule } from "../../../src/core/schedules/schedule.ts";
 import type { Secret } from "../../../src/core/secrets/secret.ts";
+import { type Storage, UniqueConflict } from "../../../src/core/storage.ts";
 import { aPolicy, aRoutingRule, aSchedule } from "../../support/rule-builders.ts";
-import { aTeam, type StorageBench } from "./bench.ts";
+import { aTeam, type StorageHarness } from "./harness.ts";
 
 interface RecordKind<R extends TeamRecord> {
   readonly kind: string;
@@ -22,7 +22,7 @@ interface RecordKind<R extends TeamRecord> {
   namedLike?(record: R, other: R): R;
 }
 
-type Describe = (bench: () => StorageBench) => void;
+type Describe = (harness: () => StorageHarness) => void;
 
 /** Every kind of record, one entry each. */
 const KINDS: readonly Describe[] = [
@@ -111,18 +111,18 @@ const KINDS: readonly Describe[] = [
   }),
 ];
 
-export function describeRecords(bench: () => StorageBench): void {
-  for (const describeKind of KINDS) describeKind(bench);
+export function describeRecords(harness: () => StorageHarness): void {
+  for (const describeKind of KINDS) describeKind(harness);
 }
 
 /** What every store of records promises. */
 function records<R extends TeamRecord>({ kind, store, make, change, namedLike }: RecordKind<R>): Describe {
-  return (bench) =>
+  return (harness) =>
     describe(`records of ${kind}`, () => {
-      const ours = () => store(bench().storage);
+      const ours = () => store(harness().storage);
 
       it("are found and listed as they were added, the oldest first, and for their team alone", async () => {
-        const [teamId, otherTeam] = [await aTeam(bench()), await aTeam(bench())];
+        const [teamId, otherTeam] = [await aTeam(harness()), await aTeam(harness())];
         const young = make(teamId);
         const old = { ...make(teamId), createdAt: new Date(young.createdAt.getTime() - 1_000) };
 
@@ -135,7 +135,7 @@ function records<R extends TeamRecord>({ kind, store, make, change, namedLike }:
       });
 
       it("are replaced where they are, in their team alone", async () => {
-        const [teamId, otherTeam] = [await aTeam(bench()), await aTeam(bench())];
+        const [teamId, otherTeam] = [await aTeam(harness()), await aTeam(harness())];
         const [record, other] = [make(teamId), make(teamId)];
         for (const each of [record, other]) await ours().add(each);
         const changed = change(record);
@@ -149,7 +149,7 @@ function records<R extends TeamRecord>({ kind, store, make, change, namedLike }:
       });
 
       it("are replaced only as they were seen, where that is asked for", async () => {
-        const teamId = await aTeam(bench());
+        const teamId = await aTeam(harness());
         const record = make(teamId);
         await ours().add(record);
         const changed = change(record);
@@ -161,7 +161,7 @@ function records<R extends TeamRecord>({ kind, store, make, change, namedLike }:
       });
 
       it("of several who replace what they saw, the first does", async () => {
-        const teamId = await aTeam(bench());
+        const teamId = await aTeam(harness());
         const record = make(teamId);
         await ours().add(record);
         const seenAt = record.updatedAt;
@@ -172,7 +172,7 @@ function records<R extends TeamRecord>({ kind, store, make, change, namedLike }:
       });
 
       it("are removed once, by their team alone", async () => {
-        const [teamId, otherTeam] = [await aTeam(bench()), await aTeam(bench())];
+        const [teamId, otherTeam] = [await aTeam(harness()), await aTeam(harness())];
         const [record, other] = [make(teamId), make(teamId)];
         for (const each of [record, other]) await ours().add(each);
 
@@ -183,22 +183,22 @@ function records<R extends TeamRecord>({ kind, store, make, change, namedLike }:
         expect(await ours().list(teamId)).toEqual([other]);
       });
 
-      if (namedLike !== undefined) describeNames(bench, { kind, store, make, change, namedLike });
+      if (namedLike !== undefined) describeNames(harness, { kind, store, make, change, namedLike });
     });
 }
 
 function describeNames<R extends TeamRecord>(
-  bench: () => StorageBench,
+  harness: () => StorageHarness,
   { store, make, namedLike }: Required<RecordKind<R>>,
 ): void {
   it("have a name that no other of the team has", async () => {
-    const ours = store(bench().storage);
-    const [teamId, otherTeam] = [await aTeam(bench()), await aTeam(bench())];
+    const ours = store(harness().storage);
+    const [teamId, otherTeam] = [await aTeam(harness()), await aTeam(harness())];
     const [first, second] = [make(teamId), make(teamId)];
     for (const each of [first, second]) await ours.add(each);
 
-    await expect(ours.add(namedLike(make(teamId), first))).rejects.toEqual(new Taken("name"));
-    await expect(ours.replace(namedLike(second, first))).rejects.toEqual(new Taken("name"));
+    await expect(ours.add(namedLike(make(teamId), first))).rejects.toEqual(new UniqueConflict("name"));
+    await expect(ours.replace(namedLike(second, first))).rejects.toEqual(new UniqueConflict("name"));
     await ours.add(namedLike(make(otherTeam), first));
 
     expect(await ours.list(teamId)).toHaveLength(2);

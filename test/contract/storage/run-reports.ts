@@ -5,24 +5,24 @@ import type { Viewer } from "../../../src/core/people/principal.ts";
 import type { RunOrigin, RunProgress } from "../../../src/core/runs/run.ts";
 import type { UsageGroup } from "../../../src/core/usage/usage.ts";
 import { aChange, anOrigin, aPrincipal, aRun } from "../../support/run-builders.ts";
-import { aTeam, type StorageBench } from "./bench.ts";
+import { aTeam, type StorageHarness } from "./harness.ts";
 
 const FROM = new Date("2026-03-01T00:00:00Z");
 const UNTIL = new Date("2026-03-03T00:00:00Z");
 const EVENING = new Date("2026-03-01T23:59:59.999Z");
 const MORNING = new Date("2026-03-02T00:00:00Z");
 
-export function describeRunReports(bench: () => StorageBench): void {
+export function describeRunReports(harness: () => StorageHarness): void {
   describe("reports of runs", () => {
-    let world: World;
+    let fixture: Fixture;
     beforeAll(async () => {
-      world = await aWorld(bench());
+      fixture = await aFixture(harness());
     });
 
     it("tell the newest run of each environment, and when one was last begun there", async () => {
-      const { ada, environment } = world;
+      const { ada, environment } = fixture;
 
-      const last = await bench().storage.reports.lastRuns(ada, [environment, "never used"]);
+      const last = await harness().storage.reports.lastRuns(ada, [environment, "never used"]);
 
       expect([...last.keys()]).toEqual([environment]);
       expect(last.get(environment)?.created.title).toBe("adas second");
@@ -30,19 +30,19 @@ export function describeRunReports(bench: () => StorageBench): void {
     });
 
     it("tell of no run that the viewer may not see", async () => {
-      const { bob, environment, stranger } = world;
-      const { reports } = bench().storage;
+      const { bob, environment, stranger } = fixture;
+      const { reports } = harness().storage;
 
       const bobs = await reports.lastRuns(bob, [environment]);
 
       expect(bobs.get(environment)?.created.title).toBe("bobs");
       expect(bobs.get(environment)).not.toHaveProperty("startedAt");
       expect((await reports.lastRuns(stranger, [environment])).size).toBe(0);
-      expect(await usage(bench(), stranger, ["day"])).toEqual([]);
+      expect(await usage(harness(), stranger, ["day"])).toEqual([]);
     });
 
     it("add up what runs took, by day", async () => {
-      expect(await usage(bench(), world.admin, ["day"])).toEqual([
+      expect(await usage(harness(), fixture.admin, ["day"])).toEqual([
         {
           day: "2026-03-01",
           runs: 2,
@@ -57,9 +57,9 @@ export function describeRunReports(bench: () => StorageBench): void {
     });
 
     it("are grouped by all that is asked for, and a run without an environment is in a group without one", async () => {
-      const { ada, bob, environment } = world;
+      const { ada, bob, environment } = fixture;
 
-      const rows = await usage(bench(), world.admin, ["creator", "environment", "source"]);
+      const rows = await usage(harness(), fixture.admin, ["creator", "environment", "source"]);
 
       const told = rows.map(({ creatorId, environmentId, source, runs }) => [
         creatorId,
@@ -77,7 +77,7 @@ export function describeRunReports(bench: () => StorageBench): void {
     });
 
     it("count for a member what that member may see", async () => {
-      const rows = await usage(bench(), world.bob, ["day"]);
+      const rows = await usage(harness(), fixture.bob, ["day"]);
 
       expect(rows.map(({ day, runs }) => [day, runs])).toEqual([
         ["2026-03-01", 1],
@@ -86,12 +86,12 @@ export function describeRunReports(bench: () => StorageBench): void {
     });
 
     it("have at most so many rows as asked for", async () => {
-      expect(await usage(bench(), world.admin, ["day"], 1)).toHaveLength(1);
+      expect(await usage(harness(), fixture.admin, ["day"], 1)).toHaveLength(1);
     });
   });
 }
 
-interface World {
+interface Fixture {
   readonly environment: string;
   readonly ada: Viewer;
   readonly bob: Viewer;
@@ -100,17 +100,17 @@ interface World {
 }
 
 /** Two runs of Ada, seen by her and administrators alone, one of Bob that is the team's, and some out of sight. */
-async function aWorld(bench: StorageBench): Promise<World> {
-  const [teamId, otherTeam] = [await aTeam(bench), await aTeam(bench)];
+async function aFixture(harness: StorageHarness): Promise<Fixture> {
+  const [teamId, otherTeam] = [await aTeam(harness), await aTeam(harness)];
   const [ada, bob, admin] = ["Ada", "Bob", "Root"].map(() => aPrincipal({ teamId }));
   const stranger = aPrincipal({ teamId: otherTeam });
   if (ada === undefined || bob === undefined || admin === undefined) throw new Error("There is nobody.");
-  for (const person of [ada, bob, admin, stranger]) await bench.storage.people.put(person);
+  for (const person of [ada, bob, admin, stranger]) await harness.storage.people.put(person);
   const environment = randomUUID();
   const inIt = { config: { environment_id: environment } };
   const ended = { startedAt: EVENING, endedAt: MORNING_AND_90_S, totalTokens: 700, costUsd: 0.25 };
   const add = (origin: Partial<RunOrigin>, progress: Partial<RunProgress> = {}) =>
-    addRun(bench, origin, progress);
+    addRun(harness, origin, progress);
   const adas = { teamId, creatorId: ada.id, teamOwned: false, ...inIt };
   await add({ ...adas, title: "adas first", createdAt: EVENING }, { state: "SUCCEEDED", ...ended });
   await add({ ...adas, title: "adas second", createdAt: MORNING }, { state: "ERROR" });
@@ -123,15 +123,15 @@ async function aWorld(bench: StorageBench): Promise<World> {
 const MORNING_AND_90_S = new Date(EVENING.getTime() + 90_000);
 
 async function addRun(
-  bench: StorageBench,
+  harness: StorageHarness,
   origin: Partial<RunOrigin>,
   progress: Partial<RunProgress>,
 ): Promise<RunId> {
   const made = anOrigin(origin);
-  await bench.storage.runs.create(made, aChange(aRun({ ...made, ...progress })));
+  await harness.storage.runs.create(made, aChange(aRun({ ...made, ...progress })));
   return made.id;
 }
 
-function usage({ storage }: StorageBench, viewer: Viewer, groups: readonly UsageGroup[], limit = 100) {
+function usage({ storage }: StorageHarness, viewer: Viewer, groups: readonly UsageGroup[], limit = 100) {
   return storage.reports.usage({ viewer, from: FROM, until: UNTIL, groups, limit });
 }

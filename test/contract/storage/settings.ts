@@ -1,19 +1,19 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { FIRST_TEAM } from "../../../src/core/people/team.ts";
-import type { Storage } from "../../../src/core/ports/storage.ts";
 import type { Schedule } from "../../../src/core/schedules/schedule.ts";
+import type { Storage } from "../../../src/core/storage.ts";
 import { aPolicy, aRoutingRule, aSchedule } from "../../support/rule-builders.ts";
-import type { StorageBench } from "./bench.ts";
+import type { StorageHarness } from "./harness.ts";
 
 /** The clock of the bench and that of the database may be some hours apart. */
 const DAY_MS = 24 * 3_600_000;
 
 /** Schedules, policies and routing rules. */
-export function describeSettings(bench: () => StorageBench): void {
+export function describeSettings(harness: () => StorageHarness): void {
   describe("rules that change", () => {
     it("are told of, once that is committed, and only then", async () => {
-      const { news, storage } = bench();
+      const { pubsub, storage } = harness();
       const [policy, rule] = [aPolicy(), aRoutingRule()];
       const changes: readonly [string, (stores: Storage) => Promise<unknown>][] = [
         ["policies", ({ policies }) => policies.add(policy)],
@@ -24,33 +24,33 @@ export function describeSettings(bench: () => StorageBench): void {
         ["routing-rules", ({ routingRules }) => routingRules.remove(rule.teamId, rule.id)],
       ];
 
-      for (const [topic, change] of changes) {
-        news.length = 0;
+      for (const [channel, change] of changes) {
+        pubsub.length = 0;
         const before = await storage.atomically(async (stores) => {
           await change(stores);
-          return [...news];
+          return [...pubsub];
         });
-        expect([before, news]).toEqual([[], [topic]]);
+        expect([before, pubsub]).toEqual([[], [channel]]);
       }
     });
 
     it("and are not there are told of to nobody", async () => {
-      const { news, storage } = bench();
-      news.length = 0;
+      const { pubsub, storage } = harness();
+      pubsub.length = 0;
 
       await storage.policies.replace(aPolicy());
       await storage.routingRules.remove(FIRST_TEAM, randomUUID());
 
-      expect(news).toEqual([]);
+      expect(pubsub).toEqual([]);
     });
   });
 
   describe("a schedule", () => {
     it("is handed out with whether it is due", async () => {
-      const { dueSchedules } = bench().storage;
-      const paused = await aStoredSchedule(bench());
-      const due = await aStoredSchedule(bench(), { nextRunAt: fromNow(-DAY_MS), lastSpawnError: "no" });
-      const later = await aStoredSchedule(bench(), { nextRunAt: fromNow(DAY_MS), lastRanAt: fromNow(0) });
+      const { dueSchedules } = harness().storage;
+      const paused = await aStoredSchedule(harness());
+      const due = await aStoredSchedule(harness(), { nextRunAt: fromNow(-DAY_MS), lastSpawnError: "no" });
+      const later = await aStoredSchedule(harness(), { nextRunAt: fromNow(DAY_MS), lastRanAt: fromNow(0) });
 
       expect(await dueSchedules.lock(paused.id)).toMatchObject({ schedule: paused, isDue: false });
       expect(await dueSchedules.lock(due.id)).toMatchObject({ schedule: due, isDue: true });
@@ -59,9 +59,9 @@ export function describeSettings(bench: () => StorageBench): void {
     });
 
     it("is among the due ones as long as its time has come", async () => {
-      const { dueSchedules, schedules } = bench().storage;
-      const due = await aStoredSchedule(bench(), { nextRunAt: fromNow(-DAY_MS) });
-      const later = await aStoredSchedule(bench(), { nextRunAt: fromNow(DAY_MS) });
+      const { dueSchedules, schedules } = harness().storage;
+      const due = await aStoredSchedule(harness(), { nextRunAt: fromNow(-DAY_MS) });
+      const later = await aStoredSchedule(harness(), { nextRunAt: fromNow(DAY_MS) });
 
       const before = await dueSchedules.list(100);
       await schedules.replace({ ...due, nextRunAt: fromNow(DAY_MS) });
@@ -72,8 +72,8 @@ export function describeSettings(bench: () => StorageBench): void {
     });
 
     it("is locked until the transaction that looks at it ends", async () => {
-      const { storage } = bench();
-      const { id } = await aStoredSchedule(bench(), { nextRunAt: fromNow(-DAY_MS) });
+      const { storage } = harness();
+      const { id } = await aStoredSchedule(harness(), { nextRunAt: fromNow(-DAY_MS) });
       const fire = () =>
         storage.atomically(async (stores) => {
           const due = await stores.dueSchedules.lock(id);
@@ -87,12 +87,12 @@ export function describeSettings(bench: () => StorageBench): void {
     });
 
     it("is rung when it comes due, at once when that is past", async () => {
-      const { dueSchedules } = bench().storage;
+      const { dueSchedules } = harness().storage;
       const [late, soon] = [randomUUID(), randomUUID()];
       await dueSchedules.ring(late, fromNow(-DAY_MS));
       await dueSchedules.ring(soon, fromNow(DAY_MS));
 
-      const jobs = bench().jobs.filter(({ kind }) => kind === "schedule");
+      const jobs = harness().jobs.filter(({ kind }) => kind === "schedule");
       expect(jobs.find(({ key }) => key === late)).toMatchObject({ afterMs: 0 });
       expect(Math.abs((jobs.find(({ key }) => key === soon)?.afterMs ?? 0) - DAY_MS)).toBeLessThan(
         DAY_MS / 4,
@@ -101,12 +101,12 @@ export function describeSettings(bench: () => StorageBench): void {
   });
 
   function fromNow(ms: number): Date {
-    return new Date(bench().clock.now().getTime() + ms);
+    return new Date(harness().clock.now().getTime() + ms);
   }
 }
 
-async function aStoredSchedule(bench: StorageBench, changes: Partial<Schedule> = {}): Promise<Schedule> {
+async function aStoredSchedule(harness: StorageHarness, changes: Partial<Schedule> = {}): Promise<Schedule> {
   const schedule = aSchedule(changes);
-  await bench.storage.schedules.add(schedule);
+  await harness.storage.schedules.add(schedule);
   return schedule;
 }

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { aPerson, aStoredRun, aTeam, type StorageBench } from "./bench.ts";
+import { aPerson, aStoredRun, aTeam, type StorageHarness } from "./harness.ts";
 
-export function describeSkillHistory(bench: () => StorageBench): void {
+export function describeSkillHistory(harness: () => StorageHarness): void {
   describe("the history of skills", () => {
     const times = [
       "2026-03-01T10:00:00.000Z",
@@ -12,14 +12,14 @@ export function describeSkillHistory(bench: () => StorageBench): void {
     const [early, late, latest] = times.map((time) => new Date(time)) as [Date, Date, Date];
 
     it("knows when the newest run of each skill was created, and nothing of other skills", async () => {
-      const ada = await aPerson(bench());
+      const ada = await aPerson(harness());
       const [one, two, three] = [randomUUID(), randomUUID(), randomUUID()];
-      await aStoredRun(bench(), { skill: one, createdAt: late });
-      await aStoredRun(bench(), { skill: one, createdAt: early });
-      await aStoredRun(bench(), { skill: two, createdAt: early });
-      await aStoredRun(bench(), { skill: three, createdAt: early });
+      await aStoredRun(harness(), { skill: one, createdAt: late });
+      await aStoredRun(harness(), { skill: one, createdAt: early });
+      await aStoredRun(harness(), { skill: two, createdAt: early });
+      await aStoredRun(harness(), { skill: three, createdAt: early });
 
-      const found = await bench().storage.skillHistory.lastRuns(ada, [one, two, "never used"]);
+      const found = await harness().storage.skillHistory.lastRuns(ada, [one, two, "never used"]);
 
       expect(found).toEqual(
         new Map([
@@ -27,18 +27,18 @@ export function describeSkillHistory(bench: () => StorageBench): void {
           [two, early],
         ]),
       );
-      expect(await bench().storage.skillHistory.lastRuns(ada, [])).toEqual(new Map());
+      expect(await harness().storage.skillHistory.lastRuns(ada, [])).toEqual(new Map());
     });
 
     it("knows only of runs that the viewer may see", async () => {
-      const [ada, bob] = [await aPerson(bench()), await aPerson(bench())];
+      const [ada, bob] = [await aPerson(harness()), await aPerson(harness())];
       const skill = randomUUID();
-      await aStoredRun(bench(), { skill, creatorId: bob.id, createdAt: early });
-      await aStoredRun(bench(), { skill, creatorId: bob.id, createdAt: late, teamOwned: false });
-      await aStoredRun(bench(), { skill, teamId: await aTeam(bench()), createdAt: latest });
+      await aStoredRun(harness(), { skill, creatorId: bob.id, createdAt: early });
+      await aStoredRun(harness(), { skill, creatorId: bob.id, createdAt: late, teamOwned: false });
+      await aStoredRun(harness(), { skill, teamId: await aTeam(harness()), createdAt: latest });
 
       const lastRuns = [ada, bob, { ...ada, administrator: true }].map((viewer) =>
-        bench().storage.skillHistory.lastRuns(viewer, [skill]),
+        harness().storage.skillHistory.lastRuns(viewer, [skill]),
       );
 
       expect((await Promise.all(lastRuns)).map((found) => found.get(skill))).toEqual([early, late, late]);

@@ -1,17 +1,17 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { FIRST_TEAM } from "../../../src/core/people/team.ts";
-import { Taken } from "../../../src/core/ports/storage.ts";
 import type { Run } from "../../../src/core/runs/run.ts";
+import { UniqueConflict } from "../../../src/core/storage.ts";
 import type { ThreadBinding } from "../../../src/core/threads/thread.ts";
 import { aChange, anInboxEvent, aReply, aThread } from "../../support/run-builders.ts";
-import { aBoundThread, aStoredRun, type StorageBench } from "./bench.ts";
+import { aBoundThread, aStoredRun, type StorageHarness } from "./harness.ts";
 
-export function describeThreads(bench: () => StorageBench): void {
+export function describeThreads(harness: () => StorageHarness): void {
   describe("a thread", () => {
     it("is found by its whole address alone", async () => {
-      const { threads } = bench().storage;
-      const thread = await aBoundThread(bench(), await aStoredRun(bench()));
+      const { threads } = harness().storage;
+      const thread = await aBoundThread(harness(), await aStoredRun(harness()));
 
       expect(await threads.find(thread)).toMatchObject({ id: thread.id });
       expect(await threads.find({ ...thread, installation: "elsewhere" })).toBeUndefined();
@@ -20,22 +20,22 @@ export function describeThreads(bench: () => StorageBench): void {
     });
 
     it("that was only spoken in has no run, and can be bound", async () => {
-      const { inbox, threads } = bench().storage;
+      const { inbox, threads } = harness().storage;
       const event = anInboxEvent();
       const thread = aThread();
       await inbox.put(event);
       await inbox.settle({ inboxId: event.id, disposition: "replied" }, { thread, notices: [aReply("Hi")] });
       expect(await threads.find(thread)).toEqual(stored(thread));
-      const run = await aStoredRun(bench());
+      const run = await aStoredRun(harness());
 
-      await bind(bench(), run, { thread, expected: undefined });
+      await bind(harness(), run, { thread, expected: undefined });
 
       expect(await threads.find(thread)).toEqual({ ...stored(thread), runId: run.id });
     });
 
     it("keeps how much it wants to be told", async () => {
-      const { threads } = bench().storage;
-      const thread = await aBoundThread(bench(), await aStoredRun(bench()));
+      const { threads } = harness().storage;
+      const thread = await aBoundThread(harness(), await aStoredRun(harness()));
       await threads.setVerbosity(thread.id, "quiet");
 
       expect(await threads.findById(thread.id)).toMatchObject({ ...thread, verbosity: "quiet" });
@@ -44,12 +44,12 @@ export function describeThreads(bench: () => StorageBench): void {
     });
 
     it("is handed with its verbosity to who decides about its run", async () => {
-      const run = await aStoredRun(bench());
-      const { id } = await aBoundThread(bench(), run);
-      await bench().storage.threads.setVerbosity(id, "quiet");
+      const run = await aStoredRun(harness());
+      const { id } = await aBoundThread(harness(), run);
+      await harness().storage.threads.setVerbosity(id, "quiet");
       const seen: unknown[] = [];
 
-      await bench().storage.runs.change(run.id, ({ threads }) => {
+      await harness().storage.runs.change(run.id, ({ threads }) => {
         seen.push(...threads);
         return undefined;
       });
@@ -58,11 +58,11 @@ export function describeThreads(bench: () => StorageBench): void {
     });
 
     it("can be bound to a new run by who knows the old one", async () => {
-      const { threads } = bench().storage;
-      const [old, next] = [await aStoredRun(bench()), await aStoredRun(bench())];
-      const thread = await aBoundThread(bench(), old);
+      const { threads } = harness().storage;
+      const [old, next] = [await aStoredRun(harness()), await aStoredRun(harness())];
+      const thread = await aBoundThread(harness(), old);
 
-      await bind(bench(), next, { thread, expected: old.id });
+      await bind(harness(), next, { thread, expected: old.id });
 
       const bound = { ...stored(thread), runId: next.id };
       expect(await threads.find(thread)).toEqual(bound);
@@ -72,38 +72,38 @@ export function describeThreads(bench: () => StorageBench): void {
     });
 
     it("is taken for who expects another run, or none", async () => {
-      const [first, second] = [await aStoredRun(bench()), await aStoredRun(bench())];
-      const thread = await aBoundThread(bench(), first);
+      const [first, second] = [await aStoredRun(harness()), await aStoredRun(harness())];
+      const thread = await aBoundThread(harness(), first);
       const wrong = [undefined, second.id] as const;
 
       for (const expected of wrong) {
-        const binding = bind(bench(), second, { thread, expected });
-        await expect(binding).rejects.toEqual(new Taken("thread"));
+        const binding = bind(harness(), second, { thread, expected });
+        await expect(binding).rejects.toEqual(new UniqueConflict("thread"));
       }
 
-      expect(await bench().storage.threads.find(thread)).toMatchObject({ ...thread, runId: first.id });
+      expect(await harness().storage.threads.find(thread)).toMatchObject({ ...thread, runId: first.id });
     });
 
     it("is bound to one of many runs that want it at once; the others are not stored", async () => {
       const address = aThread();
       const create = () => {
         const binding = { thread: { ...address, id: randomUUID() }, expected: undefined };
-        return aStoredRun(bench(), { prompt: address.key }, { binding });
+        return aStoredRun(harness(), { prompt: address.key }, { binding });
       };
 
       const created = await Promise.allSettled(Array.from({ length: 8 }, create));
 
       const runs = created.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
       const refusals = created.flatMap((result) => (result.status === "rejected" ? [result.reason] : []));
-      expect(refusals).toEqual(Array.from({ length: 7 }, () => new Taken("thread")));
-      expect(await bench().storage.threads.find(address)).toMatchObject({ runId: runs[0]?.id });
-      expect(await countOf(bench(), address.key)).toBe(1);
+      expect(refusals).toEqual(Array.from({ length: 7 }, () => new UniqueConflict("thread")));
+      expect(await harness().storage.threads.find(address)).toMatchObject({ runId: runs[0]?.id });
+      expect(await countOf(harness(), address.key)).toBe(1);
     });
 
     it("is bound anew by one of many at once", async () => {
-      const old = await aStoredRun(bench());
-      const thread = await aBoundThread(bench(), old);
-      const create = () => aStoredRun(bench(), {}, { binding: { thread, expected: old.id } });
+      const old = await aStoredRun(harness());
+      const thread = await aBoundThread(harness(), old);
+      const create = () => aStoredRun(harness(), {}, { binding: { thread, expected: old.id } });
 
       const created = await Promise.allSettled(Array.from({ length: 8 }, create));
 
@@ -112,11 +112,11 @@ export function describeThreads(bench: () => StorageBench): void {
   });
 }
 
-async function bind({ storage }: StorageBench, run: Run, binding: ThreadBinding): Promise<Run> {
+async function bind({ storage }: StorageHarness, run: Run, binding: ThreadBinding): Promise<Run> {
   return storage.runs.change(run.id, (subject) => aChange(subject.run, { binding }));
 }
 
-async function countOf({ storage }: StorageBench, text: string): Promise<number> {
+async function countOf({ storage }: StorageHarness, text: string): Promise<number> {
   const viewer = { id: randomUUID() as Run["creatorId"], teamId: FIRST_TEAM, administrator: true };
   const query = { viewer, filters: { text }, sort: "created_at", order: "asc", limit: 20 } as const;
   return (await storage.runs.list(query)).runs.length;

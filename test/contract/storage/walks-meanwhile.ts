@@ -5,7 +5,7 @@ import { newId, type PrincipalId, type RunId, type TeamId } from "../../../src/c
 import type { Run } from "../../../src/core/runs/run.ts";
 import type { RunQuery } from "../../../src/core/runs/run-query.ts";
 import { aChange } from "../../support/run-builders.ts";
-import { aPerson, aStoredRun, type StorageBench } from "./bench.ts";
+import { aPerson, aStoredRun, type StorageHarness } from "./harness.ts";
 import { naiveList } from "./naive-run-list.ts";
 
 const WALKS = 12;
@@ -35,16 +35,16 @@ function aDrawn(title: "a" | "b"): DrawnRun {
 
 /** The runs of one walk, in a team of their own. */
 interface Place {
-  readonly bench: StorageBench;
+  readonly harness: StorageHarness;
   readonly teamId: TeamId;
   readonly creatorId: PrincipalId;
 }
 
-export function describeWalksMeanwhile(bench: () => StorageBench): void {
+export function describeWalksMeanwhile(harness: () => StorageHarness): void {
   describe("a walk through the pages", () => {
     it("skips none of the runs that were there, and shows none twice, while others arrive", async () => {
       const isRight = fc.asyncProperty(walks, async ({ before, meanwhile, ...kind }) => {
-        const place = await aPlace(bench());
+        const place = await aPlace(harness());
         const old = await store(place, before);
         const arriving = meanwhile.values();
 
@@ -66,7 +66,7 @@ export function describeWalksMeanwhile(bench: () => StorageBench): void {
       async (_, order) => {
         const changes = fc.array(fc.nat(7), { maxLength: 6 });
         const isRight = fc.asyncProperty(walks, changes, async ({ before, limit }, changing) => {
-          const place = await aPlace(bench());
+          const place = await aPlace(harness());
           const old = await store(place, before);
           const next = changing.values();
 
@@ -86,15 +86,15 @@ export function describeWalksMeanwhile(bench: () => StorageBench): void {
     );
 
     it("shows none twice that a process changes whose clock is behind", async () => {
-      const place = await aPlace(bench());
+      const place = await aPlace(harness());
       const old = await store(place, [aDrawn("a"), aDrawn("b")]);
       for (const run of old) await touch(place, run);
 
       const query = queryOf(place, { sort: "updated_at", order: "desc", limit: 1 });
       const walked = await walk(place, query, async () => {
-        await place.bench.clock.advance(-MINUTE_MS);
+        await place.harness.clock.advance(-MINUTE_MS);
         await touch(place, old[1]);
-        await place.bench.clock.advance(MINUTE_MS);
+        await place.harness.clock.advance(MINUTE_MS);
       });
 
       expect(walked).toEqual([old[1]?.id, old[0]?.id]);
@@ -102,8 +102,8 @@ export function describeWalksMeanwhile(bench: () => StorageBench): void {
   });
 }
 
-async function aPlace(bench: StorageBench): Promise<Place> {
-  return { bench, teamId: randomUUID() as TeamId, creatorId: (await aPerson(bench)).id };
+async function aPlace(harness: StorageHarness): Promise<Place> {
+  return { harness, teamId: randomUUID() as TeamId, creatorId: (await aPerson(harness)).id };
 }
 
 function queryOf({ teamId, creatorId }: Place, kind: Pick<RunQuery, "sort" | "order" | "limit">): RunQuery {
@@ -111,36 +111,36 @@ function queryOf({ teamId, creatorId }: Place, kind: Pick<RunQuery, "sort" | "or
 }
 
 async function store(
-  { bench, teamId, creatorId }: Place,
+  { harness, teamId, creatorId }: Place,
   drawn: readonly DrawnRun[],
 ): Promise<readonly Run[]> {
   const runs: Run[] = [];
   for (const { minutesAgo, id, ...attributes } of drawn) {
-    const createdAt = new Date(bench.clock.now().getTime() - minutesAgo * MINUTE_MS);
+    const createdAt = new Date(harness.clock.now().getTime() - minutesAgo * MINUTE_MS);
     // Shrinking draws the same id again, in another team.
     const ownId = `${id.slice(0, 23)}-${randomUUID().slice(24)}` as RunId;
-    runs.push(await aStoredRun(bench, { ...attributes, id: ownId, createdAt, teamId, creatorId }));
+    runs.push(await aStoredRun(harness, { ...attributes, id: ownId, createdAt, teamId, creatorId }));
   }
   return runs;
 }
 
-async function touch({ bench }: Place, run: Run | undefined): Promise<void> {
+async function touch({ harness }: Place, run: Run | undefined): Promise<void> {
   if (run === undefined) return;
-  await bench.clock.advance(1);
+  await harness.clock.advance(1);
   const event = { turn: 0, body: { kind: "agent.title", title: "touched" } } as const;
-  await bench.storage.runs.change(run.id, (subject) => aChange(subject.run, { events: [event] }));
+  await harness.storage.runs.change(run.id, (subject) => aChange(subject.run, { events: [event] }));
 }
 
 async function walk(
-  { bench }: Place,
+  { harness }: Place,
   query: RunQuery,
   meanwhile: () => Promise<unknown>,
 ): Promise<readonly RunId[]> {
   const walked: RunId[] = [];
-  for (let page = await bench.storage.runs.list(query); ; ) {
+  for (let page = await harness.storage.runs.list(query); ; ) {
     walked.push(...page.runs.map(({ id }) => id));
     if (page.next === undefined) return walked;
     await meanwhile();
-    page = await bench.storage.runs.list({ ...query, after: page.next });
+    page = await harness.storage.runs.list({ ...query, after: page.next });
   }
 }

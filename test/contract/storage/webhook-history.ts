@@ -3,11 +3,11 @@ import { newId } from "../../../src/core/ids.ts";
 import type { NewWebhookDelivery } from "../../../src/core/webhooks/webhook-delivery.ts";
 import type { WebhookEndpoint } from "../../../src/core/webhooks/webhook-endpoint.ts";
 import { aDelivery } from "../../support/webhook-builders.ts";
-import type { StorageBench } from "./bench.ts";
-import { DEAD, DELIVERED, retried, WebhookBench } from "./webhook-bench.ts";
+import type { StorageHarness } from "./harness.ts";
+import { DEAD, DELIVERED, retried, WebhookHarness } from "./webhook-harness.ts";
 
-export function describeWebhookHistory(bench: () => StorageBench): void {
-  const webhooks = new WebhookBench(bench);
+export function describeWebhookHistory(harness: () => StorageHarness): void {
+  const webhooks = new WebhookHarness(harness);
 
   describe("the history of an endpoint", () => {
     const at = (second: number) => new Date(Date.UTC(2026, 2, 1, 12, 0, second));
@@ -82,7 +82,7 @@ export function describeWebhookHistory(bench: () => StorageBench): void {
       const endpoint = await webhooks.anEndpoint();
       const [first, sent] = [await webhooks.aDelivery(endpoint), await webhooks.aDelivery(endpoint)];
       for (const settled of [DEAD, DELIVERED]) await webhooks.settleNext(endpoint, settled);
-      await bench().passTime(60_000);
+      await harness().passTime(60_000);
       const second = await webhooks.aDelivery(endpoint);
       await webhooks.settleNext(endpoint, DEAD);
       const dead = [first, second, sent].filter(({ id }) => id !== undefined);
@@ -134,7 +134,7 @@ export function describeWebhookHistory(bench: () => StorageBench): void {
       const endpoint = await webhooks.anEndpoint();
       const [waiting, old] = [await webhooks.aDelivery(endpoint), await webhooks.aDelivery(endpoint)];
       await webhooks.settleNext(endpoint, DELIVERED);
-      await bench().passTime(3_600_000);
+      await harness().passTime(3_600_000);
       const young = await webhooks.aDelivery(endpoint, { type: "webhook.test" });
       await webhooks.stores.outbox.giveUp(endpoint.id, "no more");
       const all = [waiting, old, young];

@@ -2,11 +2,11 @@ import { beforeAll, describe, expect, test } from "vitest";
 import type { RunId } from "../../../src/core/ids.ts";
 import { aChange } from "../../support/run-builders.ts";
 import { waitFor } from "../../support/wait-for.ts";
-import { aStoredRun, type StorageBench } from "./bench.ts";
-import { WebhookBench } from "./webhook-bench.ts";
+import { aStoredRun, type StorageHarness } from "./harness.ts";
+import { WebhookHarness } from "./webhook-harness.ts";
 
-export function describeWebhookLog(bench: () => StorageBench): void {
-  const webhooks = new WebhookBench(bench);
+export function describeWebhookLog(harness: () => StorageHarness): void {
+  const webhooks = new WebhookHarness(harness);
 
   describe("the log, as webhooks read it", () => {
     /** Without one the log is passed over. */
@@ -29,26 +29,28 @@ export function describeWebhookLog(bench: () => StorageBench): void {
     }
 
     async function movesOf(runId: RunId): Promise<readonly number[]> {
-      const { moves } = await webhooks.stores.log.next(100);
-      return moves.filter(({ run }) => run.id === runId).map(({ event }) => event.seq);
+      const { stateChanges } = await webhooks.stores.log.next(100);
+      return stateChanges.filter(({ run }) => run.id === runId).map(({ event }) => event.seq);
     }
 
     const said = { turn: 1, body: { kind: "agent.message", text: "hello" } } as const;
     const moved = { turn: 1, body: { kind: "run.state", from: "QUEUED", to: "PENDING" } } as const;
 
     test("has every move of a run once, with what may be told of the run", async () => {
-      const run = await aStoredRun(bench(), {
+      const run = await aStoredRun(harness(), {
         metadata: { ticket: "T-1" },
         triggerUrl: "https://chat.example/1",
       });
-      await bench().storage.runs.change(run.id, (subject) => aChange(subject.run, { events: [said, moved] }));
-      const moves: unknown[] = [];
+      await harness().storage.runs.change(run.id, (subject) =>
+        aChange(subject.run, { events: [said, moved] }),
+      );
+      const stateChanges: unknown[] = [];
 
       await waitFor(
         async () => {
           const part = await webhooks.stores.log.next(100);
-          moves.push(...part.moves.filter((move) => move.run.id === run.id));
-          return moves.length >= 2;
+          stateChanges.push(...part.stateChanges.filter((move) => move.run.id === run.id));
+          return stateChanges.length >= 2;
         },
         { what: "two moves" },
       );
@@ -59,7 +61,7 @@ export function describeWebhookLog(bench: () => StorageBench): void {
         metadata: { ticket: "T-1" },
         triggerUrl: "https://chat.example/1",
       };
-      expect(moves).toEqual([
+      expect(stateChanges).toEqual([
         {
           run: expect.objectContaining(told),
           event: {
@@ -78,14 +80,14 @@ export function describeWebhookLog(bench: () => StorageBench): void {
     });
 
     test("has nothing of a run that is not the team's", async () => {
-      const hidden = await aStoredRun(bench(), { teamOwned: false });
-      const shown = await aStoredRun(bench());
+      const hidden = await aStoredRun(harness(), { teamOwned: false });
+      const shown = await aStoredRun(harness());
       const runIds: RunId[] = [];
 
       await waitFor(
         async () => {
-          const { moves } = await webhooks.stores.log.next(100);
-          runIds.push(...moves.map(({ run }) => run.id));
+          const { stateChanges } = await webhooks.stores.log.next(100);
+          runIds.push(...stateChanges.map(({ run }) => run.id));
           return runIds.includes(shown.id);
         },
         { what: "the run that is the team's" },
@@ -95,12 +97,12 @@ export function describeWebhookLog(bench: () => StorageBench): void {
     });
 
     test("is read again when the transaction it was read in came to nothing", async () => {
-      const run = await aStoredRun(bench());
+      const run = await aStoredRun(harness());
       let isSeen = false;
       const failing = () =>
-        bench().storage.atomically(async ({ webhooks }) => {
-          const { moves } = await webhooks.log.next(100);
-          isSeen = moves.some((move) => move.run.id === run.id);
+        harness().storage.atomically(async ({ webhooks }) => {
+          const { stateChanges } = await webhooks.log.next(100);
+          isSeen = stateChanges.some((move) => move.run.id === run.id);
           if (isSeen) throw new Error("no");
         });
 
@@ -110,10 +112,10 @@ export function describeWebhookLog(bench: () => StorageBench): void {
     });
 
     test("is read by many at once, each part by one of them", async () => {
-      const runs = await Promise.all([1, 2, 3, 4, 5].map(() => aStoredRun(bench())));
+      const runs = await Promise.all([1, 2, 3, 4, 5].map(() => aStoredRun(harness())));
       const seen: RunId[] = [];
       const read = async () =>
-        seen.push(...(await webhooks.stores.log.next(2)).moves.map(({ run }) => run.id));
+        seen.push(...(await webhooks.stores.log.next(2)).stateChanges.map(({ run }) => run.id));
 
       await waitFor(
         async () => {

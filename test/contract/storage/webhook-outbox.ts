@@ -2,18 +2,18 @@ import { describe, expect, test } from "vitest";
 import { newId, type RunId } from "../../../src/core/ids.ts";
 import type { WebhookEndpoint } from "../../../src/core/webhooks/webhook-endpoint.ts";
 import { aDelivery } from "../../support/webhook-builders.ts";
-import { aTeam, type StorageBench } from "./bench.ts";
-import { DEAD, DELIVERED, retried, WebhookBench } from "./webhook-bench.ts";
+import { aTeam, type StorageHarness } from "./harness.ts";
+import { DEAD, DELIVERED, retried, WebhookHarness } from "./webhook-harness.ts";
 
 const aboutRun = (runId: RunId, ...seqs: number[]) => seqs.map((seq) => ({ about: { runId, seq } }));
 const aRunId = () => newId<RunId>(new Date());
 
-export function describeWebhookOutbox(bench: () => StorageBench): void {
-  const webhooks = new WebhookBench(bench);
+export function describeWebhookOutbox(harness: () => StorageHarness): void {
+  const webhooks = new WebhookHarness(harness);
 
   describe("endpoints", () => {
     test("come back as they were stored, with everything and with the least", async () => {
-      const teamId = await aTeam(bench());
+      const teamId = await aTeam(harness());
       const least = await webhooks.anEndpoint({ teamId });
       const most = await webhooks.anEndpoint({
         teamId,
@@ -38,7 +38,7 @@ export function describeWebhookOutbox(bench: () => StorageBench): void {
     test("are changed one after the other by those who hold them", async () => {
       const { id } = await webhooks.anEndpoint({ description: "" });
       const append = () =>
-        bench().storage.atomically(async ({ webhooks: { endpoints, outbox } }) => {
+        harness().storage.atomically(async ({ webhooks: { endpoints, outbox } }) => {
           const held = (await outbox.hold(id)) ?? expect.fail("It is gone.");
           await endpoints.replace({ ...held, description: `${held.description}x` });
         });
@@ -85,13 +85,13 @@ export function describeWebhookOutbox(bench: () => StorageBench): void {
 
     test("are told of when they are there, and when they are to be sent again", async () => {
       const endpoint = await webhooks.anEndpoint();
-      bench().news.length = 0;
+      harness().pubsub.length = 0;
 
       const delivery = await webhooks.aDelivery(endpoint);
-      expect(bench().news).toEqual(["webhooks"]);
+      expect(harness().pubsub).toEqual(["webhooks"]);
       await webhooks.stores.history.replay(endpoint.id, { id: delivery.id }, 10);
 
-      expect(bench().news).toEqual(["webhooks", "webhooks"]);
+      expect(harness().pubsub).toEqual(["webhooks", "webhooks"]);
     });
 
     test("about the same of a run are stored once", async () => {
@@ -126,7 +126,7 @@ export function describeWebhookOutbox(bench: () => StorageBench): void {
       await webhooks.aDelivery(endpoint);
       const lost = await webhooks.taken(endpoint);
 
-      await bench().passTime(61_000);
+      await harness().passTime(61_000);
       const again = await webhooks.taken(endpoint);
 
       expect(again).toMatchObject({ id: lost.id, number: 2, step: 2 });
@@ -140,14 +140,14 @@ export function describeWebhookOutbox(bench: () => StorageBench): void {
       const delivery = await webhooks.aDelivery(endpoint);
       await webhooks.settleNext(endpoint, retried(300_000));
 
-      await bench().passTime(299_000);
+      await harness().passTime(299_000);
       expect(await webhooks.take(endpoint)).toBeUndefined();
       expect(await webhooks.find(delivery)).toMatchObject({
         state: "waiting",
         error: "There was no answer.",
         tries: 1,
       });
-      await bench().passTime(2_000);
+      await harness().passTime(2_000);
 
       expect(await webhooks.take(endpoint)).toMatchObject({ id: delivery.id, number: 2, step: 2 });
     });
@@ -179,11 +179,11 @@ export function describeWebhookOutbox(bench: () => StorageBench): void {
       const free = await webhooks.taken(endpoint);
       // Put off with it, so that nobody looks at it in vain.
       const { dueAt } = (await webhooks.find(follower)) ?? {};
-      expect(dueAt?.getTime()).toBeGreaterThan(bench().clock.now().getTime() + 200_000);
+      expect(dueAt?.getTime()).toBeGreaterThan(harness().clock.now().getTime() + 200_000);
       expect(free.id).toBe(other.id);
       expect(await webhooks.take(endpoint)).toBeUndefined();
       await webhooks.stores.outbox.settle(free, DELIVERED);
-      await bench().passTime(301_000);
+      await harness().passTime(301_000);
       expect(await webhooks.taken(endpoint)).toMatchObject({ ...first, number: 2 });
     });
 

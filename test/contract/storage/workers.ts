@@ -3,13 +3,13 @@ import { describe, expect, it } from "vitest";
 import type { LeaseToken } from "../../../src/core/ids.ts";
 import type { Worker } from "../../../src/core/workers/worker.ts";
 import { aChange } from "../../support/run-builders.ts";
-import { aStoredRun, type StorageBench } from "./bench.ts";
+import { aStoredRun, type StorageHarness } from "./harness.ts";
 
 const SILENT_MS = 31_000;
 
-export function describeWorkers(bench: () => StorageBench): void {
+export function describeWorkers(harness: () => StorageHarness): void {
   describe("workers", () => {
-    const store = () => bench().storage.workers;
+    const store = () => harness().storage.workers;
     const live = async (...workers: readonly Worker[]) => {
       const ids = workers.map(({ id }) => id);
       return (await store().listLive()).filter(({ id }) => ids.includes(id));
@@ -32,7 +32,7 @@ export function describeWorkers(bench: () => StorageBench): void {
       await store().beat(worker);
       const [first] = await live(worker);
 
-      await bench().passTime(SILENT_MS);
+      await harness().passTime(SILENT_MS);
       expect(await live(worker)).toEqual([]);
       await store().beat(worker);
 
@@ -46,9 +46,9 @@ export function describeWorkers(bench: () => StorageBench): void {
       const [one, two] = [aWorker({ host, slots: 3 }), aWorker({ host, slots: 2 })];
       const before = await store().load(undefined);
       for (const worker of [one, two]) await store().beat(worker);
-      await aRunHeldBy(bench(), one.id);
-      await aRunHeldBy(bench(), two.id);
-      await aRunHeldBy(bench(), "a worker that never was");
+      await aRunHeldBy(harness(), one.id);
+      await aRunHeldBy(harness(), two.id);
+      await aRunHeldBy(harness(), "a worker that never was");
 
       expect(await store().load(host)).toEqual({ slots: 5, taken: 2 });
       expect(await store().load(undefined)).toEqual({ slots: before.slots + 5, taken: before.taken + 2 });
@@ -58,7 +58,7 @@ export function describeWorkers(bench: () => StorageBench): void {
     it("have none when they are silent", async () => {
       const worker = aWorker({ host: randomUUID() });
       await store().beat(worker);
-      await bench().passTime(SILENT_MS);
+      await harness().passTime(SILENT_MS);
 
       expect(await store().load(worker.host)).toEqual({ slots: 0, taken: 0 });
     });
@@ -69,8 +69,8 @@ function aWorker(changes: Partial<Worker> = {}): Worker {
   return { id: randomUUID(), slots: 4, sandbox: { name: "local", isolated: false }, ...changes };
 }
 
-async function aRunHeldBy(bench: StorageBench, worker: string): Promise<void> {
-  const { id } = await aStoredRun(bench);
+async function aRunHeldBy(harness: StorageHarness, worker: string): Promise<void> {
+  const { id } = await aStoredRun(harness);
   const lease = { token: randomUUID() as LeaseToken, worker, ttlMs: 60_000 };
-  await bench.storage.runs.change(id, ({ run }) => aChange(run, { lease }));
+  await harness.storage.runs.change(id, ({ run }) => aChange(run, { lease }));
 }

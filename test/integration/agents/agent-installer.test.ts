@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import type { AgentDefinition } from "../../../src/agents/agent-definition.ts";
 import { AgentInstaller } from "../../../src/agents/install/agent-installer.ts";
-import { aScriptedAgent } from "../../support/agent-bench.ts";
+import { aScriptedAgent } from "../../support/agent-harness.ts";
 import { waitFor } from "../../support/wait-for.ts";
 
 const TIMING = { beatMs: 20, staleMs: 300, lookMs: 10 };

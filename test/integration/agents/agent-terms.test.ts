@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { createAcpRunner } from "../../../src/agents/acp/acp-runner.ts";
 import type { AgentDefinition, AgentLaunch } from "../../../src/agents/agent-definition.ts";
-import type { AgentStart } from "../../../src/core/ports/agent-runner.ts";
+import type { AgentStart } from "../../../src/core/agents/agent-runner.ts";
 import { createLocalSandbox } from "../../../src/sandboxes/local/local-sandbox.ts";
-import { AgentBench, aScriptedAgent, BARE_RUNNER } from "../../support/agent-bench.ts";
-import { MemoryGateways } from "../../support/memory-gateways.ts";
+import { AgentHarness, aScriptedAgent, BARE_RUNNER } from "../../support/agent-harness.ts";
+import { MemoryGateways } from "../../support/memory/memory-gateways.ts";
 import { waitFor } from "../../support/wait-for.ts";
 
 const PROGRAM = join(import.meta.dirname, "../../fixtures/agents/noting-agent.mjs");
@@ -20,18 +20,18 @@ interface Ways {
   readonly start?: Partial<AgentStart>;
 }
 
-let bench: AgentBench | undefined;
+let harness: AgentHarness | undefined;
 afterEach(async () => {
-  await bench?.close();
-  bench = undefined;
+  await harness?.close();
+  harness = undefined;
 });
 
-async function open(): Promise<AgentBench> {
-  bench = await AgentBench.open((dataDir) => ({
+async function open(): Promise<AgentHarness> {
+  harness = await AgentHarness.open((dataDir) => ({
     start: (request, observer) =>
       runnerOf(dataDir, request.agent).start({ ...request, agent: "noting" }, observer),
   }));
-  return bench;
+  return harness;
 }
 
 /** What an agent is comes as its name, so that one bench serves each test's own. */
@@ -43,13 +43,13 @@ function runnerOf(dataDir: string, told: string) {
 }
 
 async function start(answers: Answers = {}, { start: changes = {}, ...ways }: Ways = {}) {
-  const used = bench ?? (await open());
+  const used = harness ?? (await open());
   const gateways = new MemoryGateways();
   await gateways.open({
     runId: "r",
     teamId: "t",
     repositories: [],
-    toolServers: {},
+    mcpServers: {},
     network: "none",
   } as never);
   const agent = JSON.stringify({ answers, ...ways });
@@ -57,7 +57,7 @@ async function start(answers: Answers = {}, { start: changes = {}, ...ways }: Wa
 }
 
 async function noted(method: string) {
-  const file = join(bench?.workspace.directory ?? "", "../../noted");
+  const file = join(harness?.workspace.directory ?? "", "../../noted");
   const lines = (await readFile(file, "utf8")).trim().split("\n");
   return lines
     .map((line) => JSON.parse(line))
@@ -232,7 +232,7 @@ describe("words in the middle of a turn", () => {
 });
 
 describe("tool servers", () => {
-  const toolServers = {
+  const mcpServers = {
     files: { command: "/bin/files", args: ["-v"], env: { KEY: "of the run" } },
     issues: "remote",
   } as const;
@@ -247,8 +247,8 @@ describe("tool servers", () => {
   it("are told when a session is opened, and when it is loaded; remote ones by the gateway's address", async () => {
     const capabilities = { loadSession: true, mcpCapabilities: { http: true } };
     const initialize = { protocolVersion: 1, agentCapabilities: capabilities };
-    const { session } = await start({ initialize }, { start: { toolServers } });
-    await start({ initialize }, { start: { toolServers, previousSession: session.sessionId } });
+    const { session } = await start({ initialize }, { start: { mcpServers } });
+    await start({ initialize }, { start: { mcpServers, previousSession: session.sessionId } });
 
     const [opened, loaded] = [...(await noted("session/new")), ...(await noted("session/load"))];
     expect(opened.mcpServers).toEqual([local, remote]);
@@ -256,8 +256,8 @@ describe("tool servers", () => {
   });
 
   it("that the agent cannot reach are left out, which is said", async () => {
-    const { updates } = await start({}, { start: { toolServers } });
-    const none = await start({}, { start: { toolServers }, agent: { takesToolServers: false } });
+    const { updates } = await start({}, { start: { mcpServers } });
+    const none = await start({}, { start: { mcpServers }, agent: { takesToolServers: false } });
 
     expect((await noted("session/new")).map(({ mcpServers }) => mcpServers)).toEqual([[local], []]);
     expect(updates).toEqual([noticeOf("noting does not take the tool server issues.")]);

@@ -3,19 +3,19 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createAcpRunner } from "../../../src/agents/acp/acp-runner.ts";
 import { createCatalogue } from "../../../src/agents/catalogue.ts";
-import type { ToolCallUpdate } from "../../../src/core/ports/agent-runner.ts";
+import type { ToolCallUpdate } from "../../../src/core/agents/agent-runner.ts";
 import { createLocalSandbox } from "../../../src/sandboxes/local/local-sandbox.ts";
-import { AgentBench, BARE_RUNNER } from "../../support/agent-bench.ts";
+import { AgentHarness, BARE_RUNNER } from "../../support/agent-harness.ts";
 
 describe("the demo agent", () => {
-  let bench: AgentBench;
+  let harness: AgentHarness;
   beforeEach(async () => {
-    bench = await AgentBench.open(demoRunner);
+    harness = await AgentHarness.open(demoRunner);
   });
-  afterEach(() => bench.close());
+  afterEach(() => harness.close());
 
   it("says once a session that it has no model, and which variables give an agent one", async () => {
-    const { session, said } = await bench.start();
+    const { session, said } = await harness.start();
     await session.prompt("hello");
     await session.prompt("hello again");
 
@@ -25,7 +25,7 @@ describe("the demo agent", () => {
   });
 
   it("tells its plan through every state", async () => {
-    const { session, updates } = await bench.start();
+    const { session, updates } = await harness.start();
     await session.prompt("hello");
 
     const plans = updates.flatMap((update) =>
@@ -37,7 +37,7 @@ describe("the demo agent", () => {
   });
 
   it("shows what it read and wrote", async () => {
-    const { session, updates } = await bench.start();
+    const { session, updates } = await harness.start();
     await session.prompt("write notes.txt remember");
     await session.prompt("hello");
 
@@ -57,17 +57,17 @@ describe("the demo agent", () => {
   });
 
   it("appends each turn to its report", async () => {
-    const { session } = await bench.start({ basePrompt: "Be brief." });
+    const { session } = await harness.start({ basePrompt: "Be brief." });
     await session.prompt("one");
     await session.prompt("two");
 
-    const report = await readFile(join(bench.workspace.directory, "ERRAND-REPORT.md"), "utf8");
+    const report = await readFile(join(harness.workspace.directory, "ERRAND-REPORT.md"), "utf8");
 
     expect(report).toMatch(/## Turn 1.*> one.*Instructions: Be brief\..*## Turn 2.*> two/s);
   });
 
   it("shows a command's output, exit code and failure", async () => {
-    const { session, updates, said } = await bench.start();
+    const { session, updates, said } = await harness.start();
 
     await session.prompt("shell echo out; echo err >&2; exit 4");
 
@@ -77,7 +77,7 @@ describe("the demo agent", () => {
   });
 
   it("keeps to itself where what it was compiled to is kept", async () => {
-    const { session, updates } = await bench.start();
+    const { session, updates } = await harness.start();
 
     await session.prompt("shell env");
 
@@ -87,7 +87,7 @@ describe("the demo agent", () => {
   });
 
   it("looks at images", async () => {
-    const { session, said } = await bench.start();
+    const { session, said } = await harness.start();
 
     await session.prompt("say hello", { images: [{ mimeType: "image/png", bytes: Buffer.from("four") }] });
 
@@ -95,22 +95,22 @@ describe("the demo agent", () => {
   });
 
   it("changes nothing while it plans, and does again afterwards", async () => {
-    const { session, said } = await bench.start();
+    const { session, said } = await harness.start();
 
     await session.prompt("hello", { mode: { name: "plan", words: "" } });
-    expect(await readdir(bench.workspace.directory)).toEqual([]);
+    expect(await readdir(harness.workspace.directory)).toEqual([]);
     await session.prompt("hello", { mode: { name: "normal", words: "" } });
 
     expect(said()).toContain("I changed nothing.");
-    expect(await readdir(bench.workspace.directory)).toEqual(["ERRAND-REPORT.md"]);
+    expect(await readdir(harness.workspace.directory)).toEqual(["ERRAND-REPORT.md"]);
   });
 
   it("keeps its sessions in its own home alone", async () => {
-    const { session } = await bench.start();
+    const { session } = await harness.start();
     await session.prompt("say hello");
 
-    expect(await readdir(bench.workspace.home)).toEqual([".errand-demo"]);
-    expect(await readdir(bench.workspace.directory)).toEqual([]);
+    expect(await readdir(harness.workspace.home)).toEqual([".errand-demo"]);
+    expect(await readdir(harness.workspace.directory)).toEqual([]);
   });
 });
 

@@ -5,17 +5,17 @@ import { createAcpRunner } from "../../../src/agents/acp/acp-runner.ts";
 import type { AgentDefinition, AgentLaunch } from "../../../src/agents/agent-definition.ts";
 import { createLocalSandbox } from "../../../src/sandboxes/local/local-sandbox.ts";
 import { processesWith, uniqueSeconds } from "../../contract/sandbox-contract.ts";
-import { AgentBench, aScriptedAgent, BARE_RUNNER } from "../../support/agent-bench.ts";
+import { AgentHarness, aScriptedAgent, BARE_RUNNER } from "../../support/agent-harness.ts";
 import { waitFor } from "../../support/wait-for.ts";
 
 const RUDE_AGENT = join(import.meta.dirname, "../../fixtures/agents/rude-agent.mjs");
 
-let bench: AgentBench | undefined;
+let harness: AgentHarness | undefined;
 let noise: unknown[];
 beforeEach(() => {
   noise = [];
 });
-afterEach(() => bench?.close());
+afterEach(() => harness?.close());
 
 describe("what an agent may do without harm", () => {
   it("print what is no message, and tell updates that nobody knows", async () => {
@@ -236,7 +236,7 @@ async function aFlood(ways: Ways = {}) {
 }
 
 function closeRoom(until: Promise<void>): void {
-  if (bench !== undefined) bench.room = until;
+  if (harness !== undefined) harness.room = until;
 }
 
 interface Ways {
@@ -245,7 +245,7 @@ interface Ways {
   readonly startTimeoutMs?: number;
 }
 
-function start(way: string, changes: Parameters<AgentBench["start"]>[0] = {}, ways: Ways = {}) {
+function start(way: string, changes: Parameters<AgentHarness["start"]>[0] = {}, ways: Ways = {}) {
   return startWith(
     catalogueOf([process.execPath, RUDE_AGENT, way, ways.file ?? "chosen-model"]),
     changes,
@@ -255,11 +255,11 @@ function start(way: string, changes: Parameters<AgentBench["start"]>[0] = {}, wa
 
 async function startWith(
   catalogue: ReadonlyMap<string, AgentDefinition>,
-  changes: Parameters<AgentBench["start"]>[0] = {},
+  changes: Parameters<AgentHarness["start"]>[0] = {},
   ways: Ways = {},
 ) {
   const log = { debug: (facts: object) => void noise.push(facts), warn: () => {} };
-  bench = await AgentBench.open((dataDir) =>
+  harness = await AgentHarness.open((dataDir) =>
     createAcpRunner({
       ...BARE_RUNNER,
       catalogue,
@@ -268,11 +268,11 @@ async function startWith(
       startTimeoutMs: ways.startTimeoutMs ?? 20_000,
     }),
   );
-  return await bench.start({ agent: "rude", ...changes });
+  return await harness.start({ agent: "rude", ...changes });
 }
 
 function chosenModel(): string {
-  return join(bench?.workspace.directory ?? "", "chosen-model");
+  return join(harness?.workspace.directory ?? "", "chosen-model");
 }
 
 function catalogueOf(

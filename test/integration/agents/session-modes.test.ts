@@ -2,9 +2,9 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
 import { createAcpRunner } from "../../../src/agents/acp/acp-runner.ts";
-import type { AgentSession } from "../../../src/core/ports/agent-runner.ts";
+import type { AgentSession } from "../../../src/core/agents/agent-runner.ts";
 import { createLocalSandbox } from "../../../src/sandboxes/local/local-sandbox.ts";
-import { AgentBench, aScriptedAgent, BARE_RUNNER } from "../../support/agent-bench.ts";
+import { AgentHarness, aScriptedAgent, BARE_RUNNER } from "../../support/agent-harness.ts";
 import { waitFor } from "../../support/wait-for.ts";
 
 const RUDE_AGENT = join(import.meta.dirname, "../../fixtures/agents/rude-agent.mjs");
@@ -12,20 +12,20 @@ const PLAN = { name: "plan", words: "Plan it." };
 const ORCHESTRATE = { name: "orchestrate", words: "Share it out." };
 const NORMAL = { name: "normal", words: "" };
 
-let bench: AgentBench | undefined;
-afterEach(() => bench?.close());
+let harness: AgentHarness | undefined;
+afterEach(() => harness?.close());
 
 async function start(way: string, previousSession?: string): Promise<AgentSession> {
   const argv = [process.execPath, RUDE_AGENT, way, "heard"] as const;
   const agent = aScriptedAgent("rude", argv);
-  bench = await AgentBench.open((dataDir) =>
+  harness = await AgentHarness.open((dataDir) =>
     createAcpRunner({
       ...BARE_RUNNER,
       catalogue: new Map([["rude", agent]]),
       sandbox: createLocalSandbox(dataDir),
     }),
   );
-  const { session } = await bench.start({
+  const { session } = await harness.start({
     agent: "rude",
     ...(previousSession === undefined ? {} : { previousSession }),
   });
@@ -33,7 +33,7 @@ async function start(way: string, previousSession?: string): Promise<AgentSessio
 }
 
 function heard(): Promise<string> {
-  return readFile(join(bench?.workspace.directory ?? "", "heard"), "utf8");
+  return readFile(join(harness?.workspace.directory ?? "", "heard"), "utf8");
 }
 
 it("an agent's mode is entered for the turn and left for the next, by its option where it has one", async () => {

@@ -2,18 +2,18 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { LeaseToken } from "../../../src/core/ids.ts";
 import type { Worker } from "../../../src/core/workers/worker.ts";
-import { type ApiBench, startBench } from "./api-bench.ts";
 import { call, createRun } from "./api-caller.ts";
+import { type ApiHarness, startHarness } from "./api-harness.ts";
 
-let bench: ApiBench;
+let harness: ApiHarness;
 beforeAll(async () => {
-  bench = await startBench();
+  harness = await startHarness();
 });
-afterAll(() => bench.close());
+afterAll(() => harness.close());
 
 describe("the catalogue", () => {
   test("tells the agents, what each needs, and their models", async () => {
-    const { body } = await call(bench, "/api/v1/agent/catalogue");
+    const { body } = await call(harness, "/api/v1/agent/catalogue");
 
     expect(body.agents.map(({ name }: { name: string }) => name)).toEqual([
       "demo",
@@ -40,7 +40,7 @@ describe("the catalogue", () => {
   });
 
   test("tells the models of the agents that can be used, and the default", async () => {
-    const { body } = await call(bench, "/api/v1/agent/models");
+    const { body } = await call(harness, "/api/v1/agent/models");
 
     expect(body.default_model_id).toBe("demo");
     expect(body.models).toMatchObject([{ id: "demo", display_name: "No model" }]);
@@ -49,10 +49,10 @@ describe("the catalogue", () => {
   test("has an agent tried by a real run", async () => {
     const headers = { "idempotency-key": "try" };
     const test = { method: "POST", headers };
-    const first = await call(bench, "/api/v1/agent/catalogue/demo/test", test);
-    const again = await call(bench, "/api/v1/agent/catalogue/demo/test", test);
+    const first = await call(harness, "/api/v1/agent/catalogue/demo/test", test);
+    const again = await call(harness, "/api/v1/agent/catalogue/demo/test", test);
 
-    const run = (await call(bench, `/api/v1/agent/runs/${first.body.run_id}`)).body;
+    const run = (await call(harness, `/api/v1/agent/runs/${first.body.run_id}`)).body;
     expect(again.body.run_id).toBe(first.body.run_id);
     expect(run).toMatchObject({
       state: "QUEUED",
@@ -63,9 +63,9 @@ describe("the catalogue", () => {
   });
 
   test("knows no other agent, and lets no reader try one", async () => {
-    const reader = await bench.addUser("reader", { scopes: ["runs:read"] });
-    const tried = (name: string, key = bench.key) =>
-      call(bench, `/api/v1/agent/catalogue/${name}/test`, { method: "POST", key });
+    const reader = await harness.addUser("reader", { scopes: ["runs:read"] });
+    const tried = (name: string, key = harness.key) =>
+      call(harness, `/api/v1/agent/catalogue/${name}/test`, { method: "POST", key });
 
     expect([(await tried("none")).status, (await tried("demo", reader)).status]).toEqual([404, 403]);
   });
@@ -74,18 +74,18 @@ describe("the catalogue", () => {
 test("a model that no agent names is taken, and given back", async () => {
   const config = { model_id: "gpt-unheard-of", harness: { model_id: "another" } };
 
-  const id = await createRun(bench, { config });
+  const id = await createRun(harness, { config });
 
-  expect((await call(bench, `/api/v1/agent/runs/${id}`)).body.agent_config).toMatchObject(config);
+  expect((await call(harness, `/api/v1/agent/runs/${id}`)).body.agent_config).toMatchObject(config);
 });
 
 describe("workers", () => {
   test("are told by the names that they go by", async () => {
     const host = `box-${randomUUID()}`;
     for (const worker of [aWorker({ host }), aWorker({ host }), aWorker()])
-      await bench.storage.workers.beat(worker);
+      await harness.storage.workers.beat(worker);
 
-    const { body } = await call(bench, "/api/v1/agent/connected-self-hosted-workers");
+    const { body } = await call(harness, "/api/v1/agent/connected-self-hosted-workers");
 
     const times = { connected_at: expect.any(String), last_seen_at: expect.any(String) };
     expect(body.workers).toEqual([{ worker_host: host, connection_count: 2, ...times }]);
@@ -95,13 +95,13 @@ describe("workers", () => {
     const host = `box-${randomUUID()}`;
     const worker = aWorker({ host, slots: 1 });
     const capacityFor = async (worker_host?: string) => {
-      bench.clock.aheadMs += 2_000;
+      harness.clock.aheadMs += 2_000;
       const body = { prompt: "x", ...(worker_host === undefined ? {} : { config: { worker_host } }) };
-      return (await call(bench, "/api/v1/agent/runs", { body })).body.at_capacity;
+      return (await call(harness, "/api/v1/agent/runs", { body })).body.at_capacity;
     };
 
     const absent = await capacityFor(host);
-    await bench.storage.workers.beat(worker);
+    await harness.storage.workers.beat(worker);
     const free = await capacityFor(host);
     await holdRun(worker);
     const busy = await capacityFor(host);
@@ -113,11 +113,11 @@ describe("workers", () => {
   test("of the name that a routing rule gives a run are those that are told of", async () => {
     const match = { sources: ["API"], text: ["far away"] };
     const rule = { name: "far", match, config: { worker_host: `box-${randomUUID()}` } };
-    await bench.storage.workers.beat(aWorker());
-    const { status } = await call(bench, "/api/v1/agent/routing-rules", { body: rule });
+    await harness.storage.workers.beat(aWorker());
+    const { status } = await call(harness, "/api/v1/agent/routing-rules", { body: rule });
     const capacityFor = async (prompt: string) =>
-      (await call(bench, "/api/v1/agent/runs", { body: { prompt } })).body.at_capacity;
-    bench.clock.aheadMs += 2_000;
+      (await call(harness, "/api/v1/agent/runs", { body: { prompt } })).body.at_capacity;
+    harness.clock.aheadMs += 2_000;
 
     expect([status, await capacityFor("Do it far away"), await capacityFor("Do it here")]).toEqual([
       201,
@@ -132,7 +132,7 @@ function aWorker(changes: Partial<Worker> = {}): Worker {
 }
 
 async function holdRun({ id: worker }: Worker): Promise<void> {
-  const id = await createRun(bench);
+  const id = await createRun(harness);
   const token = randomUUID() as LeaseToken;
-  await bench.edit(id, (edit) => edit.grantLease({ token, worker, ttlMs: 60_000 }));
+  await harness.edit(id, (edit) => edit.grantLease({ token, worker, ttlMs: 60_000 }));
 }

@@ -2,37 +2,37 @@ import { randomUUID } from "node:crypto";
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { TeamId } from "../../../src/core/ids.ts";
-import { TOPICS } from "../../../src/core/ports/news.ts";
+import { CHANNELS } from "../../../src/core/ports/pubsub.ts";
 import { waitFor } from "../../support/wait-for.ts";
-import { type ApiBench, startBench } from "./api-bench.ts";
 import { type Answer, call } from "./api-caller.ts";
+import { type ApiHarness, startHarness } from "./api-harness.ts";
 import { openAll } from "./event-reader.ts";
 
 const EVENTS = "/api/v1/agent/events";
 const RUNS = "/api/v1/agent/runs";
 
-let bench: ApiBench;
+let harness: ApiHarness;
 /** Another process on the same database, to which no news comes from the first. */
-let replica: ApiBench;
+let replica: ApiHarness;
 
 beforeAll(async () => {
-  bench = await startBench();
-  replica = await startBench({ beside: bench });
+  harness = await startHarness();
+  replica = await startHarness({ beside: harness });
 });
 
 afterAll(async () => {
   await replica.close();
-  await bench.close();
+  await harness.close();
 });
 
 describe("the stream of all runs", () => {
   test("tells what comes from now on, of every run, each event once and in order", async () => {
-    const before = await createRun(bench);
+    const before = await createRun(harness);
     await settled(before);
-    const reader = await openAll(bench);
+    const reader = await openAll(harness);
 
-    const runs = [await createRun(bench), await createRun(bench)];
-    await say(bench, runs[0] ?? "");
+    const runs = [await createRun(harness), await createRun(harness)];
+    await say(harness, runs[0] ?? "");
     await reader.until(3);
 
     expect(reader.events.map(({ data }) => [data.run_id, data.seq])).toEqual([
@@ -45,15 +45,15 @@ describe("the stream of all runs", () => {
   });
 
   test("goes on in another process behind the last event that was seen, with nothing lost or doubled", async () => {
-    const runs = [await createRun(bench), await createRun(bench)];
+    const runs = [await createRun(harness), await createRun(harness)];
     await settled(runs[1] ?? "");
-    const first = await openAll(bench, { query: "?after=start" });
+    const first = await openAll(harness, { query: "?after=start" });
     await waitFor(() => first.events.some(({ data }) => data.run_id === runs[1]), { what: "the second run" });
     const seen = first.events.slice(0, -1);
     first.leave();
 
     const second = await openAll(replica, { headers: { "last-event-id": seen.at(-1)?.cursor ?? "" } });
-    const later = await createRun(bench);
+    const later = await createRun(harness);
     await waitFor(() => second.events.some(({ data }) => data.run_id === later), { what: "the later run" });
 
     const told = [...seen, ...second.events].map(({ data }) => `${data.run_id} ${data.seq}`);
@@ -68,7 +68,7 @@ describe("the stream of all runs", () => {
     const writing = Promise.all(Array.from({ length: 4 }, () => createMany(8)));
 
     while (told.length < 4 * 8 * 2) {
-      const reader = await openAll(told.length % 2 === 0 ? bench : replica, {
+      const reader = await openAll(told.length % 2 === 0 ? harness : replica, {
         headers: { "last-event-id": cursor },
       });
       await reader.until(1);
@@ -83,10 +83,10 @@ describe("the stream of all runs", () => {
   });
 
   test("tells an event of a slow transaction before later ones, as soon as it is there", async () => {
-    const [slow, fast] = [await createRun(bench), await createRun(bench)];
+    const [slow, fast] = [await createRun(harness), await createRun(harness)];
     await settled(fast);
-    const reader = await openAll(bench);
-    const client = new Client({ connectionString: bench.databaseUrl });
+    const reader = await openAll(harness);
+    const client = new Client({ connectionString: harness.databaseUrl });
     await client.connect();
     await client.query("BEGIN");
     await client.query(
@@ -94,7 +94,7 @@ describe("the stream of all runs", () => {
       [slow],
     );
 
-    await say(bench, fast);
+    await say(harness, fast);
     const early = reader.events.length;
     await client.query("UPDATE runs SET last_seq = 2 WHERE id = $1", [slow]);
     await client.query("COMMIT");
@@ -108,14 +108,14 @@ describe("the stream of all runs", () => {
 
   test("of another team's member holds nothing of ours, nor does one's own of others' private runs", async () => {
     const teamId = randomUUID() as TeamId;
-    await bench.storage.teams.put({ id: teamId, name: "Others", createdAt: new Date() });
-    const [stranger, colleague] = [await bench.addUser("eve", { teamId }), await bench.addUser("ann")];
-    const readers = await Promise.all([stranger, colleague].map((key) => openAll(bench, { key })));
+    await harness.storage.teams.put({ id: teamId, name: "Others", createdAt: new Date() });
+    const [stranger, colleague] = [await harness.addUser("eve", { teamId }), await harness.addUser("ann")];
+    const readers = await Promise.all([stranger, colleague].map((key) => openAll(harness, { key })));
 
-    const own = await createRun(bench, { team: false });
-    const shared = await createRun(bench);
-    const theirs = await createRun(bench, {}, stranger);
-    const last = { shared: await createRun(bench), theirs: await createRun(bench, {}, stranger) };
+    const own = await createRun(harness, { team: false });
+    const shared = await createRun(harness);
+    const theirs = await createRun(harness, {}, stranger);
+    const last = { shared: await createRun(harness), theirs: await createRun(harness, {}, stranger) };
     await Promise.all(readers.map((reader) => reader.until(2)));
 
     const seen = readers.map(({ events }) => events.map(({ data }) => data.run_id));
@@ -128,11 +128,11 @@ describe("the stream of all runs", () => {
   });
 
   test("leaves nothing behind when its reader goes away", async () => {
-    const isQuiet = () => bench.news.countOf(TOPICS.log) === 0;
+    const isQuiet = () => harness.pubsub.countOf(CHANNELS.log) === 0;
     await waitFor(isQuiet, { what: "the readers of other tests to be gone" });
-    const reader = await openAll(bench, { query: "?after=start" });
+    const reader = await openAll(harness, { query: "?after=start" });
     await reader.until(1);
-    expect(bench.news.countOf(TOPICS.log)).toBe(1);
+    expect(harness.pubsub.countOf(CHANNELS.log)).toBe(1);
 
     reader.leave();
 
@@ -143,11 +143,11 @@ describe("the stream of all runs", () => {
     const headers = { "last-event-id": cursorOf("999999999999.00000000-0000-0000-0000-000000000000.1") };
 
     const readers = await Promise.all([
-      openAll(bench, { headers }),
-      openAll(bench, { headers: { "last-event-id": "nonsense" } }),
+      openAll(harness, { headers }),
+      openAll(harness, { headers: { "last-event-id": "nonsense" } }),
     ]);
     await Promise.all(readers.map((reader) => reader.until(1)));
-    const run = await createRun(bench);
+    const run = await createRun(harness);
     await Promise.all(readers.map((reader) => reader.until(2)));
 
     for (const { events } of readers) {
@@ -161,7 +161,7 @@ describe("the stream of all runs", () => {
 describe("a page of the log of all runs", () => {
   test("begins now, or at the start, and the next begins behind it", async () => {
     const { body: now } = await page();
-    const run = await createRun(bench);
+    const run = await createRun(harness);
     await settled(run);
 
     const next = await page(`?after=${now.next_after}`);
@@ -183,23 +183,23 @@ describe("a page of the log of all runs", () => {
 });
 
 function page(query = ""): Promise<Answer> {
-  return call(bench, `${EVENTS}${query}`, { headers: { accept: "application/json" } });
+  return call(harness, `${EVENTS}${query}`, { headers: { accept: "application/json" } });
 }
 
 function cursorOf(text: string): string {
   return Buffer.from(text).toString("base64url");
 }
 
-async function createRun(on: ApiBench, more: object = {}, key = on.key): Promise<string> {
+async function createRun(on: ApiHarness, more: object = {}, key = on.key): Promise<string> {
   const { body } = await call(on, RUNS, { key, body: { prompt: "x", ...more } });
   return body.run_id;
 }
 
 async function createMany(count: number): Promise<void> {
-  for (let index = 0; index < count; index += 1) await say(bench, await createRun(bench));
+  for (let index = 0; index < count; index += 1) await say(harness, await createRun(harness));
 }
 
-async function say(on: ApiBench, runId: string): Promise<void> {
+async function say(on: ApiHarness, runId: string): Promise<void> {
   await on.edit(runId, (edit) => edit.record({ kind: "workspace.ready", restored: false }));
 }
 

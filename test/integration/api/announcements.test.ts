@@ -1,24 +1,24 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ERROR_CODES } from "../../../src/core/errors.ts";
-import { type ApiBench, startBench } from "./api-bench.ts";
 import { call, createRun } from "./api-caller.ts";
+import { type ApiHarness, startHarness } from "./api-harness.ts";
 
-let bench: ApiBench;
+let harness: ApiHarness;
 beforeAll(async () => {
-  bench = await startBench();
+  harness = await startHarness();
 });
-afterAll(() => bench.close());
+afterAll(() => harness.close());
 
 const SIX_MONTHS_MS = 183 * 24 * 3_600_000;
 
 describe("old names", () => {
   test("say in every answer since when they are deprecated and how long they will be there", async () => {
-    const id = await createRun(bench);
+    const id = await createRun(harness);
     const old = [
-      await call(bench, "/api/v1/agent/tasks"),
-      await call(bench, `/api/v1/agent/tasks/${id}`),
-      await call(bench, `/api/v1/agent/tasks/${id}/cancel`, { method: "POST" }),
-      await call(bench, "/api/v1/agent/tasks/nonsense"),
+      await call(harness, "/api/v1/agent/tasks"),
+      await call(harness, `/api/v1/agent/tasks/${id}`),
+      await call(harness, `/api/v1/agent/tasks/${id}/cancel`, { method: "POST" }),
+      await call(harness, "/api/v1/agent/tasks/nonsense"),
     ];
 
     expect(old.map(({ status }) => status)).toEqual([200, 200, 200, 404]);
@@ -31,7 +31,7 @@ describe("old names", () => {
   });
 
   test("and no others do", async () => {
-    const { headers } = await call(bench, "/api/v1/agent/runs");
+    const { headers } = await call(harness, "/api/v1/agent/runs");
 
     expect([headers.get("deprecation"), headers.get("sunset")]).toEqual([null, null]);
   });
@@ -39,10 +39,10 @@ describe("old names", () => {
 
 describe("the address that names a problem", () => {
   test("of a refusal shows what it means", async () => {
-    const { body } = await call(bench, "/api/v1/agent/runs?limit=0");
+    const { body } = await call(harness, "/api/v1/agent/runs?limit=0");
     const path = new URL(body.type).pathname;
 
-    const page = await fetch(new URL(path, bench.url));
+    const page = await fetch(new URL(path, harness.url));
     const text = await page.text();
 
     expect(page.status).toBe(200);
@@ -53,7 +53,9 @@ describe("the address that names a problem", () => {
 
   test("is there for every code, and for nothing else", async () => {
     const statuses = await Promise.all(
-      [...ERROR_CODES, "nonsense"].map(async (code) => (await fetch(`${bench.url}/problems/${code}`)).status),
+      [...ERROR_CODES, "nonsense"].map(
+        async (code) => (await fetch(`${harness.url}/problems/${code}`)).status,
+      ),
     );
 
     expect(statuses).toEqual([...ERROR_CODES.map(() => 200), 404]);

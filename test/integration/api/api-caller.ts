@@ -1,4 +1,4 @@
-import type { ApiBench } from "./api-bench.ts";
+import type { ApiHarness } from "./api-harness.ts";
 
 export interface Answer {
   readonly status: number;
@@ -18,14 +18,14 @@ export interface Call {
 }
 
 /** One request over real HTTP, the way a client library sends it. */
-export async function call(bench: ApiBench, path: string, options: Call = {}): Promise<Answer> {
+export async function call(harness: ApiHarness, path: string, options: Call = {}): Promise<Answer> {
   const {
     method = options.body === undefined ? "GET" : "POST",
     body,
-    key = bench.key,
+    key = harness.key,
     headers = {},
   } = options;
-  const response = await fetch(`${bench.url}${path}`, {
+  const response = await fetch(`${harness.url}${path}`, {
     method,
     redirect: "manual",
     headers: {
@@ -46,8 +46,11 @@ export async function call(bench: ApiBench, path: string, options: Call = {}): P
 }
 
 /** Creates a run and gives its id. */
-export async function createRun(bench: ApiBench, body: object = {}, options: Call = {}): Promise<string> {
-  const answer = await call(bench, "/api/v1/agent/runs", { ...options, body: { prompt: "do it", ...body } });
+export async function createRun(harness: ApiHarness, body: object = {}, options: Call = {}): Promise<string> {
+  const answer = await call(harness, "/api/v1/agent/runs", {
+    ...options,
+    body: { prompt: "do it", ...body },
+  });
   if (answer.status !== 200) throw new Error(`No run: ${answer.status} ${answer.text}`);
   return answer.body.run_id;
 }

@@ -5,18 +5,18 @@ import type { RunId } from "../../../src/core/ids.ts";
 import { createPrismaBlobStore } from "../../../src/storage/blob-store.ts";
 import { Database } from "../../../src/storage/database.ts";
 import { SILENT_LOG } from "../../support/logs.ts";
-import { type ApiBench, startBench } from "./api-bench.ts";
 import { type Answer, call, createRun } from "./api-caller.ts";
+import { type ApiHarness, startHarness } from "./api-harness.ts";
 
-let bench: ApiBench;
+let harness: ApiHarness;
 let database: Database;
 beforeAll(async () => {
-  bench = await startBench();
-  database = new Database({ url: bench.databaseUrl, maxConnections: 1, log: SILENT_LOG });
+  harness = await startHarness();
+  database = new Database({ url: harness.databaseUrl, maxConnections: 1, log: SILENT_LOG });
 });
 afterAll(async () => {
   await database.close();
-  await bench.close();
+  await harness.close();
 });
 
 const AGENT = "/api/v1/agent";
@@ -29,30 +29,30 @@ function fileAt(filePath: string, mimeType: string): ArtifactBody {
 async function make(runId: string, body: ArtifactBody, bytes?: Buffer): Promise<string> {
   const key = "filePath" in body ? body.filePath : "url" in body ? body.url : body.type;
   const made = bytes === undefined ? { key, body } : { key, body, file: await stored(bytes) };
-  await bench.edit(runId, (edit) => edit.addArtifact(made));
-  const artifacts = await bench.storage.files.artifactsOf([runId as RunId]);
+  await harness.edit(runId, (edit) => edit.addArtifact(made));
+  const artifacts = await harness.storage.files.artifactsOf([runId as RunId]);
   return artifacts.find((artifact) => artifact.key === key)?.id ?? "";
 }
 
 async function stored(bytes: Buffer) {
-  const blobId = await createPrismaBlobStore(database, bench.clock).put(bytes);
+  const blobId = await createPrismaBlobStore(database, harness.clock).put(bytes);
   return { blobId, sizeBytes: bytes.length, hash: createHash("sha256").update(bytes).digest("hex") };
 }
 
-async function download(uid: string, key = bench.key): Promise<Answer> {
-  const { headers } = await call(bench, `${AGENT}/artifacts/${uid}/download`, { key });
-  return call(bench, headers.get("location") ?? "", { key: null });
+async function download(uid: string, key = harness.key): Promise<Answer> {
+  const { headers } = await call(harness, `${AGENT}/artifacts/${uid}/download`, { key });
+  return call(harness, headers.get("location") ?? "", { key: null });
 }
 
 describe("the artifacts of a run", () => {
   test("stand on the run, each in the contract's shape, the oldest first", async () => {
-    const runId = await createRun(bench);
+    const runId = await createRun(harness);
     const uid = await make(runId, fileAt("artifacts/a.md", "text/markdown"), Buffer.from("# a"));
     await make(runId, { type: "PULL_REQUEST", url: "https://x/pull/1", branch: "b" });
     await make(runId, { type: "PLAN", documentUid: "d", title: "t" });
     await make(runId, { type: "EXTERNAL_REFERENCE", referenceType: "ticket", url: "https://x/1" });
 
-    const { body } = await call(bench, `${AGENT}/runs/${runId}`);
+    const { body } = await call(harness, `${AGENT}/runs/${runId}`);
 
     const created_at = expect.stringMatching(/Z$/);
     const data = {
@@ -71,20 +71,22 @@ describe("the artifacts of a run", () => {
         data: { reference_type: "ticket", url: "https://x/1" },
       },
     ]);
-    expect((await call(bench, `${AGENT}/artifacts/${uid}`)).body).toEqual(body.artifacts[0]);
+    expect((await call(harness, `${AGENT}/artifacts/${uid}`)).body).toEqual(body.artifacts[0]);
   });
 
   test("stand on runs in a list, each with its own, and a run without has none", async () => {
-    const key = await bench.addUser("lister");
+    const key = await harness.addUser("lister");
     const [first, second, none] = [
-      await createRun(bench, {}, { key }),
-      await createRun(bench, {}, { key }),
-      await createRun(bench, {}, { key }),
+      await createRun(harness, {}, { key }),
+      await createRun(harness, {}, { key }),
+      await createRun(harness, {}, { key }),
     ];
     await make(first, { type: "PLAN", documentUid: "1" });
     await make(second, { type: "PLAN", documentUid: "2" });
 
-    const { body } = await call(bench, `${AGENT}/runs?sort_by=created_at&sort_order=asc&limit=500`, { key });
+    const { body } = await call(harness, `${AGENT}/runs?sort_by=created_at&sort_order=asc&limit=500`, {
+      key,
+    });
 
     const of = (id: string) => body.runs.find((run: { run_id: string }) => run.run_id === id);
     expect(of(first).artifacts).toMatchObject([{ data: { document_uid: "1" } }]);
@@ -93,11 +95,11 @@ describe("the artifacts of a run", () => {
   });
 
   test("can be asked for by type", async () => {
-    const runId = await createRun(bench);
+    const runId = await createRun(harness);
     await make(runId, { type: "SCREENSHOT", mimeType: "image/png" });
 
     const idsOf = async (type: string) =>
-      (await call(bench, `${AGENT}/runs?artifact_type=${type}`)).body.runs.map(
+      (await call(harness, `${AGENT}/runs?artifact_type=${type}`)).body.runs.map(
         ({ run_id }: { run_id: string }) => run_id,
       );
 
@@ -109,10 +111,10 @@ describe("the artifacts of a run", () => {
 describe("the file of an artifact", () => {
   test("is downloaded whole, and shown by no browser", async () => {
     const bytes = Buffer.from([0, 255, 60, 10]);
-    const uid = await make(await createRun(bench), fileAt('artifacts/ä "x".html', "text/html"), bytes);
+    const uid = await make(await createRun(harness), fileAt('artifacts/ä "x".html', "text/html"), bytes);
 
-    const link = await call(bench, `${AGENT}/artifacts/${uid}/download`);
-    const response = await fetch(new URL(link.headers.get("location") ?? "", bench.url));
+    const link = await call(harness, `${AGENT}/artifacts/${uid}/download`);
+    const response = await fetch(new URL(link.headers.get("location") ?? "", harness.url));
 
     expect(link.status).toBe(302);
     expect(Buffer.from(await response.arrayBuffer())).toEqual(bytes);
@@ -127,54 +129,54 @@ describe("the file of an artifact", () => {
 
   test("is sent in pieces, the same bytes however many", async () => {
     const bytes = Buffer.alloc(3 * 2 ** 20 + 7, "piece after piece ");
-    const uid = await make(await createRun(bench), fileAt("artifacts/long.txt", "text/plain"), bytes);
-    const { headers } = await call(bench, `${AGENT}/artifacts/${uid}/download`);
+    const uid = await make(await createRun(harness), fileAt("artifacts/long.txt", "text/plain"), bytes);
+    const { headers } = await call(harness, `${AGENT}/artifacts/${uid}/download`);
 
-    const response = await fetch(new URL(headers.get("location") ?? "", bench.url));
+    const response = await fetch(new URL(headers.get("location") ?? "", harness.url));
 
     expect(Buffer.from(await response.arrayBuffer()).equals(bytes)).toBe(true);
     expect(response.headers.get("content-length")).toBe(String(bytes.length));
   });
 
   test("is the newest one, under the same id", async () => {
-    const runId = await createRun(bench);
+    const runId = await createRun(harness);
     const body = fileAt("artifacts/a.txt", "text/plain");
     const uid = await make(runId, body, Buffer.from("one"));
-    const before = await bench.storage.files.findArtifact(uid);
+    const before = await harness.storage.files.findArtifact(uid);
     const file = await stored(Buffer.from("two"));
-    await bench.edit(runId, (edit) => edit.addArtifact({ key: "artifacts/a.txt", body, file }, before));
+    await harness.edit(runId, (edit) => edit.addArtifact({ key: "artifacts/a.txt", body, file }, before));
 
     expect((await download(uid)).text).toBe("two");
-    expect((await call(bench, `${AGENT}/runs/${runId}`)).body.artifacts).toHaveLength(1);
+    expect((await call(harness, `${AGENT}/runs/${runId}`)).body.artifacts).toHaveLength(1);
   });
 
   test("opens by no link of another artifact of the same run", async () => {
-    const runId = await createRun(bench);
+    const runId = await createRun(harness);
     const one = await make(runId, fileAt("artifacts/1.txt", "text/plain"), Buffer.from("1"));
     const two = await make(runId, fileAt("artifacts/2.txt", "text/plain"), Buffer.from("2"));
-    const { headers } = await call(bench, `${AGENT}/artifacts/${one}/download`);
+    const { headers } = await call(harness, `${AGENT}/artifacts/${one}/download`);
 
     const stolen = (headers.get("location") ?? "").replace(one, two);
 
-    expect((await call(bench, stolen, { key: null })).status).toBe(403);
+    expect((await call(harness, stolen, { key: null })).status).toBe(403);
   });
 
   test("is none where the artifact is no file", async () => {
-    const uid = await make(await createRun(bench), { type: "PLAN", documentUid: "d" });
+    const uid = await make(await createRun(harness), { type: "PLAN", documentUid: "d" });
 
-    expect((await call(bench, `${AGENT}/artifacts/${uid}/download`)).status).toBe(404);
+    expect((await call(harness, `${AGENT}/artifacts/${uid}/download`)).status).toBe(404);
   });
 });
 
 describe("an artifact that a caller may not see", () => {
   test("is not there: of another's own run, of another team, of none", async () => {
-    const runId = await createRun(bench, { team: false });
+    const runId = await createRun(harness, { team: false });
     const uid = await make(runId, fileAt("artifacts/a.txt", "text/plain"), Buffer.from("1"));
-    const eve = await bench.addUser("eve");
+    const eve = await harness.addUser("eve");
     const paths = [uid, `${uid}/download`, "x", "0195b2a8-4d2e-7f60-a1b2-c3d4e5f60718"];
 
     const answers = await Promise.all(
-      paths.map((path) => call(bench, `${AGENT}/artifacts/${path}`, { key: eve })),
+      paths.map((path) => call(harness, `${AGENT}/artifacts/${path}`, { key: eve })),
     );
 
     expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404]);

@@ -2,15 +2,15 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { TeamId } from "../../../src/core/ids.ts";
 import { anInboxEvent } from "../../support/run-builders.ts";
 import {
-  type AuthorizationBench,
+  type AuthorizationHarness,
   addressOf,
   type Caller,
   cellsOf,
   eachOf,
   hasPlace,
   otherThan,
-  startAuthorizationBench,
-} from "./authorization-bench.ts";
+  startAuthorizationHarness,
+} from "./authorization-harness.ts";
 import { ROUTES } from "./authorization-table.ts";
 
 /** What is asked for beside the address: all there is, by whom. */
@@ -25,15 +25,15 @@ const QUERIES: Readonly<Record<string, string>> = {
 const OF_NO_TEAM = ["GET /agent/models", "GET /agent/catalogue", "GET /agent/connected-self-hosted-workers"];
 const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 
-let bench: AuthorizationBench;
+let harness: AuthorizationHarness;
 beforeAll(async () => {
-  bench = await startAuthorizationBench();
-  bench.bench.skillLibrary.put("acme/api", { ".agents/skills/deploy/SKILL.md": "Deploy it." });
+  harness = await startAuthorizationHarness();
+  harness.harness.skillLibrary.put("acme/api", { ".agents/skills/deploy/SKILL.md": "Deploy it." });
 });
-afterAll(() => bench.close());
+afterAll(() => harness.close());
 
 test("every list tells a team of what is its own, and of nothing that is another's", async () => {
-  const { admin, operator, stranger } = bench;
+  const { admin, operator, stranger } = harness;
   const [ours, theirs] = [await oneOfEach(admin), await oneOfEach(stranger)];
 
   const [toUs, toThem] = [await listsFor(admin), await listsFor(stranger)];
@@ -53,7 +53,7 @@ test("every list tells a team of what is its own, and of nothing that is another
 
 /** Makes one of everything that addresses name, and something heard from outside. Gives their ids. */
 async function oneOfEach(owner: Caller): Promise<readonly string[]> {
-  const { bench: api, objects } = bench;
+  const { harness: api, objects } = harness;
   const asked = Object.keys(ROUTES).filter((name) => ROUTES[name] !== "open");
   const addresses = asked.map(addressOf).filter((address) => address.includes("/:"));
   const places = new Set(addresses.map((address) => address.replace(/(:\w+)[^:]*$/, "$1")));
@@ -65,8 +65,8 @@ async function oneOfEach(owner: Caller): Promise<readonly string[]> {
   await objects.fill("/agent/runs/:runId", owner, { config: { environment_id: environment } });
   const event = anInboxEvent();
   await api.storage.inbox.put(event);
-  const settlement = { inboxId: event.id, disposition: "refused", teamId: owner.team.id as TeamId } as const;
-  await api.storage.inbox.settle(settlement);
+  const result = { inboxId: event.id, disposition: "refused", teamId: owner.team.id as TeamId } as const;
+  await api.storage.inbox.settle(result);
   return [...filled.flat(), environment, event.id, owner.uid];
 }
 
@@ -77,7 +77,7 @@ async function listsFor(caller: Caller) {
   );
   return eachOf(lists, async (cell) => {
     const { name } = cell;
-    return { name, ...(await bench.ask(cell, `${addressOf(name)}${QUERIES[name] ?? ""}`)) };
+    return { name, ...(await harness.ask(cell, `${addressOf(name)}${QUERIES[name] ?? ""}`)) };
   });
 }
 

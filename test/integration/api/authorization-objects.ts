@@ -4,7 +4,7 @@ import { createPrismaBlobStore } from "../../../src/storage/blob-store.ts";
 import { Database } from "../../../src/storage/database.ts";
 import { SILENT_LOG } from "../../support/logs.ts";
 import { aThread } from "../../support/run-builders.ts";
-import type { ApiBench } from "./api-bench.ts";
+import type { ApiHarness } from "./api-harness.ts";
 import { type Entry, ROUTES } from "./authorization-table.ts";
 
 /** A team of the test, with the key of its administrator. */
@@ -32,13 +32,13 @@ type Made = Readonly<Record<string, unknown>>;
 
 /** Makes what the addresses of routes name, for the team it is to belong to. */
 export class TestObjects {
-  readonly #bench: ApiBench;
+  readonly #bench: ApiHarness;
   readonly #database: Database;
   readonly #kept = new Map<string, Promise<string>>();
 
-  constructor(bench: ApiBench) {
-    this.#bench = bench;
-    this.#database = new Database({ url: bench.databaseUrl, maxConnections: 1, log: SILENT_LOG });
+  constructor(harness: ApiHarness) {
+    this.#bench = harness;
+    this.#database = new Database({ url: harness.databaseUrl, maxConnections: 1, log: SILENT_LOG });
   }
 
   close(): Promise<void> {

@@ -4,7 +4,7 @@ import { FIRST_TEAM } from "../../../src/core/people/team.ts";
 import { countRows } from "../../support/row-counts.ts";
 import { call } from "./api-caller.ts";
 import {
-  type AuthorizationBench,
+  type AuthorizationHarness,
   absent,
   addressOf,
   cellsOf,
@@ -13,43 +13,43 @@ import {
   isServed,
   named,
   otherThan,
-  startAuthorizationBench,
+  startAuthorizationHarness,
   told,
-} from "./authorization-bench.ts";
+} from "./authorization-harness.ts";
 import { ROUTES } from "./authorization-table.ts";
 
-let bench: AuthorizationBench;
+let harness: AuthorizationHarness;
 beforeAll(async () => {
-  bench = await startAuthorizationBench();
+  harness = await startAuthorizationHarness();
 });
-afterAll(() => bench.close());
+afterAll(() => harness.close());
 
 function rows(): Promise<unknown> {
-  return countRows(bench.bench.databaseUrl);
+  return countRows(harness.harness.databaseUrl);
 }
 
 test("every route of the server stands in the table, and nothing else", () => {
-  expect([...new Set(bench.routes)].toSorted()).toEqual(Object.keys(ROUTES).toSorted());
+  expect([...new Set(harness.routes)].toSorted()).toEqual(Object.keys(ROUTES).toSorted());
 });
 
 describe("who may not", () => {
   test("has no key: 401 everywhere, whether or not there is such an object", async () => {
-    const answers = await eachOf(cellsOf([bench.operator]), (cell) =>
-      bench.ask(cell, absent(addressOf(cell.name)), null),
+    const answers = await eachOf(cellsOf([harness.operator]), (cell) =>
+      harness.ask(cell, absent(addressOf(cell.name)), null),
     );
 
     expect(otherThan(401, answers)).toEqual([]);
   });
 
   test("has a key that may not do this: 403, and nothing is stored", async () => {
-    const refused = cellsOf(bench.callers).filter(({ caller, rule }) => !caller.may(rule));
+    const refused = cellsOf(harness.callers).filter(({ caller, rule }) => !caller.may(rule));
     const asked = await eachOf(refused, async (cell) => ({
       cell,
-      path: await bench.objects.fillOnce(addressOf(cell.name), cell.caller),
+      path: await harness.objects.fillOnce(addressOf(cell.name), cell.caller),
     }));
     const before = await rows();
 
-    const answers = await eachOf(asked, ({ cell, path }) => bench.ask(cell, path));
+    const answers = await eachOf(asked, ({ cell, path }) => harness.ask(cell, path));
 
     expect(refused.length).toBeGreaterThan(30);
     expect(otherThan(403, answers)).toEqual([]);
@@ -59,20 +59,20 @@ describe("who may not", () => {
 
 describe("another team's object", () => {
   test("is not found, in the very words in which nothing is found, and stays as it is", async () => {
-    const wanted = cellsOf(bench.callers).filter(
+    const wanted = cellsOf(harness.callers).filter(
       ({ caller, name, rule }) =>
-        hasPlace(name) && caller.may(rule) && !(rule.operatorSeesAll && caller === bench.operator),
+        hasPlace(name) && caller.may(rule) && !(rule.operatorSeesAll && caller === harness.operator),
     );
     const asked = await eachOf(wanted, async (cell) => {
       const address = addressOf(cell.name);
-      const foreign = await bench.objects.fillOnce(address, bench.strangerTo(cell.caller));
+      const foreign = await harness.objects.fillOnce(address, harness.strangerTo(cell.caller));
       return { cell, foreign, missing: absent(address) };
     });
     const before = await rows();
 
     const answers = await eachOf(asked, async ({ cell, foreign, missing }) => ({
-      theirs: await bench.ask(cell, foreign),
-      none: await bench.ask(cell, missing),
+      theirs: await harness.ask(cell, foreign),
+      none: await harness.ask(cell, missing),
     }));
 
     const all = answers.flatMap(({ theirs, none }) => [theirs, none]);
@@ -83,10 +83,10 @@ describe("another team's object", () => {
   });
 
   test("is there for operators where the installation is theirs to manage", async () => {
-    const open = cellsOf([bench.operator]).filter(({ rule }) => rule.operatorSeesAll);
+    const open = cellsOf([harness.operator]).filter(({ rule }) => rule.operatorSeesAll);
 
     const answers = await eachOf(open, async (cell) =>
-      bench.ask(cell, await bench.objects.fill(addressOf(cell.name), bench.admin)),
+      harness.ask(cell, await harness.objects.fill(addressOf(cell.name), harness.admin)),
     );
 
     expect(answers.length).toBeGreaterThan(0);
@@ -95,7 +95,7 @@ describe("another team's object", () => {
 });
 
 test("a private run of a colleague is not found by members, and by administrators it is", async () => {
-  const { admin, callers, objects } = bench;
+  const { admin, callers, objects } = harness;
   const isOfRun = (name: string) => /^\w+ \/agent\/(runs|tasks|conversations)\/:/.test(name);
   const wanted = cellsOf(callers).filter(
     ({ caller, name, rule }) => isOfRun(name) && caller.may(rule) && caller.team === admin.team,
@@ -103,7 +103,7 @@ test("a private run of a colleague is not found by members, and by administrator
 
   const answers = await eachOf(wanted, async (cell) => {
     const path = await objects.fill(addressOf(cell.name), admin, { team: false });
-    return { cell, answer: await bench.ask(cell, path) };
+    return { cell, answer: await harness.ask(cell, path) };
   });
 
   const [ofAdmin, ofOthers] = [true, false].map((isAdmin) =>
@@ -120,11 +120,11 @@ test("a private run of a colleague is not found by members, and by administrator
 });
 
 test("who may is served, with an object of the own team where one is named", async () => {
-  const allowed = cellsOf(bench.callers).filter(({ caller, rule }) => caller.may(rule));
+  const allowed = cellsOf(harness.callers).filter(({ caller, rule }) => caller.may(rule));
 
   const answers = await eachOf(allowed, async (cell) => ({
     cell,
-    answer: await bench.ask(cell, await bench.objects.fill(addressOf(cell.name), cell.caller)),
+    answer: await harness.ask(cell, await harness.objects.fill(addressOf(cell.name), cell.caller)),
   }));
 
   const unserved = answers.filter(({ cell, answer }) => !isServed(cell, answer.status));
@@ -137,7 +137,7 @@ test("what is open needs no key", async () => {
     const url = address.startsWith("/agent") ? `/api/v1${absent(address)}` : address.replace("*", "dom.js");
     const form = { "content-type": "application/x-www-form-urlencoded" };
     const body = method === "POST" ? { payload: "key=none", headers: form } : {};
-    const answer = await bench.bench.server.inject({ method: method as "GET", url, ...body });
+    const answer = await harness.harness.server.inject({ method: method as "GET", url, ...body });
     return { what, status: answer.statusCode, text: answer.body };
   });
 
@@ -149,13 +149,13 @@ test("what is open needs no key", async () => {
 });
 
 test("the pages show each visitor the own team's runs and send strangers to sign in", async () => {
-  const { callers, objects, strangerTo } = bench;
+  const { callers, objects, strangerTo } = harness;
   const visits = named("page").flatMap((name) => callers.map((caller) => ({ name, caller })));
 
   const answers = await eachOf(visits, async ({ name, caller }) => {
-    const cookie = await bench.signIn(caller.key);
+    const cookie = await harness.signIn(caller.key);
     const visit = async (url: string, headers: Record<string, string>) =>
-      (await bench.bench.server.inject({ method: "GET", url, headers })).statusCode;
+      (await harness.harness.server.inject({ method: "GET", url, headers })).statusCode;
     const own = await objects.fill(addressOf(name), caller);
     const foreign = await objects.fill(addressOf(name), strangerTo(caller));
     const statuses = [await visit(own, { cookie }), await visit(own, {}), await visit(foreign, { cookie })];
@@ -166,8 +166,8 @@ test("the pages show each visitor the own team's runs and send strangers to sign
 });
 
 test("the pages' cookie writes nothing, whoever signed in", async () => {
-  const { operator, objects } = bench;
-  const cookie = await bench.signIn(operator.key);
+  const { operator, objects } = harness;
+  const cookie = await harness.signIn(operator.key);
   const writes = cellsOf([operator]).filter(({ name }) => !name.startsWith("GET "));
 
   const answers = await eachOf(writes, async ({ name, rule }) => {
@@ -175,7 +175,7 @@ test("the pages' cookie writes nothing, whoever signed in", async () => {
     const url = `/api/v1${await objects.fillOnce(addressOf(name), operator)}`;
     const payload = method === "DELETE" ? {} : { payload: rule.body?.(operator.uid) ?? {} };
     const request = { method: method as "POST", url, headers: { cookie }, ...payload };
-    const answer = await bench.bench.server.inject(request);
+    const answer = await harness.harness.server.inject(request);
     return { what: name, status: answer.statusCode, text: answer.body };
   });
 
@@ -183,7 +183,7 @@ test("the pages' cookie writes nothing, whoever signed in", async () => {
 });
 
 test("nobody says who creates a run, where it comes from or how it stands", async () => {
-  const { admin, bench: api, member } = bench;
+  const { admin, harness: api, member } = harness;
   const forged = {
     creator: { uid: admin.uid, type: "user" },
     creator_uid: admin.uid,

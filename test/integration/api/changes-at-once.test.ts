@@ -3,27 +3,27 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { TeamId } from "../../../src/core/ids.ts";
 import type { ApiKey } from "../../../src/core/people/api-key.ts";
 import { FIRST_TEAM } from "../../../src/core/people/team.ts";
-import type { Storage } from "../../../src/core/ports/storage.ts";
+import type { Storage } from "../../../src/core/storage.ts";
 import { Database } from "../../../src/storage/database.ts";
 import { SILENT_LOG } from "../../support/logs.ts";
 import { waitFor } from "../../support/wait-for.ts";
 import { anEndpoint } from "../../support/webhook-builders.ts";
-import { type ApiBench, startBench } from "./api-bench.ts";
 import type { Answer } from "./api-caller.ts";
+import { type ApiHarness, startHarness } from "./api-harness.ts";
 import { PeopleCaller } from "./people-caller.ts";
 
-let bench: ApiBench;
+let harness: ApiHarness;
 let onlooker: Database;
 beforeAll(async () => {
-  bench = await startBench();
-  onlooker = new Database({ url: bench.databaseUrl, maxConnections: 1, log: SILENT_LOG });
+  harness = await startHarness();
+  onlooker = new Database({ url: harness.databaseUrl, maxConnections: 1, log: SILENT_LOG });
 });
 afterAll(async () => {
   await onlooker.close();
-  await bench.close();
+  await harness.close();
 });
 
-const { aKey, aPrincipal, ask, patch, remove } = new PeopleCaller(() => bench);
+const { aKey, aPrincipal, ask, patch, remove } = new PeopleCaller(() => harness);
 
 const WAITING = `
   SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
@@ -33,7 +33,7 @@ async function beside(
   change: (stores: Storage) => Promise<unknown>,
   request: () => Promise<Answer>,
 ): Promise<Answer> {
-  const { answer } = await bench.storage.atomically(async (stores) => {
+  const { answer } = await harness.storage.atomically(async (stores) => {
     await change(stores);
     const answer = request();
     await waitFor(async () => (await onlooker.rows({ text: WAITING, values: [] })).length > 0, {
@@ -46,7 +46,7 @@ async function beside(
 }
 
 describe("a key", () => {
-  const minutesAhead = (minutes: number) => new Date(bench.clock.now().getTime() + minutes * 60_000);
+  const minutesAhead = (minutes: number) => new Date(harness.clock.now().getTime() + minutes * 60_000);
   const changed =
     (id: string, changes: Partial<ApiKey>) =>
     ({ keys }: Storage) =>
@@ -54,7 +54,7 @@ describe("a key", () => {
 
   test("that is revoked and renamed at once is dead, under its new name", async () => {
     const { id, key } = await aKey();
-    const revoked = changed(id, { revokedAt: bench.clock.now() });
+    const revoked = changed(id, { revokedAt: harness.clock.now() });
 
     const renamed = await beside(revoked, () => patch(`/keys/${id}`, { name: "y" }));
 
@@ -84,7 +84,7 @@ describe("a key", () => {
   test("that is revoked while it is rotated has no successor and stays revoked", async () => {
     const principal_uid = await aPrincipal();
     const { id } = await aKey({ principal_uid });
-    const revokedAt = bench.clock.now();
+    const revokedAt = harness.clock.now();
 
     const rotated = await beside(changed(id, { revokedAt }), () =>
       ask(`/keys/${id}/rotate`, { body: { overlap_seconds: 60 } }),
@@ -112,7 +112,7 @@ test("an installation that is handed out is not its former team's to change any 
   const [from, to] = [await aTeam(), await aTeam()];
   const principal_uid = await aPrincipal({ team_uid: from, administrator: true });
   const { key } = await aKey({ principal_uid, scopes: ["admin"] });
-  const { id } = await bench.storage.installations.ensure("memory", randomUUID());
+  const { id } = await harness.storage.installations.ensure("memory", randomUUID());
   await patch(`/installations/${id}`, { team_uid: from });
 
   const renamed = await beside(
@@ -124,7 +124,7 @@ test("an installation that is handed out is not its former team's to change any 
   );
 
   expect(renamed.status).toBe(404);
-  const [handedOut] = await bench.storage.installations.list(to);
+  const [handedOut] = await harness.storage.installations.list(to);
   expect(handedOut).toMatchObject({ id, teamId: to });
   expect(handedOut).not.toHaveProperty("name");
 });
@@ -136,7 +136,7 @@ test("of webhooks that are made at once, no more are made than there is room for
     scopes: ["settings:write"],
   });
   for (let index = 0; index < 49; index += 1)
-    await bench.storage.webhooks.endpoints.add(anEndpoint({ teamId }));
+    await harness.storage.webhooks.endpoints.add(anEndpoint({ teamId }));
 
   const late = await beside(
     async ({ teams, webhooks }) => {
@@ -147,7 +147,7 @@ test("of webhooks that are made at once, no more are made than there is room for
   );
 
   expect([late.status, late.body.error]).toEqual([400, expect.stringMatching(/at most 50/)]);
-  expect(await bench.storage.webhooks.endpoints.list(teamId)).toHaveLength(50);
+  expect(await harness.storage.webhooks.endpoints.list(teamId)).toHaveLength(50);
 });
 
 async function aTeam(): Promise<TeamId> {

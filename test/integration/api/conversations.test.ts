@@ -1,20 +1,20 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { AppError } from "../../../src/core/errors.ts";
 import type { RunEventBody } from "../../../src/core/runs/events.ts";
-import { type ApiBench, startBench } from "./api-bench.ts";
 import { call, createRun } from "./api-caller.ts";
+import { type ApiHarness, startHarness } from "./api-harness.ts";
 
-let bench: ApiBench;
+let harness: ApiHarness;
 beforeAll(async () => {
-  bench = await startBench();
+  harness = await startHarness();
 });
-afterAll(() => bench.close());
+afterAll(() => harness.close());
 
 const AGENT = "/api/v1/agent";
 const UNKNOWN = "0195b2a4-5c1f-7d90-a4c3-2e6f8b1d0a7c";
 
 async function tell(runId: string, ...bodies: readonly RunEventBody[]): Promise<void> {
-  await bench.edit(runId, (edit) => {
+  await harness.edit(runId, (edit) => {
     edit.set({ turn: 1 });
     for (const body of bodies) edit.record(body);
   });
@@ -22,18 +22,18 @@ async function tell(runId: string, ...bodies: readonly RunEventBody[]): Promise<
 
 const START: RunEventBody = { kind: "turn.started", followUpIds: [], again: false };
 
-async function conversationOf(runId: string, key = bench.key) {
-  const { body } = await call(bench, `${AGENT}/runs/${runId}/conversation`, { key });
+async function conversationOf(runId: string, key = harness.key) {
+  const { body } = await call(harness, `${AGENT}/runs/${runId}/conversation`, { key });
   return body;
 }
 
 describe("a conversation", () => {
   test("is the same by its run and by its id", async () => {
-    const runId = await createRun(bench, { prompt: "Say hello" });
+    const runId = await createRun(harness, { prompt: "Say hello" });
     await tell(runId, START, { kind: "agent.message", text: "Hello" });
 
     const byRun = await conversationOf(runId);
-    const byId = await call(bench, `${AGENT}/conversations/${byRun.conversation_id}`);
+    const byId = await call(harness, `${AGENT}/conversations/${byRun.conversation_id}`);
 
     expect(byId.body).toEqual(byRun);
     expect(byRun).toMatchObject({
@@ -52,7 +52,7 @@ describe("a conversation", () => {
   });
 
   test("names its blocks as the contract does", async () => {
-    const runId = await createRun(bench);
+    const runId = await createRun(harness);
     const call = { kind: "agent.tool_call", toolCallId: "c", toolKind: "read", title: "Look" } as const;
     await tell(runId, START, { ...call, status: "completed", rawOutput: { lines: 3 } });
 
@@ -73,10 +73,10 @@ describe("a conversation", () => {
   });
 
   test("goes on over several runs, of which each sees what it may", async () => {
-    const [ann, ben] = [await bench.addUser("ann"), await bench.addUser("ben")];
-    const first = await createRun(bench, { prompt: "one" }, { key: ann });
+    const [ann, ben] = [await harness.addUser("ann"), await harness.addUser("ben")];
+    const first = await createRun(harness, { prompt: "one" }, { key: ann });
     const { conversation_id } = await conversationOf(first);
-    const second = await createRun(bench, { conversation_id, prompt: "two", team: false }, { key: ann });
+    const second = await createRun(harness, { conversation_id, prompt: "two", team: false }, { key: ann });
 
     const described = async (key: string) =>
       (await conversationOf(first, key)).steps.map(({ description }: { description: string }) => description);
@@ -87,20 +87,20 @@ describe("a conversation", () => {
   });
 
   test("that nobody may see is not there", async () => {
-    const [ann, ben] = [await bench.addUser("ann2"), await bench.addUser("ben2")];
-    const runId = await createRun(bench, { team: false }, { key: ann });
+    const [ann, ben] = [await harness.addUser("ann2"), await harness.addUser("ben2")];
+    const runId = await createRun(harness, { team: false }, { key: ann });
     const { conversation_id } = await conversationOf(runId, ann);
 
     const paths = [`conversations/${conversation_id}`, `conversations/${UNKNOWN}`, "conversations/x"];
     const answers = await Promise.all(
-      [...paths, `runs/${runId}/conversation`].map((path) => call(bench, `${AGENT}/${path}`, { key: ben })),
+      [...paths, `runs/${runId}/conversation`].map((path) => call(harness, `${AGENT}/${path}`, { key: ben })),
     );
 
     expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404]);
   });
 
   test("of a long log is read page by page, with nothing lost between them", async () => {
-    const runId = await createRun(bench);
+    const runId = await createRun(harness);
     const words = Array.from({ length: 450 }, (_, index) => `w${index} `);
     const messages = words.map((text) => ({ kind: "agent.message", text }) as const);
     await tell(runId, START, ...messages);
@@ -113,29 +113,29 @@ describe("a conversation", () => {
 
 describe("going on with a conversation", () => {
   test("without a word means to continue", async () => {
-    const { conversation_id } = await conversationOf(await createRun(bench));
+    const { conversation_id } = await conversationOf(await createRun(harness));
 
-    const { status, body } = await call(bench, `${AGENT}/runs`, { body: { conversation_id } });
-    const run = await call(bench, `${AGENT}/runs/${body.run_id}`);
+    const { status, body } = await call(harness, `${AGENT}/runs`, { body: { conversation_id } });
+    const run = await call(harness, `${AGENT}/runs/${body.run_id}`);
 
     expect(status).toBe(200);
     expect(run.body).toMatchObject({ conversation_id, prompt: "Continue." });
   });
 
   test.each([["x"], [UNKNOWN]])("of which there is none (%s) is not found", async (conversation_id) => {
-    const answer = await call(bench, `${AGENT}/runs`, { body: { prompt: "x", conversation_id } });
+    const answer = await call(harness, `${AGENT}/runs`, { body: { prompt: "x", conversation_id } });
 
     expect([answer.status, answer.body.code]).toEqual([404, "resource_not_found"]);
   });
 
   test("of somebody else's own runs is not found", async () => {
-    const [ann, ben] = [await bench.addUser("ann3"), await bench.addUser("ben3")];
+    const [ann, ben] = [await harness.addUser("ann3"), await harness.addUser("ben3")];
     const { conversation_id } = await conversationOf(
-      await createRun(bench, { team: false }, { key: ann }),
+      await createRun(harness, { team: false }, { key: ann }),
       ann,
     );
 
-    const answer = await call(bench, `${AGENT}/runs`, { body: { conversation_id }, key: ben });
+    const answer = await call(harness, `${AGENT}/runs`, { body: { conversation_id }, key: ben });
 
     expect(answer.status).toBe(404);
   });
@@ -143,7 +143,7 @@ describe("going on with a conversation", () => {
 
 describe("the timeline", () => {
   test("has the course of the run, and the same ids each time", async () => {
-    const runId = await createRun(bench);
+    const runId = await createRun(harness);
     await tell(
       runId,
       { kind: "attempt.started", attempt: 1, worker: "w" },
@@ -153,29 +153,29 @@ describe("the timeline", () => {
     );
 
     const path = `${AGENT}/runs/${runId}/timeline`;
-    const { body } = await call(bench, path);
+    const { body } = await call(harness, path);
 
     const types = body.events.map(({ event_type }: { event_type: string }) => event_type);
     expect(types).toEqual(["run.created", "attempt.started", "turn.started", "turn.ended"]);
     expect(body.events[0]).toMatchObject({ run_id: runId, payload: { state: "QUEUED" } });
     expect(body.events[3].payload).toEqual({ stopReason: "end_turn" });
-    expect((await call(bench, path)).body).toEqual(body);
+    expect((await call(harness, path)).body).toEqual(body);
     const ids = body.events.map(({ event_uuid }: { event_uuid: string }) => event_uuid);
     expect(new Set(ids).size).toBe(4);
   });
 
   test("tells which attempt each event belongs to", async () => {
-    const runId = await createRun(bench);
-    await bench.edit(runId, (edit) => edit.moveTo("PENDING"));
+    const runId = await createRun(harness);
+    await harness.edit(runId, (edit) => edit.moveTo("PENDING"));
 
-    const { body } = await call(bench, `${AGENT}/runs/${runId}/timeline`);
+    const { body } = await call(harness, `${AGENT}/runs/${runId}/timeline`);
 
     expect(body.events[0]).not.toHaveProperty("execution_id");
     expect(body.events[1].execution_id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-5/);
   });
 
   test("is whole where it is long, and one that cannot be read is an error", async () => {
-    const runId = await createRun(bench);
+    const runId = await createRun(harness);
     const said = {
       kind: "followup.received",
       message: "x".repeat(250_000),
@@ -185,11 +185,11 @@ describe("the timeline", () => {
     await tell(runId, ...["1", "2", "3", "4", "5", "6"].map((followUpId) => ({ ...said, followUpId })));
     const path = `${AGENT}/runs/${runId}/timeline`;
 
-    const { body } = await call(bench, path);
-    const { readEvents } = bench.runs;
-    bench.runs.readEvents = () => Promise.reject(new AppError("resource_unavailable", "Away."));
-    const refused = await call(bench, path);
-    bench.runs.readEvents = readEvents;
+    const { body } = await call(harness, path);
+    const { readEvents } = harness.runs;
+    harness.runs.readEvents = () => Promise.reject(new AppError("resource_unavailable", "Away."));
+    const refused = await call(harness, path);
+    harness.runs.readEvents = readEvents;
 
     expect(body.events.slice(1)).toMatchObject(
       ["1", "2", "3", "4", "5", "6"].map((followUpId) => ({
@@ -200,39 +200,39 @@ describe("the timeline", () => {
   });
 
   test("is not read for those who ask for its headers alone", async () => {
-    const runId = await createRun(bench);
+    const runId = await createRun(harness);
 
-    const { status } = await call(bench, `${AGENT}/runs/${runId}/timeline`, { method: "HEAD" });
+    const { status } = await call(harness, `${AGENT}/runs/${runId}/timeline`, { method: "HEAD" });
 
     expect(status).toBe(404);
   });
 
   test("of another's own run is not there", async () => {
-    const runId = await createRun(bench, { team: false });
-    const key = await bench.addUser("eve");
+    const runId = await createRun(harness, { team: false });
+    const key = await harness.addUser("eve");
 
-    expect((await call(bench, `${AGENT}/runs/${runId}/timeline`, { key })).status).toBe(404);
+    expect((await call(harness, `${AGENT}/runs/${runId}/timeline`, { key })).status).toBe(404);
   });
 });
 
 describe("from a session to its conversation, and back", () => {
   test("anybody is led, and told nothing else", async () => {
-    const runId = await createRun(bench, { team: false });
-    const { body: run } = await call(bench, `${AGENT}/runs/${runId}`);
+    const runId = await createRun(harness, { team: false });
+    const { body: run } = await call(harness, `${AGENT}/runs/${runId}`);
     const { conversation_id, session_id } = run;
 
-    const of = async (path: string) => (await call(bench, `${AGENT}/${path}/redirect`, { key: null })).body;
+    const of = async (path: string) => (await call(harness, `${AGENT}/${path}/redirect`, { key: null })).body;
 
     expect(await of(`sessions/${session_id}`)).toEqual({ conversation_id });
     expect(await of(`conversations/${conversation_id}`)).toEqual({ session_id });
   });
 
   test("the session is that of the newest run", async () => {
-    const { conversation_id } = await conversationOf(await createRun(bench));
-    const second = await createRun(bench, { conversation_id });
-    const { body: run } = await call(bench, `${AGENT}/runs/${second}`);
+    const { conversation_id } = await conversationOf(await createRun(harness));
+    const second = await createRun(harness, { conversation_id });
+    const { body: run } = await call(harness, `${AGENT}/runs/${second}`);
 
-    const { body } = await call(bench, `${AGENT}/conversations/${conversation_id}/redirect`, { key: null });
+    const { body } = await call(harness, `${AGENT}/conversations/${conversation_id}/redirect`, { key: null });
 
     expect(body).toEqual({ session_id: run.session_id });
   });
@@ -240,7 +240,7 @@ describe("from a session to its conversation, and back", () => {
   test.each(["sessions/x", `sessions/${UNKNOWN}`, "conversations/x", `conversations/${UNKNOWN}`])(
     "%s leads nowhere, and does not tell whether it ever did",
     async (path) => {
-      const answer = await call(bench, `${AGENT}/${path}/redirect`, { key: null });
+      const answer = await call(harness, `${AGENT}/${path}/redirect`, { key: null });
 
       expect([answer.status, answer.body]).toEqual([200, {}]);
     },

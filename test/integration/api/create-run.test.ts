@@ -1,18 +1,18 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type ApiBench, startBench } from "./api-bench.ts";
 import { call, createRun } from "./api-caller.ts";
+import { type ApiHarness, startHarness } from "./api-harness.ts";
 
-let bench: ApiBench;
+let harness: ApiHarness;
 beforeAll(async () => {
-  bench = await startBench();
+  harness = await startHarness();
 });
-afterAll(() => bench.close());
+afterAll(() => harness.close());
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 describe("creating a run", () => {
   test.each(["/api/v1/agent/run", "/api/v1/agent/runs"])("%s answers with the queued run", async (path) => {
-    const { status, body } = await call(bench, path, { body: { prompt: "fix the build" } });
+    const { status, body } = await call(harness, path, { body: { prompt: "fix the build" } });
 
     expect(status).toBe(200);
     const run_id = expect.stringMatching(UUID);
@@ -27,10 +27,10 @@ describe("creating a run", () => {
       harness: { type: "oz" },
       future_member: { a: [1, null] },
     };
-    const id = await createRun(bench, { title: "T", config, metadata: { "a.b": "" }, mode: "normal" });
+    const id = await createRun(harness, { title: "T", config, metadata: { "a.b": "" }, mode: "normal" });
 
-    const run = await call(bench, `/api/v1/agent/runs/${id}`);
-    const task = await call(bench, `/api/v1/agent/tasks/${id.toUpperCase()}`);
+    const run = await call(harness, `/api/v1/agent/runs/${id}`);
+    const task = await call(harness, `/api/v1/agent/tasks/${id.toUpperCase()}`);
 
     expect(run.body).toMatchObject({
       run_id: id,
@@ -65,8 +65,8 @@ describe("creating a run", () => {
       brand_new: { anything: true },
     };
 
-    const { status, body: created } = await call(bench, "/api/v1/agent/run", { body });
-    const { body: run } = await call(bench, `/api/v1/agent/runs/${created.run_id}`);
+    const { status, body: created } = await call(harness, "/api/v1/agent/run", { body });
+    const { body: run } = await call(harness, `/api/v1/agent/runs/${created.run_id}`);
 
     expect(status).toBe(200);
     expect(run.agent_config).toEqual({ mcp_servers: { a: { command: "c" } }, harness: { type: "demo" } });
@@ -81,9 +81,9 @@ describe("creating a run", () => {
       computer_use_enabled: false,
       budget: {},
     };
-    const id = await createRun(bench, { config });
+    const id = await createRun(harness, { config });
 
-    const { body } = await call(bench, `/api/v1/agent/runs/${id}`);
+    const { body } = await call(harness, `/api/v1/agent/runs/${id}`);
 
     expect(body.agent_config).toEqual({ ...config, harness: { type: "demo" } });
   });
@@ -97,9 +97,9 @@ describe("creating a run", () => {
   ])(
     "the source header %s makes a run of source %s, done by a worker all the same",
     async (header, source) => {
-      const id = await createRun(bench, {}, { headers: { "x-run-source": header } });
+      const id = await createRun(harness, {}, { headers: { "x-run-source": header } });
 
-      const { body } = await call(bench, `/api/v1/agent/runs/${id}`);
+      const { body } = await call(harness, `/api/v1/agent/runs/${id}`);
 
       expect(body.source).toBe(source);
       expect(body.execution_location).toBe("REMOTE");
@@ -107,25 +107,26 @@ describe("creating a run", () => {
   );
 
   test("a run below another names it; a parent that is hidden is not there", async () => {
-    const ann = await bench.addUser("ann");
-    const ben = await bench.addUser("ben");
-    const parent = await createRun(bench, { team: false }, { key: ann });
+    const ann = await harness.addUser("ann");
+    const ben = await harness.addUser("ben");
+    const parent = await createRun(harness, { team: false }, { key: ann });
     const body = { prompt: "x", parent_run_id: parent };
 
-    const child = await call(bench, "/api/v1/agent/runs", { body, key: ann });
-    const strangers = await call(bench, "/api/v1/agent/runs", { body, key: ben });
-    const item = await call(bench, `/api/v1/agent/runs/${child.body.run_id}`);
+    const child = await call(harness, "/api/v1/agent/runs", { body, key: ann });
+    const strangers = await call(harness, "/api/v1/agent/runs", { body, key: ben });
+    const item = await call(harness, `/api/v1/agent/runs/${child.body.run_id}`);
 
     expect(item.body.parent_run_id).toBe(parent);
     expect([strangers.status, strangers.body.code]).toEqual([404, "resource_not_found"]);
   });
 
   test("a run that is not the team's is seen by its creator and by administrators alone", async () => {
-    const [ann, ben] = [await bench.addUser("ann2"), await bench.addUser("ben2")];
-    const id = await createRun(bench, { team: false }, { key: ann });
-    const statusFor = async (key: string) => (await call(bench, `/api/v1/agent/runs/${id}`, { key })).status;
+    const [ann, ben] = [await harness.addUser("ann2"), await harness.addUser("ben2")];
+    const id = await createRun(harness, { team: false }, { key: ann });
+    const statusFor = async (key: string) =>
+      (await call(harness, `/api/v1/agent/runs/${id}`, { key })).status;
 
-    expect(await Promise.all([statusFor(ann), statusFor(bench.key), statusFor(ben)])).toEqual([
+    expect(await Promise.all([statusFor(ann), statusFor(harness.key), statusFor(ben)])).toEqual([
       200, 200, 404,
     ]);
   });
@@ -183,7 +184,7 @@ describe("a request that is refused", () => {
     const isAboutPrompt = _what === "nothing to do";
     const body = isAboutPrompt ? members : { prompt: "x", ...members };
 
-    const answer = await call(bench, "/api/v1/agent/runs", { body });
+    const answer = await call(harness, "/api/v1/agent/runs", { body });
 
     expect([answer.status, answer.body.code]).toEqual([400, "invalid_request"]);
     expect(answer.body.issues[0].path).toBe(path);
@@ -193,7 +194,7 @@ describe("a request that is refused", () => {
   test("an MCP server is named in the words for people too", async () => {
     const config = { mcp_servers: { wiki: { url: "u", warp_id: "w" } } };
 
-    const { body } = await call(bench, "/api/v1/agent/runs", { body: { prompt: "x", config } });
+    const { body } = await call(harness, "/api/v1/agent/runs", { body: { prompt: "x", config } });
 
     expect(body.error).toContain('MCP server "wiki"');
   });
@@ -202,7 +203,7 @@ describe("a request that is refused", () => {
     ["config.budget.max_beer", { config: { budget: { max_beer: 1 } } }],
     ["config.mcp_servers.wiki.warp_id", { config: { mcp_servers: { wiki: { warp_id: "w" } } } }],
   ])("%s is refused rather than dropped", async (member, members) => {
-    const answer = await call(bench, "/api/v1/agent/runs", { body: { prompt: "x", ...members } });
+    const answer = await call(harness, "/api/v1/agent/runs", { body: { prompt: "x", ...members } });
 
     expect([answer.status, answer.body.code]).toEqual([422, "operation_not_supported"]);
     expect(answer.body.issues[0].path).toBe(member);
@@ -214,7 +215,7 @@ describe("a request that is refused", () => {
     ["an unknown parent", { parent_run_id: "00000000-0000-7000-8000-000000000000" }],
     ["a parent that is no UUID", { parent_run_id: "x" }],
   ])("%s is not found", async (_what, members) => {
-    const answer = await call(bench, "/api/v1/agent/runs", { body: { prompt: "x", ...members } });
+    const answer = await call(harness, "/api/v1/agent/runs", { body: { prompt: "x", ...members } });
 
     expect([answer.status, answer.body.code]).toEqual([404, "resource_not_found"]);
   });
@@ -223,7 +224,7 @@ describe("a request that is refused", () => {
     const config = { base_prompt: "é".repeat(32 * 1024) };
     const body = { prompt: "é".repeat(128 * 1024), title: "😀".repeat(300), config, metadata: pairs(20) };
 
-    const answer = await call(bench, "/api/v1/agent/runs", { body });
+    const answer = await call(harness, "/api/v1/agent/runs", { body });
 
     expect(answer.status).toBe(200);
   });
@@ -231,7 +232,7 @@ describe("a request that is refused", () => {
   test.each(["/api/v1/agent/runs/x", "/api/v1/agent/runs/00000000-0000-7000-8000-000000000000"])(
     "%s is not found",
     async (path) => {
-      const answer = await call(bench, path);
+      const answer = await call(harness, path);
 
       expect([answer.status, answer.body.code]).toEqual([404, "resource_not_found"]);
     },

@@ -1,15 +1,15 @@
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type ApiBench, startBench } from "./api-bench.ts";
 import { type Answer, call } from "./api-caller.ts";
+import { type ApiHarness, startHarness } from "./api-harness.ts";
 
-let bench: ApiBench;
+let harness: ApiHarness;
 let page: Answer;
 beforeAll(async () => {
-  bench = await startBench();
-  page = await call(bench, "/docs", { key: null });
+  harness = await startHarness();
+  page = await call(harness, "/docs", { key: null });
 });
-afterAll(() => bench.close());
+afterAll(() => harness.close());
 
 function configuration(): Record<string, unknown> {
   const text = /createApiReference\('#app', (\{[\s\S]*\})\)/.exec(page.text)?.[1] ?? "";
@@ -18,7 +18,7 @@ function configuration(): Record<string, unknown> {
 
 test("the reference page is there without a key, and all it loads is served by us", async () => {
   const loaded = Array.from(page.text.matchAll(/(?:src|href)="([^"]*)"/g), ([, address = ""]) => address);
-  const script = await call(bench, "/docs/scalar.js", { key: null });
+  const script = await call(harness, "/docs/scalar.js", { key: null });
 
   expect([page.status, page.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
   expect(loaded).toEqual(["/docs/scalar.js"]);
@@ -57,7 +57,7 @@ test("the policy lets it run its own two scripts and reach us alone, whatever th
 
 test("the exception is for this page alone", async () => {
   for (const path of ["/signin", "/docs/scalar.js", "/api/v1/openapi.json", "/docs/nowhere"]) {
-    const { headers } = await call(bench, path, { key: null });
+    const { headers } = await call(harness, path, { key: null });
 
     expect([path, headers.get("content-security-policy")]).toEqual([
       path,

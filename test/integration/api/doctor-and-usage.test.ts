@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Check, ok, warn } from "../../../src/core/doctor/check.ts";
-import { type ApiBench, startBench } from "./api-bench.ts";
 import { call, createRun } from "./api-caller.ts";
+import { type ApiHarness, startHarness } from "./api-harness.ts";
 
 const USAGE = "/api/v1/agent/usage";
 const CHECKS: readonly Check[] = [
@@ -16,17 +16,17 @@ const CHECKS: readonly Check[] = [
   },
 ];
 
-let bench: ApiBench;
+let harness: ApiHarness;
 let ann: string;
 beforeAll(async () => {
-  bench = await startBench({ checks: CHECKS });
-  ann = await bench.addUser("ann");
+  harness = await startHarness({ checks: CHECKS });
+  ann = await harness.addUser("ann");
 });
-afterAll(() => bench.close());
+afterAll(() => harness.close());
 
 describe("the doctor", () => {
   test("tells what each check found, and the worst of it", async () => {
-    const { status, body, text } = await call(bench, "/api/v1/agent/doctor");
+    const { status, body, text } = await call(harness, "/api/v1/agent/doctor");
 
     expect(status).toBe(200);
     expect(body).toMatchObject({
@@ -42,42 +42,42 @@ describe("the doctor", () => {
 
   test("is for whoever runs the installation", async () => {
     const teamId = randomUUID() as never;
-    await bench.storage.teams.put({ id: teamId, name: "Others", createdAt: new Date() });
-    const chief = await bench.addUser("chief", { teamId, scopes: ["admin"] });
-    const [principal] = await bench.storage.people.list(teamId);
-    if (principal !== undefined) await bench.storage.people.put({ ...principal, administrator: true });
+    await harness.storage.teams.put({ id: teamId, name: "Others", createdAt: new Date() });
+    const chief = await harness.addUser("chief", { teamId, scopes: ["admin"] });
+    const [principal] = await harness.storage.people.list(teamId);
+    if (principal !== undefined) await harness.storage.people.put({ ...principal, administrator: true });
 
-    expect((await call(bench, "/api/v1/agent/doctor", { key: ann })).status).toBe(403);
-    expect((await call(bench, "/api/v1/agent/doctor", { key: chief })).status).toBe(403);
+    expect((await call(harness, "/api/v1/agent/doctor", { key: ann })).status).toBe(403);
+    expect((await call(harness, "/api/v1/agent/doctor", { key: chief })).status).toBe(403);
   });
 });
 
 describe("usage", () => {
   test("adds up what runs took, by what is asked for", async () => {
-    const id = await createRun(bench, {}, { key: ann });
-    await createRun(bench, { team: false });
-    await bench.edit(id, (edit) => edit.set({ totalTokens: 1_200, costUsd: 0.5 }));
+    const id = await createRun(harness, {}, { key: ann });
+    await createRun(harness, { team: false });
+    await harness.edit(id, (edit) => edit.set({ totalTokens: 1_200, costUsd: 0.5 }));
 
-    const all = (await call(bench, `${USAGE}?group_by=source&group_by=day`)).body.usage;
-    const anns = (await call(bench, `${USAGE}?group_by=source`, { key: ann })).body.usage;
+    const all = (await call(harness, `${USAGE}?group_by=source&group_by=day`)).body.usage;
+    const anns = (await call(harness, `${USAGE}?group_by=source`, { key: ann })).body.usage;
 
     const [row] = all;
     expect(row).toMatchObject({ source: "API", runs: 2, total_tokens: 1_200, inference_cost_usd: 0.5 });
     expect(row.day).toMatch(/^\d{4}-\d\d-\d\d$/);
     expect(row).not.toHaveProperty("creator_uid");
     expect(anns).toMatchObject([{ source: "API", runs: 1 }]);
-    const { request_usage } = (await call(bench, `/api/v1/agent/runs/${id}`)).body;
+    const { request_usage } = (await call(harness, `/api/v1/agent/runs/${id}`)).body;
     expect(request_usage).toEqual({ total_tokens: 1_200, inference_cost_usd: 0.5 });
   });
 
   test("of a run that has taken nothing stands nowhere", async () => {
-    const id = await createRun(bench);
+    const id = await createRun(harness);
 
-    expect((await call(bench, `/api/v1/agent/runs/${id}`)).body).not.toHaveProperty("request_usage");
+    expect((await call(harness, `/api/v1/agent/runs/${id}`)).body).not.toHaveProperty("request_usage");
   });
 
   test("by creator and environment names both", async () => {
-    const { usage } = (await call(bench, `${USAGE}?group_by=creator&group_by=environment`, { key: ann }))
+    const { usage } = (await call(harness, `${USAGE}?group_by=creator&group_by=environment`, { key: ann }))
       .body;
 
     expect(usage[0].creator_uid).toMatch(/^[0-9a-f-]{36}$/);
@@ -85,7 +85,7 @@ describe("usage", () => {
   });
 
   test("of other days is none", async () => {
-    expect((await call(bench, `${USAGE}?from=2020-01-01&to=2020-12-31`)).body).toEqual({ usage: [] });
+    expect((await call(harness, `${USAGE}?from=2020-01-01&to=2020-12-31`)).body).toEqual({ usage: [] });
   });
 
   test.each([
@@ -96,6 +96,6 @@ describe("usage", () => {
     "from=2024-01-01&to=2026-01-01",
     "group_by=colour",
   ])("%s is refused", async (query) => {
-    expect((await call(bench, `${USAGE}?${query}`)).status).toBe(400);
+    expect((await call(harness, `${USAGE}?${query}`)).status).toBe(400);
   });
 });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type ApiBench, startBench } from "./api-bench.ts";
 import { type Call, call, createRun } from "./api-caller.ts";
+import { type ApiHarness, startHarness } from "./api-harness.ts";
 
 const PATH = "/api/v1/agent/environments";
 const CONFIG = {
@@ -12,33 +12,33 @@ const CONFIG = {
   network: "internet",
 };
 
-let bench: ApiBench;
+let harness: ApiHarness;
 let ann: string;
 let bob: string;
 beforeAll(async () => {
-  bench = await startBench();
+  harness = await startHarness();
   const scopes = ["runs:write", "settings:write"] as const;
-  ann = await bench.addUser("ann", { scopes });
-  bob = await bench.addUser("bob", { scopes });
+  ann = await harness.addUser("ann", { scopes });
+  bob = await harness.addUser("bob", { scopes });
 });
-afterAll(() => bench.close());
+afterAll(() => harness.close());
 
 function create(config: object = CONFIG, rest: object = {}, options: Call = {}) {
-  return call(bench, PATH, { body: { config, ...rest }, ...options });
+  return call(harness, PATH, { body: { config, ...rest }, ...options });
 }
 
 describe("an environment", () => {
   test("is made, read, changed and deleted", async () => {
     const made = await create();
     const { uid } = made.body;
-    const changed = await call(bench, `${PATH}/${uid}`, {
+    const changed = await call(harness, `${PATH}/${uid}`, {
       method: "PUT",
       body: { config: { name: "Frontend" } },
       key: ann,
     });
-    const read = await call(bench, `${PATH}/${uid}`, { key: bob });
-    const removed = await call(bench, `${PATH}/${uid}`, { method: "DELETE" });
-    const gone = await call(bench, `${PATH}/${uid}`);
+    const read = await call(harness, `${PATH}/${uid}`, { key: bob });
+    const removed = await call(harness, `${PATH}/${uid}`, { method: "DELETE" });
+    const gone = await call(harness, `${PATH}/${uid}`);
 
     expect([made.status, changed.status, removed.status, gone.status]).toEqual([201, 200, 200, 404]);
     expect(uid).toMatch(/^[0-9A-Za-z]{22}$/);
@@ -59,18 +59,18 @@ describe("an environment", () => {
   test("that is personal is its creator's and the administrators'", async () => {
     const { uid } = (await create({ name: "Anns" }, { team: false }, { key: ann })).body;
     const listed = async (key: string) =>
-      (await call(bench, PATH, { key })).body.environments.map(
+      (await call(harness, PATH, { key })).body.environments.map(
         (environment: { uid: string }) => environment.uid,
       );
 
     expect(await listed(ann)).toContain(uid);
-    expect(await listed(bench.key)).toContain(uid);
+    expect(await listed(harness.key)).toContain(uid);
     expect(await listed(bob)).not.toContain(uid);
-    expect((await call(bench, `${PATH}/${uid}`, { key: bob })).status).toBe(404);
+    expect((await call(harness, `${PATH}/${uid}`, { key: bob })).status).toBe(404);
     const put = { method: "PUT", body: { config: CONFIG }, key: bob };
-    expect((await call(bench, `${PATH}/${uid}`, put)).status).toBe(404);
-    expect((await call(bench, `${PATH}/${uid}`, { method: "DELETE", key: bob })).status).toBe(404);
-    expect((await call(bench, `${PATH}/${uid}`, { key: ann })).body.scope).toMatchObject({ type: "User" });
+    expect((await call(harness, `${PATH}/${uid}`, put)).status).toBe(404);
+    expect((await call(harness, `${PATH}/${uid}`, { method: "DELETE", key: bob })).status).toBe(404);
+    expect((await call(harness, `${PATH}/${uid}`, { key: ann })).body.scope).toMatchObject({ type: "User" });
   });
 
   test.each<[string, object]>([
@@ -99,10 +99,10 @@ describe("an environment", () => {
   });
 
   test("needs a key that may change settings", async () => {
-    const reader = await bench.addUser("reader", { scopes: ["runs:write"] });
+    const reader = await harness.addUser("reader", { scopes: ["runs:write"] });
 
     expect((await create(CONFIG, {}, { key: reader })).status).toBe(403);
-    expect((await call(bench, PATH, { key: reader })).status).toBe(200);
+    expect((await call(harness, PATH, { key: reader })).status).toBe(200);
   });
 
   test("is made once under an idempotency key", async () => {
@@ -115,49 +115,49 @@ describe("an environment", () => {
 });
 
 test("environments are listed by their last change, or by name", async () => {
-  const key = await bench.addUser("cleo", { scopes: ["settings:write", "runs:read"] });
+  const key = await harness.addUser("cleo", { scopes: ["settings:write", "runs:read"] });
   const make = async (name: string) => (await create({ name }, { team: false }, { key })).body.uid;
   const [zebra, apple] = [await make("Zebra"), await make("Apple")];
-  await call(bench, `${PATH}/${zebra}`, { method: "PUT", body: { config: { name: "Zebra" } }, key });
+  await call(harness, `${PATH}/${zebra}`, { method: "PUT", body: { config: { name: "Zebra" } }, key });
   const own = async (query: string) =>
-    (await call(bench, `${PATH}${query}`, { key })).body.environments
+    (await call(harness, `${PATH}${query}`, { key })).body.environments
       .map((environment: { uid: string }) => environment.uid)
       .filter((uid: string) => uid === zebra || uid === apple);
 
   expect(await own("")).toEqual([zebra, apple]);
   expect(await own("?sort_by=name")).toEqual([apple, zebra]);
-  expect((await call(bench, `${PATH}?sort_by=age`, { key })).status).toBe(400);
+  expect((await call(harness, `${PATH}?sort_by=age`, { key })).status).toBe(400);
 });
 
 describe("a run", () => {
   test("in an environment keeps it, is found by it, and is told of there", async () => {
     const { uid } = (await create()).body;
-    const id = await createRun(bench, { config: { environment_id: uid } });
-    await bench.edit(id, (edit) => {
+    const id = await createRun(harness, { config: { environment_id: uid } });
+    await harness.edit(id, (edit) => {
       edit.moveTo("PENDING");
       edit.moveTo("CLAIMED");
       edit.moveTo("INPROGRESS");
     });
 
-    const run = (await call(bench, `/api/v1/agent/runs/${id}`)).body;
-    const { body } = await call(bench, `${PATH}/${uid}`);
+    const run = (await call(harness, `/api/v1/agent/runs/${id}`)).body;
+    const { body } = await call(harness, `${PATH}/${uid}`);
 
     expect(run.agent_config.environment_id).toBe(uid);
     expect(body.last_task_created).toMatchObject({ id, state: "INPROGRESS", prompt: "do it" });
     expect(body.last_task_run_timestamp).toBe(run.started_at);
-    const found = (await call(bench, `/api/v1/agent/runs?environment_id=${uid}`)).body.runs;
+    const found = (await call(harness, `/api/v1/agent/runs?environment_id=${uid}`)).body.runs;
     expect(found.map((each: { run_id: string }) => each.run_id)).toEqual([id]);
   });
 
   test("that others may not see is not told of in an environment that they share", async () => {
     const { uid } = (await create()).body;
     const config = { environment_id: uid };
-    const id = await createRun(bench, { config, team: false }, { key: ann });
+    const id = await createRun(harness, { config, team: false }, { key: ann });
 
     const told = async (key: string) =>
-      (await call(bench, `${PATH}/${uid}`, { key })).body.last_task_created?.id;
+      (await call(harness, `${PATH}/${uid}`, { key })).body.last_task_created?.id;
 
-    expect([await told(ann), await told(bench.key), await told(bob)]).toEqual([id, id, undefined]);
+    expect([await told(ann), await told(harness.key), await told(bob)]).toEqual([id, id, undefined]);
   });
 
   test.each(["unknown", "personal", "another team's"])(
@@ -165,7 +165,7 @@ describe("a run", () => {
     async (which) => {
       const uid = await environmentThatIs(which);
 
-      const answer = await call(bench, "/api/v1/agent/runs", {
+      const answer = await call(harness, "/api/v1/agent/runs", {
         body: { prompt: "x", config: { environment_id: uid } },
         key: bob,
       });
@@ -177,7 +177,7 @@ describe("a run", () => {
   test("of an administrator may be done in anybody's environment", async () => {
     const uid = await environmentThatIs("personal");
 
-    expect(await createRun(bench, { config: { environment_id: uid } })).toEqual(expect.any(String));
+    expect(await createRun(harness, { config: { environment_id: uid } })).toEqual(expect.any(String));
   });
 });
 
@@ -185,8 +185,8 @@ async function environmentThatIs(which: string): Promise<string> {
   if (which === "unknown") return "0123456789abcdefghijkl";
   if (which === "personal") return (await create(CONFIG, { team: false }, { key: ann })).body.uid;
   const teamId = "00000000-0000-7000-8000-00000000000f" as never;
-  if ((await bench.storage.teams.find(teamId)) === undefined)
-    await bench.storage.teams.put({ id: teamId, name: "Others", createdAt: new Date() });
-  const key = await bench.addUser("stranger", { teamId, scopes: ["settings:write"] });
+  if ((await harness.storage.teams.find(teamId)) === undefined)
+    await harness.storage.teams.put({ id: teamId, name: "Others", createdAt: new Date() });
+  const key = await harness.addUser("stranger", { teamId, scopes: ["settings:write"] });
   return (await create(CONFIG, {}, { key })).body.uid;
 }

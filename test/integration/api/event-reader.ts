@@ -1,7 +1,7 @@
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { createParser } from "eventsource-parser";
 import { waitFor } from "../../support/wait-for.ts";
-import type { ApiBench } from "./api-bench.ts";
+import type { ApiHarness } from "./api-harness.ts";
 
 export interface SeenEvent {
   readonly id: number;
@@ -58,7 +58,7 @@ export function eventsOf(runId: string): string {
 }
 
 /** A server: where it listens, and its administrator's key. */
-export type Served = Pick<ApiBench, "url" | "key">;
+export type Served = Pick<ApiHarness, "url" | "key">;
 
 export interface StreamOptions {
   readonly query?: string;
@@ -68,31 +68,35 @@ export interface StreamOptions {
 }
 
 export async function openStream(
-  bench: Served,
+  harness: Served,
   runId: string,
   options: StreamOptions = {},
 ): Promise<EventReader> {
-  return new EventReader(await openRaw(bench, runId, options));
+  return new EventReader(await openRaw(harness, runId, options));
 }
 
 /** The stream of all runs. */
-export async function openAll(bench: Served, options: StreamOptions = {}): Promise<EventReader> {
-  return new EventReader(await openAt(bench, ALL_EVENTS, options));
+export async function openAll(harness: Served, options: StreamOptions = {}): Promise<EventReader> {
+  return new EventReader(await openAt(harness, ALL_EVENTS, options));
 }
 
 /** The answer as it comes, with nobody reading it yet. */
-export function openRaw(bench: Served, runId: string, options: StreamOptions = {}): Promise<IncomingMessage> {
-  return openAt(bench, eventsOf(runId), options);
+export function openRaw(
+  harness: Served,
+  runId: string,
+  options: StreamOptions = {},
+): Promise<IncomingMessage> {
+  return openAt(harness, eventsOf(runId), options);
 }
 
 /** Of any stream, like `openRaw`. */
 export async function openAt(
-  bench: Served,
+  harness: Served,
   path: string,
-  { query = "", headers = {}, key = bench.key }: StreamOptions = {},
+  { query = "", headers = {}, key = harness.key }: StreamOptions = {},
 ): Promise<IncomingMessage> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-  const url = `${bench.url}${path}${query}`;
+  const url = `${harness.url}${path}${query}`;
   const bearer = key === null ? {} : { authorization: `Bearer ${key}` };
   const all = { ...bearer, accept: "text/event-stream", ...headers };
   httpRequest(url, { agent: false, headers: all }, resolve).on("error", reject).end();

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { waitFor } from "../../support/wait-for.ts";
-import { type ApiBench, startBench } from "./api-bench.ts";
 import { call, createRun } from "./api-caller.ts";
+import { type ApiHarness, startHarness } from "./api-harness.ts";
 import {
   ALL_EVENTS,
   EventReader,
@@ -21,20 +21,20 @@ const PIECE_BYTES = 64 * 1024;
 /** Of an event, around its text. */
 const FRAME_BYTES = 1_024;
 
-let bench: ApiBench;
+let harness: ApiHarness;
 beforeAll(async () => {
   // A poll so slow that only news can be in time.
-  bench = await startBench({ limits: { pollMs: 60_000 } });
+  harness = await startHarness({ limits: { pollMs: 60_000 } });
 });
-afterAll(() => bench.close());
+afterAll(() => harness.close());
 
-async function say(on: ApiBench, id: string, ...texts: string[]): Promise<void> {
+async function say(on: ApiHarness, id: string, ...texts: string[]): Promise<void> {
   await on.edit(id, (edit) => {
     for (const text of texts) edit.record({ kind: "agent.message", text });
   });
 }
 
-async function end(on: ApiBench, id: string): Promise<void> {
+async function end(on: ApiHarness, id: string): Promise<void> {
   await on.edit(id, (edit) => edit.moveTo("PENDING"));
   await on.edit(id, (edit) => edit.moveTo("SUCCEEDED"));
 }
@@ -45,14 +45,14 @@ function upTo(last: number, first = 1): number[] {
 
 describe("the stream of a run", () => {
   test("tells what was and what comes, each event once, and ends with the run", async () => {
-    const id = await createRun(bench);
-    await say(bench, id, "a", "b\nc");
+    const id = await createRun(harness);
+    await say(harness, id, "a", "b\nc");
 
-    const stream = await openStream(bench, id);
+    const stream = await openStream(harness, id);
     await stream.until(3);
-    await say(bench, id, "d");
+    await say(harness, id, "d");
     await stream.until(4);
-    await end(bench, id);
+    await end(harness, id);
     await stream.untilOver();
 
     expect(stream.ids).toEqual(upTo(6));
@@ -67,14 +67,17 @@ describe("the stream of a run", () => {
   });
 
   test("goes on behind Last-Event-ID, which beats `after`, with nothing lost or doubled", async () => {
-    const id = await createRun(bench);
-    await say(bench, id, ...upTo(450).map(String));
-    await end(bench, id);
+    const id = await createRun(harness);
+    await say(harness, id, ...upTo(450).map(String));
+    await end(harness, id);
 
-    const whole = await openStream(bench, id);
-    const byHeader = await openStream(bench, id, { query: "?after=1", headers: { "last-event-id": "203" } });
-    const byQuery = await openStream(bench, id, { query: "?after=203" });
-    const atTheEnd = await openStream(bench, id, { query: "?after=453" });
+    const whole = await openStream(harness, id);
+    const byHeader = await openStream(harness, id, {
+      query: "?after=1",
+      headers: { "last-event-id": "203" },
+    });
+    const byQuery = await openStream(harness, id, { query: "?after=203" });
+    const atTheEnd = await openStream(harness, id, { query: "?after=453" });
     await Promise.all([whole, byHeader, byQuery, atTheEnd].map((stream) => stream.untilOver()));
 
     expect(whole.ids).toEqual(upTo(453));
@@ -86,10 +89,10 @@ describe("the stream of a run", () => {
   test.each(["x", "99"])(
     "begins anew, and says so, behind an event %s that the run does not have",
     async (seen) => {
-      const id = await createRun(bench);
-      await say(bench, id, "a");
+      const id = await createRun(harness);
+      await say(harness, id, "a");
 
-      const stream = await openStream(bench, id, { headers: { "last-event-id": seen } });
+      const stream = await openStream(harness, id, { headers: { "last-event-id": seen } });
       await stream.until(3);
       stream.leave();
 
@@ -99,15 +102,17 @@ describe("the stream of a run", () => {
   );
 
   test("reconnected again and again under load has no gap and no double", async () => {
-    const id = await createRun(bench);
+    const id = await createRun(harness);
     const seen: number[] = [];
     const writing = (async () => {
-      for (const text of upTo(60).map(String)) await say(bench, id, text);
-      await end(bench, id);
+      for (const text of upTo(60).map(String)) await say(harness, id, text);
+      await end(harness, id);
     })();
 
     while (seen.at(-1) !== 63) {
-      const stream = await openStream(bench, id, { headers: { "last-event-id": String(seen.at(-1) ?? 0) } });
+      const stream = await openStream(harness, id, {
+        headers: { "last-event-id": String(seen.at(-1) ?? 0) },
+      });
       await waitFor(() => stream.isOver || stream.events.length >= 7, { what: "some events" });
       stream.leave();
       seen.push(...stream.ids);
@@ -118,12 +123,12 @@ describe("the stream of a run", () => {
   });
 
   test("with follow=true outlives the end of the run and sees it taken up again", async () => {
-    const id = await createRun(bench);
-    await end(bench, id);
+    const id = await createRun(harness);
+    await end(harness, id);
 
-    const stream = await openStream(bench, id, { query: "?follow=true" });
+    const stream = await openStream(harness, id, { query: "?follow=true" });
     await stream.until(3);
-    await call(bench, `/api/v1/agent/runs/${id}/followups`, { body: { message: "more" } });
+    await call(harness, `/api/v1/agent/runs/${id}/followups`, { body: { message: "more" } });
     await stream.until(5);
     stream.leave();
 
@@ -131,14 +136,14 @@ describe("the stream of a run", () => {
   });
 
   test("leaves nothing behind when its reader goes away", async () => {
-    const id = await createRun(bench);
-    const stream = await openStream(bench, id);
+    const id = await createRun(harness);
+    const stream = await openStream(harness, id);
     await stream.until(1);
-    expect(bench.news.listenerCount).toBe(1);
+    expect(harness.pubsub.listenerCount).toBe(1);
 
     stream.leave();
 
-    await waitFor(() => bench.news.listenerCount === 0, { what: "the listener to be gone" });
+    await waitFor(() => harness.pubsub.listenerCount === 0, { what: "the listener to be gone" });
   });
 
   test.each([
@@ -147,18 +152,18 @@ describe("the stream of a run", () => {
     ["?after=99", {}],
     ["?follow=maybe", {}],
   ])("%s %o is invalid", async (query, headers) => {
-    const id = await createRun(bench);
+    const id = await createRun(harness);
 
-    const answer = await call(bench, `/api/v1/agent/runs/${id}/events${query}`, { headers });
+    const answer = await call(harness, `/api/v1/agent/runs/${id}/events${query}`, { headers });
 
     expect([answer.status, answer.body.code]).toEqual([400, "invalid_request"]);
   });
 
   test("of an unknown run or another's is not found", async () => {
-    const [ann, ben] = [await bench.addUser("ann"), await bench.addUser("ben")];
-    const id = await createRun(bench, { team: false }, { key: ann });
+    const [ann, ben] = [await harness.addUser("ann"), await harness.addUser("ben")];
+    const id = await createRun(harness, { team: false }, { key: ann });
     const statusOf = async (run: string) =>
-      (await call(bench, `/api/v1/agent/runs/${run}/events`, { key: ben })).status;
+      (await call(harness, `/api/v1/agent/runs/${run}/events`, { key: ben })).status;
 
     expect([await statusOf(id), await statusOf("x")]).toEqual([404, 404]);
   });
@@ -166,11 +171,11 @@ describe("the stream of a run", () => {
 
 describe("a page of events", () => {
   test("is given when JSON is asked for, and the next begins behind it", async () => {
-    const id = await createRun(bench);
-    await say(bench, id, "a", "b");
+    const id = await createRun(harness);
+    await say(harness, id, "a", "b");
     const page = async (query: string) =>
       (
-        await call(bench, `/api/v1/agent/runs/${id}/events${query}`, {
+        await call(harness, `/api/v1/agent/runs/${id}/events${query}`, {
           headers: { accept: "application/json" },
         })
       ).body;
@@ -188,24 +193,24 @@ describe("a page of events", () => {
   });
 
   test.each(["limit=0", "limit=501", "limit=x", "after=9"])("with %s is invalid", async (query) => {
-    const id = await createRun(bench);
+    const id = await createRun(harness);
     const headers = { accept: "application/json" };
 
-    expect((await call(bench, `/api/v1/agent/runs/${id}/events?${query}`, { headers })).status).toBe(400);
+    expect((await call(harness, `/api/v1/agent/runs/${id}/events?${query}`, { headers })).status).toBe(400);
   });
 });
 
 describe("a stream that cannot rely on anything", () => {
   test("sees events without any news, by looking itself", async () => {
     await using deaf = await disposable({ pollMs: 20 });
-    deaf.bench.news.isSilent = true;
-    const id = await createRun(deaf.bench);
-    const stream = await openStream(deaf.bench, id);
+    deaf.harness.pubsub.isSilent = true;
+    const id = await createRun(deaf.harness);
+    const stream = await openStream(deaf.harness, id);
     await stream.until(1);
 
-    await say(deaf.bench, id, "a");
+    await say(deaf.harness, id, "a");
     await stream.until(2);
-    await end(deaf.bench, id);
+    await end(deaf.harness, id);
     await stream.untilOver();
 
     expect(stream.ids).toEqual(upTo(4));
@@ -214,25 +219,25 @@ describe("a stream that cannot rely on anything", () => {
   test("is cut off beside 999 others of the same run, who are told everything meanwhile", async () => {
     const limits = { streamBufferBytes: 64 * 1024, streamStallMs: 300, streamsPerKey: 0 };
     await using crowded = await disposable(limits);
-    const id = await createRun(crowded.bench);
+    const id = await createRun(crowded.harness);
     const texts = upTo(40).map(() => "x".repeat(30_000));
-    for (const _ of upTo(10)) await say(crowded.bench, id, ...texts);
+    for (const _ of upTo(10)) await say(crowded.harness, id, ...texts);
     const others: EventReader[] = [];
     for (const _ of upTo(9))
       others.push(
-        ...(await Promise.all(upTo(111).map(() => openStream(crowded.bench, id, { query: "?after=401" })))),
+        ...(await Promise.all(upTo(111).map(() => openStream(crowded.harness, id, { query: "?after=401" })))),
       );
-    const held = nextAnswer(crowded.bench);
-    const silent = await openRaw(crowded.bench, id);
+    const held = nextAnswer(crowded.harness);
+    const silent = await openRaw(crowded.harness, id);
     silent.pause();
     silent.on("error", () => undefined);
 
-    await say(crowded.bench, id, "while it does not read");
+    await say(crowded.harness, id, "while it does not read");
     await Promise.all(others.map((other) => other.until(1)));
-    await waitFor(() => crowded.bench.logged.some((line) => line.includes("stream.reader.stalled")), {
+    await waitFor(() => crowded.harness.logged.some((line) => line.includes("stream.reader.stalled")), {
       what: "the cut",
     });
-    await say(crowded.bench, id, "after");
+    await say(crowded.harness, id, "after");
     await Promise.all(others.map((other) => other.until(2)));
 
     expect(new Set(others.map(({ ids }) => ids.join()))).toEqual(new Set(["402,403"]));
@@ -242,7 +247,7 @@ describe("a stream that cannot rely on anything", () => {
   });
 
   test("ends at once when the server closes", async () => {
-    const { bench: closing } = await disposable({ pollMs: 60_000 });
+    const { harness: closing } = await disposable({ pollMs: 60_000 });
     const id = await createRun(closing);
     const all = openAll(closing, { query: "?after=start" });
     const streams = await Promise.all([openStream(closing, id), openStream(closing, id), all]);
@@ -262,18 +267,18 @@ describe.each([
   { of: "a run", pathOf: eventsOf },
   { of: "all runs", pathOf: () => `${ALL_EVENTS}?after=start` },
 ])("the open stream of $of", ({ pathOf }) => {
-  const open = async (on: ApiBench, id: string, options: StreamOptions = {}) =>
+  const open = async (on: ApiHarness, id: string, options: StreamOptions = {}) =>
     new EventReader(await openAt(on, pathOf(id), options));
 
   test("sends a sign of life, and ends soon after its key is revoked", async () => {
     await using quick = await disposable({ heartbeatMs: 20 });
-    const key = await quick.bench.addUser("ann");
-    const id = await createRun(quick.bench, {}, { key });
-    const stream = await open(quick.bench, id, { key });
+    const key = await quick.harness.addUser("ann");
+    const id = await createRun(quick.harness, {}, { key });
+    const stream = await open(quick.harness, id, { key });
     await waitFor(() => stream.comments.length >= 2, { what: "two heartbeats" });
     expect(stream.isOver).toBe(false);
 
-    await quick.bench.revoke(key);
+    await quick.harness.revoke(key);
 
     await stream.untilOver();
   });
@@ -281,40 +286,40 @@ describe.each([
   test("ends when its key expires, and not before, and others go on", async () => {
     await using quick = await disposable({ heartbeatMs: 20 });
     const body = { name: "for a day", scopes: ["runs:read"], expires_in_days: 1 };
-    const { key } = (await call(quick.bench, "/api/v1/agent/keys", { body })).body;
-    const id = await createRun(quick.bench);
-    const [stream, other] = [await open(quick.bench, id, { key }), await open(quick.bench, id)];
+    const { key } = (await call(quick.harness, "/api/v1/agent/keys", { body })).body;
+    const id = await createRun(quick.harness);
+    const [stream, other] = [await open(quick.harness, id, { key }), await open(quick.harness, id)];
 
-    quick.bench.clock.aheadMs = DAY_MS - 60_000;
+    quick.harness.clock.aheadMs = DAY_MS - 60_000;
     const beats = stream.comments.length;
     await waitFor(() => stream.comments.length >= beats + 3, { what: "three more heartbeats" });
-    quick.bench.clock.aheadMs = DAY_MS;
+    quick.harness.clock.aheadMs = DAY_MS;
     await stream.untilOver();
-    await say(quick.bench, id, "after");
+    await say(quick.harness, id, "after");
     await other.until(2);
 
     expect(other.isOver).toBe(false);
-    expect((await call(quick.bench, pathOf(id), { key })).status).toBe(401);
+    expect((await call(quick.harness, pathOf(id), { key })).status).toBe(401);
     other.leave();
   });
 
   test("is cut off when its reader reads nothing, little is held for it, and others are not", async () => {
     const limits = { streamBufferBytes: 64 * 1024, streamStallMs: 100, pollMs: 20 };
     await using tight = await disposable(limits);
-    const id = await createRun(tight.bench);
-    const held = nextAnswer(tight.bench);
-    const silent = await openAt(tight.bench, pathOf(id));
+    const id = await createRun(tight.harness);
+    const held = nextAnswer(tight.harness);
+    const silent = await openAt(tight.harness, pathOf(id));
     silent.pause();
     silent.on("error", () => undefined);
-    const reader = await open(tight.bench, id);
+    const reader = await open(tight.harness, id);
 
-    for (const _ of upTo(12)) await say(tight.bench, id, MEGABYTE);
+    for (const _ of upTo(12)) await say(tight.harness, id, MEGABYTE);
     await reader.until(13);
-    await waitFor(() => tight.bench.logged.some((line) => line.includes("stream.reader.stalled")), {
+    await waitFor(() => tight.harness.logged.some((line) => line.includes("stream.reader.stalled")), {
       what: "the cut",
     });
     await waitFor(() => held.isGone, { what: "the cut stream to be gone" });
-    await say(tight.bench, id, "after");
+    await say(tight.harness, id, "after");
     await reader.until(14);
 
     expect(reader.events.map(({ data }) => data.seq)).toEqual(upTo(14));
@@ -325,12 +330,12 @@ describe.each([
 
   test("is one of at most so many of a caller, and makes room when it ends", async () => {
     await using narrow = await disposable({ streamsPerKey: 2 });
-    const other = await narrow.bench.addUser("ann");
-    const id = await createRun(narrow.bench);
-    const [first] = [await openStream(narrow.bench, id), await open(narrow.bench, id)];
+    const other = await narrow.harness.addUser("ann");
+    const id = await createRun(narrow.harness);
+    const [first] = [await openStream(narrow.harness, id), await open(narrow.harness, id)];
 
-    const refused = await call(narrow.bench, pathOf(id));
-    const others = await open(narrow.bench, id, { key: other });
+    const refused = await call(narrow.harness, pathOf(id));
+    const others = await open(narrow.harness, id, { key: other });
     first.leave();
 
     expect([refused.status, refused.body.code]).toEqual([429, "resource_unavailable"]);
@@ -339,7 +344,7 @@ describe.each([
       "5",
     ]);
     expect(others.response.statusCode).toBe(200);
-    await waitFor(async () => (await openAt(narrow.bench, pathOf(id))).statusCode === 200, {
+    await waitFor(async () => (await openAt(narrow.harness, pathOf(id))).statusCode === 200, {
       what: "room for another",
     });
   });
@@ -352,7 +357,7 @@ interface Held {
 }
 
 /** What the server holds of the answer to the next request. */
-function nextAnswer({ server }: ApiBench): Held {
+function nextAnswer({ server }: ApiHarness): Held {
   const held: Held = { mostBytes: 0, isGone: false };
   server.server.prependOnceListener("request", (_request: IncomingMessage, response: ServerResponse) => {
     const write = response.write.bind(response) as (piece: string | Uint8Array) => boolean;
@@ -378,13 +383,13 @@ function expectBounded(
   expect(mostBytes).toBeLessThan(streamBufferBytes + pieceBytes + FRAME_BYTES);
 }
 
-interface DisposableBench extends AsyncDisposable {
-  readonly bench: ApiBench;
+interface DisposableHarness extends AsyncDisposable {
+  readonly harness: ApiHarness;
 }
 
 async function disposable(
-  limits: NonNullable<Parameters<typeof startBench>[0]>["limits"] = {},
-): Promise<DisposableBench> {
-  const own = await startBench({ limits });
-  return { bench: own, [Symbol.asyncDispose]: () => own.close() };
+  limits: NonNullable<Parameters<typeof startHarness>[0]>["limits"] = {},
+): Promise<DisposableHarness> {
+  const own = await startHarness({ limits });
+  return { harness: own, [Symbol.asyncDispose]: () => own.close() };
 }

@@ -8,25 +8,25 @@ import {
   operationsOf,
 } from "../../support/openapi-operations.ts";
 import { countRows } from "../../support/row-counts.ts";
-import { type ApiBench, PUBLIC_URL, startBench } from "./api-bench.ts";
+import { type ApiHarness, PUBLIC_URL, startHarness } from "./api-harness.ts";
 import { type Seeds, seedExamples } from "./seeds.ts";
 
-let bench: ApiBench;
-let judge: AnswerJudge;
+let harness: ApiHarness;
+let evaluatePolicies: AnswerJudge;
 let operations: readonly Operation[];
 let seeds: Seeds;
 let key: string;
 let reader: string;
 beforeAll(async () => {
-  bench = await startBench();
-  const document = bench.server.swagger();
-  judge = new AnswerJudge(document as unknown as OpenapiDocument);
+  harness = await startHarness();
+  const document = harness.server.swagger();
+  evaluatePolicies = new AnswerJudge(document as unknown as OpenapiDocument);
   operations = operationsOf(document as unknown as ApiDocument);
-  seeds = await seedExamples(bench, document as unknown as ApiDocument);
-  key = bench.key;
-  reader = await bench.addUser("reader", { scopes: ["runs:read"] });
+  seeds = await seedExamples(harness, document as unknown as ApiDocument);
+  key = harness.key;
+  reader = await harness.addUser("reader", { scopes: ["runs:read"] });
 });
-afterAll(() => bench.close());
+afterAll(() => harness.close());
 
 interface Said {
   readonly what: string;
@@ -44,12 +44,12 @@ const NOWHERE = "00000000-0000-7000-8000-000000000000";
 async function ask({ method, path }: Operation, address: string, options: InjectOptions = {}): Promise<Said> {
   const headers = { authorization: `Bearer ${key}`, accept: "application/json", ...options.headers };
   const url = `${addressOf(address, () => NOWHERE)}`;
-  const answer = await bench.server.inject({ ...options, method: method as "GET", url, headers });
+  const answer = await harness.server.inject({ ...options, method: method as "GET", url, headers });
   const what = `${method} ${path} as ${url.slice(0, 120)} ${String(options.payload ?? "").slice(0, 80)}`;
   return { what, status: answer.statusCode, faults: faultsOf(method, url, answer) };
 }
 
-type Answer = Awaited<ReturnType<ApiBench["server"]["inject"]>>;
+type Answer = Awaited<ReturnType<ApiHarness["server"]["inject"]>>;
 
 function faultsOf(method: string, path: string, answer: Answer): string[] {
   const { statusCode: status, headers, body: text } = answer;
@@ -57,7 +57,7 @@ function faultsOf(method: string, path: string, answer: Answer): string[] {
   const faults: string[] = [];
   if (status >= 500) faults.push(`is a ${status}: ${text.slice(0, 300)}`);
   if (contentType.includes("json")) {
-    const mismatch = judge.mismatch({ method, path, status, contentType, body: JSON.parse(text) });
+    const mismatch = evaluatePolicies.mismatch({ method, path, status, contentType, body: JSON.parse(text) });
     if (mismatch !== undefined) faults.push(mismatch);
   }
   return status < 400 ? faults : [...faults, ...problemFaults(answer, contentType)];
@@ -108,7 +108,7 @@ test("no route opens without a valid key, unless it says that it is public", asy
 
 test("a key that may only read runs writes nothing, wherever it tries", async () => {
   const headers = { authorization: `Bearer ${reader}` };
-  const before = await countRows(bench.databaseUrl);
+  const before = await countRows(harness.databaseUrl);
   const writes = operations.filter(({ method, isPublic }) => method !== "GET" && !isPublic);
 
   const said = await askAll(
@@ -119,7 +119,7 @@ test("a key that may only read runs writes nothing, wherever it tries", async ()
   expect(said.filter(({ status }) => status !== 403).map(({ what, status }) => `${what}: ${status}`)).toEqual(
     [],
   );
-  expect(await countRows(bench.databaseUrl)).toEqual(before);
+  expect(await countRows(harness.databaseUrl)).toEqual(before);
 });
 
 const IDS = ["x", "-1", "null", "%00", "%2e%2e%2f", "%27%3B--", "%F0%9F%98%80", "%ff", "a".repeat(101), " "];
@@ -204,7 +204,7 @@ const TYPES = ["text/plain", "application/x-www-form-urlencoded", "multipart/for
 
 describe("a body that is none", () => {
   test("is refused in the one shape, and stores nothing", async () => {
-    const before = await countRows(bench.databaseUrl);
+    const before = await countRows(harness.databaseUrl);
     const writes = operations.filter(({ body }) => body !== undefined);
     const json = { "content-type": "application/json" };
 
@@ -222,7 +222,7 @@ describe("a body that is none", () => {
     expect(said.filter(({ status }) => status < 400).map(({ what, status }) => `${what}: ${status}`)).toEqual(
       [],
     );
-    expect(await countRows(bench.databaseUrl)).toEqual(before);
+    expect(await countRows(harness.databaseUrl)).toEqual(before);
   });
 });
 

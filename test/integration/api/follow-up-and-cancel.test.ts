@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type LeaseToken, newId, type RunId } from "../../../src/core/ids.ts";
 import type { RunState } from "../../../src/core/runs/states.ts";
-import { type ApiBench, startBench } from "./api-bench.ts";
 import { call, createRun } from "./api-caller.ts";
+import { type ApiHarness, startHarness } from "./api-harness.ts";
 
-let bench: ApiBench;
+let harness: ApiHarness;
 beforeAll(async () => {
-  bench = await startBench();
+  harness = await startHarness();
 });
-afterAll(() => bench.close());
+afterAll(() => harness.close());
 
 const RUNS = "/api/v1/agent/runs";
 const WAY: Readonly<Record<RunState, readonly RunState[]>> = {
@@ -24,13 +24,13 @@ const WAY: Readonly<Record<RunState, readonly RunState[]>> = {
 };
 
 async function runIn(state: RunState): Promise<string> {
-  const id = await createRun(bench);
-  for (const next of WAY[state]) await bench.edit(id, (edit) => edit.moveTo(next));
+  const id = await createRun(harness);
+  for (const next of WAY[state]) await harness.edit(id, (edit) => edit.moveTo(next));
   return id;
 }
 
 async function stateOf(id: string): Promise<string> {
-  return (await call(bench, `${RUNS}/${id}`)).body.state;
+  return (await call(harness, `${RUNS}/${id}`)).body.state;
 }
 
 describe("a follow-up", () => {
@@ -46,7 +46,7 @@ describe("a follow-up", () => {
   ])("to a run that is %s leaves it %s", async (before, after) => {
     const id = await runIn(before);
 
-    const { status, body } = await call(bench, `${RUNS}/${id}/followups`, { body: { message: "go on" } });
+    const { status, body } = await call(harness, `${RUNS}/${id}/followups`, { body: { message: "go on" } });
 
     expect(status).toBe(200);
     expect(body).toEqual({ followup_id: expect.any(String), state: after });
@@ -61,9 +61,9 @@ describe("a follow-up", () => {
     ["an unknown delivery", { message: "x", delivery: "pigeon" }],
     ["no body at all", ""],
   ])("with %s is invalid", async (_what, body) => {
-    const id = await createRun(bench);
+    const id = await createRun(harness);
 
-    const answer = await call(bench, `${RUNS}/${id}/followups`, { body });
+    const answer = await call(harness, `${RUNS}/${id}/followups`, { body });
 
     expect([answer.status, answer.body.code]).toEqual([400, "invalid_request"]);
   });
@@ -75,17 +75,17 @@ describe("a follow-up", () => {
     { visibility: "thread" },
     { visibility: "private" },
   ])("with %o is taken", async (members) => {
-    const id = await createRun(bench);
+    const id = await createRun(harness);
     const body = { message: "x", ...members };
 
-    expect((await call(bench, `${RUNS}/${id}/followups`, { body })).status).toBe(200);
+    expect((await call(harness, `${RUNS}/${id}/followups`, { body })).status).toBe(200);
   });
 
   test("to an unknown run, or another's, is not found", async () => {
-    const [ann, ben] = [await bench.addUser("ann"), await bench.addUser("ben")];
-    const id = await createRun(bench, { team: false }, { key: ann });
+    const [ann, ben] = [await harness.addUser("ann"), await harness.addUser("ben")];
+    const id = await createRun(harness, { team: false }, { key: ann });
     const send = (run: string) =>
-      call(bench, `${RUNS}/${run}/followups`, { body: { message: "x" }, key: ben });
+      call(harness, `${RUNS}/${run}/followups`, { body: { message: "x" }, key: ben });
 
     const statuses = [await send(id), await send("x"), await send(newId(new Date()))].map(
       ({ status }) => status,
@@ -102,7 +102,7 @@ describe("a cancel", () => {
       const id = await runIn(state);
       const headers = { "content-type": "application/json" };
 
-      const answer = await call(bench, `${RUNS}/${id}/cancel`, { method: "POST", headers });
+      const answer = await call(harness, `${RUNS}/${id}/cancel`, { method: "POST", headers });
 
       expect([answer.status, answer.text]).toEqual([200, JSON.stringify(id)]);
       expect(answer.headers.get("content-type")).toContain("application/json");
@@ -113,7 +113,7 @@ describe("a cancel", () => {
   test.each<RunState>(["SUCCEEDED", "FAILED", "ERROR"])("of a run that is %s is invalid", async (state) => {
     const id = await runIn(state);
 
-    const answer = await call(bench, `${RUNS}/${id}/cancel`, { method: "POST" });
+    const answer = await call(harness, `${RUNS}/${id}/cancel`, { method: "POST" });
 
     expect([answer.status, answer.body.code]).toEqual([400, "invalid_request"]);
     expect(await stateOf(id)).toBe(state);
@@ -121,9 +121,9 @@ describe("a cancel", () => {
 
   test("of a run that is over changes nothing, and under one key is answered the same each time (13)", async () => {
     const id = await runIn("SUCCEEDED");
-    const before = (await call(bench, `${RUNS}/${id}`)).body;
+    const before = (await call(harness, `${RUNS}/${id}`)).body;
     const headers = { "idempotency-key": crypto.randomUUID() };
-    const cancel = () => call(bench, `${RUNS}/${id}/cancel`, { method: "POST", headers });
+    const cancel = () => call(harness, `${RUNS}/${id}/cancel`, { method: "POST", headers });
 
     const [first, second] = [await cancel(), await cancel()];
 
@@ -131,53 +131,53 @@ describe("a cancel", () => {
     const { trace_id: _second, ...again } = second.body;
     expect([first.status, problem]).toEqual([second.status, again]);
     expect(first.status).toBe(400);
-    expect((await call(bench, `${RUNS}/${id}`)).body).toEqual(before);
+    expect((await call(harness, `${RUNS}/${id}`)).body).toEqual(before);
   });
 
   test("twice is one cancel (13)", async () => {
-    const id = await createRun(bench);
-    const cancel = () => call(bench, `${RUNS}/${id}/cancel`, { method: "POST" });
+    const id = await createRun(harness);
+    const cancel = () => call(harness, `${RUNS}/${id}/cancel`, { method: "POST" });
 
     const answers = await Promise.all([cancel(), cancel(), cancel()]);
 
     expect(answers.map(({ status, text }) => [status, text])).toEqual(
       answers.map(() => [200, JSON.stringify(id)]),
     );
-    const kinds = (await bench.runs.readEvents(id as RunId, 0, 10)).map(({ body }) => body.kind);
+    const kinds = (await harness.runs.readEvents(id as RunId, 0, 10)).map(({ body }) => body.kind);
     expect(kinds).toEqual(["run.created", "run.state"]);
   });
 
   test("again is no change: the run is not updated", async () => {
-    const id = await createRun(bench);
-    const cancel = () => call(bench, `${RUNS}/${id}/cancel`, { method: "POST" });
+    const id = await createRun(harness);
+    const cancel = () => call(harness, `${RUNS}/${id}/cancel`, { method: "POST" });
     await cancel();
-    const { body: cancelled } = await call(bench, `${RUNS}/${id}`);
+    const { body: cancelled } = await call(harness, `${RUNS}/${id}`);
 
     await cancel();
 
-    expect((await call(bench, `${RUNS}/${id}`)).body).toEqual(cancelled);
+    expect((await call(harness, `${RUNS}/${id}`)).body).toEqual(cancelled);
   });
 
   test("works under its old address, with an empty object too", async () => {
-    const id = await createRun(bench);
+    const id = await createRun(harness);
 
-    const answer = await call(bench, `/api/v1/agent/tasks/${id}/cancel`, { body: {} });
+    const answer = await call(harness, `/api/v1/agent/tasks/${id}/cancel`, { body: {} });
 
     expect([answer.status, answer.text]).toEqual([200, JSON.stringify(id)]);
   });
 
   test("leaves the sandbox shown as running while the attempt holds its lease", async () => {
-    const id = await createRun(bench);
+    const id = await createRun(harness);
     const token = newId<LeaseToken>(new Date());
-    await bench.edit(id, (edit) => {
+    await harness.edit(id, (edit) => {
       edit.grantLease({ token, worker: "w", ttlMs: 60_000 });
       edit.moveTo("PENDING");
     });
 
-    await call(bench, `${RUNS}/${id}/cancel`, { method: "POST" });
-    const during = (await call(bench, `${RUNS}/${id}`)).body;
-    await bench.edit(id, (edit) => edit.dropLease());
-    const after = (await call(bench, `${RUNS}/${id}`)).body;
+    await call(harness, `${RUNS}/${id}/cancel`, { method: "POST" });
+    const during = (await call(harness, `${RUNS}/${id}`)).body;
+    await harness.edit(id, (edit) => edit.dropLease());
+    const after = (await call(harness, `${RUNS}/${id}`)).body;
 
     expect([during.state, during.is_sandbox_running]).toEqual(["CANCELLED", true]);
     expect([after.state, after.is_sandbox_running]).toEqual(["CANCELLED", false]);
@@ -187,11 +187,11 @@ describe("a cancel", () => {
 
 test("a run that failed tells why and how long it worked", async () => {
   const id = await runIn("INPROGRESS");
-  bench.clock.aheadMs += 90_500;
+  harness.clock.aheadMs += 90_500;
   const status = { message: "Out of words.", errorCode: "invalid_request", retryable: false } as const;
-  await bench.edit(id, (edit) => edit.moveTo("FAILED", { status }));
+  await harness.edit(id, (edit) => edit.moveTo("FAILED", { status }));
 
-  const { body } = await call(bench, `${RUNS}/${id}`);
+  const { body } = await call(harness, `${RUNS}/${id}`);
 
   expect(body.status_message).toEqual({
     message: "Out of words.",

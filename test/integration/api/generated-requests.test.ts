@@ -3,30 +3,30 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { AnswerJudge, type OpenapiDocument } from "../../support/openapi-answers.ts";
 import { arbitraryOf } from "../../support/openapi-arbitrary.ts";
 import { type ApiDocument, type Operation, operationsOf } from "../../support/openapi-operations.ts";
-import { type ApiBench, startBench } from "./api-bench.ts";
+import { type ApiHarness, startHarness } from "./api-harness.ts";
 import { type Seeds, seedExamples } from "./seeds.ts";
 
 /** FUZZ_RUNS=200 makes some ten thousand of them. */
 const BODIES_EACH = Number(process.env.FUZZ_RUNS ?? 12);
 const QUERIES = Number(process.env.FUZZ_RUNS ?? 12) * 10;
-let bench: ApiBench;
+let harness: ApiHarness;
 let document: ApiDocument;
-let judge: AnswerJudge;
+let evaluatePolicies: AnswerJudge;
 let seeds: Seeds;
 let acceptedCount = 0;
 beforeAll(async () => {
-  bench = await startBench();
-  document = bench.server.swagger() as unknown as ApiDocument;
-  judge = new AnswerJudge(bench.server.swagger() as unknown as OpenapiDocument);
-  seeds = await seedExamples(bench, document);
+  harness = await startHarness();
+  document = harness.server.swagger() as unknown as ApiDocument;
+  evaluatePolicies = new AnswerJudge(harness.server.swagger() as unknown as OpenapiDocument);
+  seeds = await seedExamples(harness, document);
 });
-afterAll(() => bench.close());
+afterAll(() => harness.close());
 
 /** undefined: the answer is no 5xx, and what the document says. */
 async function fault(method: string, url: string, body?: unknown): Promise<string | undefined> {
-  const headers = { authorization: `Bearer ${bench.key}`, accept: "application/json" };
+  const headers = { authorization: `Bearer ${harness.key}`, accept: "application/json" };
   const payload = body === undefined ? {} : { payload: JSON.stringify(body) };
-  const answer = await bench.server.inject({
+  const answer = await harness.server.inject({
     method: method as "GET",
     url,
     headers: { ...headers, ...(body === undefined ? {} : { "content-type": "application/json" }) },
@@ -37,7 +37,7 @@ async function fault(method: string, url: string, body?: unknown): Promise<strin
   if (answer.statusCode >= 500) return `${answer.statusCode}: ${answer.body}`;
   if (!contentType.includes("json")) return undefined;
   const said = { method, path: url, status: answer.statusCode, contentType, body: JSON.parse(answer.body) };
-  return judge.mismatch(said);
+  return evaluatePolicies.mismatch(said);
 }
 
 test("what the document shows as examples is taken as it stands", () => {

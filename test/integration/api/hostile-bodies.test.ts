@@ -2,19 +2,19 @@ import { Readable } from "node:stream";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { countRows } from "../../support/row-counts.ts";
-import { type ApiBench, startBench } from "./api-bench.ts";
 import { call, createRun } from "./api-caller.ts";
+import { type ApiHarness, startHarness } from "./api-harness.ts";
 
 const RUNS = "/api/v1/agent/runs";
 const BODY_BYTES = 2 ** 20;
 
-let bench: ApiBench;
+let harness: ApiHarness;
 let runId: string;
 beforeAll(async () => {
-  bench = await startBench({ limits: { bodyBytes: BODY_BYTES } });
-  runId = await createRun(bench);
+  harness = await startHarness({ limits: { bodyBytes: BODY_BYTES } });
+  runId = await createRun(harness);
 });
-afterAll(() => bench.close());
+afterAll(() => harness.close());
 
 /** A request whose body is exactly so long; what the schema does not know is ignored. */
 function bodyOf(bytes: number): string {
@@ -26,9 +26,9 @@ async function post(
   body: NonNullable<RequestInit["body"]>,
   headers: Record<string, string> = {},
 ): Promise<{ status: number; text: string }> {
-  const response = await fetch(`${bench.url}${RUNS}`, {
+  const response = await fetch(`${harness.url}${RUNS}`, {
     method: "POST",
-    headers: { authorization: `Bearer ${bench.key}`, "content-type": "application/json", ...headers },
+    headers: { authorization: `Bearer ${harness.key}`, "content-type": "application/json", ...headers },
     body,
     ...(body instanceof ReadableStream ? { duplex: "half" } : {}),
   });
@@ -52,11 +52,11 @@ describe("a body that is too large", () => {
     // Whoever goes on sending may meet the closed connection before the answer.
     const statuses = answers.map((answer) => (answer.status === "fulfilled" ? answer.value.status : 413));
     expect(statuses).toEqual([413, 413]);
-    expect((await call(bench, "/healthz")).status).toBe(200);
+    expect((await call(harness, "/healthz")).status).toBe(200);
   });
 
   test("names the limit of a prompt within it", async () => {
-    const answer = await call(bench, RUNS, { body: { prompt: "x".repeat(BODY_BYTES - 100) } });
+    const answer = await call(harness, RUNS, { body: { prompt: "x".repeat(BODY_BYTES - 100) } });
 
     expect([answer.status, answer.body.issues[0].path]).toEqual([400, "prompt"]);
     expect(answer.body.error).toContain("262144 bytes");
@@ -96,15 +96,15 @@ describe("a body that is a trap", () => {
       415,
     ],
   ])("%s is refused, stores nothing, and leaves the server alive", async (_what, body, headers, status) => {
-    const before = await countRows(bench.databaseUrl);
+    const before = await countRows(harness.databaseUrl);
 
     const answer = await post(body, headers);
 
     expect(answer.status).toBe(status);
     expect(JSON.parse(answer.text)).toMatchObject({ code: "invalid_request", retryable: false });
     expect(Reflect.get({}, "isAdmin")).toBeUndefined();
-    expect((await call(bench, "/healthz")).status).toBe(200);
-    expect(await countRows(bench.databaseUrl)).toEqual(before);
+    expect((await call(harness, "/healthz")).status).toBe(200);
+    expect(await countRows(harness.databaseUrl)).toEqual(before);
   });
 
   test("leaves others their answers", async () => {
@@ -118,7 +118,7 @@ describe("a body that is a trap", () => {
     });
     while (!isOver) {
       const begun = performance.now();
-      expect((await call(bench, `${RUNS}/${runId}`)).status).toBe(200);
+      expect((await call(harness, `${RUNS}/${runId}`)).status).toBe(200);
       tookMs.push(performance.now() - begun);
     }
     await all;
@@ -130,7 +130,7 @@ describe("a body that is a trap", () => {
 });
 
 test("an id that is none, or one of another world, is not found and stores nothing", async () => {
-  const before = await countRows(bench.databaseUrl);
+  const before = await countRows(harness.databaseUrl);
   const ids = [
     "x",
     "0",
@@ -144,15 +144,15 @@ test("an id that is none, or one of another world, is not found and stores nothi
 
   for (const id of ids) {
     const answers = [
-      await call(bench, `${RUNS}/${id}`),
-      await call(bench, `${RUNS}/${id}/cancel`, { method: "POST" }),
-      await call(bench, `${RUNS}/${id}/followups`, { body: { message: "x" } }),
-      await call(bench, `${RUNS}/${id}/events`, { headers: { accept: "application/json" } }),
+      await call(harness, `${RUNS}/${id}`),
+      await call(harness, `${RUNS}/${id}/cancel`, { method: "POST" }),
+      await call(harness, `${RUNS}/${id}/followups`, { body: { message: "x" } }),
+      await call(harness, `${RUNS}/${id}/events`, { headers: { accept: "application/json" } }),
     ];
     expect([id, answers.map(({ status }) => status)]).toEqual([id, [404, 404, 404, 404]]);
   }
 
-  expect(await countRows(bench.databaseUrl)).toEqual(before);
+  expect(await countRows(harness.databaseUrl)).toEqual(before);
 });
 
 test.each([
@@ -166,7 +166,7 @@ test.each([
   "yesterday",
   "1767225600",
 ])("the impossible date %s is refused", async (date) => {
-  const answer = await call(bench, `${RUNS}?created_after=${encodeURIComponent(date)}`);
+  const answer = await call(harness, `${RUNS}?created_after=${encodeURIComponent(date)}`);
 
   expect([answer.status, answer.body.issues?.[0].path]).toEqual([400, "created_after"]);
 });

@@ -1,14 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { MemoryAdapter } from "../../../src/adapters/memory/memory-adapter.ts";
 import type { TeamId, ThreadKey } from "../../../src/core/ids.ts";
-import { Intake } from "../../../src/core/intake/intake.ts";
-import type { Disposition } from "../../../src/core/intake/settlement.ts";
-import type { InboundMessage } from "../../../src/core/ports/thread-adapter.ts";
+import { InboxProcessor } from "../../../src/core/inbox/inbox-processor.ts";
+import type { Disposition } from "../../../src/core/inbox/settlement.ts";
+import type { InboundMessage } from "../../../src/core/threads/thread-adapter.ts";
 import { SILENT_LOG } from "../../support/logs.ts";
+import { MemoryAdapter } from "../../support/memory/memory-adapter.ts";
 import { anInboxEvent } from "../../support/run-builders.ts";
-import { type ApiBench, startBench } from "./api-bench.ts";
 import { call } from "./api-caller.ts";
+import { type ApiHarness, startHarness } from "./api-harness.ts";
 
 const INBOX = "/api/v1/agent/inbox";
 const ENVIRONMENTS = "/api/v1/agent/environments";
@@ -20,17 +20,17 @@ interface Team {
   readonly key: string;
 }
 
-let bench: ApiBench;
+let harness: ApiHarness;
 let adapter: MemoryAdapter;
-let intake: Intake;
+let inboxProcessor: InboxProcessor;
 /** The team whose workspace it is, and another one. Neither operates the installation. */
 let team: Team;
 let others: Team;
 beforeAll(async () => {
-  bench = await startBench();
+  harness = await startHarness();
   adapter = new MemoryAdapter();
-  const { clock, runs, storage } = bench;
-  intake = new Intake({
+  const { clock, runs, storage } = harness;
+  inboxProcessor = new InboxProcessor({
     storage,
     runs,
     clock,
@@ -41,15 +41,15 @@ beforeAll(async () => {
   const installation = await storage.installations.ensure("memory", "workspace");
   await storage.installations.update({ ...installation, teamId: team.id });
 });
-afterAll(() => bench.close());
+afterAll(() => harness.close());
 
 test("a mention that a rule sends to a deleted environment failed, as its team's administrator sees", async () => {
   const { key } = team;
-  const environment = await call(bench, ENVIRONMENTS, { key, body: { config: { name: "Backend" } } });
+  const environment = await call(harness, ENVIRONMENTS, { key, body: { config: { name: "Backend" } } });
   const { uid } = environment.body;
   const match = { text: ["backend"] };
-  const rule = await call(bench, ROUTING, { key, body: { name: "Backend", environment_id: uid, match } });
-  const removed = await call(bench, `${ENVIRONMENTS}/${uid}`, { method: "DELETE", key });
+  const rule = await call(harness, ROUTING, { key, body: { name: "Backend", environment_id: uid, match } });
+  const removed = await call(harness, `${ENVIRONMENTS}/${uid}`, { method: "DELETE", key });
   expect([environment.status, rule.status, removed.status]).toEqual([201, 201, 200]);
 
   const id = await receive({ text: "Mend the backend" });
@@ -60,10 +60,10 @@ test("a mention that a rule sends to a deleted environment failed, as its team's
 test("a mention that broke whatever read it is the team's as soon as it can be read", async () => {
   adapter.translateFaults.push(new TypeError("x is undefined"));
   const event = anEvent({ text: "Mend it" });
-  await bench.storage.inbox.put(event);
-  for (let tries = 1; tries < 10; tries += 1) await bench.storage.inbox.countFailure(event.id, "odd");
+  await harness.storage.inbox.put(event);
+  for (let tries = 1; tries < 10; tries += 1) await harness.storage.inbox.countFailure(event.id, "odd");
 
-  await intake.work(event.lane, new AbortController().signal);
+  await inboxProcessor.work(event.lane, new AbortController().signal);
 
   const reason = "Something broke while this was handled.";
   await expectSeenByItsTeamAlone({ id: event.id, disposition: "failed", reason });
@@ -89,7 +89,7 @@ async function expectSeenByItsTeamAlone(event: {
   readonly disposition: Disposition;
   readonly reason?: string;
 }): Promise<void> {
-  const seenWith = async (key: string) => (await call(bench, INBOX, { key })).body.events;
+  const seenWith = async (key: string) => (await call(harness, INBOX, { key })).body.events;
   expect(await seenWith(team.key)).toContainEqual(expect.objectContaining(event));
   expect(await seenWith(others.key)).toEqual([]);
 }
@@ -97,9 +97,9 @@ async function expectSeenByItsTeamAlone(event: {
 /** Made with its administrator, as an operator would. */
 async function aTeam(): Promise<Team> {
   const id = randomUUID() as TeamId;
-  const { people, teams } = bench.storage;
+  const { people, teams } = harness.storage;
   await teams.put({ id, name: id, createdAt: new Date() });
-  const key = await bench.addUser("chief", { teamId: id, scopes: ["admin"] });
+  const key = await harness.addUser("chief", { teamId: id, scopes: ["admin"] });
   await people.put({ ...(await people.ensure(id, "test:chief", undefined)), administrator: true });
   return { id, key };
 }
@@ -107,8 +107,8 @@ async function aTeam(): Promise<Team> {
 /** Said in the team's workspace, and handled to its end. Gives the event's id. */
 async function receive(changes: Partial<InboundMessage>): Promise<string> {
   const event = anEvent(changes);
-  await bench.storage.inbox.put(event);
-  await intake.work(event.lane, new AbortController().signal);
+  await harness.storage.inbox.put(event);
+  await inboxProcessor.work(event.lane, new AbortController().signal);
   return event.id;
 }
 

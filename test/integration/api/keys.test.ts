@@ -1,21 +1,21 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { FIRST_TEAM } from "../../../src/core/people/team.ts";
 import { waitFor } from "../../support/wait-for.ts";
-import { type ApiBench, startBench } from "./api-bench.ts";
 import { call } from "./api-caller.ts";
+import { type ApiHarness, startHarness } from "./api-harness.ts";
 import { PeopleCaller } from "./people-caller.ts";
 
-let bench: ApiBench;
+let harness: ApiHarness;
 beforeAll(async () => {
-  bench = await startBench();
+  harness = await startHarness();
 });
-afterAll(() => bench.close());
+afterAll(() => harness.close());
 
-const { aKey, aPrincipal, ask, remove } = new PeopleCaller(() => bench);
+const { aKey, aPrincipal, ask, remove } = new PeopleCaller(() => harness);
 
 describe("whoami", () => {
   test("tells who calls, with which key, and what they may do", async () => {
-    const key = await bench.addUser("mira", { scopes: ["runs:read"] });
+    const key = await harness.addUser("mira", { scopes: ["runs:read"] });
 
     const [operator, member] = [await ask("/whoami"), await ask("/whoami", { key })];
 
@@ -32,11 +32,11 @@ describe("whoami", () => {
       is_administrator: false,
       is_operator: false,
     });
-    expect(operator.text).not.toContain(bench.key);
+    expect(operator.text).not.toContain(harness.key);
   });
 
   test("opens with the pages' cookie, and tells the same", async () => {
-    const signedIn = await call(bench, "/signin", { body: { key: bench.key }, key: null });
+    const signedIn = await call(harness, "/signin", { body: { key: harness.key }, key: null });
     const cookie = signedIn.headers.get("set-cookie")?.split(";")[0] ?? "";
 
     const answer = await ask("/whoami", { key: null, headers: { cookie } });
@@ -109,7 +109,7 @@ describe("a key", () => {
   );
 
   test("of another principal under the same Idempotency-Key is another", async () => {
-    const other = await bench.addUser("other", { scopes: ["settings:write", "runs:write"] });
+    const other = await harness.addUser("other", { scopes: ["settings:write", "runs:write"] });
     const headers = { "idempotency-key": "shared by chance" };
     const body = { name: "mine" };
 
@@ -150,7 +150,7 @@ describe("a key", () => {
     expect([fresh.status, overlapping.status]).toEqual([201, 201]);
     expect([await opens(old.key), await opens(fresh.body.key)]).toEqual([401, 200]);
     expect([await opens(gentle.key), await opens(overlapping.body.key)]).toEqual([200, 200]);
-    bench.clock.aheadMs += 60_000;
+    harness.clock.aheadMs += 60_000;
     expect([await opens(gentle.key), await opens(overlapping.body.key)]).toEqual([401, 200]);
   });
 
@@ -159,11 +159,11 @@ describe("a key", () => {
     const isNew = await lastUseOf(used.id);
 
     const first = await useUntilTold(used);
-    bench.clock.aheadMs += 30_000;
+    harness.clock.aheadMs += 30_000;
     await ask("/whoami", { key: used.key });
     await useUntilTold(await aKey());
     const withinTheMinute = await lastUseOf(used.id);
-    bench.clock.aheadMs += 30_000;
+    harness.clock.aheadMs += 30_000;
     const next = await useUntilTold(used, first);
 
     expect([isNew, withinTheMinute]).toEqual([undefined, first]);
@@ -190,7 +190,7 @@ describe("a key", () => {
   });
 
   test("that may administer nothing sees its own and makes no stronger one", async () => {
-    const key = await bench.addUser("modest", { scopes: ["settings:write", "runs:read"] });
+    const key = await harness.addUser("modest", { scopes: ["settings:write", "runs:read"] });
     const own = await aKey({}, { key });
 
     const list = await ask("/keys", { key });

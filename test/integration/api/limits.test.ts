@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { waitFor } from "../../support/wait-for.ts";
-import { type ApiBench, startBench } from "./api-bench.ts";
 import { type Answer, call } from "./api-caller.ts";
+import { type ApiHarness, startHarness } from "./api-harness.ts";
 
 const RUNS = "/api/v1/agent/runs";
 const LIMIT = 20;
 
-let bench: ApiBench;
+let harness: ApiHarness;
 beforeAll(async () => {
-  bench = await startBench({ limits: { rateLimit: LIMIT } });
+  harness = await startHarness({ limits: { rateLimit: LIMIT } });
 });
-afterAll(() => bench.close());
+afterAll(() => harness.close());
 
 function statuses(answers: readonly Answer[]): number[] {
   return answers.map(({ status }) => status);
@@ -18,12 +18,13 @@ function statuses(answers: readonly Answer[]): number[] {
 
 async function upToLimit(key: string | null): Promise<Answer[]> {
   const answers: Answer[] = [];
-  for (let count = 0; count < LIMIT; count += 1) answers.push(await call(bench, `${RUNS}?limit=1`, { key }));
+  for (let count = 0; count < LIMIT; count += 1)
+    answers.push(await call(harness, `${RUNS}?limit=1`, { key }));
   return answers;
 }
 
 test("a key has so many requests a minute, and is told how many are left", async () => {
-  const key = await bench.addUser("counted");
+  const key = await harness.addUser("counted");
 
   const answers = await upToLimit(key);
 
@@ -39,11 +40,11 @@ test("a key has so many requests a minute, and is told how many are left", async
 });
 
 test("one more is refused, with the time to come again, and others are not", async () => {
-  const [key, other] = [await bench.addUser("greedy"), await bench.addUser("modest")];
+  const [key, other] = [await harness.addUser("greedy"), await harness.addUser("modest")];
   await upToLimit(key);
 
-  const refused = await call(bench, RUNS, { key, body: { prompt: "one more" } });
-  const others = await call(bench, RUNS, { key: other });
+  const refused = await call(harness, RUNS, { key, body: { prompt: "one more" } });
+  const others = await call(harness, RUNS, { key: other });
 
   expect([refused.status, refused.body.code, refused.body.retryable]).toEqual([
     429,
@@ -62,15 +63,15 @@ test("one more is refused, with the time to come again, and others are not", asy
 });
 
 test("a thousand creates of one key at once: so many are runs, the rest is told to wait", async () => {
-  const [key, other] = [await bench.addUser("flood"), await bench.addUser("bystander")];
-  const create = () => call(bench, RUNS, { key, body: { prompt: "flood" } });
+  const [key, other] = [await harness.addUser("flood"), await harness.addUser("bystander")];
+  const create = () => call(harness, RUNS, { key, body: { prompt: "flood" } });
 
   const flood = Array.from({ length: 20 }, async () => {
     const answers: Answer[] = [];
     for (let count = 0; count < 50; count += 1) answers.push(await create());
     return answers;
   });
-  const beside = await Promise.all(Array.from({ length: 10 }, () => call(bench, RUNS, { key: other })));
+  const beside = await Promise.all(Array.from({ length: 10 }, () => call(harness, RUNS, { key: other })));
   const answers = (await Promise.all(flood)).flat();
 
   expect(statuses(answers).filter((status) => status === 200)).toHaveLength(LIMIT);
@@ -80,14 +81,14 @@ test("a thousand creates of one key at once: so many are runs, the rest is told 
   ).toEqual([]);
   expect(answers.filter(({ status, headers }) => status === 429 && !headers.has("retry-after"))).toEqual([]);
   expect(new Set(statuses(beside))).toEqual(new Set([200]));
-  const kept = await call(bench, `${RUNS}?limit=500`, { key: other });
+  const kept = await call(harness, `${RUNS}?limit=500`, { key: other });
   expect(kept.body.runs).toHaveLength(LIMIT);
 });
 
 test("a key that may not do this is counted all the same", async () => {
-  const key = await bench.addUser("reader", { scopes: ["runs:read"] });
+  const key = await harness.addUser("reader", { scopes: ["runs:read"] });
 
-  const answer = await call(bench, RUNS, { key, body: { prompt: "x" } });
+  const answer = await call(harness, RUNS, { key, body: { prompt: "x" } });
 
   expect(answer.status).toBe(403);
   expect(answer.headers.get("x-ratelimit-remaining")).toBe(String(LIMIT - 1));
@@ -97,10 +98,10 @@ describe("without a valid key", () => {
   test("requests are counted by address, guesses too, and a valid key there is served all the same", async () => {
     const guesses = [
       ...(await upToLimit(null)),
-      await call(bench, RUNS, { key: "errand_guess" }),
-      await call(bench, RUNS, { key: null }),
+      await call(harness, RUNS, { key: "errand_guess" }),
+      await call(harness, RUNS, { key: null }),
     ];
-    const valid = await call(bench, RUNS, { key: await bench.addUser("neighbour") });
+    const valid = await call(harness, RUNS, { key: await harness.addUser("neighbour") });
 
     expect(statuses(guesses)).toEqual([...Array.from({ length: LIMIT }, () => 401), 429, 429]);
     expect(guesses.at(-1)?.headers.get("ratelimit-policy")).toBe('"address";q=20;w=60');
@@ -112,7 +113,7 @@ describe("without a valid key", () => {
     await upToLimit(null);
 
     const paths = ["/healthz", "/readyz", "/signin", "/api/v1/openapi.json", "/nowhere"];
-    const answers = await Promise.all(paths.map((path) => call(bench, path, { key: null })));
+    const answers = await Promise.all(paths.map((path) => call(harness, path, { key: null })));
 
     expect(statuses(answers)).toEqual([200, 200, 200, 200, 404]);
     expect(answers.filter(({ headers }) => headers.has("ratelimit"))).toEqual([]);
@@ -120,7 +121,7 @@ describe("without a valid key", () => {
 });
 
 test("the count begins anew with each window", async () => {
-  const short = await startBench({ limits: { rateLimit: 1, rateWindowMs: 200 } });
+  const short = await startHarness({ limits: { rateLimit: 1, rateWindowMs: 200 } });
   const status = async () => (await call(short, RUNS)).status;
 
   await waitFor(async () => (await status()) === 429, { what: "too many in one window", everyMs: 1 });
@@ -130,7 +131,7 @@ test("the count begins anew with each window", async () => {
 });
 
 test("0 counts nothing", async () => {
-  const open = await startBench({ limits: { rateLimit: 0 } });
+  const open = await startHarness({ limits: { rateLimit: 0 } });
 
   const answers = await Promise.all(Array.from({ length: 30 }, () => call(open, `${RUNS}?limit=1`)));
 

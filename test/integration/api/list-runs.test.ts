@@ -1,18 +1,18 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type ApiBench, startBench } from "./api-bench.ts";
 import { call, createRun } from "./api-caller.ts";
+import { type ApiHarness, startHarness } from "./api-harness.ts";
 
-let bench: ApiBench;
+let harness: ApiHarness;
 beforeAll(async () => {
-  bench = await startBench();
+  harness = await startHarness();
 });
-afterAll(() => bench.close());
+afterAll(() => harness.close());
 
 const RUNS = "/api/v1/agent/runs";
 const NOBODY = "00000000-0000-7000-8000-000000000000";
 
 async function idsOf(query: string): Promise<string[]> {
-  const answer = await call(bench, `${RUNS}?${query}`);
+  const answer = await call(harness, `${RUNS}?${query}`);
   if (answer.status !== 200) throw new Error(answer.text);
   return answer.body.runs.map(({ run_id }: { run_id: string }) => run_id);
 }
@@ -22,14 +22,14 @@ describe("a filter", () => {
     const config = { name: "nightly", model_id: "m1" };
     const metadata = { team: "a.b", "x-y": "1" };
     const one = await createRun(
-      bench,
+      harness,
       { prompt: "needle one", config, metadata },
       { headers: { "x-run-source": "LOCAL" } },
     );
-    const other = await createRun(bench, { prompt: "needle other", metadata: { team: "a.b" } });
-    await bench.runs.cancel(one as never, await me());
-    const uid = (await call(bench, `${RUNS}/${one}`)).body.creator.uid;
-    const created = (await call(bench, `${RUNS}/${one}`)).body.created_at;
+    const other = await createRun(harness, { prompt: "needle other", metadata: { team: "a.b" } });
+    await harness.runs.cancel(one as never, await me());
+    const uid = (await call(harness, `${RUNS}/${one}`)).body.creator.uid;
+    const created = (await call(harness, `${RUNS}/${one}`)).body.created_at;
     const both = [other, one];
 
     const expected: [string, string[]][] = [
@@ -64,9 +64,9 @@ describe("a filter", () => {
   });
 
   test("the runs below another, at any depth, are found by it", async () => {
-    const top = await createRun(bench);
-    const middle = await createRun(bench, { parent_run_id: top });
-    const bottom = await createRun(bench, { parent_run_id: middle });
+    const top = await createRun(harness);
+    const middle = await createRun(harness, { parent_run_id: top });
+    const bottom = await createRun(harness, { parent_run_id: middle });
 
     expect(await idsOf(`ancestor_run_id=${top}&sort_by=created_at`)).toEqual([bottom, middle]);
   });
@@ -100,23 +100,23 @@ describe("a filter", () => {
     `q=${Array.from({ length: 33 }, (_, n) => `w${n}`).join("+")}`,
     [1, 2, 3, 4, 5, 6].map((n) => `metadata[k${n}]=v`).join("&"),
   ])("%s is invalid", async (query) => {
-    const answer = await call(bench, `${RUNS}?${query}`);
+    const answer = await call(harness, `${RUNS}?${query}`);
 
     expect([answer.status, answer.body.code, answer.body.issues.length]).toEqual([400, "invalid_request", 1]);
   });
 
   test("1 and 500 are limits, and an empty one is the default", async () => {
     for (const limit of ["1", "500", ""])
-      expect((await call(bench, `${RUNS}?limit=${limit}`)).status).toBe(200);
+      expect((await call(harness, `${RUNS}?limit=${limit}`)).status).toBe(200);
   });
 });
 
 describe("a walk by cursor", () => {
   test("meets each run once while new ones arrive, those of one moment included", async () => {
-    const at = bench.clock.now();
-    bench.clock.aheadMs = 0;
+    const at = harness.clock.now();
+    harness.clock.aheadMs = 0;
     const ids = await Promise.all(
-      Array.from({ length: 25 }, (_, n) => createRun(bench, { title: `walk ${n % 3}` })),
+      Array.from({ length: 25 }, (_, n) => createRun(harness, { title: `walk ${n % 3}` })),
     );
 
     for (const sort of ["created_at", "title", "agent"]) {
@@ -131,11 +131,11 @@ describe("a walk by cursor", () => {
   });
 
   test("a cursor is refused when it is damaged, another's, or for another sort or other filters", async () => {
-    const ann = await bench.addUser("ann");
+    const ann = await harness.addUser("ann");
     const query = "sort_by=title&limit=1&state=QUEUED";
-    const { next_cursor: cursor } = (await call(bench, `${RUNS}?${query}`)).body.page_info;
-    const statusOf = async (text: string, key = bench.key) => {
-      const { status, body } = await call(bench, `${RUNS}?${text}`, { key });
+    const { next_cursor: cursor } = (await call(harness, `${RUNS}?${query}`)).body.page_info;
+    const statusOf = async (text: string, key = harness.key) => {
+      const { status, body } = await call(harness, `${RUNS}?${text}`, { key });
       return [status, body.code];
     };
 
@@ -161,21 +161,21 @@ describe("a walk by cursor", () => {
 });
 
 test("a run that is not the team's is not in a stranger's list", async () => {
-  const [ann, ben] = [await bench.addUser("ann3"), await bench.addUser("ben3")];
-  const id = await createRun(bench, { prompt: "secret plan", team: false }, { key: ann });
-  const listFor = async (key: string) => (await call(bench, `${RUNS}?q=secret`, { key })).body.runs.length;
+  const [ann, ben] = [await harness.addUser("ann3"), await harness.addUser("ben3")];
+  const id = await createRun(harness, { prompt: "secret plan", team: false }, { key: ann });
+  const listFor = async (key: string) => (await call(harness, `${RUNS}?q=secret`, { key })).body.runs.length;
 
-  expect(await Promise.all([listFor(ann), listFor(bench.key), listFor(ben)])).toEqual([1, 1, 0]);
-  expect((await call(bench, "/api/v1/agent/tasks?q=secret")).body.runs[0].run_id).toBe(id);
+  expect(await Promise.all([listFor(ann), listFor(harness.key), listFor(ben)])).toEqual([1, 1, 0]);
+  expect((await call(harness, "/api/v1/agent/tasks?q=secret")).body.runs[0].run_id).toBe(id);
 });
 
 async function walk(query: string): Promise<string[]> {
   const seen: string[] = [];
   let cursor = "";
   do {
-    const { body } = await call(bench, `${RUNS}?${query}${cursor}`);
+    const { body } = await call(harness, `${RUNS}?${query}${cursor}`);
     seen.push(...body.runs.map(({ run_id }: { run_id: string }) => run_id));
-    await createRun(bench, { title: "walk late" });
+    await createRun(harness, { title: "walk late" });
     cursor = body.page_info.has_next_page ? `&cursor=${encodeURIComponent(body.page_info.next_cursor)}` : "";
   } while (cursor !== "" && seen.length < 200);
   return seen;
@@ -186,8 +186,8 @@ function before(at: Date): string {
 }
 
 async function me() {
-  const [run] = (await call(bench, `${RUNS}?limit=1`)).body.runs;
-  const [principal] = await bench.storage.people.getMany([run.creator.uid]);
+  const [run] = (await call(harness, `${RUNS}?limit=1`)).body.runs;
+  const [principal] = await harness.storage.people.getMany([run.creator.uid]);
   if (principal === undefined) throw new Error("Nobody is there.");
   return principal;
 }

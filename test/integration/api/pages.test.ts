@@ -1,22 +1,22 @@
 import { readdir, readFile } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { waitFor } from "../../support/wait-for.ts";
-import { type ApiBench, startBench } from "./api-bench.ts";
 import { type Answer, call, createRun } from "./api-caller.ts";
+import { type ApiHarness, startHarness } from "./api-harness.ts";
 import { openStream } from "./event-reader.ts";
 
-let bench: ApiBench;
+let harness: ApiHarness;
 beforeAll(async () => {
-  bench = await startBench({ limits: { failedSignIns: 3 } });
+  harness = await startHarness({ limits: { failedSignIns: 3 } });
 });
-afterAll(() => bench.close());
+afterAll(() => harness.close());
 
 const FORM = { "content-type": "application/x-www-form-urlencoded" };
 const RUNS = "/api/v1/agent/runs";
 
 function signIn(members: Record<string, string>): Promise<Answer> {
   const body = new URLSearchParams(members).toString();
-  return call(bench, "/signin", { method: "POST", body, headers: FORM, key: null });
+  return call(harness, "/signin", { method: "POST", body, headers: FORM, key: null });
 }
 
 function cookieOf({ headers }: Answer): string {
@@ -28,28 +28,28 @@ async function visit(
   cookie: string,
   options: Parameters<typeof call>[2] = {},
 ): Promise<Answer> {
-  return call(bench, path, { ...options, key: null, headers: { cookie, ...options.headers } });
+  return call(harness, path, { ...options, key: null, headers: { cookie, ...options.headers } });
 }
 
 describe("signing in", () => {
   test("with a key leads back to the page that was asked for, by a cookie that holds no key", async () => {
-    const id = await createRun(bench);
+    const id = await createRun(harness);
 
     const away = await visit(`/runs/${id}`, "");
     const form = await visit(away.headers.get("location") ?? "", "");
-    const answer = await signIn({ key: ` ${bench.key} `, next: `/runs/${id}` });
+    const answer = await signIn({ key: ` ${harness.key} `, next: `/runs/${id}` });
 
     expect([away.status, away.headers.get("location")]).toEqual([303, `/signin?next=%2Fruns%2F${id}`]);
     expect(form.text).toContain(`value="/runs/${id}"`);
     expect([answer.status, answer.headers.get("location")]).toEqual([303, `/runs/${id}`]);
     const cookie = answer.headers.get("set-cookie") ?? "";
     expect(cookie).toMatch(/^errand_session=[^;]+; Path=\/; Max-Age=43200; HttpOnly; SameSite=Lax$/);
-    expect(cookie).not.toContain(bench.key);
+    expect(cookie).not.toContain(harness.key);
     expect((await visit(`/runs/${id}`, cookieOf(answer))).status).toBe(200);
   });
 
   test("works with JSON", async () => {
-    const answer = await call(bench, "/signin", { body: { key: bench.key, next: "/" }, key: null });
+    const answer = await call(harness, "/signin", { body: { key: harness.key, next: "/" }, key: null });
 
     expect([answer.status, answer.body]).toEqual([200, { next: "/" }]);
     expect(cookieOf(answer)).toMatch(/^errand_session=/);
@@ -63,7 +63,7 @@ describe("signing in", () => {
     "javascript:alert(1)",
     "/runs/x",
   ])("never leads to %s", async (next) => {
-    const answer = await signIn({ key: bench.key, next });
+    const answer = await signIn({ key: harness.key, next });
     const form = await visit(`/signin?next=${encodeURIComponent(next)}`, "");
 
     expect(answer.headers.get("location")).toBe("/");
@@ -73,9 +73,9 @@ describe("signing in", () => {
   test.each(["cross-site", "same-site"])("from a form of another server, %s, is refused", async (site) => {
     const headers = { ...FORM, "sec-fetch-site": site };
 
-    const answer = await call(bench, "/signin", {
+    const answer = await call(harness, "/signin", {
       method: "POST",
-      body: `key=${bench.key}`,
+      body: `key=${harness.key}`,
       headers,
       key: null,
     });
@@ -85,11 +85,11 @@ describe("signing in", () => {
 
   test("with a wrong key fails, and after some failures for everybody from there for a minute", async () => {
     const wrong = await signIn({ key: "errand_wrong", next: "/" });
-    const wrongJson = await call(bench, "/signin", { body: { key: "" }, key: null });
+    const wrongJson = await call(harness, "/signin", { body: { key: "" }, key: null });
     await signIn({ key: "errand_wrong" });
-    const barred = await signIn({ key: bench.key });
-    bench.clock.aheadMs += 61_000;
-    const later = await signIn({ key: bench.key });
+    const barred = await signIn({ key: harness.key });
+    harness.clock.aheadMs += 61_000;
+    const later = await signIn({ key: harness.key });
 
     expect([wrong.status, wrong.headers.get("set-cookie")]).toEqual([401, null]);
     expect(wrong.text).toContain("This key was not accepted.");
@@ -100,9 +100,9 @@ describe("signing in", () => {
   });
 
   test("is tried no more often by many at once", async () => {
-    bench.clock.aheadMs += 61_000;
+    harness.clock.aheadMs += 61_000;
     const answers = await Promise.all(Array.from({ length: 12 }, () => signIn({ key: "errand_wrong" })));
-    bench.clock.aheadMs += 61_000;
+    harness.clock.aheadMs += 61_000;
 
     expect(answers.map(({ status }) => status).toSorted()).toEqual([
       ...Array.from({ length: 3 }, () => 401),
@@ -112,7 +112,7 @@ describe("signing in", () => {
 
   test("that succeeds is not counted", async () => {
     const statuses: number[] = [];
-    for (let times = 0; times < 5; times += 1) statuses.push((await signIn({ key: bench.key })).status);
+    for (let times = 0; times < 5; times += 1) statuses.push((await signIn({ key: harness.key })).status);
 
     expect(statuses).toEqual([303, 303, 303, 303, 303]);
   });
@@ -120,7 +120,7 @@ describe("signing in", () => {
   test("that fails is counted for a whole IPv6 network: whoever has one address has all of it", async () => {
     const signInFrom = async (remoteAddress: string) => {
       const payload = { key: "errand_wrong" };
-      return (await bench.server.inject({ method: "POST", url: "/signin", payload, remoteAddress }))
+      return (await harness.server.inject({ method: "POST", url: "/signin", payload, remoteAddress }))
         .statusCode;
     };
     const guesses = [1, 2, 3, 4, 5].map((host) => `2001:db8:0:1::${host}`);
@@ -134,8 +134,8 @@ describe("signing in", () => {
 
 describe("the cookie", () => {
   test("opens reading and nothing else", async () => {
-    const cookie = cookieOf(await signIn({ key: bench.key }));
-    const id = await createRun(bench);
+    const cookie = cookieOf(await signIn({ key: harness.key }));
+    const id = await createRun(harness);
     const json = { headers: { accept: "application/json" } };
 
     const reads = [
@@ -154,13 +154,13 @@ describe("the cookie", () => {
   });
 
   test("does not help a request that brings a wrong key", async () => {
-    const cookie = cookieOf(await signIn({ key: bench.key }));
+    const cookie = cookieOf(await signIn({ key: harness.key }));
 
     expect((await visit(RUNS, cookie, { headers: { authorization: "Bearer wrong" } })).status).toBe(401);
   });
 
   test("dies with the key that opened it, and so does its stream", async () => {
-    const own = await startBench({ limits: { heartbeatMs: 20 } });
+    const own = await startHarness({ limits: { heartbeatMs: 20 } });
     const id = await createRun(own);
     const signedIn = await call(own, "/signin", { body: { key: own.key }, key: null });
     const options = { key: null, headers: { cookie: cookieOf(signedIn) } };
@@ -178,7 +178,7 @@ describe("the cookie", () => {
 
   test("is forgotten by signing out, which other sites cannot ask for", async () => {
     const signOut = (headers: Record<string, string>) =>
-      call(bench, "/signout", { method: "POST", body: "", headers, key: null });
+      call(harness, "/signout", { method: "POST", body: "", headers, key: null });
 
     const [form, json] = [await signOut(FORM), await signOut({})];
     const foreign = await signOut({ ...FORM, "sec-fetch-site": "cross-site" });
@@ -190,7 +190,7 @@ describe("the cookie", () => {
   });
 
   test("is worth nothing when it is changed or over", async () => {
-    const cookie = cookieOf(await signIn({ key: bench.key }));
+    const cookie = cookieOf(await signIn({ key: harness.key }));
     const [name = "", id = "", expires = "", signature = ""] = cookie.split(/[=.]/);
     const forged = [
       `${name}=${id}.${Number(expires) + 1}.${signature}`,
@@ -202,7 +202,7 @@ describe("the cookie", () => {
 
     for (const value of forged) expect([value, (await visit(RUNS, value)).status]).toEqual([value, 401]);
     expect((await visit(RUNS, cookie)).status).toBe(200);
-    bench.clock.aheadMs += 12 * 3_600_000 + 1_000;
+    harness.clock.aheadMs += 12 * 3_600_000 + 1_000;
     expect((await visit(RUNS, cookie)).status).toBe(401);
     expect((await visit("/", cookie)).status).toBe(303);
   });
@@ -210,9 +210,9 @@ describe("the cookie", () => {
 
 describe("the pages", () => {
   test("show a run by its own id and by its session's, to whoever may see it", async () => {
-    const [ann, ben] = [await bench.addUser("ann"), await bench.addUser("ben")];
-    const id = await createRun(bench, { team: false }, { key: ann });
-    const { session_id: session } = (await call(bench, `${RUNS}/${id}`)).body;
+    const [ann, ben] = [await harness.addUser("ann"), await harness.addUser("ben")];
+    const id = await createRun(harness, { team: false }, { key: ann });
+    const { session_id: session } = (await call(harness, `${RUNS}/${id}`)).body;
     const [anns, bens] = [cookieOf(await signIn({ key: ann })), cookieOf(await signIn({ key: ben }))];
 
     const [byRun, bySession] = [await visit(`/runs/${id}`, anns), await visit(`/sessions/${session}`, anns)];
@@ -230,8 +230,8 @@ describe("the pages", () => {
   });
 
   test("load nothing that the content policy forbids", async () => {
-    const cookie = cookieOf(await signIn({ key: bench.key }));
-    const id = await createRun(bench);
+    const cookie = cookieOf(await signIn({ key: harness.key }));
+    const id = await createRun(harness);
 
     for (const path of ["/", "/signin", `/runs/${id}`]) {
       const { text, headers } = await visit(path, cookie);

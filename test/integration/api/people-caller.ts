@@ -1,12 +1,12 @@
-import type { ApiBench } from "./api-bench.ts";
 import { type Answer, type Call, call } from "./api-caller.ts";
+import type { ApiHarness } from "./api-harness.ts";
 
 /** What tests ask about people; `path` is that below `/api/v1/agent`. */
 export class PeopleCaller {
-  readonly #bench: () => ApiBench;
+  readonly #bench: () => ApiHarness;
 
-  constructor(bench: () => ApiBench) {
-    this.#bench = bench;
+  constructor(harness: () => ApiHarness) {
+    this.#bench = harness;
   }
 
   readonly ask = (path: string, options: Call = {}): Promise<Answer> =>

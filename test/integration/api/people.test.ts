@@ -1,16 +1,16 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { FIRST_TEAM } from "../../../src/core/people/team.ts";
-import { type ApiBench, startBench } from "./api-bench.ts";
+import { type ApiHarness, startHarness } from "./api-harness.ts";
 import { PeopleCaller } from "./people-caller.ts";
 
-let bench: ApiBench;
+let harness: ApiHarness;
 beforeAll(async () => {
-  bench = await startBench();
+  harness = await startHarness();
 });
-afterAll(() => bench.close());
+afterAll(() => harness.close());
 
-const { aKey, aPrincipal, ask, patch, remove } = new PeopleCaller(() => bench);
+const { aKey, aPrincipal, ask, patch, remove } = new PeopleCaller(() => harness);
 
 describe("a new team", () => {
   test("gets its administrator and first key from an operator, and is its own from then on", async () => {
@@ -63,10 +63,10 @@ describe("a principal", () => {
   test("shows its email to administrators and itself alone", async () => {
     const uid = await aPrincipal({ email: "ada@example.com", display_name: "Ada L." });
     const { key } = await aKey({ scopes: ["settings:read"], principal_uid: uid });
-    const other = await bench.addUser("curious", { scopes: ["settings:read"] });
+    const other = await harness.addUser("curious", { scopes: ["settings:read"] });
 
     const emails = await Promise.all(
-      [bench.key, key, other].map(
+      [harness.key, key, other].map(
         async (caller) => (await ask(`/principals/${uid}`, { key: caller })).body.email,
       ),
     );
@@ -122,14 +122,14 @@ describe("a principal", () => {
 describe("an account outside", () => {
   test("is given to the principal it belongs to, and let go again", async () => {
     const subject = `memory:${randomUUID()}`;
-    const before = await bench.storage.people.ensure(FIRST_TEAM, subject, "mira-gh");
+    const before = await harness.storage.people.ensure(FIRST_TEAM, subject, "mira-gh");
     const uid = await aPrincipal({ display_name: "Mira" });
 
     const linked = await ask("/identities/links", { body: { subject, principal_uid: uid } });
     const list = await ask("/identities/links");
-    const author = await bench.storage.people.ensure(FIRST_TEAM, subject, undefined);
+    const author = await harness.storage.people.ensure(FIRST_TEAM, subject, undefined);
     const unlinked = await remove(`/identities/links/${linked.body.id}`);
-    const fresh = await bench.storage.people.ensure(FIRST_TEAM, subject, "mira-gh");
+    const fresh = await harness.storage.people.ensure(FIRST_TEAM, subject, "mira-gh");
 
     expect([linked.status, linked.body]).toEqual([
       201,
@@ -161,7 +161,7 @@ describe("an account outside", () => {
 });
 
 test("an installation is renamed, switched off and given to another team", async () => {
-  const { id } = await bench.storage.installations.ensure("memory", randomUUID());
+  const { id } = await harness.storage.installations.ensure("memory", randomUUID());
   const team = await ask("/teams", { body: { name: "Field" } });
 
   const changed = await patch(`/installations/${id}`, { name: "Acme", enabled: false });

@@ -3,30 +3,30 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import type { TeamId } from "../../../src/core/ids.ts";
 import { anEnvironment } from "../../support/environment-builders.ts";
 import { REFUSED_CONFIGS } from "../../support/rule-builders.ts";
-import { type ApiBench, startBench } from "./api-bench.ts";
 import { call, createRun } from "./api-caller.ts";
+import { type ApiHarness, startHarness } from "./api-harness.ts";
 
 const RUNS = "/api/v1/agent/runs";
 const POLICIES = "/api/v1/agent/policies";
 const ROUTING = "/api/v1/agent/routing-rules";
 
-let bench: ApiBench;
+let harness: ApiHarness;
 let ann: string;
 let annUid: string;
 beforeAll(async () => {
-  bench = await startBench();
-  ann = await bench.addUser("ann");
-  annUid = (await call(bench, "/api/v1/agent/whoami", { key: ann })).body.principal.uid;
+  harness = await startHarness();
+  ann = await harness.addUser("ann");
+  annUid = (await call(harness, "/api/v1/agent/whoami", { key: ann })).body.principal.uid;
 });
-afterAll(() => bench.close());
+afterAll(() => harness.close());
 
 beforeEach(async () => {
-  for (const { id } of (await call(bench, POLICIES)).body.policies)
-    await call(bench, `${POLICIES}/${id}`, { method: "DELETE" });
+  for (const { id } of (await call(harness, POLICIES)).body.policies)
+    await call(harness, `${POLICIES}/${id}`, { method: "DELETE" });
 });
 
 async function add(root: string, body: object) {
-  const answer = await call(bench, root, { body: { name: randomUUID(), ...body } });
+  const answer = await call(harness, root, { body: { name: randomUUID(), ...body } });
   expect(answer.status, answer.text).toBe(201);
   return answer.body;
 }
@@ -44,27 +44,27 @@ describe.each([
     const late = await add(root, { ...rule, name });
     const first = await add(root, { ...rule, priority: 1, enabled: false });
     expect(late).toMatchObject({ ...rule, name, priority: 100, enabled: true });
-    expect((await call(bench, `${root}/${late.id}`)).body).toEqual(late);
-    const listed = (await call(bench, root)).body[list].map(({ id }: { id: string }) => id);
+    expect((await call(harness, `${root}/${late.id}`)).body).toEqual(late);
+    const listed = (await call(harness, root)).body[list].map(({ id }: { id: string }) => id);
     expect(listed.indexOf(first.id)).toBeLessThan(listed.indexOf(late.id));
 
     const body = root === POLICIES ? { name, effect: "allow" } : { name };
-    const put = await call(bench, `${root}/${late.id}`, { method: "PUT", body });
+    const put = await call(harness, `${root}/${late.id}`, { method: "PUT", body });
 
     expect(put.body).toMatchObject({ ...body, match: {}, priority: 100, created_at: late.created_at });
     expect(put.body).not.toHaveProperty("reason");
-    const removed = await call(bench, `${root}/${late.id}`, { method: "DELETE" });
+    const removed = await call(harness, `${root}/${late.id}`, { method: "DELETE" });
     expect([removed.status, removed.body]).toEqual([200, { success: true }]);
-    expect((await call(bench, `${root}/${late.id}`)).status).toBe(404);
+    expect((await call(harness, `${root}/${late.id}`)).status).toBe(404);
   });
 
   test("have a name that no other of the team has", async () => {
     const { id, name } = await add(root, rule);
     const other = await add(root, rule);
 
-    const twin = await call(bench, root, { body: { ...rule, name } });
-    const renamed = await call(bench, `${root}/${other.id}`, { method: "PUT", body: { ...rule, name } });
-    const same = await call(bench, `${root}/${id}`, { method: "PUT", body: { ...rule, name } });
+    const twin = await call(harness, root, { body: { ...rule, name } });
+    const renamed = await call(harness, `${root}/${other.id}`, { method: "PUT", body: { ...rule, name } });
+    const same = await call(harness, `${root}/${id}`, { method: "PUT", body: { ...rule, name } });
 
     expect([twin, renamed].map(({ status, body }) => [status, body.issues[0].path])).toEqual([
       [400, "name"],
@@ -74,7 +74,7 @@ describe.each([
   });
 
   test("name no condition that there is not: it would be ignored, and match too much", async () => {
-    const answer = await call(bench, root, { body: { ...rule, name: "x", match: { principal: ["me"] } } });
+    const answer = await call(harness, root, { body: { ...rule, name: "x", match: { principal: ["me"] } } });
 
     expect([answer.status, answer.body.code]).toEqual([400, "invalid_request"]);
   });
@@ -82,44 +82,44 @@ describe.each([
   test.each([{ places: [] }, { sources: ["PIGEON"] }, { installations: [""] }])(
     "with the condition %o are invalid",
     async (match) => {
-      expect((await call(bench, root, { body: { ...rule, name: "x", match } })).status).toBe(400);
+      expect((await call(harness, root, { body: { ...rule, name: "x", match } })).status).toBe(400);
     },
   );
 
   test("are the administrators' of the team, and no other team's", async () => {
     const teamId = randomUUID() as TeamId;
-    await bench.storage.teams.put({ id: teamId, name: teamId, createdAt: new Date() });
+    await harness.storage.teams.put({ id: teamId, name: teamId, createdAt: new Date() });
     const { id } = await add(root, rule);
-    const key = await bench.addUser(`chief ${root}`, { teamId, scopes: ["admin"] });
-    const { id: chiefId, ...chief } = await bench.storage.people.ensure(
+    const key = await harness.addUser(`chief ${root}`, { teamId, scopes: ["admin"] });
+    const { id: chiefId, ...chief } = await harness.storage.people.ensure(
       teamId,
       `test:chief ${root}`,
       undefined,
     );
-    await bench.storage.people.put({ ...chief, id: chiefId, administrator: true });
+    await harness.storage.people.put({ ...chief, id: chiefId, administrator: true });
 
-    expect((await call(bench, root, { key: ann })).status).toBe(403);
-    expect((await call(bench, root, { key })).body[list]).toEqual([]);
+    expect((await call(harness, root, { key: ann })).status).toBe(403);
+    expect((await call(harness, root, { key })).body[list]).toEqual([]);
     for (const method of ["GET", "DELETE"])
-      expect((await call(bench, `${root}/${id}`, { key, method })).status).toBe(404);
+      expect((await call(harness, `${root}/${id}`, { key, method })).status).toBe(404);
     expect(
-      (await call(bench, `${root}/${id}`, { key, method: "PUT", body: { ...rule, name: "x" } })).status,
+      (await call(harness, `${root}/${id}`, { key, method: "PUT", body: { ...rule, name: "x" } })).status,
     ).toBe(404);
   });
 });
 
 describe("a policy", () => {
   test("that denies is answered with its reason, for create, follow-up and cancel", async () => {
-    const runId = await createRun(bench);
+    const runId = await createRun(harness);
     await add(POLICIES, {
       effect: "deny",
       reason: "Not today.",
       match: { principals: [annUid.toUpperCase()] },
     });
     const refused = [
-      await call(bench, RUNS, { key: ann, body: { prompt: "x" } }),
-      await call(bench, `${RUNS}/${runId}/followups`, { key: ann, body: { message: "x" } }),
-      await call(bench, `${RUNS}/${runId}/cancel`, { key: ann, method: "POST" }),
+      await call(harness, RUNS, { key: ann, body: { prompt: "x" } }),
+      await call(harness, `${RUNS}/${runId}/followups`, { key: ann, body: { message: "x" } }),
+      await call(harness, `${RUNS}/${runId}/cancel`, { key: ann, method: "POST" }),
     ];
 
     for (const { status, body, headers } of refused) {
@@ -131,13 +131,13 @@ describe("a policy", () => {
       ]);
       expect(headers.get("x-should-retry")).toBe("false");
     }
-    expect((await call(bench, `${RUNS}/${runId}/followups`, { body: { message: "x" } })).status).toBe(200);
+    expect((await call(harness, `${RUNS}/${runId}/followups`, { body: { message: "x" } })).status).toBe(200);
   });
 
   test("is about new runs alone when it asks for approval", async () => {
     const body = { name: "x", effect: "require_approval", match: { actions: ["create", "cancel"] } };
 
-    const answer = await call(bench, POLICIES, { body });
+    const answer = await call(harness, POLICIES, { body });
 
     expect([answer.status, answer.body.issues[0].path]).toEqual([400, "match.actions"]);
   });
@@ -150,7 +150,7 @@ describe("a policy", () => {
       reason: "Look first.",
       match: { principal_types: ["user"], environments: ["prod"] },
     });
-    const evaluate = (body: object) => call(bench, `${POLICIES}/evaluate`, { body });
+    const evaluate = (body: object) => call(harness, `${POLICIES}/evaluate`, { body });
     const asked = { action: "create", principal_uid: annUid, environment_id: "prod" };
 
     expect((await evaluate(asked)).body).toEqual({
@@ -168,14 +168,14 @@ describe("a policy", () => {
     expect((await evaluate({ action: "approve", principal_uid: annUid })).body.effect).toBe("deny");
     expect((await evaluate({ ...asked, principal_uid: randomUUID() })).status).toBe(404);
     expect((await evaluate({ action: "fly" })).status).toBe(400);
-    expect((await call(bench, `${POLICIES}/evaluate`, { body: asked, key: ann })).status).toBe(403);
+    expect((await call(harness, `${POLICIES}/evaluate`, { body: asked, key: ann })).status).toBe(403);
   });
 });
 
 describe("a routing rule", () => {
   const ENVIRONMENT = "A".repeat(22);
   beforeAll(async () => {
-    await bench.storage.environments.add(anEnvironment(ENVIRONMENT));
+    await harness.storage.environments.add(anEnvironment(ENVIRONMENT));
   });
 
   test("configures a request over the API only when it names that source, and the run tells", async () => {
@@ -186,10 +186,10 @@ describe("a routing rule", () => {
       match: { sources: ["API"], text: ["checkout"] },
     });
 
-    const routed = await createRun(bench, { prompt: "Mend the Checkout", config: { model_id: "m" } });
-    const plain = await createRun(bench, { prompt: "Mend the cart" });
+    const routed = await createRun(harness, { prompt: "Mend the Checkout", config: { model_id: "m" } });
+    const plain = await createRun(harness, { prompt: "Mend the cart" });
 
-    const { body } = await call(bench, `${RUNS}/${routed}`);
+    const { body } = await call(harness, `${RUNS}/${routed}`);
     expect(body.agent_config).toMatchObject({
       environment_id: ENVIRONMENT,
       model_id: "m",
@@ -209,15 +209,15 @@ describe("a routing rule", () => {
         base_prompt: "routing_rule",
       },
     });
-    expect((await call(bench, `${RUNS}/${plain}`)).body.agent_config).not.toHaveProperty("environment_id");
+    expect((await call(harness, `${RUNS}/${plain}`)).body.agent_config).not.toHaveProperty("environment_id");
   });
 
   test("names an environment that there is, and that is the team's", async () => {
     const own = { ...anEnvironment("B".repeat(22)), ownerId: (await whoami()).uid };
-    await bench.storage.environments.add(own);
+    await harness.storage.environments.add(own);
 
-    const unknown = await call(bench, ROUTING, { body: { name: "x", environment_id: "nowhere" } });
-    const personal = await call(bench, ROUTING, { body: { name: "x", environment_id: own.id } });
+    const unknown = await call(harness, ROUTING, { body: { name: "x", environment_id: "nowhere" } });
+    const personal = await call(harness, ROUTING, { body: { name: "x", environment_id: own.id } });
 
     expect(unknown.status).toBe(404);
     expect([personal.status, personal.body.issues[0].path]).toEqual([400, "environment_id"]);
@@ -229,14 +229,14 @@ describe("a routing rule", () => {
       const { id, name } = await add(ROUTING, { config: { model_id: "m" }, match: { text: ["never"] } });
 
       const refused = [
-        await call(bench, ROUTING, { body: { name: randomUUID(), config } }),
-        await call(bench, `${ROUTING}/${id}`, { method: "PUT", body: { name, config } }),
-        await call(bench, `${ROUTING}/evaluate`, { body: { config } }),
+        await call(harness, ROUTING, { body: { name: randomUUID(), config } }),
+        await call(harness, `${ROUTING}/${id}`, { method: "PUT", body: { name, config } }),
+        await call(harness, `${ROUTING}/evaluate`, { body: { config } }),
       ];
 
       for (const answer of refused)
         expect([answer.status, answer.body.issues[0].path], answer.text).toEqual([status, `config.${path}`]);
-      expect((await call(bench, `${ROUTING}/${id}`)).body.config).toEqual({ model_id: "m" });
+      expect((await call(harness, `${ROUTING}/${id}`)).body.config).toEqual({ model_id: "m" });
     },
   );
 
@@ -248,7 +248,7 @@ describe("a routing rule", () => {
     });
     const asked = { source: "GITHUB_WEBHOOK", integration: "github", place: "ACME/web-shop", text: "x" };
 
-    const { body } = await call(bench, `${ROUTING}/evaluate`, { body: asked });
+    const { body } = await call(harness, `${ROUTING}/evaluate`, { body: asked });
 
     expect(body).toEqual({
       rule: { id: rule.id, name: rule.name },
@@ -257,7 +257,7 @@ describe("a routing rule", () => {
       config_layers: { harness: "default", environment_id: "routing_rule" },
       considered: [{ id: rule.id, name: rule.name, matches: true }],
     });
-    const elsewhere = await call(bench, `${ROUTING}/evaluate`, { body: { ...asked, place: "acme/api" } });
+    const elsewhere = await call(harness, `${ROUTING}/evaluate`, { body: { ...asked, place: "acme/api" } });
     expect(elsewhere.body.considered[0]).toEqual({
       id: rule.id,
       name: rule.name,
@@ -268,5 +268,5 @@ describe("a routing rule", () => {
 });
 
 async function whoami() {
-  return (await call(bench, "/api/v1/agent/whoami")).body.principal;
+  return (await call(harness, "/api/v1/agent/whoami")).body.principal;
 }

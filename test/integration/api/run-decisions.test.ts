@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { RunId } from "../../../src/core/ids.ts";
 import { FIRST_TEAM } from "../../../src/core/people/team.ts";
 import { aPolicy } from "../../support/rule-builders.ts";
-import { type ApiBench, startBench } from "./api-bench.ts";
 import { call, createRun } from "./api-caller.ts";
+import { type ApiHarness, startHarness } from "./api-harness.ts";
 
 const RUNS = "/api/v1/agent/runs";
 const OPTIONS = [
@@ -12,26 +12,26 @@ const OPTIONS = [
   { optionId: "no", name: "Reject", kind: "reject_once" },
 ] as const;
 
-let bench: ApiBench;
+let harness: ApiHarness;
 let ann: string;
 let ben: string;
 beforeAll(async () => {
-  bench = await startBench();
-  [ann, ben] = [await bench.addUser("ann"), await bench.addUser("ben")];
+  harness = await startHarness();
+  [ann, ben] = [await harness.addUser("ann"), await harness.addUser("ben")];
 });
-afterAll(() => bench.close());
+afterAll(() => harness.close());
 
 describe("a run that waits for approval", () => {
   beforeAll(async () => {
-    const { id } = await bench.storage.people.ensure(FIRST_TEAM, "test:ann", "ann");
+    const { id } = await harness.storage.people.ensure(FIRST_TEAM, "test:ann", "ann");
     const match = { principals: [id] };
-    await bench.storage.policies.add(aPolicy({ effect: "require_approval", reason: "Costs.", match }));
+    await harness.storage.policies.add(aPolicy({ effect: "require_approval", reason: "Costs.", match }));
   });
 
   test("is blocked, and says for what it waits and why", async () => {
-    const created = await call(bench, RUNS, { key: ann, body: { prompt: "x" } });
+    const created = await call(harness, RUNS, { key: ann, body: { prompt: "x" } });
 
-    const { body } = await call(bench, `${RUNS}/${created.body.run_id}`);
+    const { body } = await call(harness, `${RUNS}/${created.body.run_id}`);
     expect([created.status, created.body.state]).toEqual([200, "BLOCKED"]);
     expect(body).toMatchObject({
       state: "BLOCKED",
@@ -43,7 +43,7 @@ describe("a run that waits for approval", () => {
   });
 
   test("begins when an administrator approves, and twice is once", async () => {
-    const id = await createRun(bench, {}, { key: ann });
+    const id = await createRun(harness, {}, { key: ann });
 
     const [first, second] = [await decide(id, true), await decide(id, true)];
     const other = await decide(id, false);
@@ -54,19 +54,22 @@ describe("a run that waits for approval", () => {
     ]);
     expect([other.status, other.body.code, other.body.retryable]).toEqual([409, "conflict", false]);
     expect(other.headers.get("x-should-retry")).toBe("false");
-    expect((await call(bench, `${RUNS}/${id}`)).body.approval).toMatchObject({ approved: true });
-    const kinds = (await bench.runs.readEvents(id as RunId, 0, 100)).map(({ body }) => body.kind);
+    expect((await call(harness, `${RUNS}/${id}`)).body.approval).toMatchObject({ approved: true });
+    const kinds = (await harness.runs.readEvents(id as RunId, 0, 100)).map(({ body }) => body.kind);
     expect(kinds).toEqual(["run.created", "approval.requested", "approval.decided", "run.state"]);
-    const { events } = (await call(bench, `${RUNS}/${id}/timeline`)).body;
+    const { events } = (await call(harness, `${RUNS}/${id}/timeline`)).body;
     expect(events.map(({ event_type }: { event_type: string }) => event_type)).toEqual(kinds);
   });
 
   test("is cancelled when it is refused, and asks anew when it is followed up", async () => {
-    const id = await createRun(bench, {}, { key: ann });
+    const id = await createRun(harness, {}, { key: ann });
 
     const refused = await decide(id, false, { comment: "too dear" });
-    const { body } = await call(bench, `${RUNS}/${id}`);
-    const followed = await call(bench, `${RUNS}/${id}/followups`, { key: ann, body: { message: "please" } });
+    const { body } = await call(harness, `${RUNS}/${id}`);
+    const followed = await call(harness, `${RUNS}/${id}/followups`, {
+      key: ann,
+      body: { message: "please" },
+    });
     const approved = await decide(id, true);
 
     expect(refused.body).toEqual({ state: "CANCELLED" });
@@ -76,8 +79,8 @@ describe("a run that waits for approval", () => {
   });
 
   test("is decided by nobody else, and is nobody else's business where it is private", async () => {
-    const id = await createRun(bench, {}, { key: ann });
-    const hidden = await createRun(bench, { team: false }, { key: ann });
+    const id = await createRun(harness, {}, { key: ann });
+    const hidden = await createRun(harness, { team: false }, { key: ann });
 
     const statuses = [
       (await decide(id, true, {}, ann)).status,
@@ -87,25 +90,25 @@ describe("a run that waits for approval", () => {
     ];
 
     expect(statuses).toEqual([403, 403, 404, 404]);
-    expect((await call(bench, `${RUNS}/${id}`)).body.state).toBe("BLOCKED");
+    expect((await call(harness, `${RUNS}/${id}`)).body.state).toBe("BLOCKED");
   });
 
   test("is decided in so many words, not by leaving them out", async () => {
-    const id = await createRun(bench, {}, { key: ann });
+    const id = await createRun(harness, {}, { key: ann });
 
     for (const body of [{}, { approve: "yes" }, ""])
-      expect((await call(bench, `${RUNS}/${id}/approval`, { body })).status).toBe(400);
+      expect((await call(harness, `${RUNS}/${id}/approval`, { body })).status).toBe(400);
   });
 
   test("that needs none is a conflict", async () => {
-    expect((await decide(await createRun(bench), true)).status).toBe(409);
+    expect((await decide(await createRun(harness), true)).status).toBe(409);
   });
 });
 
 describe("what a run asks", () => {
   test("is shown with all that an answer needs, until it is answered", async () => {
     const id = await anAskingRun();
-    const shown = async () => (await call(bench, `${RUNS}/${id}`)).body;
+    const shown = async () => (await call(harness, `${RUNS}/${id}`)).body;
 
     const { permission } = await shown();
     await answerOf(id, permission.permission_id, permission.options[0].option_id);
@@ -125,12 +128,12 @@ describe("what a run asks", () => {
     const [byOption, byWords] = [await anAskingRun(), await anAskingRun()];
 
     const answer = await answerOf(byOption, "p1", "once");
-    const words = await call(bench, `${RUNS}/${byWords}/followups`, { body: { message: "yes" } });
+    const words = await call(harness, `${RUNS}/${byWords}/followups`, { body: { message: "yes" } });
 
     expect([answer.status, answer.body]).toEqual([200, { state: "QUEUED" }]);
     expect(words.body.state).toBe("QUEUED");
     const told = async (id: string) =>
-      (await bench.runs.readEvents(id as RunId, 0, 100))
+      (await harness.runs.readEvents(id as RunId, 0, 100))
         .slice(-3)
         .map(({ body }) => ({ ...body, followUpId: "" }));
     expect(await told(byOption)).toEqual(await told(byWords));
@@ -155,7 +158,7 @@ describe("what a run asks", () => {
     const { status, body, headers } = await answerOf(id, "p2", "once");
 
     expect([status, body.code, headers.get("x-should-retry")]).toEqual([409, "conflict", "false"]);
-    expect((await call(bench, `${RUNS}/${id}`)).body.state).toBe("BLOCKED");
+    expect((await call(harness, `${RUNS}/${id}`)).body.state).toBe("BLOCKED");
   });
 
   test("is not answered by an option that is not offered, and it is told which are", async () => {
@@ -165,7 +168,7 @@ describe("what a run asks", () => {
 
     expect([status, body.code, headers.get("x-should-retry")]).toEqual([400, "invalid_request", "false"]);
     expect(body.issues).toEqual([{ path: "option_id", message: "must be one of: once, no" }]);
-    expect((await call(bench, `${RUNS}/${id}`)).body.state).toBe("BLOCKED");
+    expect((await call(harness, `${RUNS}/${id}`)).body.state).toBe("BLOCKED");
   });
 
   test("is answered once", async () => {
@@ -185,8 +188,8 @@ describe("what a run asks", () => {
   });
 });
 
-function decide(id: string, approve: boolean, more: object = {}, key = bench.key) {
-  return call(bench, `${RUNS}/${id}/approval`, { body: { approve, ...more }, key });
+function decide(id: string, approve: boolean, more: object = {}, key = harness.key) {
+  return call(harness, `${RUNS}/${id}/approval`, { body: { approve, ...more }, key });
 }
 
 function answerOf(
@@ -194,16 +197,16 @@ function answerOf(
   permissionId: string,
   optionId: string,
   headers: Record<string, string> = {},
-  key = bench.key,
+  key = harness.key,
 ) {
   const path = `${RUNS}/${id}/permissions/${permissionId}`;
-  return call(bench, path, { body: { option_id: optionId }, headers, key });
+  return call(harness, path, { body: { option_id: optionId }, headers, key });
 }
 
 /** One whose agent was given up while it waited. */
 async function anAskingRun(request: object = {}): Promise<string> {
-  const id = await createRun(bench, request);
-  await bench.edit(id, (edit) => {
+  const id = await createRun(harness, request);
+  await harness.edit(id, (edit) => {
     for (const state of ["PENDING", "CLAIMED", "INPROGRESS"] as const) edit.moveTo(state);
     edit.set({ permission: { permissionId: "p1", title: "Delete it?", options: OPTIONS } });
     edit.moveTo("BLOCKED");

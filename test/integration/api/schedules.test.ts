@@ -6,23 +6,23 @@ import type { Scope } from "../../../src/core/people/api-key.ts";
 import { FIRST_TEAM } from "../../../src/core/people/team.ts";
 import { anEnvironment } from "../../support/environment-builders.ts";
 import { REFUSED_CONFIGS } from "../../support/rule-builders.ts";
-import { type ApiBench, startBench } from "./api-bench.ts";
 import { type Call, call } from "./api-caller.ts";
+import { type ApiHarness, startHarness } from "./api-harness.ts";
 
 const ROOT = "/api/v1/agent/schedules";
 const WANTED = { name: "Nightly", cron_schedule: "0 3 * * *", prompt: "Tidy up" };
 
-let bench: ApiBench;
+let harness: ApiHarness;
 let ann: string;
 let ben: string;
 beforeAll(async () => {
-  bench = await startBench();
-  [ann, ben] = [await bench.addUser("ann"), await bench.addUser("ben")];
+  harness = await startHarness();
+  [ann, ben] = [await harness.addUser("ann"), await harness.addUser("ben")];
 });
-afterAll(() => bench.close());
+afterAll(() => harness.close());
 
 async function create(body: object = {}, options: Call = {}) {
-  const answer = await call(bench, ROOT, { body: { ...WANTED, ...body }, ...options });
+  const answer = await call(harness, ROOT, { body: { ...WANTED, ...body }, ...options });
   expect(answer.status, answer.text).toBe(201);
   return answer.body;
 }
@@ -41,7 +41,7 @@ describe("a schedule", () => {
       history: { next_run: expect.stringMatching(/T03:00:00\.000Z$/) },
     });
     expect(made).not.toHaveProperty("last_spawn_error");
-    expect((await call(bench, `${ROOT}/${made.id}`)).body).toEqual(made);
+    expect((await call(harness, `${ROOT}/${made.id}`)).body).toEqual(made);
   });
 
   test("keeps configuration and metadata, and is replaced whole", async () => {
@@ -50,25 +50,25 @@ describe("a schedule", () => {
     expect(made).toMatchObject({ agent_config: config, metadata: { ticket: "OPS-1" } });
 
     const body = { ...WANTED, name: "Hourly", cron_schedule: "0 * * * *", enabled: false };
-    const put = await call(bench, `${ROOT}/${made.id}`, { method: "PUT", body });
+    const put = await call(harness, `${ROOT}/${made.id}`, { method: "PUT", body });
 
     expect(put.status).toBe(200);
     expect(put.body).toMatchObject({ ...body, agent_config: {}, history: {} });
     expect(put.body).not.toHaveProperty("metadata");
     expect(put.body.created_at).toBe(made.created_at);
-    const again = await call(bench, `${ROOT}/${made.id}`, { method: "PUT", body });
+    const again = await call(harness, `${ROOT}/${made.id}`, { method: "PUT", body });
     expect(again.body).toEqual(put.body);
   });
 
   test("shows the environment of its runs to whom it is open", async () => {
     const id = "A".repeat(22);
-    await bench.storage.environments.add(anEnvironment(id, "acme/web"));
+    await harness.storage.environments.add(anEnvironment(id, "acme/web"));
 
     const made = await create({ agent_config: { environment_id: id } });
 
     expect(made.environment).toMatchObject({ name: id, github_repos: [{ owner: "acme", repo: "web" }] });
-    await bench.storage.environments.remove(FIRST_TEAM, id);
-    expect((await call(bench, `${ROOT}/${made.id}`)).body).not.toHaveProperty("environment");
+    await harness.storage.environments.remove(FIRST_TEAM, id);
+    expect((await call(harness, `${ROOT}/${made.id}`)).body).not.toHaveProperty("environment");
   });
 
   test.each<[string, readonly Scope[], number]>([
@@ -78,12 +78,12 @@ describe("a schedule", () => {
     "is refused in somebody else's environment, by an administrator's key %s",
     async (_how, scopes, asRun) => {
       const body = { config: { name: "Ann's" }, team: false };
-      const key = await bench.addUser("ann", { scopes: ["settings:write"] });
-      const { uid: environment_id } = (await call(bench, "/api/v1/agent/environments", { body, key })).body;
-      const made = (await call(bench, "/api/v1/agent/keys", { body: { name: "x", scopes } })).body;
+      const key = await harness.addUser("ann", { scopes: ["settings:write"] });
+      const { uid: environment_id } = (await call(harness, "/api/v1/agent/environments", { body, key })).body;
+      const made = (await call(harness, "/api/v1/agent/keys", { body: { name: "x", scopes } })).body;
       const { id } = await create();
       const as = (path: string, members: object, method = "POST") =>
-        call(bench, path, { method, body: { ...WANTED, enabled: true, ...members }, key: made.key });
+        call(harness, path, { method, body: { ...WANTED, enabled: true, ...members }, key: made.key });
 
       const agent_config = { environment_id };
       const run = await as("/api/v1/agent/runs", { config: agent_config });
@@ -100,14 +100,14 @@ describe("a schedule", () => {
           "resource_not_found",
           "There is no such environment.",
         ]);
-      expect((await call(bench, `${ROOT}/${id}`)).body.agent_config).toEqual({});
+      expect((await call(harness, `${ROOT}/${id}`)).body.agent_config).toEqual({});
     },
   );
 
   test("is paused and resumed, twice too, with a JSON content type and no body", async () => {
     const { id } = await create();
     const post = (what: string) =>
-      call(bench, `${ROOT}/${id}/${what}`, {
+      call(harness, `${ROOT}/${id}/${what}`, {
         method: "POST",
         headers: { "content-type": "application/json" },
       });
@@ -124,12 +124,12 @@ describe("a schedule", () => {
 
   test("is deleted once", async () => {
     const { id } = await create();
-    const remove = () => call(bench, `${ROOT}/${id}`, { method: "DELETE" });
+    const remove = () => call(harness, `${ROOT}/${id}`, { method: "DELETE" });
 
     const [first, second] = [await remove(), await remove()];
 
     expect([first.status, first.body]).toEqual([200, { success: true }]);
-    expect([second.status, (await call(bench, `${ROOT}/${id}`)).status]).toEqual([404, 404]);
+    expect([second.status, (await call(harness, `${ROOT}/${id}`)).status]).toEqual([404, 404]);
   });
 
   test("is made once under one key", async () => {
@@ -161,7 +161,7 @@ describe("a schedule", () => {
       "agent_config.idle_timeout_minutes",
     ],
   ])("with %s is invalid, and the field is named", async (_what, members, path) => {
-    const answer = await call(bench, ROOT, { body: { ...WANTED, ...members } });
+    const answer = await call(harness, ROOT, { body: { ...WANTED, ...members } });
 
     expect([answer.status, answer.body.code]).toEqual([400, "invalid_request"]);
     expect(answer.body.issues[0].path).toBe(path);
@@ -174,8 +174,8 @@ describe("a schedule", () => {
       const body = { ...WANTED, enabled: true, agent_config };
 
       const refused = [
-        await call(bench, ROOT, { body }),
-        await call(bench, `${ROOT}/${id}`, { method: "PUT", body }),
+        await call(harness, ROOT, { body }),
+        await call(harness, `${ROOT}/${id}`, { method: "PUT", body }),
       ];
 
       for (const answer of refused)
@@ -186,7 +186,7 @@ describe("a schedule", () => {
   test("is not replaced without saying whether it is enabled", async () => {
     const { id } = await create();
 
-    const answer = await call(bench, `${ROOT}/${id}`, { method: "PUT", body: WANTED });
+    const answer = await call(harness, `${ROOT}/${id}`, { method: "PUT", body: WANTED });
 
     expect([answer.status, answer.body.issues[0].path]).toEqual([400, "enabled"]);
   });
@@ -197,10 +197,10 @@ describe("who sees and changes a schedule", () => {
     const { id } = await create({ name: "zeta" }, { key: ann });
     await create({ name: "Alpha" }, { key: ann });
 
-    const seen = await call(bench, ROOT, { key: ben });
+    const seen = await call(harness, ROOT, { key: ben });
     const names = seen.body.schedules.map(({ name }: { name: string }) => name);
-    const denied = await call(bench, `${ROOT}/${id}/pause`, { method: "POST", key: ben });
-    const allowed = await call(bench, `${ROOT}/${id}/pause`, { method: "POST" });
+    const denied = await call(harness, `${ROOT}/${id}/pause`, { method: "POST", key: ben });
+    const allowed = await call(harness, `${ROOT}/${id}/pause`, { method: "POST" });
 
     expect(names).toEqual(
       names.toSorted((a: string, b: string) => (a.toLowerCase() < b.toLowerCase() ? -1 : 1)),
@@ -213,39 +213,40 @@ describe("who sees and changes a schedule", () => {
 
   test("a personal one is its creator's and the administrators'", async () => {
     const { id, scope } = await create({ team: false }, { key: ann });
-    const statusOf = async (key: string) => (await call(bench, `${ROOT}/${id}`, { key })).status;
+    const statusOf = async (key: string) => (await call(harness, `${ROOT}/${id}`, { key })).status;
 
     expect(scope).toMatchObject({ type: "User" });
-    expect([await statusOf(ann), await statusOf(ben), await statusOf(bench.key)]).toEqual([200, 404, 200]);
+    expect([await statusOf(ann), await statusOf(ben), await statusOf(harness.key)]).toEqual([200, 404, 200]);
   });
 
   test("another team knows nothing of it", async () => {
     const teamId = randomUUID() as TeamId;
-    await bench.storage.teams.put({ id: teamId, name: "Others", createdAt: new Date() });
-    const stranger = await bench.addUser("stranger", { teamId });
+    await harness.storage.teams.put({ id: teamId, name: "Others", createdAt: new Date() });
+    const stranger = await harness.addUser("stranger", { teamId });
     const { id } = await create();
     const answers = [
-      await call(bench, `${ROOT}/${id}`, { key: stranger }),
-      await call(bench, `${ROOT}/${id}`, { key: stranger, method: "DELETE" }),
-      await call(bench, `${ROOT}/${id}/resume`, { key: stranger, method: "POST" }),
-      await call(bench, `${ROOT}/nonsense`, { key: stranger }),
+      await call(harness, `${ROOT}/${id}`, { key: stranger }),
+      await call(harness, `${ROOT}/${id}`, { key: stranger, method: "DELETE" }),
+      await call(harness, `${ROOT}/${id}/resume`, { key: stranger, method: "POST" }),
+      await call(harness, `${ROOT}/nonsense`, { key: stranger }),
     ];
 
     expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404]);
     expect(new Set(answers.map(({ body }) => body.detail))).toEqual(new Set(["There is no such schedule."]));
-    expect((await call(bench, ROOT, { key: stranger })).body).toEqual({ schedules: [] });
+    expect((await call(harness, ROOT, { key: stranger })).body).toEqual({ schedules: [] });
   });
 
   test("a key that may only read makes none", async () => {
-    const reader = await bench.addUser("reader", { scopes: ["runs:read", "settings:write"] });
+    const reader = await harness.addUser("reader", { scopes: ["runs:read", "settings:write"] });
 
-    expect((await call(bench, ROOT, { key: reader, body: WANTED })).status).toBe(403);
-    expect((await call(bench, ROOT, { key: reader })).status).toBe(200);
+    expect((await call(harness, ROOT, { key: reader, body: WANTED })).status).toBe(403);
+    expect((await call(harness, ROOT, { key: reader })).status).toBe(200);
   });
 });
 
 test("the public client of this API makes, changes and lists schedules", async () => {
-  const { schedules } = new OzAPI({ baseURL: `${bench.url}/api/v1`, apiKey: bench.key, maxRetries: 0 }).agent;
+  const { schedules } = new OzAPI({ baseURL: `${harness.url}/api/v1`, apiKey: harness.key, maxRetries: 0 })
+    .agent;
 
   const made = await schedules.create(WANTED);
   const changed = await schedules.update(made.id, { ...WANTED, enabled: false });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createKeyHasher } from "../../../src/api/api-keys.ts";
-import { type ApiBench, startBench } from "./api-bench.ts";
+import { createKeyHasher } from "../../../src/api/auth/api-keys.ts";
 import { type Answer, call, createRun } from "./api-caller.ts";
+import { type ApiHarness, startHarness } from "./api-harness.ts";
 
 const KEYS = "/api/v1/agent/keys";
 const WHOAMI = "/api/v1/agent/whoami";
@@ -9,13 +9,13 @@ const [OLD, NEW] = ["the secret key so far", "the secret key from now on"];
 const HEADERS = { "idempotency-key": "before the change" };
 
 /** The same installation before its secret key is changed, and in each state after that. */
-let before: ApiBench;
-let knowing: ApiBench;
-let forgetful: ApiBench;
+let before: ApiHarness;
+let knowing: ApiHarness;
+let forgetful: ApiHarness;
 beforeAll(async () => {
-  before = await startBench({ secretKeys: [OLD] });
-  knowing = await startBench({ beside: before, secretKeys: [NEW, OLD] });
-  forgetful = await startBench({ beside: before, secretKeys: [NEW] });
+  before = await startHarness({ secretKeys: [OLD] });
+  knowing = await startHarness({ beside: before, secretKeys: [NEW, OLD] });
+  forgetful = await startHarness({ beside: before, secretKeys: [NEW] });
 });
 afterAll(async () => {
   await forgetful.close();
@@ -23,12 +23,12 @@ afterAll(async () => {
   await before.close();
 });
 
-function makeKey(bench: ApiBench): Promise<Answer> {
-  return call(bench, KEYS, { body: { name: "x", scopes: ["runs:read"] }, headers: HEADERS });
+function makeKey(harness: ApiHarness): Promise<Answer> {
+  return call(harness, KEYS, { body: { name: "x", scopes: ["runs:read"] }, headers: HEADERS });
 }
 
-async function statusOf(bench: ApiBench, key: string): Promise<number> {
-  return (await call(bench, WHOAMI, { key })).status;
+async function statusOf(harness: ApiHarness, key: string): Promise<number> {
+  return (await call(harness, WHOAMI, { key })).status;
 }
 
 test("a key from before opens still, and is stored under the new secret from its first use on", async () => {
@@ -56,11 +56,11 @@ test("what was sealed under the old secret is opened, and what is sealed now nee
 
 test("a session of the pages ends, and signing in with the same key begins another", async () => {
   const key = await before.addUser("mira");
-  const signIn = async (bench: ApiBench) =>
-    (await call(bench, "/signin", { body: { key }, key: null })).headers.get("set-cookie")?.split(";")[0] ??
+  const signIn = async (harness: ApiHarness) =>
+    (await call(harness, "/signin", { body: { key }, key: null })).headers.get("set-cookie")?.split(";")[0] ??
     "";
-  const visit = async (bench: ApiBench, cookie: string) =>
-    (await call(bench, WHOAMI, { key: null, headers: { cookie } })).status;
+  const visit = async (harness: ApiHarness, cookie: string) =>
+    (await call(harness, WHOAMI, { key: null, headers: { cookie } })).status;
 
   const cookie = await signIn(before);
   const [here, there] = [await visit(before, cookie), await visit(knowing, cookie)];
@@ -73,12 +73,12 @@ test("a share link from before opens still, by a new cookie", async () => {
   const runId = await createRun(before);
   const { url } = (await call(before, `/api/v1/agent/runs/${runId}/share-links`, { body: {} })).body;
   const path = url.slice(url.indexOf("/sessions"));
-  const enter = (bench: ApiBench) => call(bench, path, { key: null });
+  const enter = (harness: ApiHarness) => call(harness, path, { key: null });
 
   const cookie = (await enter(before)).headers.getSetCookie()[0]?.split(";")[0] ?? "";
   const run = `/api/v1/agent/runs/${runId}`;
-  const read = async (bench: ApiBench, given: string) =>
-    (await call(bench, run, { key: null, headers: { cookie: given } })).status;
+  const read = async (harness: ApiHarness, given: string) =>
+    (await call(harness, run, { key: null, headers: { cookie: given } })).status;
   const entered = await enter(knowing);
   const fresh = entered.headers.getSetCookie()[0]?.split(";")[0] ?? "";
 
@@ -97,11 +97,11 @@ test("a revoked key is not revived by being known under the old secret", async (
 
 test("processes may be changed one by one where each knows the other's secret", async () => {
   const key = await before.addUser("both");
-  const prepared = await startBench({ beside: before, secretKeys: [OLD, NEW] });
+  const prepared = await startHarness({ beside: before, secretKeys: [OLD, NEW] });
 
   const statuses: number[] = [];
-  for (const bench of [prepared, knowing, prepared, knowing]) {
-    statuses.push(await statusOf(bench, key));
+  for (const harness of [prepared, knowing, prepared, knowing]) {
+    statuses.push(await statusOf(harness, key));
     for (const each of [prepared, knowing]) each.clock.aheadMs += 5_000;
   }
   await prepared.close();

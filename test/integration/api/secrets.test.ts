@@ -1,29 +1,29 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { withSession } from "../../../src/storage/session.ts";
-import { type ApiBench, startBench } from "./api-bench.ts";
 import { type Call, call } from "./api-caller.ts";
+import { type ApiHarness, startHarness } from "./api-harness.ts";
 
 const PATH = "/api/v1/agent/secrets";
 const VALUE = "a-value-that-is-seen-nowhere";
 
-let bench: ApiBench;
+let harness: ApiHarness;
 let ann: string;
 let bob: string;
 beforeAll(async () => {
-  bench = await startBench();
+  harness = await startHarness();
   const scopes = ["settings:write"] as const;
-  ann = await bench.addUser("ann", { scopes });
-  bob = await bench.addUser("bob", { scopes });
+  ann = await harness.addUser("ann", { scopes });
+  bob = await harness.addUser("bob", { scopes });
 });
-afterAll(() => bench.close());
+afterAll(() => harness.close());
 
 function put(name: string, rest: object = {}, options: Call = {}) {
-  return call(bench, `${PATH}/${name}`, { method: "PUT", body: { value: VALUE, ...rest }, ...options });
+  return call(harness, `${PATH}/${name}`, { method: "PUT", body: { value: VALUE, ...rest }, ...options });
 }
 
 async function names(key: string): Promise<readonly string[]> {
-  const { body } = await call(bench, PATH, { key });
+  const { body } = await call(harness, PATH, { key });
   return body.secrets.map(
     ({ name, scope }: { name: string; scope: { type: string } }) => `${name} ${scope.type}`,
   );
@@ -33,10 +33,10 @@ describe("a secret", () => {
   test("is set, listed, set anew and deleted, and its value is never shown", async () => {
     const first = await put("NPM_TOKEN");
     const again = await put("NPM_TOKEN", { value: `${VALUE}-2` }, { key: ann });
-    const read = await call(bench, `${PATH}/NPM_TOKEN`, { key: bob });
-    const listed = await call(bench, PATH, { key: bob });
-    const removed = await call(bench, `${PATH}/NPM_TOKEN`, { method: "DELETE", key: bob });
-    const gone = await call(bench, `${PATH}/NPM_TOKEN`);
+    const read = await call(harness, `${PATH}/NPM_TOKEN`, { key: bob });
+    const listed = await call(harness, PATH, { key: bob });
+    const removed = await call(harness, `${PATH}/NPM_TOKEN`, { method: "DELETE", key: bob });
+    const gone = await call(harness, `${PATH}/NPM_TOKEN`);
 
     expect([first, again, read, removed, gone].map(({ status }) => status)).toEqual([
       200, 200, 200, 200, 404,
@@ -49,7 +49,7 @@ describe("a secret", () => {
     });
     expect(listed.body.secrets).toEqual([read.body]);
     const told = [first, again, read, listed, removed].map(({ text }) => text).join("");
-    expect(told + bench.logged.join("")).not.toContain(VALUE);
+    expect(told + harness.logged.join("")).not.toContain(VALUE);
   });
 
   test("of one's own stands beside the team's, and is nobody else's, not even by name", async () => {
@@ -59,26 +59,26 @@ describe("a secret", () => {
 
     expect(await names(ann)).toEqual(["ANNS User", "SHARED Team", "SHARED User"]);
     expect(await names(bob)).toEqual(["SHARED Team"]);
-    expect(await names(bench.key)).toEqual(["SHARED Team"]);
-    expect((await call(bench, `${PATH}/ANNS?team=false`, { key: bob })).status).toBe(404);
+    expect(await names(harness.key)).toEqual(["SHARED Team"]);
+    expect((await call(harness, `${PATH}/ANNS?team=false`, { key: bob })).status).toBe(404);
     const remove = (name: string, key: string) =>
-      call(bench, `${PATH}/${name}?team=false`, { method: "DELETE", key });
-    expect((await remove("ANNS", bench.key)).status).toBe(404);
+      call(harness, `${PATH}/${name}?team=false`, { method: "DELETE", key });
+    expect((await remove("ANNS", harness.key)).status).toBe(404);
     expect((await remove("SHARED", ann)).status).toBe(200);
     expect(await names(ann)).toEqual(["ANNS User", "SHARED Team"]);
   });
 
   test("of another team is out of sight", async () => {
     const teamId = randomUUID() as never;
-    await bench.storage.teams.put({ id: teamId, name: "Others", createdAt: new Date() });
-    const stranger = await bench.addUser("stranger", { teamId, scopes: ["settings:write"] });
+    await harness.storage.teams.put({ id: teamId, name: "Others", createdAt: new Date() });
+    const stranger = await harness.addUser("stranger", { teamId, scopes: ["settings:write"] });
     await put("OURS");
 
     expect(await names(stranger)).toEqual([]);
-    expect((await call(bench, `${PATH}/OURS`, { key: stranger })).status).toBe(404);
+    expect((await call(harness, `${PATH}/OURS`, { key: stranger })).status).toBe(404);
     await put("OURS", {}, { key: stranger });
-    expect((await call(bench, `${PATH}/OURS`, { method: "DELETE", key: stranger })).status).toBe(200);
-    expect((await call(bench, `${PATH}/OURS`)).status).toBe(200);
+    expect((await call(harness, `${PATH}/OURS`, { method: "DELETE", key: stranger })).status).toBe(200);
+    expect((await call(harness, `${PATH}/OURS`)).status).toBe(200);
   });
 
   test.each([
@@ -106,7 +106,7 @@ describe("a secret", () => {
 
     expect(answer.status).toBe(400);
     expect(answer.text).not.toMatch(/12345678|üü/);
-    expect((await call(bench, `${PATH}/REFUSED`)).status).toBe(404);
+    expect((await call(harness, `${PATH}/REFUSED`)).status).toBe(404);
   });
 
   test("of 64 KiB is taken", async () => {
@@ -117,15 +117,15 @@ describe("a secret", () => {
     const answers = await Promise.all(Array.from({ length: 10 }, () => put("RACE")));
 
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
-    expect((await names(bench.key)).filter((name) => name.startsWith("RACE"))).toHaveLength(1);
+    expect((await names(harness.key)).filter((name) => name.startsWith("RACE"))).toHaveLength(1);
   });
 
   test("needs a key that may see settings, and one that may change them", async () => {
-    const runner = await bench.addUser("runner", { scopes: ["runs:write"] });
-    const reader = await bench.addUser("reader", { scopes: ["settings:read"] });
+    const runner = await harness.addUser("runner", { scopes: ["runs:write"] });
+    const reader = await harness.addUser("reader", { scopes: ["settings:read"] });
 
-    expect((await call(bench, PATH, { key: runner })).status).toBe(403);
-    expect((await call(bench, PATH, { key: reader })).status).toBe(200);
+    expect((await call(harness, PATH, { key: runner })).status).toBe(403);
+    expect((await call(harness, PATH, { key: reader })).status).toBe(200);
     expect((await put("ANY", {}, { key: reader })).status).toBe(403);
   });
 });
@@ -153,7 +153,7 @@ async function plainHash(text: string): Promise<string> {
 /** Everything that a copy of the database would hold. */
 function allRows(): Promise<string> {
   const options = { applicationName: "errand tests", queryLimitMs: 10_000 };
-  return withSession(bench.databaseUrl, options, async (client) => {
+  return withSession(harness.databaseUrl, options, async (client) => {
     const { rows } = await client.query<{ dump: string }>(
       "SELECT query_to_xml('SELECT * FROM secrets', true, false, '')::text || query_to_xml('SELECT * FROM remembered_answers', true, false, '')::text AS dump",
     );

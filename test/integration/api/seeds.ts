@@ -1,6 +1,6 @@
 import { type ApiDocument, addressOf, operationsOf, resolved } from "../../support/openapi-operations.ts";
-import type { ApiBench } from "./api-bench.ts";
 import { createRun } from "./api-caller.ts";
+import type { ApiHarness } from "./api-harness.ts";
 
 const NOWHERE = "00000000-0000-7000-8000-000000000000";
 
@@ -12,14 +12,14 @@ export interface Seeds {
 }
 
 /** Makes one of everything that the document has an example for, and that needs no other thing first. */
-export async function seedExamples(bench: ApiBench, document: ApiDocument): Promise<Seeds> {
-  const ids = new Map([["/api/v1/agent/runs", await createRun(bench)]]);
+export async function seedExamples(harness: ApiHarness, document: ApiDocument): Promise<Seeds> {
+  const ids = new Map([["/api/v1/agent/runs", await createRun(harness)]]);
   const answers: string[] = [];
   for (const { name, method, path, body = {} } of operationsOf(document)) {
     const [example] = resolved(body, document).examples ?? [];
     if (method !== "POST" || path.includes("{") || example === undefined) continue;
-    const headers = { authorization: `Bearer ${bench.key}` };
-    const answer = await bench.server.inject({ method, url: path, headers, payload: Object(example) });
+    const headers = { authorization: `Bearer ${harness.key}` };
+    const answer = await harness.server.inject({ method, url: path, headers, payload: Object(example) });
     answers.push(`${name}: ${answer.statusCode}`);
     const { run_id, uid, id } = Object(answer.json());
     const made: unknown = run_id ?? uid ?? id;

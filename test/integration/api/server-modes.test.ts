@@ -2,19 +2,19 @@ import { readFile } from "node:fs/promises";
 import { get } from "node:https";
 import { resolve } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { type ApiBench, type BenchOptions, startBench } from "./api-bench.ts";
+import { type ApiHarness, type BenchOptions, startHarness } from "./api-harness.ts";
 
 const TLS = resolve(import.meta.dirname, "../../fixtures/tls");
-let bench: ApiBench | undefined;
+let harness: ApiHarness | undefined;
 
 afterEach(async () => {
-  await bench?.close();
-  bench = undefined;
+  await harness?.close();
+  harness = undefined;
 });
 
-async function start(options: BenchOptions): Promise<ApiBench> {
-  bench = await startBench(options);
-  return bench;
+async function start(options: BenchOptions): Promise<ApiHarness> {
+  harness = await startHarness(options);
+  return harness;
 }
 
 test("with a certificate it speaks HTTPS, and nothing in the clear", async () => {

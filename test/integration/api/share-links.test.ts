@@ -4,20 +4,20 @@ import type { PrincipalId, RunId } from "../../../src/core/ids.ts";
 import { decideApproval } from "../../../src/core/runs/decide-approval.ts";
 import { collectRoutes, namesOf } from "../../support/all-routes.ts";
 import { waitFor } from "../../support/wait-for.ts";
-import { type ApiBench, PUBLIC_URL, startBench } from "./api-bench.ts";
 import { type Answer, call, createRun } from "./api-caller.ts";
+import { type ApiHarness, PUBLIC_URL, startHarness } from "./api-harness.ts";
 import { type EventReader, openStream } from "./event-reader.ts";
 
-let bench: ApiBench;
+let harness: ApiHarness;
 let routes: readonly string[];
 beforeAll(async () => {
   routes = namesOf(
     await collectRoutes(async () => {
-      bench = await startBench({ limits: { heartbeatMs: 20 } });
+      harness = await startHarness({ limits: { heartbeatMs: 20 } });
     }),
   );
 });
-afterAll(() => bench.close());
+afterAll(() => harness.close());
 
 const RUNS = "/api/v1/agent/runs";
 
@@ -31,10 +31,10 @@ interface Shared {
   readonly key: string;
 }
 
-async function share(body: object = {}, run: object = {}, key = bench.key): Promise<Shared> {
-  const runId = await createRun(bench, run, { key });
-  const { session_id: sessionId } = (await call(bench, `${RUNS}/${runId}`, { key })).body;
-  const made = await call(bench, `${RUNS}/${runId}/share-links`, { body, key });
+async function share(body: object = {}, run: object = {}, key = harness.key): Promise<Shared> {
+  const runId = await createRun(harness, run, { key });
+  const { session_id: sessionId } = (await call(harness, `${RUNS}/${runId}`, { key })).body;
+  const made = await call(harness, `${RUNS}/${runId}/share-links`, { body, key });
   if (made.status !== 201) throw new Error(`No link: ${made.text}`);
   return { runId, sessionId, linkId: made.body.id, path: made.body.url.slice(PUBLIC_URL.length), key };
 }
@@ -52,7 +52,7 @@ function jarOf({ headers }: Answer): Jar {
 function visit(path: string, jar: Jar, options: Parameters<typeof call>[2] = {}): Promise<Answer> {
   const cookies = Array.from(jar).filter(([kept]) => path === kept || path.startsWith(`${kept}/`));
   const cookie = cookies.map(([, value]) => value).join("; ");
-  return call(bench, path, { ...options, key: null, headers: { cookie, ...options.headers } });
+  return call(harness, path, { ...options, key: null, headers: { cookie, ...options.headers } });
 }
 
 async function enter({ path }: Shared): Promise<Jar> {
@@ -61,7 +61,7 @@ async function enter({ path }: Shared): Promise<Jar> {
 
 async function watch({ runId }: Shared, jar: Jar): Promise<EventReader> {
   const cookie = jar.get(`${RUNS}/${runId}`) ?? "";
-  const stream = await openStream(bench, runId, { key: null, headers: { cookie }, query: "?follow=true" });
+  const stream = await openStream(harness, runId, { key: null, headers: { cookie }, query: "?follow=true" });
   await waitFor(() => stream.comments.length >= 2, { what: "two heartbeats" });
   return stream;
 }
@@ -108,28 +108,28 @@ describe("a share link", () => {
     const servers = { a: { url: "https://x", headers: { authorization: "Bearer canary" } } };
     const config = { name: "n", base_prompt: "canary", mcp_servers: servers };
     const shared = await share({}, { config, metadata: { ticket: "canary" } });
-    const { creator } = (await call(bench, `${RUNS}/${shared.runId}`)).body;
-    const [person] = await bench.storage.people.getMany([creator.uid as PrincipalId]);
-    if (person !== undefined) await bench.storage.people.put({ ...person, email: "canary@example.com" });
+    const { creator } = (await call(harness, `${RUNS}/${shared.runId}`)).body;
+    const [person] = await harness.storage.people.getMany([creator.uid as PrincipalId]);
+    if (person !== undefined) await harness.storage.people.put({ ...person, email: "canary@example.com" });
 
     const { body, text } = await visit(`${RUNS}/${shared.runId}`, await enter(shared));
 
     expect(text).not.toContain("canary");
     expect(body).toMatchObject({ prompt: "do it", agent_config: { name: "n", harness: { type: "demo" } } });
-    expect((await call(bench, `${RUNS}/${shared.runId}`)).body.creator.email).toBe("canary@example.com");
+    expect((await call(harness, `${RUNS}/${shared.runId}`)).body.creator.email).toBe("canary@example.com");
   });
 
   test("tells nowhere who decided and why, what it cost, or whose machine it was", async () => {
     const [refused, failed] = [await share(), await share()];
-    await bench.edit(refused.runId, (edit) => {
+    await harness.edit(refused.runId, (edit) => {
       edit.set({ approval: { policyId: "canary-1", reason: "canary-2" } });
       edit.record({ kind: "approval.requested", policyId: "canary-1", reason: "canary-2" });
       edit.moveTo("BLOCKED", { status: { message: "Waits for approval. canary-2" } });
     });
     const decidedBy = "canary-3" as PrincipalId;
     const decision = { approve: false, decidedBy, comment: "canary-4", name: "canary-5" };
-    await bench.edit(refused.runId, (edit) => decideApproval(edit, decision));
-    await bench.edit(failed.runId, (edit) => {
+    await harness.edit(refused.runId, (edit) => decideApproval(edit, decision));
+    await harness.edit(failed.runId, (edit) => {
       edit.moveTo("PENDING", { reason: "canary-6" });
       edit.record({ kind: "attempt.started", attempt: 1, worker: "canary-7" });
       edit.record({ kind: "workspace.stored", checkpoint: "canary-8" });
@@ -143,7 +143,7 @@ describe("a share link", () => {
     const accept = { accept: "application/json" };
     const tellers = [
       async ({ runId }: Shared, part: string) =>
-        (await call(bench, `${RUNS}/${runId}${part}`, { headers: accept })).text,
+        (await call(harness, `${RUNS}/${runId}${part}`, { headers: accept })).text,
       async (shared: Shared, part: string) =>
         (await visit(`${RUNS}/${shared.runId}${part}`, await enter(shared), { headers: accept })).text,
     ];
@@ -188,7 +188,7 @@ describe("a share link", () => {
         const [method = "", url = ""] = name.split(" ");
         const [path, headers] = [ids(url, of), { cookie, accept: "application/json" }];
         const send = (given: Record<string, string>) =>
-          bench.server.inject({ method: method as "GET", url: path, headers: given });
+          harness.server.inject({ method: method as "GET", url: path, headers: given });
         const [guest, nobody] = [await send(headers), await send({ accept: "application/json" })];
         if (guest.statusCode !== nobody.statusCode) open.push(`${name} → ${guest.statusCode}`);
       }
@@ -219,7 +219,7 @@ describe("a share link", () => {
       await visit(`${shared.path}x`, new Map()),
       await visit(`/sessions/${shared.sessionId}?share=`, new Map()),
       await visit(`/sessions/${other.sessionId}?share=${token}`, new Map()),
-      await visit(`/sessions/${shared.sessionId}?share=${bench.key}`, new Map()),
+      await visit(`/sessions/${shared.sessionId}?share=${harness.key}`, new Map()),
       await visit(`/sessions/x?share=${token}`, new Map()),
     ];
 
@@ -230,12 +230,12 @@ describe("a share link", () => {
 
   test("does not get in the way of who is signed in", async () => {
     const shared = await share();
-    const signedIn = await call(bench, "/signin", { body: { key: bench.key }, key: null });
+    const signedIn = await call(harness, "/signin", { body: { key: harness.key }, key: null });
     const session = signedIn.headers.get("set-cookie")?.split(";")[0] ?? "";
     const jar = new Map([...(await enter(shared)), ["", session]]);
 
-    const list = await call(bench, RUNS, { key: null, headers: { cookie: session } });
-    await call(bench, `${RUNS}/${shared.runId}/share-links/${shared.linkId}`, { method: "DELETE" });
+    const list = await call(harness, RUNS, { key: null, headers: { cookie: session } });
+    await call(harness, `${RUNS}/${shared.runId}/share-links/${shared.linkId}`, { method: "DELETE" });
     const stillSeen = [
       await visit(`/sessions/${shared.sessionId}`, jar),
       await visit(`${RUNS}/${shared.runId}`, jar),
@@ -252,25 +252,25 @@ describe("a share link dies, and its streams with it,", () => {
   test.each<[string, (shared: Shared) => Promise<unknown>]>([
     [
       "when it is deleted",
-      ({ linkId, runId }) => call(bench, `${RUNS}/${runId}/share-links/${linkId}`, { method: "DELETE" }),
+      ({ linkId, runId }) => call(harness, `${RUNS}/${runId}/share-links/${linkId}`, { method: "DELETE" }),
     ],
     [
       "when its time is over",
       async () => {
-        bench.clock.aheadMs += LIFE_MS;
+        harness.clock.aheadMs += LIFE_MS;
       },
     ],
     [
       "when its maker is disabled",
       async ({ runId }) => {
-        const [link] = await bench.storage.shareLinks.list(runId as RunId);
-        const [maker] = await bench.storage.people.getMany(link === undefined ? [] : [link.creatorId]);
-        if (maker !== undefined) await bench.storage.people.put({ ...maker, disabled: true });
+        const [link] = await harness.storage.shareLinks.list(runId as RunId);
+        const [maker] = await harness.storage.people.getMany(link === undefined ? [] : [link.creatorId]);
+        if (maker !== undefined) await harness.storage.people.put({ ...maker, disabled: true });
       },
     ],
-    ["when the key that made it is revoked", ({ key }) => bench.revoke(key)],
+    ["when the key that made it is revoked", ({ key }) => harness.revoke(key)],
   ])("%s", async (how, end) => {
-    const shared = await share({}, {}, await bench.addUser(how));
+    const shared = await share({}, {}, await harness.addUser(how));
     const jar = await enter(shared);
     const stream = await watch(shared, jar);
     const wasOpen = !stream.isOver;
@@ -288,11 +288,11 @@ describe("a share link dies, and its streams with it,", () => {
   });
 
   async function reviveAdministrator(): Promise<void> {
-    const people = await bench.storage.people.list(
-      (await bench.storage.teams.list())[0]?.id ?? expect.fail(),
+    const people = await harness.storage.people.list(
+      (await harness.storage.teams.list())[0]?.id ?? expect.fail(),
     );
     for (const one of people.filter(({ disabled }) => disabled))
-      await bench.storage.people.put({ ...one, disabled: false });
+      await harness.storage.people.put({ ...one, disabled: false });
   }
 });
 
@@ -301,8 +301,8 @@ describe("share links of a run", () => {
     const { linkId, path, runId } = await share({ expires_in_seconds: 60 });
     const [, token = ""] = path.split("?share=");
 
-    const list = await call(bench, `${RUNS}/${runId}/share-links`);
-    const remove = () => call(bench, `${RUNS}/${runId}/share-links/${linkId}`, { method: "DELETE" });
+    const list = await call(harness, `${RUNS}/${runId}/share-links`);
+    const remove = () => call(harness, `${RUNS}/${runId}/share-links/${linkId}`, { method: "DELETE" });
     const removed = [await remove(), await remove()];
 
     expect(list.body.share_links).toMatchObject([{ id: linkId }]);
@@ -310,13 +310,13 @@ describe("share links of a run", () => {
     expect(Date.parse(expires_at) - Date.parse(created_at)).toBe(60_000);
     expect(list.text).not.toContain(token);
     expect(removed.map(({ status }) => status)).toEqual([200, 404]);
-    expect((await call(bench, `${RUNS}/${runId}/share-links`)).body).toEqual({ share_links: [] });
+    expect((await call(harness, `${RUNS}/${runId}/share-links`)).body).toEqual({ share_links: [] });
   });
 
   test("are made by an empty request too, and once under one Idempotency-Key", async () => {
-    const runId = await createRun(bench);
+    const runId = await createRun(harness);
     const make = (headers: Record<string, string>) =>
-      call(bench, `${RUNS}/${runId}/share-links`, { method: "POST", headers });
+      call(harness, `${RUNS}/${runId}/share-links`, { method: "POST", headers });
 
     const [plain, first, again] = [
       await make({ "content-type": "application/json" }),
@@ -326,15 +326,15 @@ describe("share links of a run", () => {
 
     expect([plain, first, again].map(({ status }) => status)).toEqual([201, 201, 201]);
     expect(again.body).toEqual(first.body);
-    expect((await call(bench, `${RUNS}/${runId}/share-links`)).body.share_links).toHaveLength(2);
+    expect((await call(harness, `${RUNS}/${runId}/share-links`)).body.share_links).toHaveLength(2);
   });
 
   test.each([0, -1, 1.5, 366 * 86_400 + 1, "60"])(
     "do not live for %j seconds",
     async (expires_in_seconds) => {
-      const runId = await createRun(bench);
+      const runId = await createRun(harness);
 
-      const answer = await call(bench, `${RUNS}/${runId}/share-links`, { body: { expires_in_seconds } });
+      const answer = await call(harness, `${RUNS}/${runId}/share-links`, { body: { expires_in_seconds } });
 
       expect([answer.status, answer.body.issues[0].path]).toEqual([400, "expires_in_seconds"]);
     },

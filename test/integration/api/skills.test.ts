@@ -2,31 +2,33 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { TeamId } from "../../../src/core/ids.ts";
 import { anEnvironment } from "../../support/environment-builders.ts";
 import { aRoutingRule } from "../../support/rule-builders.ts";
-import { type ApiBench, startBench } from "./api-bench.ts";
 import { call } from "./api-caller.ts";
+import { type ApiHarness, startHarness } from "./api-harness.ts";
 
 const DEPLOY = ".agents/skills/deploy/SKILL.md";
 const REVIEW = ".claude/skills/review/SKILL.md";
 const RUNS = "/api/v1/agent/runs";
 
-let bench: ApiBench;
+let harness: ApiHarness;
 beforeAll(async () => {
-  bench = await startBench();
-  bench.skillLibrary.put("acme/tools", {
+  harness = await startHarness();
+  harness.skillLibrary.put("acme/tools", {
     [DEPLOY]: "---\nname: deploy\ndescription: Deploys.\n---\nDeploy it.",
     [REVIEW]: "---\nname: review\ndescription: Reviews.\n---\nReview it.",
   });
-  bench.skillLibrary.put("acme/more", { [DEPLOY]: "Deploy that." });
-  await bench.storage.environments.add(anEnvironment("environment000000000A", "acme/tools"));
+  harness.skillLibrary.put("acme/more", { [DEPLOY]: "Deploy that." });
+  await harness.storage.environments.add(anEnvironment("environment000000000A", "acme/tools"));
   const match = { sources: ["API"], text: ["by the rule"] } as const;
-  await bench.storage.routingRules.add(aRoutingRule({ match, config: { skill_spec: "acme/tools:review" } }));
+  await harness.storage.routingRules.add(
+    aRoutingRule({ match, config: { skill_spec: "acme/tools:review" } }),
+  );
 });
-afterAll(() => bench.close());
+afterAll(() => harness.close());
 
 async function create(members: Record<string, unknown>) {
-  const answer = await call(bench, RUNS, { body: members });
+  const answer = await call(harness, RUNS, { body: members });
   if (answer.status !== 200) return answer;
-  return call(bench, `${RUNS}/${answer.body.run_id}`);
+  return call(harness, `${RUNS}/${answer.body.run_id}`);
 }
 
 describe("a run that starts from a skill", () => {
@@ -90,25 +92,25 @@ describe("a run that starts from a skill", () => {
       `skill_spec=acme/tools:${REVIEW}`,
       "q=skills/review",
     ]) {
-      const found = await call(bench, `${RUNS}?${query}`);
+      const found = await call(harness, `${RUNS}?${query}`);
       expect(found.body.runs.map(({ run_id }: { run_id: string }) => run_id)).toContain(body.run_id);
     }
-    expect((await call(bench, `${RUNS}?skill=acme/tools:${DEPLOY}x`)).body.runs).toEqual([]);
+    expect((await call(harness, `${RUNS}?skill=acme/tools:${DEPLOY}x`)).body.runs).toEqual([]);
   });
 
   test("is of the same skill however its repository is written, as hosts have it", async () => {
     const skill = ".agents/skills/Paint/SKILL.md";
     const names = ["acme/wall", "ACME/Wall"];
-    for (const name of names) bench.skillLibrary.put(name, { [skill]: "Paint it." });
+    for (const name of names) harness.skillLibrary.put(name, { [skill]: "Paint it." });
     const runs = [];
     for (const name of names) runs.push((await create({ skill: `${name}:Paint` })).body);
 
     for (const { agent_config } of runs) expect(agent_config.skill_spec).toBe(`acme/wall:${skill}`);
     for (const name of ["acme/wall", "Acme/WALL"]) {
-      const { body } = await call(bench, `${RUNS}?skill=${name}:${skill}`);
+      const { body } = await call(harness, `${RUNS}?skill=${name}:${skill}`);
       expect(body.runs).toHaveLength(2);
     }
-    const { body } = await call(bench, `${RUNS}?skill=acme/wall:${skill.toLowerCase()}`);
+    const { body } = await call(harness, `${RUNS}?skill=acme/wall:${skill.toLowerCase()}`);
     expect(body.runs).toEqual([]);
   });
 
@@ -139,12 +141,12 @@ describe("a run that starts from a skill", () => {
   });
 
   test("is created once under its key, and a skill that is gone by then does not matter", async () => {
-    bench.skillLibrary.put("acme/brief", { [DEPLOY]: "Deploy." });
+    harness.skillLibrary.put("acme/brief", { [DEPLOY]: "Deploy." });
     const options = { body: { skill: "acme/brief:deploy" }, headers: { "idempotency-key": "skill-1" } };
-    const first = await call(bench, RUNS, options);
-    bench.skillLibrary.put("acme/brief", {});
+    const first = await call(harness, RUNS, options);
+    harness.skillLibrary.put("acme/brief", {});
 
-    const again = await call(bench, RUNS, options);
+    const again = await call(harness, RUNS, options);
 
     expect(again.body).toEqual(first.body);
     expect(again.headers.get("idempotent-replay")).toBe("true");
@@ -153,7 +155,7 @@ describe("a run that starts from a skill", () => {
 
 describe("the list of skills", () => {
   test("has those of the environments, with where they come from and are to be had", async () => {
-    const { body, status } = await call(bench, "/api/v1/agent");
+    const { body, status } = await call(harness, "/api/v1/agent");
 
     expect(status).toBe(200);
     expect(body.agents.map(({ name }: { name: string }) => name)).toEqual(["deploy", "review"]);
@@ -173,7 +175,7 @@ describe("the list of skills", () => {
   });
 
   test("has those of one repository, in an environment or not", async () => {
-    const { body } = await call(bench, "/api/v1/agent?repo=acme/more&refresh=true");
+    const { body } = await call(harness, "/api/v1/agent?repo=acme/more&refresh=true");
 
     expect(body.agents).toHaveLength(1);
     expect(body.agents[0].variants[0]).toMatchObject({ id: `acme/more:${DEPLOY}`, environments: [] });
@@ -182,22 +184,22 @@ describe("the list of skills", () => {
 
   test("has what ran last first when that is wanted", async () => {
     for (const name of ["deploy", "review"]) {
-      bench.clock.aheadMs += 1_000;
+      harness.clock.aheadMs += 1_000;
       await create({ skill: `acme/tools:${name}` });
     }
 
-    const byRun = await call(bench, "/api/v1/agent?sort_by=last_run");
+    const byRun = await call(harness, "/api/v1/agent?sort_by=last_run");
 
     expect(byRun.body.agents.map(({ name }: { name: string }) => name)).toEqual(["review", "deploy"]);
   });
 
   test("shows nothing of another team", async () => {
     const teamId = crypto.randomUUID() as TeamId;
-    await bench.storage.teams.put({ id: teamId, name: teamId, createdAt: new Date() });
-    const key = await bench.addUser("Eve", { teamId, scopes: ["runs:read"] });
+    await harness.storage.teams.put({ id: teamId, name: teamId, createdAt: new Date() });
+    const key = await harness.addUser("Eve", { teamId, scopes: ["runs:read"] });
 
-    const all = await call(bench, "/api/v1/agent", { key });
-    const named = await call(bench, "/api/v1/agent?repo=acme/tools", { key });
+    const all = await call(harness, "/api/v1/agent", { key });
+    const named = await call(harness, "/api/v1/agent?repo=acme/tools", { key });
 
     expect(all.body.agents).toEqual([]);
     const variants = named.body.agents.flatMap((agent: { variants: object[] }) => agent.variants);
@@ -211,17 +213,17 @@ describe("the list of skills", () => {
   test.each(["repo=acme", "repo=acme/tools/x", "repo=../x", "refresh=yes", "sort_by=age"])(
     "is refused for ?%s",
     async (query) => {
-      const answer = await call(bench, `/api/v1/agent?${query}`);
+      const answer = await call(harness, `/api/v1/agent?${query}`);
 
       expect([answer.status, answer.body.code]).toEqual([400, "invalid_request"]);
     },
   );
 
   test("of a repository that is not there is not found, and needs a key that may read runs", async () => {
-    const key = await bench.addUser("Sol", { scopes: ["settings:read"] });
+    const key = await harness.addUser("Sol", { scopes: ["settings:read"] });
 
-    expect((await call(bench, "/api/v1/agent?repo=acme/nowhere")).status).toBe(404);
-    expect((await call(bench, "/api/v1/agent", { key })).status).toBe(403);
-    expect((await call(bench, "/api/v1/agent", { key: null })).status).toBe(401);
+    expect((await call(harness, "/api/v1/agent?repo=acme/nowhere")).status).toBe(404);
+    expect((await call(harness, "/api/v1/agent", { key })).status).toBe(403);
+    expect((await call(harness, "/api/v1/agent", { key: null })).status).toBe(401);
   });
 });

@@ -1,23 +1,23 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type ApiBench, startBench } from "./api-bench.ts";
 import { call } from "./api-caller.ts";
+import { type ApiHarness, startHarness } from "./api-harness.ts";
 
 const RUNS = "/api/v1/agent/runs";
 const COUNT = 500;
 const LIMITS = { headersTimeoutMs: 600, requestTimeoutMs: 800, timeoutCheckMs: 100 };
 
-let bench: ApiBench;
+let harness: ApiHarness;
 beforeAll(async () => {
-  bench = await startBench({ limits: LIMITS });
+  harness = await startHarness({ limits: LIMITS });
 });
-afterAll(() => bench.close());
+afterAll(() => harness.close());
 
 test("five hundred half requests are cut off in time, and good callers do not notice", async () => {
   const halfHeaders = `POST ${RUNS} HTTP/1.1\r\nHost: x\r\nX-Slow: `;
   const halfBody =
-    `POST ${RUNS} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${bench.key}\r\n` +
+    `POST ${RUNS} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${harness.key}\r\n` +
     'Content-Type: application/json\r\nContent-Length: 999\r\n\r\n{"prompt":';
 
   const begun = performance.now();
@@ -25,7 +25,7 @@ test("five hundred half requests are cut off in time, and good callers do not no
     Array.from({ length: COUNT }, (_, index) => open(index % 2 === 0 ? halfHeaders : halfBody)),
   );
   const over = Promise.all(slow.map(({ ended }) => ended));
-  const good = await untilSettled(over, async () => (await call(bench, `${RUNS}?limit=1`)).status);
+  const good = await untilSettled(over, async () => (await call(harness, `${RUNS}?limit=1`)).status);
   const ends = await over;
   const tookMs = performance.now() - begun;
 
@@ -33,7 +33,7 @@ test("five hundred half requests are cut off in time, and good callers do not no
   expect(tookMs).toBeLessThan(6_000);
   expect(good.length).toBeGreaterThan(0);
   expect(new Set(good)).toEqual(new Set([200]));
-  expect((await call(bench, `${RUNS}?limit=500`)).body.runs).toEqual([]);
+  expect((await call(harness, `${RUNS}?limit=500`)).body.runs).toEqual([]);
 });
 
 interface SlowCaller {
@@ -42,7 +42,7 @@ interface SlowCaller {
 }
 
 async function open(start: string): Promise<SlowCaller> {
-  const socket = connect(Number(new URL(bench.url).port), "127.0.0.1");
+  const socket = connect(Number(new URL(harness.url).port), "127.0.0.1");
   await once(socket, "connect");
   socket.write(start);
   return { ended: firstLine(socket) };

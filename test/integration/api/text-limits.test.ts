@@ -1,7 +1,7 @@
 import { randomInt } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type ApiBench, startBench } from "./api-bench.ts";
 import { call } from "./api-caller.ts";
+import { type ApiHarness, startHarness } from "./api-harness.ts";
 
 const AGENT = "/api/v1/agent";
 const WITHIN = { base_prompt: "é".repeat(8) };
@@ -12,18 +12,18 @@ const LARGE = { note: "é".repeat(11) };
 const SCHEDULE = { name: "Nightly", cron_schedule: "0 3 * * *", prompt: "x", enabled: true };
 
 describe("the operator's limits of titles and configurations", () => {
-  let bench: ApiBench;
+  let harness: ApiHarness;
   let schedule: string;
   let rule: string;
   beforeAll(async () => {
-    bench = await startBench({ limits: { titleLength: 7, basePromptBytes: 16, configBytes: 32 } });
+    harness = await startHarness({ limits: { titleLength: 7, basePromptBytes: 16, configBytes: 32 } });
     schedule = `/schedules/${(await ask("/schedules", SCHEDULE)).body.id}`;
     rule = `/routing-rules/${(await ask("/routing-rules", { name: "rule" })).body.id}`;
   });
-  afterAll(() => bench.close());
+  afterAll(() => harness.close());
 
   function ask(path: string, body: object, method = "POST") {
-    return call(bench, `${AGENT}${path}`, { method, body });
+    return call(harness, `${AGENT}${path}`, { method, body });
   }
 
   test.each<[string, object, object, string]>([
@@ -71,14 +71,14 @@ describe("the operator's limits of titles and configurations", () => {
 });
 
 test("the longest title that an operator may allow can be stored and listed by", async () => {
-  const bench = await startBench({ limits: { titleLength: 600 } });
+  const harness = await startHarness({ limits: { titleLength: 600 } });
   // Four bytes each, and nothing in them that could be pressed together.
   const characters = Array.from({ length: 600 }, () => String.fromCodePoint(randomInt(0x10000, 0x110000)));
   const body = { prompt: "x", title: characters.join("") };
 
-  const made = await call(bench, `${AGENT}/runs`, { body });
-  const { runs } = (await call(bench, `${AGENT}/runs?sort_by=title`)).body;
-  await bench.close();
+  const made = await call(harness, `${AGENT}/runs`, { body });
+  const { runs } = (await call(harness, `${AGENT}/runs?sort_by=title`)).body;
+  await harness.close();
 
   expect(made.status, made.text).toBe(200);
   expect(runs).toMatchObject([{ title: body.title }]);

@@ -1,31 +1,31 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { RunId, TeamId } from "../../../src/core/ids.ts";
-import type { Disposition } from "../../../src/core/intake/settlement.ts";
+import type { Disposition } from "../../../src/core/inbox/settlement.ts";
 import { FIRST_TEAM } from "../../../src/core/people/team.ts";
 import { anInboxEvent, aThread } from "../../support/run-builders.ts";
-import { type ApiBench, startBench } from "./api-bench.ts";
 import { call, createRun } from "./api-caller.ts";
+import { type ApiHarness, startHarness } from "./api-harness.ts";
 
 const THREADS = "/api/v1/agent/threads";
 const INBOX = "/api/v1/agent/inbox";
 
-let bench: ApiBench;
+let harness: ApiHarness;
 let ann: string;
 let ben: string;
 beforeAll(async () => {
-  bench = await startBench();
-  [ann, ben] = [await bench.addUser("ann"), await bench.addUser("ben")];
+  harness = await startHarness();
+  [ann, ben] = [await harness.addUser("ann"), await harness.addUser("ben")];
 });
-afterAll(() => bench.close());
+afterAll(() => harness.close());
 
 describe("the threads of a run", () => {
   test("are listed with where they are, and whether what is said there still goes to the run", async () => {
-    const [old, next] = [await createRun(bench), await createRun(bench)];
+    const [old, next] = [await createRun(harness), await createRun(harness)];
     const thread = aThread({ adapter: "slack", installation: "T1" });
-    await bench.edit(old, (edit) => edit.bind({ thread, expected: undefined }));
-    await bench.edit(next, (edit) => edit.bind({ thread, expected: old as RunId }));
-    const of = async (id: string) => (await call(bench, `${THREADS}?run_id=${id}`)).body.threads;
+    await harness.edit(old, (edit) => edit.bind({ thread, expected: undefined }));
+    await harness.edit(next, (edit) => edit.bind({ thread, expected: old as RunId }));
+    const of = async (id: string) => (await call(harness, `${THREADS}?run_id=${id}`)).body.threads;
 
     const item = {
       id: thread.id,
@@ -36,18 +36,18 @@ describe("the threads of a run", () => {
     };
     expect(await of(old)).toEqual([{ ...item, run_id: old, is_current: false }]);
     expect(await of(next)).toEqual([{ ...item, run_id: next, is_current: true }]);
-    expect(await of(await createRun(bench))).toEqual([]);
+    expect(await of(await createRun(harness))).toEqual([]);
   });
 
   test("are nobody's business who may not see the run", async () => {
     const { runId, thread } = await aBoundRun({ team: false });
     const patch = (key: string) =>
-      call(bench, `${THREADS}/${thread.id}`, { method: "PATCH", body: { verbosity: "quiet" }, key });
+      call(harness, `${THREADS}/${thread.id}`, { method: "PATCH", body: { verbosity: "quiet" }, key });
 
     const statuses = [
-      (await call(bench, `${THREADS}?run_id=${runId}`, { key: ben })).status,
-      (await call(bench, `${THREADS}?run_id=${randomUUID()}`)).status,
-      (await call(bench, THREADS)).status,
+      (await call(harness, `${THREADS}?run_id=${runId}`, { key: ben })).status,
+      (await call(harness, `${THREADS}?run_id=${randomUUID()}`)).status,
+      (await call(harness, THREADS)).status,
       (await patch(ben)).status,
       (await patch(ann)).status,
     ];
@@ -57,13 +57,13 @@ describe("the threads of a run", () => {
 
   test("can be made quiet, and told in full again", async () => {
     const { runId, thread } = await aBoundRun();
-    const patch = (body: object) => call(bench, `${THREADS}/${thread.id}`, { method: "PATCH", body });
+    const patch = (body: object) => call(harness, `${THREADS}/${thread.id}`, { method: "PATCH", body });
 
     const quiet = await patch({ verbosity: "quiet" });
-    await bench.edit(runId, (edit) => edit.moveTo("PENDING"));
+    await harness.edit(runId, (edit) => edit.moveTo("PENDING"));
     const meanwhile = await cardsOf(thread.id);
     const normal = await patch({ verbosity: "normal" });
-    await bench.edit(runId, (edit) => edit.moveTo("CLAIMED"));
+    await harness.edit(runId, (edit) => edit.moveTo("CLAIMED"));
 
     expect([quiet.status, quiet.body.verbosity, quiet.body.run_id]).toEqual([200, "quiet", runId]);
     expect(normal.body.verbosity).toBe("normal");
@@ -75,7 +75,7 @@ describe("the threads of a run", () => {
   test("are told of a follow-up over the API unless it is private", async () => {
     const { runId, thread } = await aBoundRun();
     const say = (message: string, more: object = {}) =>
-      call(bench, `/api/v1/agent/runs/${runId}/followups`, { key: ann, body: { message, ...more } });
+      call(harness, `/api/v1/agent/runs/${runId}/followups`, { key: ann, body: { message, ...more } });
 
     await say("one");
     await say("two", { visibility: "private" });
@@ -91,12 +91,12 @@ describe("the threads of a run", () => {
 
 describe("the inbox", () => {
   test("tells what came in and what became of it, the newest first, never what it said", async () => {
-    const runId = (await createRun(bench)) as RunId;
+    const runId = (await createRun(harness)) as RunId;
     const made = await settled("run_created", { runId, teamId: FIRST_TEAM });
     const refused = await settled("refused", { teamId: FIRST_TEAM, reason: "You may not." });
     const open = await anEvent();
 
-    const { body } = await call(bench, `${INBOX}?limit=3`);
+    const { body } = await call(harness, `${INBOX}?limit=3`);
 
     const item = { integration: "memory", name: "message", received_at: expect.any(String) };
     expect(body.events).toEqual([
@@ -108,19 +108,19 @@ describe("the inbox", () => {
   });
 
   test("is filtered by disposition, integration and run", async () => {
-    const runId = (await createRun(bench)) as RunId;
+    const runId = (await createRun(harness)) as RunId;
     const made = await settled("run_created", { runId, teamId: FIRST_TEAM }, "github");
     const steered = await settled("follow_up", { runId, teamId: FIRST_TEAM });
     const open = await anEvent("github");
     const ids = async (query: string) =>
-      (await call(bench, `${INBOX}?${query}`)).body.events.map(({ id }: { id: string }) => id);
+      (await call(harness, `${INBOX}?${query}`)).body.events.map(({ id }: { id: string }) => id);
 
     expect(await ids(`run_id=${runId}`)).toEqual([steered, made]);
     expect(await ids(`run_id=${runId}&integration=github`)).toEqual([made]);
     expect(await ids("disposition=follow_up")).toEqual([steered]);
     expect(await ids("disposition=open&integration=github")).toEqual([open]);
     expect(await ids("run_id=nonsense")).toEqual([]);
-    expect((await call(bench, `${INBOX}?disposition=eaten`)).status).toBe(400);
+    expect((await call(harness, `${INBOX}?disposition=eaten`)).status).toBe(400);
   });
 
   test("is walked page by page, while more comes in", async () => {
@@ -130,7 +130,7 @@ describe("the inbox", () => {
 
     let cursor = "";
     do {
-      const { body } = await call(bench, `${INBOX}?disposition=replied&limit=2${cursor}`);
+      const { body } = await call(harness, `${INBOX}?disposition=replied&limit=2${cursor}`);
       seen.push(...body.events.map(({ id }: { id: string }) => id));
       await settled("replied", { teamId: FIRST_TEAM });
       cursor = body.page_info.has_next_page ? `&cursor=${body.page_info.next_cursor}` : "";
@@ -143,10 +143,10 @@ describe("the inbox", () => {
     "refuses the damaged cursor %j",
     async (damaged) => {
       for (const _ of [1, 2]) await settled("replied", { teamId: FIRST_TEAM });
-      const { body } = await call(bench, `${INBOX}?limit=1`);
+      const { body } = await call(harness, `${INBOX}?limit=1`);
       const cursor = damaged.replace("NEXT", body.page_info.next_cursor);
 
-      const answer = await call(bench, `${INBOX}?limit=1&cursor=${cursor}`);
+      const answer = await call(harness, `${INBOX}?limit=1&cursor=${cursor}`);
 
       expect([answer.status, answer.body.issues[0].path]).toEqual([400, "cursor"]);
     },
@@ -154,34 +154,34 @@ describe("the inbox", () => {
 
   test("shows administrators their team's events, and operators those of nobody yet", async () => {
     const teamId = randomUUID() as TeamId;
-    await bench.storage.teams.put({ id: teamId, name: teamId, createdAt: new Date() });
-    const key = await bench.addUser("chief", { teamId, scopes: ["admin"] });
-    const chief = await bench.storage.people.ensure(teamId, "test:chief", undefined);
-    await bench.storage.people.put({ ...chief, administrator: true });
+    await harness.storage.teams.put({ id: teamId, name: teamId, createdAt: new Date() });
+    const key = await harness.addUser("chief", { teamId, scopes: ["admin"] });
+    const chief = await harness.storage.people.ensure(teamId, "test:chief", undefined);
+    await harness.storage.people.put({ ...chief, administrator: true });
     const [theirs, ours, nobodys] = [
       await settled("replied", { teamId }),
       await settled("replied", { teamId: FIRST_TEAM }),
       await settled("ignored", {}),
     ];
     const ids = async (as: string) =>
-      (await call(bench, `${INBOX}?limit=3`, { key: as })).body.events.map(({ id }: { id: string }) => id);
+      (await call(harness, `${INBOX}?limit=3`, { key: as })).body.events.map(({ id }: { id: string }) => id);
 
     expect(await ids(key)).toEqual([theirs]);
-    expect((await ids(bench.key)).slice(0, 2)).toEqual([nobodys, ours]);
-    expect((await call(bench, INBOX, { key: ann })).status).toBe(403);
+    expect((await ids(harness.key)).slice(0, 2)).toEqual([nobodys, ours]);
+    expect((await call(harness, INBOX, { key: ann })).status).toBe(403);
   });
 });
 
 async function aBoundRun(request: object = {}) {
-  const runId = await createRun(bench, request, { key: ann });
+  const runId = await createRun(harness, request, { key: ann });
   const thread = aThread();
-  await bench.edit(runId, (edit) => edit.bind({ thread, expected: undefined }));
+  await harness.edit(runId, (edit) => edit.bind({ thread, expected: undefined }));
   return { runId, thread };
 }
 
 async function anEvent(adapter = "memory"): Promise<string> {
   const event = anInboxEvent({ adapter, body: '{"text":"said in confidence"}' });
-  await bench.storage.inbox.put(event);
+  await harness.storage.inbox.put(event);
   return event.id;
 }
 
@@ -191,25 +191,25 @@ async function settled(
   adapter?: string,
 ): Promise<string> {
   const inboxId = await anEvent(adapter);
-  await bench.storage.inbox.settle({ inboxId, disposition, ...more });
+  await harness.storage.inbox.settle({ inboxId, disposition, ...more });
   return inboxId;
 }
 
-interface Told {
+interface RecordedUpdate {
   readonly kind: string;
   readonly card?: { readonly state: string };
 }
 
 /** What waits to be said in a thread, in its order; cards are told apart from older ones by nobody yet. */
-async function noticesOf(threadId: string): Promise<readonly Told[]> {
-  const told: Told[] = [];
+async function noticesOf(threadId: string): Promise<readonly RecordedUpdate[]> {
+  const told: RecordedUpdate[] = [];
   for (
-    let next = await bench.storage.outbox.take(threadId);
+    let next = await harness.storage.outbox.take(threadId);
     next;
-    next = await bench.storage.outbox.take(threadId)
+    next = await harness.storage.outbox.take(threadId)
   ) {
-    told.push(next.notice as Told);
-    await bench.storage.outbox.sent(next.id, "receipt");
+    told.push(next.notice as RecordedUpdate);
+    await harness.storage.outbox.sent(next.id, "receipt");
   }
   return told;
 }

@@ -1,30 +1,30 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { AppError } from "../../../src/core/errors.ts";
-import { type ApiBench, startBench } from "./api-bench.ts";
 import { type Answer, call, createRun } from "./api-caller.ts";
+import { type ApiHarness, startHarness } from "./api-harness.ts";
 
-let bench: ApiBench;
+let harness: ApiHarness;
 beforeAll(async () => {
-  bench = await startBench();
+  harness = await startHarness();
 });
-afterAll(() => bench.close());
+afterAll(() => harness.close());
 
 const AGENT = "/api/v1/agent";
 const MINUTE = 60_000;
 
-async function linkOf(runId: string, key = bench.key): Promise<URL> {
-  const answer = await call(bench, `${AGENT}/runs/${runId}/transcript`, { key });
+async function linkOf(runId: string, key = harness.key): Promise<URL> {
+  const answer = await call(harness, `${AGENT}/runs/${runId}/transcript`, { key });
   expect(answer.status).toBe(302);
-  return new URL(answer.headers.get("location") ?? "", bench.url);
+  return new URL(answer.headers.get("location") ?? "", harness.url);
 }
 
 function open({ pathname, search }: URL): Promise<Answer> {
-  return call(bench, pathname + search, { key: null });
+  return call(harness, pathname + search, { key: null });
 }
 
 test("the link opens without a key, and gives the whole log, one event a line", async () => {
-  const runId = await createRun(bench);
-  await bench.edit(runId, (edit) => {
+  const runId = await createRun(harness);
+  await harness.edit(runId, (edit) => {
     for (let index = 0; index < 450; index += 1)
       edit.record({ kind: "agent.message", text: `line\n${index}` });
   });
@@ -43,11 +43,11 @@ test("the link opens without a key, and gives the whole log, one event a line", 
 });
 
 test("the link is over after five minutes", async () => {
-  const link = await linkOf(await createRun(bench));
+  const link = await linkOf(await createRun(harness));
 
-  bench.clock.aheadMs = 5 * MINUTE + 1_000;
+  harness.clock.aheadMs = 5 * MINUTE + 1_000;
   const answer = await open(link);
-  bench.clock.aheadMs = 0;
+  harness.clock.aheadMs = 0;
 
   expect([answer.status, answer.body.code]).toEqual([403, "not_authorized"]);
   expect((await open(link)).status).toBe(200);
@@ -56,8 +56,8 @@ test("the link is over after five minutes", async () => {
 test.each(["run", "team", "expires", "signature"])(
   "a link whose %s was changed opens nothing",
   async (name) => {
-    const link = await linkOf(await createRun(bench));
-    const other = await linkOf(await createRun(bench));
+    const link = await linkOf(await createRun(harness));
+    const other = await linkOf(await createRun(harness));
     const changed = { run: other.searchParams.get("run"), expires: "99999999999" }[name] ?? "x";
     link.searchParams.set(name, changed);
 
@@ -66,48 +66,48 @@ test.each(["run", "team", "expires", "signature"])(
 );
 
 test("a link without its parts is no request", async () => {
-  const link = await linkOf(await createRun(bench));
+  const link = await linkOf(await createRun(harness));
   link.searchParams.delete("signature");
 
   expect((await open(link)).status).toBe(400);
 });
 
 test("the signature of an artifact opens no transcript, nor the other way round", async () => {
-  const link = await linkOf(await createRun(bench));
+  const link = await linkOf(await createRun(harness));
   const uid = link.searchParams.get("run");
 
-  const answer = await call(bench, `${AGENT}/artifacts/${uid}/file${link.search}`, { key: null });
+  const answer = await call(harness, `${AGENT}/artifacts/${uid}/file${link.search}`, { key: null });
 
   expect(answer.status).toBe(403);
 });
 
 test("who may not see the run gets no link", async () => {
-  const runId = await createRun(bench, { team: false });
-  const key = await bench.addUser("eve");
+  const runId = await createRun(harness, { team: false });
+  const key = await harness.addUser("eve");
 
   const statuses = await Promise.all([
-    call(bench, `${AGENT}/runs/${runId}/transcript`, { key }),
-    call(bench, `${AGENT}/runs/${runId}/transcript`, { key: null }),
-    call(bench, `${AGENT}/runs/x/transcript`),
+    call(harness, `${AGENT}/runs/${runId}/transcript`, { key }),
+    call(harness, `${AGENT}/runs/${runId}/transcript`, { key: null }),
+    call(harness, `${AGENT}/runs/x/transcript`),
   ]);
 
   expect(statuses.map(({ status }) => status)).toEqual([404, 401, 404]);
 });
 
 test("no signature stands in the log of the server", async () => {
-  const link = await linkOf(await createRun(bench));
+  const link = await linkOf(await createRun(harness));
   await open(link);
 
-  expect(bench.logged.join("")).not.toContain(link.searchParams.get("signature"));
+  expect(harness.logged.join("")).not.toContain(link.searchParams.get("signature"));
 });
 
 test("one that cannot be read is an error, and no file", async () => {
-  const link = await linkOf(await createRun(bench));
-  const { readEvents } = bench.runs;
-  bench.runs.readEvents = () => Promise.reject(new AppError("resource_unavailable", "Away."));
+  const link = await linkOf(await createRun(harness));
+  const { readEvents } = harness.runs;
+  harness.runs.readEvents = () => Promise.reject(new AppError("resource_unavailable", "Away."));
 
   const response = await fetch(link);
-  bench.runs.readEvents = readEvents;
+  harness.runs.readEvents = readEvents;
 
   expect(response.status).toBe(503);
   expect(response.headers.get("content-type")).toMatch(/^application\/problem\+json/);
@@ -115,17 +115,17 @@ test("one that cannot be read is an error, and no file", async () => {
 });
 
 test("a reader that takes its time holds up the reading, not the memory", async () => {
-  const runId = await createRun(bench);
+  const runId = await createRun(harness);
   const text = "x".repeat(30_000);
   // Some 30 pages of a mebibyte, of which a socket's buffers hold a few.
-  await bench.edit(runId, (edit) => {
+  await harness.edit(runId, (edit) => {
     for (let index = 0; index < 1_000; index += 1) edit.record({ kind: "agent.message", text });
   });
   let pages = 0;
-  const { readEvents } = bench.runs;
-  bench.runs.readEvents = (...given) => {
+  const { readEvents } = harness.runs;
+  harness.runs.readEvents = (...given) => {
     pages += 1;
-    return readEvents.apply(bench.runs, given);
+    return readEvents.apply(harness.runs, given);
   };
 
   const response = await fetch(await linkOf(runId));
@@ -133,7 +133,7 @@ test("a reader that takes its time holds up the reading, not the memory", async 
   await reader?.read();
   const pagesBefore = pages;
   await reader?.cancel();
-  bench.runs.readEvents = readEvents;
+  harness.runs.readEvents = readEvents;
 
   expect(pagesBefore).toBeLessThan(20);
 });

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { FIXED_LIMITS } from "../../../src/api/api-parts.ts";
+import { FIXED_LIMITS } from "../../../src/api/api-deps.ts";
 import type { RunId } from "../../../src/core/ids.ts";
-import { PostgresNews } from "../../../src/news/postgres-news.ts";
+import { PostgresPubSub } from "../../../src/pubsub/postgres-pubsub.ts";
 import { withSession } from "../../../src/storage/session.ts";
 import { findLeakedCanaries } from "../../support/invariants-canaries.ts";
 import { SILENT_LOG } from "../../support/logs.ts";
 import { waitFor } from "../../support/wait-for.ts";
-import { type ApiBench, startBench } from "./api-bench.ts";
 import { type Answer, call, createRun } from "./api-caller.ts";
+import { type ApiHarness, startHarness } from "./api-harness.ts";
 import { type EventReader, openStream, type StreamOptions } from "./event-reader.ts";
 
 const RUNS = "/api/v1/agent/runs";
@@ -17,28 +17,28 @@ const SESSION = { applicationName: "errand tests", queryLimitMs: 30_000 } as con
 const LIMITS = { heartbeatMs: 20 };
 
 /** Two processes on one database that hear of each other over it, and a third to which no news comes. */
-let here: ApiBench;
-let there: ApiBench;
-let deaf: ApiBench;
-const opened: PostgresNews[] = [];
+let here: ApiHarness;
+let there: ApiHarness;
+let deaf: ApiHarness;
+const opened: PostgresPubSub[] = [];
 
 beforeAll(async () => {
-  here = await startBench({ limits: LIMITS, news: openNews });
-  there = await startBench({ beside: here, limits: LIMITS, news: openNews });
-  deaf = await startBench({ beside: here, limits: LIMITS });
+  here = await startHarness({ limits: LIMITS, pubsub: openNews });
+  there = await startHarness({ beside: here, limits: LIMITS, pubsub: openNews });
+  deaf = await startHarness({ beside: here, limits: LIMITS });
 });
 afterAll(async () => {
   await deaf.close();
   await there.close();
-  for (const news of opened) await news.stop();
+  for (const pubsub of opened) await pubsub.stop();
   await here.close();
 });
 
-async function openNews(url: string): Promise<PostgresNews> {
-  const news = new PostgresNews({ url, log: SILENT_LOG });
-  opened.push(news);
-  await news.start();
-  return news;
+async function openNews(url: string): Promise<PostgresPubSub> {
+  const pubsub = new PostgresPubSub({ url, log: SILENT_LOG });
+  opened.push(pubsub);
+  await pubsub.start();
+  return pubsub;
 }
 
 interface Made {
@@ -50,8 +50,8 @@ async function aKey(body: object = {}): Promise<Made> {
   return (await call(here, KEYS, { body: { name: "x", scopes: ["runs:write"], ...body } })).body;
 }
 
-async function status(bench: ApiBench, key: string): Promise<number> {
-  return (await call(bench, WHOAMI, { key })).status;
+async function status(harness: ApiHarness, key: string): Promise<number> {
+  return (await call(harness, WHOAMI, { key })).status;
 }
 
 function revoke({ id }: Made): Promise<unknown> {
@@ -106,8 +106,8 @@ describe("a revoked key", () => {
 });
 
 describe("a stream ends with what opened it", () => {
-  async function watch(bench: ApiBench, runId: string, key: string): Promise<EventReader> {
-    const stream = await openStream(bench, runId, { key, query: "?follow=true" });
+  async function watch(harness: ApiHarness, runId: string, key: string): Promise<EventReader> {
+    const stream = await openStream(harness, runId, { key, query: "?follow=true" });
     await waitFor(() => stream.comments.length >= 2, { what: "two heartbeats" });
     return stream;
   }
@@ -157,12 +157,12 @@ describe("a stream ends with what opened it", () => {
 });
 
 describe("a stream ends at once, without waiting for its next sign of life,", () => {
-  let near: ApiBench;
-  let far: ApiBench;
+  let near: ApiHarness;
+  let far: ApiHarness;
   beforeAll(async () => {
-    const calm = { limits: { heartbeatMs: 3_600_000 }, news: openNews };
-    near = await startBench({ beside: here, ...calm });
-    far = await startBench({ beside: here, ...calm });
+    const calm = { limits: { heartbeatMs: 3_600_000 }, pubsub: openNews };
+    near = await startHarness({ beside: here, ...calm });
+    far = await startHarness({ beside: here, ...calm });
   });
   afterAll(async () => {
     await far.close();
@@ -222,7 +222,7 @@ describe("two identical requests at the same instant, to two processes,", () => 
   const ROUNDS = 10;
 
   async function both(path: string, body: object, key: string): Promise<[Answer, Answer]> {
-    const ask = (bench: ApiBench) => call(bench, path, { body, headers: { "idempotency-key": key } });
+    const ask = (harness: ApiHarness) => call(harness, path, { body, headers: { "idempotency-key": key } });
     return Promise.all([ask(here), ask(there)]);
   }
 

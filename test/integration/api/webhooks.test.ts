@@ -2,27 +2,28 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { newId, type TeamId } from "../../../src/core/ids.ts";
 import { RUN_EVENT_TYPES } from "../../../src/core/webhooks/event-types.ts";
-import { type ApiBench, startBench } from "./api-bench.ts";
 import { type Answer, type Call, call } from "./api-caller.ts";
+import { type ApiHarness, startHarness } from "./api-harness.ts";
 
 const WEBHOOKS = "/api/v1/agent/webhooks";
 const URL_OUTSIDE = "https://receiver.example/hook?token=1";
 
-let bench: ApiBench;
+let harness: ApiHarness;
 let reader: string;
 let runner: string;
 let stranger: string;
 beforeAll(async () => {
-  bench = await startBench();
+  harness = await startHarness();
   const teamId = newId<TeamId>(new Date());
-  await bench.storage.teams.put({ id: teamId, name: "others", createdAt: new Date() });
-  reader = await bench.addUser("reader", { scopes: ["settings:read"] });
-  runner = await bench.addUser("runner", { scopes: ["runs:write"] });
-  stranger = await bench.addUser("stranger", { teamId, scopes: ["settings:write"] });
+  await harness.storage.teams.put({ id: teamId, name: "others", createdAt: new Date() });
+  reader = await harness.addUser("reader", { scopes: ["settings:read"] });
+  runner = await harness.addUser("runner", { scopes: ["runs:write"] });
+  stranger = await harness.addUser("stranger", { teamId, scopes: ["settings:write"] });
 });
-afterAll(() => bench.close());
+afterAll(() => harness.close());
 
-const at = (path: string, options: Call = {}): Promise<Answer> => call(bench, `${WEBHOOKS}${path}`, options);
+const at = (path: string, options: Call = {}): Promise<Answer> =>
+  call(harness, `${WEBHOOKS}${path}`, options);
 const create = (body: object = {}, options: Call = {}) =>
   at("", { body: { url: URL_OUTSIDE, ...body }, ...options });
 const patch = (id: string, body: object) => at(`/${id}`, { method: "PATCH", body });
@@ -35,7 +36,7 @@ async function aWebhook(body: object = {}): Promise<string> {
 
 /** As a sender would, without sending. */
 async function giveUpNext(id: string): Promise<void> {
-  const { outbox } = bench.storage.webhooks;
+  const { outbox } = harness.storage.webhooks;
   const taken = (await outbox.take([])) ?? expect.fail("Nothing is due.");
   expect(taken.endpoint.id).toBe(id);
   await outbox.settle(taken, {
@@ -46,9 +47,9 @@ async function giveUpNext(id: string): Promise<void> {
 
 describe("a webhook", () => {
   test("hears what happens from now on by the database's clock, though the process's is ahead", async () => {
-    bench.clock.aheadMs += 600_000;
+    harness.clock.aheadMs += 600_000;
     const { body } = await create();
-    bench.clock.aheadMs -= 600_000;
+    harness.clock.aheadMs -= 600_000;
 
     expect(Math.abs(Date.parse(body.created_at) - Date.now())).toBeLessThan(60_000);
   });
@@ -74,8 +75,8 @@ describe("a webhook", () => {
     });
     expect((await at(`/${webhook.id}`)).body).toEqual(webhook);
     expect((await at("")).body.webhooks).toContainEqual(webhook);
-    expect(bench.logged.join("\n")).not.toContain(secret);
-    const [stored] = (await bench.storage.webhooks.outbox.hold(webhook.id))?.secrets ?? [];
+    expect(harness.logged.join("\n")).not.toContain(secret);
+    const [stored] = (await harness.storage.webhooks.outbox.hold(webhook.id))?.secrets ?? [];
     expect(stored?.sealed).toMatch(/^v1\./);
     expect(stored?.sealed).not.toContain(secret.slice(6));
   });
@@ -128,7 +129,7 @@ describe("a webhook", () => {
 
   test("that was switched off by the server has a new chance when it is switched on", async () => {
     const id = await aWebhook();
-    const { endpoints, outbox } = bench.storage.webhooks;
+    const { endpoints, outbox } = harness.storage.webhooks;
     const failingSince = new Date("2026-03-01T12:00:00.000Z");
     const stored = (await outbox.hold(id)) ?? expect.fail("It is gone.");
     await endpoints.replace({ ...stored, enabled: false, disabledReason: "Gone.", failingSince });
@@ -191,7 +192,7 @@ describe("a webhook", () => {
       expect(end).toBeLessThanOrEqual(Date.now() + 86_400_000);
       const again = await at(`/${id}/rotate-secret`, { body: { overlap_seconds: 0 } });
       expect(again.body).not.toHaveProperty("previous_secret_expires_at");
-      expect((await bench.storage.webhooks.outbox.hold(id))?.secrets).toHaveLength(1);
+      expect((await harness.storage.webhooks.outbox.hold(id))?.secrets).toHaveLength(1);
       expect((await at(`/${id}/rotate-secret`, { body: { overlap_seconds: 604_801 } })).status).toBe(400);
     },
   );
@@ -201,13 +202,13 @@ describe("a webhook", () => {
 
     for (let index = 0; index < 3; index += 1) await at(`/${id}/rotate-secret`, { method: "POST" });
 
-    expect((await bench.storage.webhooks.outbox.hold(id))?.secrets).toHaveLength(2);
+    expect((await harness.storage.webhooks.outbox.hold(id))?.secrets).toHaveLength(2);
   });
 
   test("is one of fifty at most", async () => {
     const teamId = newId<TeamId>(new Date());
-    await bench.storage.teams.put({ id: teamId, name: "many", createdAt: new Date() });
-    const key = await bench.addUser("many", { teamId, scopes: ["settings:write"] });
+    await harness.storage.teams.put({ id: teamId, name: "many", createdAt: new Date() });
+    const key = await harness.addUser("many", { teamId, scopes: ["settings:write"] });
     for (let index = 0; index < 50; index += 1) expect((await create({}, { key })).status).toBe(201);
 
     expect((await create({}, { key })).body.error).toMatch(/at most 50/);
@@ -225,8 +226,8 @@ describe("a repeated write", () => {
 
     expect(second.body).toEqual(first.body);
     expect([second.status, second.headers.get("idempotent-replay")]).toEqual([201, "true"]);
-    const { id } = (await call(bench, "/api/v1/agent/whoami")).body.key;
-    const answer = await bench.storage.answers.find(first.body.created_by, `webhooks.create ${id} w1`);
+    const { id } = (await call(harness, "/api/v1/agent/whoami")).body.key;
+    const answer = await harness.storage.answers.find(first.body.created_by, `webhooks.create ${id} w1`);
     expect(answer).toMatchObject({ status: 201 });
     expect(JSON.stringify(answer)).not.toContain(first.body.secret);
   });

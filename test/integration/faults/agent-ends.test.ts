@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../support/test-database.ts";
-import { FaultDesk, type Worker } from "./fault-desk.ts";
+import { FaultHarness, type Worker } from "./fault-harness.ts";
 
 let database: TestDatabase;
-let desk: FaultDesk;
+let harness: FaultHarness;
 let worker: Worker;
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  desk = await FaultDesk.open({ databaseUrl: database.url });
-  worker = await desk.start();
+  harness = await FaultHarness.open({ databaseUrl: database.url });
+  worker = await harness.start();
 });
 
 afterAll(async () => {
-  await desk?.close();
+  await harness?.close();
   await database?.drop();
 });
 
@@ -27,23 +27,23 @@ describe.concurrent("what ends a run how (8)", () => {
     ["is refused by its model", "fail 401", "FAILED", "external_authentication_required", /./],
     ["gets no answer of its model", "fail 429", "ERROR", "resource_unavailable", /./],
   ])("an agent that %s", async (_name, prompt, state, code, message) => {
-    const runId = await desk.createRun(worker, prompt);
+    const runId = await harness.createRun(worker, prompt);
 
     const run = await worker.api.waitForState(runId, ["SUCCEEDED", "FAILED", "ERROR"]);
 
     expect(run).toMatchObject({ state, status_message: { error_code: code } });
     expect(run.status_message?.message).toMatch(message);
-    await desk.check();
+    await harness.check();
   });
 
   test("the run of an agent that died goes on with its next follow-up", async () => {
-    const runId = await desk.createRun(worker, "write kept.txt words\ncrash");
+    const runId = await harness.createRun(worker, "write kept.txt words\ncrash");
     await worker.api.waitForState(runId, "ERROR");
 
     await worker.api.followUp(runId, "read kept.txt");
 
     await worker.api.waitForState(runId, "SUCCEEDED");
     expect(JSON.stringify(await worker.api.events(runId))).toContain("kept.txt has 6 characters");
-    await desk.check();
+    await harness.check();
   });
 });

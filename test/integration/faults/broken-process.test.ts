@@ -1,26 +1,26 @@
 import { expect, test } from "vitest";
 import { waitFor } from "../../support/wait-for.ts";
-import { atDesk } from "./fault-desk.ts";
+import { atHarness } from "./fault-harness.ts";
 
 /** Stands for any bug: at the signal something throws where nobody catches, with a secret in its message. */
 const BUG = "process.on('SIGUSR2', () => { throw new Error('broke with ' + process.env.ERRAND_API_KEY); });";
 
 test("a process that breaks says why without secrets and ends, and the next one goes on", () =>
-  atDesk(async (desk) => {
-    const broken = await desk.start({
+  atHarness(async (harness) => {
+    const broken = await harness.start({
       NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(BUG)}`,
     });
-    const gate = desk.gate();
-    const runId = await desk.createRun(broken, `${gate.step}\nsay done`);
+    const semaphore = harness.semaphore();
+    const runId = await harness.createRun(broken, `${semaphore.step}\nsay done`);
     await broken.api.waitForState(runId, "INPROGRESS");
 
     broken.signal("SIGUSR2");
 
     expect(await broken.ended()).toBe(1);
     await waitFor(() => broken.output().includes("broke with [redacted]"), { what: "its last words" });
-    expect(broken.output()).toContain('"process.broken"');
-    await gate.open();
-    const next = await desk.start();
+    expect(broken.output()).toContain('"process.crashed"');
+    await semaphore.open();
+    const next = await harness.start();
     await next.api.waitForState(runId, "SUCCEEDED", 60_000);
-    await desk.check();
+    await harness.check();
   }));

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type ChaosProxy, startChaosProxy } from "../../support/chaos-proxy.ts";
 import { type PostgresServer, startPostgresServer } from "../../support/postgres-server.ts";
 import { waitFor } from "../../support/wait-for.ts";
-import { FaultDesk, type Worker } from "./fault-desk.ts";
+import { FaultHarness, type Worker } from "./fault-harness.ts";
 
 /** What the API promises while the database is silent, and how soon it is ready when the server is back. */
 const ANSWER_MS = 5_000;
@@ -14,7 +14,7 @@ const BREAK_POOL = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE
 
 let server: PostgresServer;
 let proxy: ChaosProxy;
-let desk: FaultDesk;
+let harness: FaultHarness;
 let worker: Worker;
 
 /** One process whose link to the database can be broken, and which has to outlive all of these tests. */
@@ -22,21 +22,21 @@ beforeAll(async () => {
   server = await startPostgresServer();
   const { hostname: host, port } = new URL(server.url);
   proxy = await startChaosProxy({ host, port: Number(port) });
-  desk = await FaultDesk.open({ databaseUrl: server.url });
+  harness = await FaultHarness.open({ databaseUrl: server.url });
   const DATABASE_URL = server.url.replace(`:${port}/`, `:${proxy.port}/`);
-  worker = await desk.start({ DATABASE_URL, ERRAND_DATABASE_CONNECTIONS: "10" });
+  worker = await harness.start({ DATABASE_URL, ERRAND_DATABASE_CONNECTIONS: "10" });
 });
 
 afterAll(async () => {
-  await desk?.close();
+  await harness?.close();
   await proxy?.stop();
   await server?.stop();
 });
 
 describe("a database that is silent (20)", () => {
   test("is told within seconds, the process lives, and goes on by itself when the link heals", async () => {
-    const gate = desk.gate();
-    const runId = await desk.createRun(worker, gate.step);
+    const semaphore = harness.semaphore();
+    const runId = await harness.createRun(worker, semaphore.step);
     await worker.api.waitForState(runId, "INPROGRESS");
     proxy.blackHole();
 
@@ -51,10 +51,10 @@ describe("a database that is silent (20)", () => {
     for (const { elapsedMs } of answers) expect(elapsedMs).toBeLessThan(ANSWER_MS);
     proxy.heal();
     await waitFor(async () => (await fetch(`${worker.url}/readyz`)).ok, { what: "readiness" });
-    await gate.open();
+    await semaphore.open();
     await worker.api.waitForState(runId, "SUCCEEDED");
-    await worker.api.waitForState(await desk.createRun(worker, "say hello"), "SUCCEEDED");
-    await desk.check();
+    await worker.api.waitForState(await harness.createRun(worker, "say hello"), "SUCCEEDED");
+    await harness.check();
   });
 });
 
@@ -67,29 +67,29 @@ describe("a connection that is cut after the commit", () => {
 
     expect(again.status).toBe(200);
     expect(again.headers.get("idempotent-replay")).toBe("true");
-    expect(await desk.rows("SELECT id::text AS run_id FROM runs WHERE prompt = $1", key)).toEqual([
+    expect(await harness.rows("SELECT id::text AS run_id FROM runs WHERE prompt = $1", key)).toEqual([
       { run_id: (again.body as { run_id: string }).run_id },
     ]);
-    await desk.check();
+    await harness.check();
   });
 
   test("leaves everything of an attempt stored once", async () => {
-    const gate = desk.gate();
-    const runId = await desk.createRun(worker, `${gate.step}\nsay finished`);
+    const semaphore = harness.semaphore();
+    const runId = await harness.createRun(worker, `${semaphore.step}\nsay finished`);
     await worker.api.waitForState(runId, "INPROGRESS");
 
     for (let cuts = 1; cuts <= CUTS; cuts += 1) {
-      await desk.rows(BREAK_POOL);
+      await harness.rows(BREAK_POOL);
       await proxy.cutAfterCommit();
     }
-    await gate.open();
+    await semaphore.open();
 
     await worker.api.waitForState(runId, "SUCCEEDED");
     const told = (await worker.api.events(runId)).map(({ seq: _seq, at: _at, ...event }) =>
       JSON.stringify(event),
     );
     expect(told.filter((event, index) => told.indexOf(event) !== index)).toEqual([]);
-    await desk.check();
+    await harness.check();
   });
 });
 
@@ -97,13 +97,13 @@ describe("the connection for news", () => {
   test("is made anew when it breaks (26)", async () => {
     const [before] = await newsConnections();
 
-    await desk.rows("SELECT pg_terminate_backend($1)", before?.pid);
+    await harness.rows("SELECT pg_terminate_backend($1)", before?.pid);
 
     await waitFor(async () => (await newsConnections()).some(({ pid }) => pid !== before?.pid), {
       what: "another connection for news",
     });
-    await worker.api.waitForState(await desk.createRun(worker, "say hello"), "SUCCEEDED");
-    await desk.check();
+    await worker.api.waitForState(await harness.createRun(worker, "say hello"), "SUCCEEDED");
+    await harness.check();
   });
 });
 
@@ -128,7 +128,7 @@ describe("a database that is killed under load (19)", () => {
     await stopCrowd();
     await load.done;
     for (const runId of load.runIds) await worker.api.waitForState(runId, "SUCCEEDED", 60_000);
-    await desk.check();
+    await harness.check();
   }, 100_000);
 });
 
@@ -145,19 +145,19 @@ async function timed(ask: () => Promise<{ readonly status: number }>) {
 async function createThroughCut(): Promise<string> {
   for (let tries = 1; tries <= 20; tries += 1) {
     const key = `cut-${tries}`;
-    await desk.rows(BREAK_POOL);
+    await harness.rows(BREAK_POOL);
     const cut = proxy.cutAfterCommit();
     const answer = await worker.api.call("POST", "/agent/runs", { prompt: key }, { "idempotency-key": key });
     if (proxy.awaitsCommit) continue;
     await cut;
-    const stored = await desk.rows("SELECT 1 FROM runs WHERE prompt = $1", key);
+    const stored = await harness.rows("SELECT 1 FROM runs WHERE prompt = $1", key);
     if (answer.status === 503 && stored.length === 1) return key;
   }
   throw new Error("No create was cut off");
 }
 
 function newsConnections(): Promise<{ pid: number }[]> {
-  return desk.rows("SELECT pid FROM pg_stat_activity WHERE application_name = 'errand news'");
+  return harness.rows("SELECT pid FROM pg_stat_activity WHERE application_name = 'errand news'");
 }
 
 const CROWD = 16;
@@ -187,7 +187,7 @@ function startLoad() {
       everyMs: 200,
     });
     runIds.push(runId);
-    desk.acknowledge(runId);
+    harness.acknowledge(runId);
   };
   const loaders = Array.from({ length: LOADERS }, async (_, loader) => {
     for (let index = 0; index < RUNS_EACH; index += 1) await ask(`load-${loader}-${index}`);

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { waitFor } from "../../support/wait-for.ts";
-import { atDesk, type FaultDesk } from "./fault-desk.ts";
+import { atHarness, type FaultHarness } from "./fault-harness.ts";
 
 /** A token that was revoked, and a channel that was deleted. */
 const FAULTS = [
@@ -18,46 +18,46 @@ test(
   "what cannot be told any more is given up with its reason, and the run goes on (60)",
   { timeout: 90_000 },
   () =>
-    atDesk(
-      async (desk) => {
-        const worker = await desk.start();
-        const gate = desk.gate();
-        const runId = await desk.mention(worker, `${gate.step}\nsay the closing words`);
-        await waitFor(() => desk.slack.calls("chat.postMessage").length > 0, {
+    atHarness(
+      async (harness) => {
+        const worker = await harness.start();
+        const semaphore = harness.semaphore();
+        const runId = await harness.mention(worker, `${semaphore.step}\nsay the closing words`);
+        await waitFor(() => harness.slack.calls("chat.postMessage").length > 0, {
           what: "the card to be shown",
         });
 
-        for (const fault of FAULTS) desk.slack.faults.until(fault);
-        await gate.open();
+        for (const fault of FAULTS) harness.slack.faults.until(fault);
+        await semaphore.open();
 
         await worker.api.waitForState(runId, "SUCCEEDED");
-        const told = await untilTold(desk, runId);
+        const told = await untilTold(harness, runId);
         const dead = told.filter(({ state }) => state === "dead");
         const reasons = dead.map(({ error }) => error).join("\n");
         for (const { error } of FAULTS) expect(reasons).toContain(error);
         expect(Math.max(...told.map(({ tries }) => tries))).toBeLessThanOrEqual(2);
-        desk.slack.faults.clear();
+        harness.slack.faults.clear();
 
         // Its thread is over, others are not; and the run itself is taken up like any other.
         await worker.api.followUp(runId, "say more", { visibility: "private" });
-        const other = await desk.mention(worker, "say hello");
+        const other = await harness.mention(worker, "say hello");
         for (const id of [runId, other]) await worker.api.waitForState(id, "SUCCEEDED");
         expect(
-          (await untilTold(desk, other)).every(({ state }) => state === "sent" || state === "replaced"),
+          (await untilTold(harness, other)).every(({ state }) => state === "sent" || state === "replaced"),
         ).toBe(true);
         // What was not told in the first thread is missing there for good.
-        await desk.check({ threads: [] });
+        await harness.check({ threads: [] });
       },
       { withSlack: true },
     ),
 );
 
 /** All that was to be told in the threads of the run, once nothing of it waits. */
-function untilTold(desk: FaultDesk, runId: string): Promise<readonly Row[]> {
+function untilTold(harness: FaultHarness, runId: string): Promise<readonly Row[]> {
   const sql = `SELECT d.state, d.tries, d.error FROM outbox_deliveries d
                  JOIN thread_runs t ON t.thread_id = d.thread_id WHERE t.run_id = $1 ORDER BY d.id`;
   const find = async () => {
-    const rows = await desk.rows<Row>(sql, runId);
+    const rows = await harness.rows<Row>(sql, runId);
     return rows.some(({ state }) => state === "waiting") ? undefined : rows;
   };
   return waitFor(find, { what: "nothing to be left to tell", timeoutMs: 20_000 });

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { waitFor } from "../../support/wait-for.ts";
-import { atDesk, type Worker } from "./fault-desk.ts";
+import { atHarness, type Worker } from "./fault-harness.ts";
 
 const WITHOUT_KEY = { ERRAND_ROLE: "api", ERRAND_API_KEY: "" };
 
@@ -28,15 +28,15 @@ test(
     timeout: 90_000,
   },
   () =>
-    atDesk(async (desk) => {
-      const processes = await Promise.all([1, 2].map(() => desk.start(WITHOUT_KEY)));
+    atHarness(async (harness) => {
+      const processes = await Promise.all([1, 2].map(() => harness.start(WITHOUT_KEY)));
 
       const kept = await Promise.all(processes.map(({ dataDir }) => keyIn(dataDir)));
       const [key = ""] = kept.filter((one) => one !== undefined);
       const first = processes[kept.indexOf(key)] ?? expect.fail("Nobody keeps a key.");
 
       expect(kept.filter((one) => one !== undefined)).toHaveLength(1);
-      expect(await desk.rows("SELECT 1 FROM api_keys")).toHaveLength(1);
+      expect(await harness.rows("SELECT 1 FROM api_keys")).toHaveLength(1);
       expect(await Promise.all(processes.map((one) => opens(one, key)))).toEqual([200, 200]);
       const place = `Your API key is in ${first.dataDir}/api-key`;
       for (const one of processes) {
@@ -46,9 +46,9 @@ test(
 
       // Started again, under another secret key: the key in its file is the one that is set.
       await first.end("SIGTERM");
-      const { ERRAND_SECRET_KEY: ERRAND_OLD_SECRET_KEYS = "" } = desk.environment();
+      const { ERRAND_SECRET_KEY: ERRAND_OLD_SECRET_KEYS = "" } = harness.environment();
       const changed = { ERRAND_SECRET_KEY: "canary-of-another-secret-key-51d7e0", ERRAND_OLD_SECRET_KEYS };
-      const again = await desk.start({ ...WITHOUT_KEY, ...changed }, first.dataDir);
+      const again = await harness.start({ ...WITHOUT_KEY, ...changed }, first.dataDir);
 
       await untilSaid(again, place);
       expect([await keyIn(first.dataDir), await opens(again, key)]).toEqual([key, 200]);

@@ -2,18 +2,18 @@ import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import type { ApiAnswer, ApiClient, LoggedEvent } from "../../support/api-client.ts";
 import { waitFor } from "../../support/wait-for.ts";
-import { atDesk } from "./fault-desk.ts";
+import { atHarness } from "./fault-harness.ts";
 
 const LIMIT = { timeout: 90_000 };
 
 describe.concurrent("follow-ups", LIMIT, () => {
   test("whenever they come, are accepted once, in order, and each is taken by one turn (14)", () =>
-    atDesk(async (desk) => {
-      const server = await desk.start({ ERRAND_ROLE: "api" });
+    atHarness(async (harness) => {
+      const server = await harness.start({ ERRAND_ROLE: "api" });
       const { api } = server;
-      const gate = desk.gate();
-      const acting = await desk.createRun(server, gate.step);
-      const quick = await desk.createRun(server, "say hello");
+      const semaphore = harness.semaphore();
+      const acting = await harness.createRun(server, semaphore.step);
+      const quick = await harness.createRun(server, "say hello");
       const sent = new Map([acting, quick].map((runId) => [runId, [] as string[]]));
       const follow = async (runId: string, message: string) => {
         const answer = await sendUnder(randomUUID(), api, { runId, message });
@@ -22,10 +22,10 @@ describe.concurrent("follow-ups", LIMIT, () => {
       };
 
       for (const runId of sent.keys()) await follow(runId, "say while queued");
-      await desk.start({ ERRAND_ROLE: "worker" });
+      await harness.start({ ERRAND_ROLE: "worker" });
       await api.waitForState(acting, "INPROGRESS");
       await follow(acting, "say while it works");
-      await gate.open();
+      await semaphore.open();
       // Some of these meet the very end of a turn, or of the run.
       for (let count = 1; count <= 10; count += 1) {
         for (const runId of sent.keys()) await follow(runId, `say ${count}`);
@@ -40,14 +40,14 @@ describe.concurrent("follow-ups", LIMIT, () => {
         expect(takenIn(events)).toEqual(ids);
         expect(events.filter(({ kind }) => kind === "turn.started").length).toBeGreaterThan(2);
       }
-      await desk.check();
+      await harness.check();
     }));
 
   test("fifty at once, under keys of their own, are all there, in the order of their commits (15)", () =>
-    atDesk(async (desk) => {
+    atHarness(async (harness) => {
       const env = { ERRAND_ROLE: "api", ERRAND_DATABASE_CONNECTIONS: "8" };
-      const [one, two] = await Promise.all([desk.start(env), desk.start(env)]);
-      const runId = await desk.createRun(one, "say hello");
+      const [one, two] = await Promise.all([harness.start(env), harness.start(env)]);
+      const runId = await harness.createRun(one, "say hello");
       const send = async (index: number) => {
         const { api } = index % 2 === 0 ? one : two;
         return sendUnder(`follow-up-${index}`, api, { runId, message: `say ${index}` });
@@ -55,11 +55,11 @@ describe.concurrent("follow-ups", LIMIT, () => {
 
       const answers = await Promise.all(Array.from({ length: 50 }, (_, index) => send(index)));
       const again = await Promise.all(Array.from({ length: 50 }, (_, index) => send(index)));
-      await desk.start({ ERRAND_ROLE: "worker" });
+      await harness.start({ ERRAND_ROLE: "worker" });
       await untilAllTaken(one.api, runId);
 
       const ids = answers.map(followUpIdIn);
-      const rows = await desk.rows<{ id: string; message: string }>(
+      const rows = await harness.rows<{ id: string; message: string }>(
         "SELECT id::text, message FROM follow_ups WHERE run_id = $1 ORDER BY seq",
         runId,
       );
@@ -69,7 +69,7 @@ describe.concurrent("follow-ups", LIMIT, () => {
       expect(rows.map(({ id }) => id).toSorted()).toEqual(ids.toSorted());
       expect(receivedIn(events)).toEqual(rows.map(({ id }) => id));
       expect(takenIn(events)).toEqual(rows.map(({ id }) => id));
-      await desk.check();
+      await harness.check();
     }));
 });
 

@@ -5,11 +5,11 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vit
 import type { EmulatedSlack } from "../../support/emulated-slack.ts";
 import { type CheckedSystem, checkInvariants, slackThreads } from "../../support/invariants.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/test-database.ts";
-import { FaultDesk } from "./fault-desk.ts";
+import { FaultHarness } from "./fault-harness.ts";
 
 const ANSWER = "the words of the agent";
 
-let desk: FaultDesk;
+let harness: FaultHarness;
 let slack: EmulatedSlack;
 let origin: TestDatabase;
 let runId: string;
@@ -18,20 +18,20 @@ const delivery = { adapter: "slack", deliveryId: "" };
 /** One run, asked for in Slack and done; each test breaks a copy of the database or of what Slack shows. */
 beforeAll(async () => {
   origin = await createTestDatabase();
-  desk = await FaultDesk.open({ databaseUrl: origin.url, withSlack: true });
-  slack = desk.slack;
-  const worker = await desk.start();
-  runId = await desk.mention(worker, `say ${ANSWER}`);
+  harness = await FaultHarness.open({ databaseUrl: origin.url, withSlack: true });
+  slack = harness.slack;
+  const worker = await harness.start();
+  runId = await harness.mention(worker, `say ${ANSWER}`);
   await worker.api.waitForState(runId, "SUCCEEDED");
-  await desk.check();
+  await harness.check();
   await worker.end("SIGTERM");
-  const [event] = await desk.rows<{ delivery_id: string }>("SELECT delivery_id FROM inbox_events");
+  const [event] = await harness.rows<{ delivery_id: string }>("SELECT delivery_id FROM inbox_events");
   delivery.deliveryId = event?.delivery_id ?? "";
-  await desk.rows(KEEP);
+  await harness.rows(KEEP);
 });
 
 afterAll(async () => {
-  await desk?.close();
+  await harness?.close();
   await origin?.drop();
 });
 
@@ -51,8 +51,8 @@ const RESTORE = `
 
 /** Breaks the rows for the length of one test. */
 async function plant(sql: string): Promise<void> {
-  onTestFinished(async () => void (await desk.rows(RESTORE)));
-  await desk.rows(sql);
+  onTestFinished(async () => void (await harness.rows(RESTORE)));
+  await harness.rows(sql);
 }
 
 function violationsIn(system: Partial<CheckedSystem> = {}): Promise<string> {

@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import { listRunProcesses } from "../../support/invariants-processes.ts";
 import { waitFor } from "../../support/wait-for.ts";
-import { atDesk } from "./fault-desk.ts";
+import { atHarness } from "./fault-harness.ts";
 
 const run = promisify(execFile);
 
@@ -15,63 +15,63 @@ const LIMIT = { timeout: 100_000 };
 
 describe.concurrent("a worker that is lost", LIMIT, () => {
   test("while its agent works: another one takes the run up and ends it (1)", () =>
-    atDesk(
-      async (desk) => {
-        const gate = desk.gate();
-        const lost = await desk.start();
-        const runId = await desk.mention(lost, `say begun\n${gate.step}\nsay finished`);
-        await desk.waitForRow("SELECT 1 FROM run_events WHERE body::text LIKE '%waits in%'");
+    atHarness(
+      async (harness) => {
+        const semaphore = harness.semaphore();
+        const lost = await harness.start();
+        const runId = await harness.mention(lost, `say begun\n${semaphore.step}\nsay finished`);
+        await harness.waitForRow("SELECT 1 FROM run_events WHERE body::text LIKE '%waits in%'");
 
         await lost.end("SIGKILL");
-        await gate.open();
-        const other = await desk.start();
+        await semaphore.open();
+        const other = await harness.start();
 
         await other.api.waitForState(runId, "SUCCEEDED", PROMISE_MS);
         const events = await other.api.events(runId);
         expect(events.filter(({ kind }) => kind === "attempt.started")).toHaveLength(2);
         expect(events.filter(({ kind }) => kind === "turn.ended")).toHaveLength(1);
-        await desk.check();
+        await harness.check();
       },
       { withSlack: true },
     ));
 
   test("between its claim and the start of the agent: the run is claimed again, the agent's work is done once (2)", () =>
-    atDesk(async (desk) => {
-      const mark = desk.mark();
-      const api = await desk.start({ ERRAND_ROLE: "api" });
-      const runId = await desk.createRun(api, mark.step);
-      const dataDir = desk.newDataDir();
+    atHarness(async (harness) => {
+      const mark = harness.mark();
+      const api = await harness.start({ ERRAND_ROLE: "api" });
+      const runId = await harness.createRun(api, mark.step);
+      const dataDir = harness.newDataDir();
       await blockPreparation(dataDir, runId);
-      const lost = await desk.start({ ERRAND_ROLE: "worker" }, dataDir);
-      await desk.waitForRow("SELECT 1 FROM runs WHERE state = 'PENDING' AND lease_token IS NOT NULL");
+      const lost = await harness.start({ ERRAND_ROLE: "worker" }, dataDir);
+      await harness.waitForRow("SELECT 1 FROM runs WHERE state = 'PENDING' AND lease_token IS NOT NULL");
 
       await lost.end("SIGKILL");
-      await desk.start({ ERRAND_ROLE: "worker" });
+      await harness.start({ ERRAND_ROLE: "worker" });
 
       await api.api.waitForState(runId, "SUCCEEDED", PROMISE_MS);
       const events = await api.api.events(runId);
       expect(events.filter(({ kind }) => kind === "attempt.started")).toHaveLength(2);
       expect(events.filter(({ kind }) => kind === "agent.started")).toHaveLength(1);
       expect(await mark.count()).toBe(1);
-      await desk.check();
+      await harness.check();
     }));
 
   test("after its agent has ended its turn and before that is stored: the turn is done once more, and visibly (3)", () =>
-    atDesk(async (desk) => {
-      const [gate, mark] = [desk.gate(), desk.mark()];
-      const lost = await desk.start();
-      const runId = await desk.createRun(lost, `${gate.step}\n${mark.step}`);
-      await desk.waitForRow("SELECT 1 FROM run_events WHERE body::text LIKE '%waits in%'");
-      await desk.whileLocked(runId, async () => {
-        await gate.open();
+    atHarness(async (harness) => {
+      const [semaphore, mark] = [harness.semaphore(), harness.mark()];
+      const lost = await harness.start();
+      const runId = await harness.createRun(lost, `${semaphore.step}\n${mark.step}`);
+      await harness.waitForRow("SELECT 1 FROM run_events WHERE body::text LIKE '%waits in%'");
+      await harness.whileLocked(runId, async () => {
+        await semaphore.open();
         await waitFor(async () => (await mark.count()) === 1, { what: "the agent to do its work" });
-        await desk.waitForRow(
+        await harness.waitForRow(
           "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND application_name = 'errand'",
         );
         await lost.end("SIGKILL");
       });
 
-      const other = await desk.start();
+      const other = await harness.start();
 
       await other.api.waitForState(runId, "SUCCEEDED", PROMISE_MS);
       const events = await other.api.events(runId);
@@ -84,23 +84,23 @@ describe.concurrent("a worker that is lost", LIMIT, () => {
       ]);
       expect(events.filter(({ kind }) => kind === "turn.ended")).toHaveLength(1);
       expect(await mark.count()).toBe(2);
-      await desk.check();
+      await harness.check();
     }));
 
   test("after the end and before it is told: it is still told, and once (4)", () =>
-    atDesk(
-      async (desk) => {
-        const { slack } = desk;
-        const gate = desk.gate();
-        const lost = await desk.start();
-        const runId = await desk.mention(lost, `${gate.step}\nsay the closing words`);
+    atHarness(
+      async (harness) => {
+        const { slack } = harness;
+        const semaphore = harness.semaphore();
+        const lost = await harness.start();
+        const runId = await harness.mention(lost, `${semaphore.step}\nsay the closing words`);
         await waitFor(() => slack.calls("chat.update").some(({ args }) => args.text?.includes("Working")), {
           what: "the card to show that it is worked on",
         });
         // Slack takes the answer and we never hear of it: neither of the posting nor by looking for it.
         slack.faults.until({ method: "chat.postMessage", kind: "drop-after-write" });
         slack.faults.until({ method: "conversations.replies", kind: "500" });
-        await gate.open();
+        await semaphore.open();
         await waitFor(
           () => slack.calls("chat.postMessage").some(({ outcome }) => outcome === "drop-after-write"),
           {
@@ -109,41 +109,41 @@ describe.concurrent("a worker that is lost", LIMIT, () => {
         );
 
         await lost.end("SIGKILL");
-        const untold = await desk.rows("SELECT 1 FROM outbox_deliveries WHERE state = 'waiting'");
+        const untold = await harness.rows("SELECT 1 FROM outbox_deliveries WHERE state = 'waiting'");
         slack.faults.clear();
-        const other = await desk.start();
+        const other = await harness.start();
 
         expect(untold.length).toBeGreaterThan(0);
         await other.api.waitForState(runId, "SUCCEEDED");
-        await desk.check({ settleMs: PROMISE_MS });
+        await harness.check({ settleMs: PROMISE_MS });
       },
       { withSlack: true },
     ));
 
   test("after an event was acknowledged and before the run exists: the run comes", () =>
-    atDesk(
-      async (desk) => {
-        const lost = await desk.start({ ERRAND_ROLE: "api" });
-        const deliveryId = await desk.sendMention(lost, "say hello");
+    atHarness(
+      async (harness) => {
+        const lost = await harness.start({ ERRAND_ROLE: "api" });
+        const deliveryId = await harness.sendMention(lost, "say hello");
         await lost.end("SIGKILL");
 
-        const other = await desk.start();
+        const other = await harness.start();
 
-        await other.api.waitForState(await desk.runOf(deliveryId), "SUCCEEDED");
-        await desk.check();
+        await other.api.waitForState(await harness.runOf(deliveryId), "SUCCEEDED");
+        await harness.check();
       },
       { withSlack: true },
     ));
 
   test("only seemingly: awake again it can write nothing, and its agent is killed (5)", () =>
-    atDesk(
-      async (desk) => {
-        const gate = desk.gate();
-        const zombie = await desk.start();
-        const runId = await desk.mention(zombie, `${gate.step}\nsay the closing words`);
-        await desk.waitForRow("SELECT 1 FROM run_events WHERE body::text LIKE '%waits in%'");
+    atHarness(
+      async (harness) => {
+        const semaphore = harness.semaphore();
+        const zombie = await harness.start();
+        const runId = await harness.mention(zombie, `${semaphore.step}\nsay the closing words`);
+        await harness.waitForRow("SELECT 1 FROM run_events WHERE body::text LIKE '%waits in%'");
         zombie.signal("SIGSTOP");
-        const other = await desk.start();
+        const other = await harness.start();
         const began = await waitFor(
           async () => (await other.api.events(runId)).filter(({ kind }) => kind === "turn.started")[1],
           { what: "the other worker to begin the turn again", timeoutMs: PROMISE_MS, everyMs: 200 },
@@ -154,7 +154,7 @@ describe.concurrent("a worker that is lost", LIMIT, () => {
         await waitFor(async () => (await ownersOf(runId)).every((path) => path.startsWith(other.dataDir)), {
           what: "the zombie's agent to be gone",
         });
-        await gate.open();
+        await semaphore.open();
         await other.api.waitForState(runId, "SUCCEEDED");
         const events = await other.api.events(runId);
         const late = events.filter(({ seq }) => seq > began.seq);
@@ -162,7 +162,7 @@ describe.concurrent("a worker that is lost", LIMIT, () => {
         expect(JSON.stringify(late)).toContain(other.dataDir);
         expect(events.filter(({ kind }) => kind === "attempt.started")).toHaveLength(2);
         expect((await fetch(`${zombie.url}/readyz`)).status).toBe(200);
-        await desk.check();
+        await harness.check();
       },
       { withSlack: true },
     ));
@@ -172,29 +172,29 @@ test(
   "a worker that lives keeps its run, though its lease ran out and its job was handed out again",
   LIMIT,
   () =>
-    atDesk(async (desk) => {
-      const gate = desk.gate();
-      const worker = await desk.start();
-      const runId = await desk.createRun(worker, `${gate.step}\nsay finished`);
-      await desk.waitForRow(
+    atHarness(async (harness) => {
+      const semaphore = harness.semaphore();
+      const worker = await harness.start();
+      const runId = await harness.createRun(worker, `${semaphore.step}\nsay finished`);
+      await harness.waitForRow(
         `${LEASED} AND lease_expires_at > clock_timestamp() + interval '9.5 seconds'`,
         runId,
       );
 
       // As it is when the database comes back after a while; the lease has just been renewed, and is so not soon again.
-      await desk.rows(RUN_OUT, runId);
-      await desk.rows(HAND_OUT, runId);
-      await desk.waitForRow(
+      await harness.rows(RUN_OUT, runId);
+      await harness.rows(HAND_OUT, runId);
+      await harness.waitForRow(
         "SELECT 1 FROM pgboss.job WHERE data ->> 'key' = $1 AND state = 'completed'",
         runId,
       );
-      await desk.waitForRow(`${LEASED} AND lease_expires_at > clock_timestamp()`, runId);
-      await gate.open();
+      await harness.waitForRow(`${LEASED} AND lease_expires_at > clock_timestamp()`, runId);
+      await semaphore.open();
 
       await worker.api.waitForState(runId, "SUCCEEDED");
       const events = await worker.api.events(runId);
       expect(events.filter(({ kind }) => kind === "attempt.started")).toHaveLength(1);
-      await desk.check();
+      await harness.check();
     }),
 );
 

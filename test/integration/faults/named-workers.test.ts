@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { waitFor } from "../../support/wait-for.ts";
-import { atDesk, type Worker } from "./fault-desk.ts";
+import { atHarness, type Worker } from "./fault-harness.ts";
 
 const CANARY = "canary-of-a-run's-secret-5d1e";
 const IN_TWO = `shell printf '%s' "$DEPLOY_KEY" | head -c 12; sleep 0.4; printf '%s' "$DEPLOY_KEY" | tail -c +13`;
@@ -9,18 +9,18 @@ test(
   "a run that asks for a worker waits for it, gets its secrets there, and tells them to nobody",
   { timeout: 90_000 },
   () =>
-    atDesk(async (desk) => {
-      const plain = await desk.start({ ERRAND_LOG_LEVEL: "debug" });
+    atHarness(async (harness) => {
+      const plain = await harness.start({ ERRAND_LOG_LEVEL: "debug" });
       await plain.api.call("PUT", "/agent/secrets/DEPLOY_KEY", { value: CANARY });
       const config = { worker_host: "build-box" };
       const created = await plain.api.call("POST", "/agent/runs", { prompt: IN_TWO, config });
       const { run_id: asking } = created.body as { run_id: string };
       expect(created.body).toMatchObject({ at_capacity: true });
-      const anybodys = await desk.createRun(plain, "say hello");
+      const anybodys = await harness.createRun(plain, "say hello");
       await plain.api.waitForState(anybodys, "SUCCEEDED");
       expect((await plain.api.getRun(asking)).state).toBe("QUEUED");
 
-      const named = await desk.start({
+      const named = await harness.start({
         ERRAND_ROLE: "worker",
         ERRAND_WORKER_HOST: "build-box",
         ERRAND_LOG_LEVEL: "debug",
@@ -32,13 +32,13 @@ test(
       expect(events).toContain("[redacted]");
       expect(events).not.toContain(CANARY);
       expect(events).toContain(
-        String((await desk.rows("SELECT id FROM workers WHERE worker_host IS NOT NULL"))[0]?.id),
+        String((await harness.rows("SELECT id FROM workers WHERE worker_host IS NOT NULL"))[0]?.id),
       );
       expect(plain.output() + named.output()).not.toContain(CANARY);
       await expectHealthy(plain);
       await named.end("SIGTERM");
       await waitFor(async () => (await hosts(plain)).length === 0, { what: "the worker to be gone" });
-      await desk.check();
+      await harness.check();
     }),
 );
 

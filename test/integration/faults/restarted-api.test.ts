@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { waitFor } from "../../support/wait-for.ts";
 import { type EventReader, openAll, openStream } from "../api/event-reader.ts";
-import { atDesk, type FaultDesk, type Worker } from "./fault-desk.ts";
+import { atHarness, type FaultHarness, type Worker } from "./fault-harness.ts";
 
 const [API, WORKER] = [{ ERRAND_ROLE: "api" }, { ERRAND_ROLE: "worker" }];
 const LIMIT = { timeout: 120_000 };
@@ -14,11 +14,11 @@ test(
   "resumed on a replica and on the same process after a restart, the streams lose and double nothing (63)",
   LIMIT,
   () =>
-    atDesk(async (desk) => {
-      const gate = desk.gate();
-      const [one, two] = await Promise.all([desk.start(API), desk.start(API), desk.start(WORKER)]);
-      const other = await desk.createRun(two, work("say a run beside it"));
-      const runId = await desk.createRun(one, work(gate.step));
+    atHarness(async (harness) => {
+      const semaphore = harness.semaphore();
+      const [one, two] = await Promise.all([harness.start(API), harness.start(API), harness.start(WORKER)]);
+      const other = await harness.createRun(two, work("say a run beside it"));
+      const runId = await harness.createRun(one, work(semaphore.step));
       const before = await openBoth(one, runId, { run: "0", all: START });
       await before.run.until(SEEN);
       await waitFor(() => namesOf(before.all).some((name) => name.startsWith(runId)), {
@@ -28,18 +28,18 @@ test(
       await one.end("SIGKILL");
       await Promise.all([before.run.untilOver(), before.all.untilOver()]);
       const seen = { run: lastOf(before.run), all: lastOf(before.all) };
-      await desk.waitForRow(WRITTEN_SINCE, runId, Number(seen.run) + MISSED);
+      await harness.waitForRow(WRITTEN_SINCE, runId, Number(seen.run) + MISSED);
       const onReplica = await openBoth(two, runId, seen);
-      const again = await desk.start(API, one.dataDir);
+      const again = await harness.start(API, one.dataDir);
       const afterRestart = await openBoth(again, runId, seen);
-      await gate.open();
+      await semaphore.open();
       await again.api.waitForState(runId, "SUCCEEDED");
       await again.api.followUp(runId, work("say the last words"));
-      await desk.waitForRow(TURN_ENDED, runId, 2);
-      for (const id of [runId, other]) await desk.waitForRow(PUT_DOWN, id);
+      await harness.waitForRow(TURN_ENDED, runId, 2);
+      for (const id of [runId, other]) await harness.waitForRow(PUT_DOWN, id);
 
-      await desk.check();
-      const log = await wholeLog(desk);
+      await harness.check();
+      const log = await wholeLog(harness);
       const ofRun = log.filter((name) => name.startsWith(runId));
       for (const { run, all } of [onReplica, afterRestart]) {
         await waitFor(() => before.run.ids.length + run.ids.length >= ofRun.length, {
@@ -84,10 +84,13 @@ async function openBoth(
   runId: string,
   seen: { readonly run: string; readonly all: string | typeof START },
 ): Promise<Readers> {
-  const behind = (cursor: string) => ({ headers: { "last-event-id": cursor } });
+  const positionAfter = (cursor: string) => ({ headers: { "last-event-id": cursor } });
   return {
-    run: await openStream({ url, key }, runId, { query: "?follow=true", ...behind(seen.run) }),
-    all: await openAll({ url, key }, seen.all === START ? { query: "?after=start" } : behind(seen.all)),
+    run: await openStream({ url, key }, runId, { query: "?follow=true", ...positionAfter(seen.run) }),
+    all: await openAll(
+      { url, key },
+      seen.all === START ? { query: "?after=start" } : positionAfter(seen.all),
+    ),
   };
 }
 
@@ -101,8 +104,10 @@ function namesOf(...readers: readonly EventReader[]): string[] {
   return readers.flatMap(({ events }) => events.map(({ data }) => nameOf(data)));
 }
 
-async function wholeLog(desk: FaultDesk): Promise<string[]> {
-  const rows = await desk.rows<{ run_id: string; seq: number }>("SELECT run_id::text, seq FROM run_events");
+async function wholeLog(harness: FaultHarness): Promise<string[]> {
+  const rows = await harness.rows<{ run_id: string; seq: number }>(
+    "SELECT run_id::text, seq FROM run_events",
+  );
   return rows.map(nameOf).toSorted();
 }
 

@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
-import { atDesk } from "./fault-desk.ts";
+import { atHarness } from "./fault-harness.ts";
 
 const TIMES = 50;
 
 test("one key sent fifty times at once to two processes makes one run (29)", { timeout: 60_000 }, () =>
-  atDesk(async (desk) => {
+  atHarness(async (harness) => {
     const processes = await Promise.all([
-      desk.start({ ERRAND_ROLE: "api" }),
-      desk.start({ ERRAND_ROLE: "api" }),
+      harness.start({ ERRAND_ROLE: "api" }),
+      harness.start({ ERRAND_ROLE: "api" }),
     ]);
     const headers = { "idempotency-key": "the-one-key" };
     const send = (at: number) =>
@@ -23,7 +23,7 @@ test("one key sent fifty times at once to two processes makes one run (29)", { t
     expect(made.length).toBeGreaterThan(0);
     for (const body of made) expect(body).toEqual(later?.body);
     expect(later?.headers.get("idempotent-replay")).toBe("true");
-    expect(await desk.rows("SELECT 1 FROM runs")).toHaveLength(1);
-    await desk.check();
+    expect(await harness.rows("SELECT 1 FROM runs")).toHaveLength(1);
+    await harness.check();
   }),
 );

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { RunItem } from "../../support/api-client.ts";
 import { waitFor } from "../../support/wait-for.ts";
-import { atDesk, type Worker } from "./fault-desk.ts";
+import { atHarness, type Worker } from "./fault-harness.ts";
 
 const WANTED = { name: "Nightly", cron_schedule: "0 3 * * *", prompt: "say hello", enabled: true };
 
@@ -9,12 +9,12 @@ test(
   "a due time fires once whatever becomes of the processes: by its job, and without one",
   { timeout: 90_000 },
   () =>
-    atDesk(async (desk) => {
-      const [one, two] = await Promise.all([desk.start(), desk.start()]);
+    atHarness(async (harness) => {
+      const [one, two] = await Promise.all([harness.start(), harness.start()]);
       const [rung, swept] = [await create(one, {}), await create(one, { name: "Swept" })];
       const missed = "UPDATE schedules SET next_run_at = now() - interval '5 hours'";
 
-      await desk.rows(missed);
+      await harness.rows(missed);
       // The edit sends a job for the time that has passed. The other one's job is of tomorrow.
       await one.api.call("PUT", `/agent/schedules/${rung}`, { ...WANTED, prompt: "say edited" });
       const run = await theRunOf(one, rung);
@@ -34,9 +34,9 @@ test(
       const { history } = Object(body);
       expect(Date.parse(history.last_ran)).toBeGreaterThan(Date.now() - 60_000);
       expect(Date.parse(history.next_run)).toBeGreaterThan(Date.now());
-      const counts = await desk.rows("SELECT count(*)::int FROM runs GROUP BY schedule_id");
+      const counts = await harness.rows("SELECT count(*)::int FROM runs GROUP BY schedule_id");
       expect(counts).toEqual([{ count: 1 }, { count: 1 }]);
-      await desk.check();
+      await harness.check();
     }),
 );
 

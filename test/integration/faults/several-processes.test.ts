@@ -2,27 +2,29 @@ import { describe, expect, test } from "vitest";
 import type { ApiClient, LoggedEvent } from "../../support/api-client.ts";
 import { listRunProcesses } from "../../support/invariants-processes.ts";
 import { waitFor } from "../../support/wait-for.ts";
-import { atDesk } from "./fault-desk.ts";
+import { atHarness } from "./fault-harness.ts";
 
 /** API.md §2: how long the processes of a cancelled run may live on. */
 const GONE_MS = 10_000;
 const LIMIT = { timeout: 90_000 };
 
 test("five processes that start at once on an empty database make it ready once, and all work", LIMIT, () =>
-  atDesk(
-    async (desk) => {
+  atHarness(
+    async (harness) => {
       const roles = ["all", "all", "api", "api", "worker"];
 
-      const processes = await Promise.all(roles.map((role) => desk.start({ ERRAND_ROLE: role })));
+      const processes = await Promise.all(roles.map((role) => harness.start({ ERRAND_ROLE: role })));
 
       const [first, second, third] = processes;
       if (first === undefined || second === undefined || third === undefined) throw new Error("Not started");
-      const runIds = await Promise.all([first, second, third].map((at) => desk.createRun(at, "say hello")));
+      const runIds = await Promise.all(
+        [first, second, third].map((at) => harness.createRun(at, "say hello")),
+      );
       for (const runId of runIds) await first.api.waitForState(runId, "SUCCEEDED");
       const applied = "SELECT migration_name FROM _prisma_migrations GROUP BY 1 HAVING count(*) > 1";
-      expect(await desk.rows(applied)).toEqual([]);
-      expect(await desk.rows("SELECT 1 FROM api_keys")).toHaveLength(1);
-      await desk.check();
+      expect(await harness.rows(applied)).toEqual([]);
+      expect(await harness.rows("SELECT 1 FROM api_keys")).toHaveLength(1);
+      await harness.check();
     },
     { isEmpty: true },
   ),
@@ -30,20 +32,20 @@ test("five processes that start at once on an empty database make it ready once,
 
 describe.concurrent("several processes on one database", LIMIT, () => {
   test("a follow-up on another worker goes on with the same files and conversation, and so does the way back", () =>
-    atDesk(async (desk) => {
-      const api = await desk.start({ ERRAND_ROLE: "api" });
-      const [here, there] = [desk.newDataDir(), desk.newDataDir()];
+    atHarness(async (harness) => {
+      const api = await harness.start({ ERRAND_ROLE: "api" });
+      const [here, there] = [harness.newDataDir(), harness.newDataDir()];
       const worker = { ERRAND_ROLE: "worker" };
-      const one = await desk.start(worker, here);
-      const runId = await desk.createRun(api, "write note.txt first");
+      const one = await harness.start(worker, here);
+      const runId = await harness.createRun(api, "write note.txt first");
       await api.api.waitForState(runId, "SUCCEEDED");
       await one.end("SIGTERM");
 
-      const two = await desk.start(worker, there);
+      const two = await harness.start(worker, there);
       await api.api.followUp(runId, "read note.txt\nwrite note.txt second\nlook around");
       await waitForTurns(api.api, runId, 2);
       await two.end("SIGTERM");
-      await desk.start(worker, here);
+      await harness.start(worker, here);
       await api.api.followUp(runId, "read note.txt\nlook around");
       await waitForTurns(api.api, runId, 3);
 
@@ -51,16 +53,16 @@ describe.concurrent("several processes on one database", LIMIT, () => {
       expect(said).toContain("note.txt has 6 characters: first");
       expect(said).toContain("note.txt has 7 characters: second");
       expect(said).toMatch(/turn 2[\s\S]*turn 3/);
-      await desk.check();
+      await harness.check();
     }));
 
   test("a cancel from another process is told at once, ends every process, and a follow-up waits for that", () =>
-    atDesk(async (desk) => {
-      const other = await desk.start({ ERRAND_ROLE: "api" });
-      await desk.start({ ERRAND_ROLE: "worker" });
+    atHarness(async (harness) => {
+      const other = await harness.start({ ERRAND_ROLE: "api" });
+      await harness.start({ ERRAND_ROLE: "worker" });
       const stubborn = "shell setsid sh -c 'trap \"\" TERM INT HUP; sleep 300' > /dev/null 2>&1 &";
-      const runId = await desk.createRun(other, `${stubborn}\nhang`);
-      await desk.waitForRow("SELECT 1 FROM run_events WHERE body::text LIKE '%exit code 0%'");
+      const runId = await harness.createRun(other, `${stubborn}\nhang`);
+      await harness.waitForRow("SELECT 1 FROM run_events WHERE body::text LIKE '%exit code 0%'");
 
       const answer = await other.api.cancel(runId);
       const cancelled = await other.api.getRun(runId);
@@ -84,25 +86,25 @@ describe.concurrent("several processes on one database", LIMIT, () => {
         .map(({ kind }) => kind)
         .filter((kind) => kind.startsWith("attempt."));
       expect(kinds.slice(0, 3)).toEqual(["attempt.started", "attempt.ended", "attempt.started"]);
-      await desk.check();
+      await harness.check();
     }));
 
   test("a follow-up to a run that has been worked on for long is taken up at once", () =>
-    atDesk(async (desk) => {
-      const gate = desk.gate();
-      const worker = await desk.start();
-      const runId = await desk.createRun(worker, gate.step);
+    atHarness(async (harness) => {
+      const semaphore = harness.semaphore();
+      const worker = await harness.start();
+      const runId = await harness.createRun(worker, semaphore.step);
       // The queue now counts the run's key among those that are busy.
-      await desk.waitForRow("SELECT 1 FROM pgboss.queue WHERE name = 'run' AND monitor_on IS NOT NULL");
-      const other = await desk.start();
-      await gate.open();
+      await harness.waitForRow("SELECT 1 FROM pgboss.queue WHERE name = 'run' AND monitor_on IS NOT NULL");
+      const other = await harness.start();
+      await semaphore.open();
       await worker.api.waitForState(runId, "SUCCEEDED");
       await worker.end("SIGTERM");
 
       await other.api.followUp(runId, "say again");
 
       await waitForTurns(other.api, runId, 2);
-      await desk.check();
+      await harness.check();
     }));
 });
 

@@ -2,7 +2,7 @@ import { Webhook } from "standardwebhooks";
 import { expect, test } from "vitest";
 import { waitFor } from "../../support/wait-for.ts";
 import { answerWith, type ReceivedPost, startWebhookReceiver } from "../../support/webhook-receiver.ts";
-import { atDesk } from "./fault-desk.ts";
+import { atHarness } from "./fault-harness.ts";
 
 const ALLOW = { ERRAND_WEBHOOK_ALLOW: "127.0.0.1" };
 
@@ -10,16 +10,16 @@ test(
   "a sender killed in the middle of a post: the next one sends the same again, and then the rest in order (61)",
   { timeout: 90_000 },
   () =>
-    atDesk(async (desk) => {
+    atHarness(async (harness) => {
       const receiver = await startWebhookReceiver();
       // The first message after the run was created hangs until its sender is dead.
       receiver.answer = (response, post) => {
         if (typeOf(post) !== "run.pending") response.writeHead(200).end();
       };
-      const killed = await desk.start(ALLOW);
+      const killed = await harness.start(ALLOW);
       const made = await killed.api.call("POST", "/agent/webhooks", { url: receiver.url });
       const { id, secret } = made.body as { id: string; secret: string };
-      const runId = await desk.createRun(killed, "say hello");
+      const runId = await harness.createRun(killed, "say hello");
       await killed.api.waitForState(runId, "SUCCEEDED");
       await waitFor(() => receiver.posts.some((post) => typeOf(post) === "run.pending"), {
         what: "the post that hangs",
@@ -27,11 +27,13 @@ test(
 
       await killed.end("SIGKILL");
       receiver.answer = answerWith(204);
-      const next = await desk.start(ALLOW);
+      const next = await harness.start(ALLOW);
       // What it had taken is due again after a minute.
-      await desk.rows("UPDATE webhook_deliveries SET due_at = now() WHERE state = 'waiting'");
+      await harness.rows("UPDATE webhook_deliveries SET due_at = now() WHERE state = 'waiting'");
       const open = "SELECT 1 FROM webhook_deliveries WHERE state <> 'delivered'";
-      await waitFor(async () => (await desk.rows(open)).length === 0, { what: "everything to be delivered" });
+      await waitFor(async () => (await harness.rows(open)).length === 0, {
+        what: "everything to be delivered",
+      });
 
       const pending = receiver.posts.filter((post) => typeOf(post) === "run.pending");
       expect(new Set(pending.map(({ headers }) => headers["webhook-id"])).size).toBe(1);
@@ -40,11 +42,11 @@ test(
       );
       const seqs = (told as { data: { seq: number } }[]).map(({ data }) => data.seq);
       expect(seqs).toEqual(seqs.toSorted((a, b) => a - b));
-      const moves = await desk.rows<{ seq: number }>(
+      const stateChanges = await harness.rows<{ seq: number }>(
         "SELECT seq FROM run_events WHERE run_id = $1 AND kind IN ('run.created', 'run.state') ORDER BY seq",
         runId,
       );
-      expect([...new Set(seqs)]).toEqual(moves.map(({ seq }) => seq));
+      expect([...new Set(seqs)]).toEqual(stateChanges.map(({ seq }) => seq));
       const detail = await next.api.call(
         "GET",
         `/agent/webhooks/${id}/deliveries/${pending[0]?.headers["webhook-id"]}`,
@@ -54,7 +56,7 @@ test(
         tries: 2,
         history: [{ number: 2, status: 204 }],
       });
-      await desk.check({ canaries: [secret] });
+      await harness.check({ canaries: [secret] });
       await receiver.close();
     }),
 );

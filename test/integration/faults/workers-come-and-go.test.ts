@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { PgBoss } from "pg-boss";
 import { expect, test } from "vitest";
 import { waitFor } from "../../support/wait-for.ts";
-import { atDesk, type Worker } from "./fault-desk.ts";
+import { atHarness, type Worker } from "./fault-harness.ts";
 
 const RUNS = 60;
 const KILLS = 8;
@@ -16,15 +16,15 @@ test(
     timeout: 300_000,
   },
   () =>
-    atDesk(async (desk) => {
-      const api = await desk.start({ ERRAND_ROLE: "api" });
+    atHarness(async (harness) => {
+      const api = await harness.start({ ERRAND_ROLE: "api" });
       const workers: Worker[] = await Promise.all([
-        desk.start({ ERRAND_ROLE: "worker" }),
-        desk.start({ ERRAND_ROLE: "worker" }),
+        harness.start({ ERRAND_ROLE: "worker" }),
+        harness.start({ ERRAND_ROLE: "worker" }),
       ]);
       const runIds = await Promise.all(
         Array.from({ length: RUNS }, (_, index) =>
-          desk.createRun(api, `sleep 0.2\nsay run ${index} is done`),
+          harness.createRun(api, `sleep 0.2\nsay run ${index} is done`),
         ),
       );
 
@@ -32,42 +32,42 @@ test(
         await pause(Math.random() * KILL_WITHIN_MS);
         const [victim] = workers.splice(kills % 2, 1);
         await victim?.end("SIGKILL");
-        workers.push(await desk.start({ ERRAND_ROLE: "worker" }, victim?.dataDir));
+        workers.push(await harness.start({ ERRAND_ROLE: "worker" }, victim?.dataDir));
       }
 
       const ended = "SELECT count(*)::int AS count FROM runs WHERE state IN ('SUCCEEDED', 'FAILED', 'ERROR')";
-      await waitFor(async () => (await desk.rows<{ count: number }>(ended))[0]?.count === RUNS, {
+      await waitFor(async () => (await harness.rows<{ count: number }>(ended))[0]?.count === RUNS, {
         what: "all runs to end",
         timeoutMs: PATIENCE_MS,
       });
-      const terminal = await desk.rows<{ times: number; to: string }>(`
+      const terminal = await harness.rows<{ times: number; to: string }>(`
       SELECT count(*)::int AS times, min(body ->> 'to') AS "to" FROM run_events
        WHERE kind = 'run.state' AND body ->> 'to' IN ('SUCCEEDED', 'FAILED', 'ERROR') GROUP BY run_id`);
       expect(terminal).toHaveLength(runIds.length);
       expect(terminal.filter(({ times }) => times !== 1)).toEqual([]);
       // Who was under way three times when its worker was killed is given up, and nobody else.
       expect(terminal.filter(({ to }) => to === "FAILED")).toEqual([]);
-      await desk.check();
+      await harness.check();
     }),
 );
 
 test("a kind of job that only a newer version knows is left alone (18)", { timeout: 120_000 }, () =>
-  atDesk(async (desk) => {
-    const worker = await desk.start();
-    const boss = new PgBoss(desk.databaseUrl);
+  atHarness(async (harness) => {
+    const worker = await harness.start();
+    const boss = new PgBoss(harness.databaseUrl);
     boss.on("error", () => undefined);
     await boss.start();
     await boss.createQueue("of-the-next-version");
     await boss.send("of-the-next-version", { key: "x" }, { retryLimit: 0 });
     await boss.stop({ graceful: false });
 
-    const runId = await desk.createRun(worker, "say hello");
+    const runId = await harness.createRun(worker, "say hello");
 
     await worker.api.waitForState(runId, "SUCCEEDED");
-    const jobs = await desk.rows<{ state: string }>(
+    const jobs = await harness.rows<{ state: string }>(
       "SELECT state::text FROM pgboss.job WHERE name = 'of-the-next-version'",
     );
     expect(jobs).toEqual([{ state: "created" }]);
-    await desk.check();
+    await harness.check();
   }),
 );

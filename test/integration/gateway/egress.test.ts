@@ -6,14 +6,19 @@ import { text } from "node:stream/consumers";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { gatewayVariables } from "../../../src/gateway/gateway-variables.ts";
 import { type AnsweringServer, startAnsweringServer } from "../../support/answering-server.ts";
-import { askRaw, type BenchOptions, type GatewayBench, openGateway } from "../../support/gateway-bench.ts";
+import {
+  askRaw,
+  type BenchOptions,
+  type GatewayHarness,
+  openGateway,
+} from "../../support/gateway-harness.ts";
 import { waitFor } from "../../support/wait-for.ts";
 
 const NAME = "public.example";
 
 let server: AnsweringServer;
-let bench: GatewayBench;
-const open: GatewayBench[] = [];
+let harness: GatewayHarness;
+const open: GatewayHarness[] = [];
 
 beforeAll(async () => {
   server = await startAnsweringServer();
@@ -21,14 +26,14 @@ beforeAll(async () => {
 beforeEach(async () => {
   server.requests.length = 0;
   server.answer = (response, { url }) => void response.end(`here is ${url}`);
-  bench = await benchOf();
+  harness = await benchOf();
 });
 afterEach(async () => {
   for (const each of open.splice(0)) await each.close();
 });
 afterAll(() => server.stop());
 
-async function benchOf(options: BenchOptions = {}): Promise<GatewayBench> {
+async function benchOf(options: BenchOptions = {}): Promise<GatewayHarness> {
   const each = await openGateway({
     grant: { network: "internet" },
     // The one public address of this test is that of its server.
@@ -41,7 +46,7 @@ async function benchOf(options: BenchOptions = {}): Promise<GatewayBench> {
   return each;
 }
 
-function proxyHeaders({ gateway }: GatewayBench): Record<string, string> {
+function proxyHeaders({ gateway }: GatewayHarness): Record<string, string> {
   const { username, password } = new URL(gateway.proxyUrl ?? "http://none:none@x");
   return { "proxy-authorization": `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}` };
 }
@@ -51,7 +56,7 @@ interface Tunnel {
   readonly answer: string;
 }
 
-async function tunnelTo(target: string, of = bench, headers = proxyHeaders(of)): Promise<Tunnel> {
+async function tunnelTo(target: string, of = harness, headers = proxyHeaders(of)): Promise<Tunnel> {
   const { hostname, port } = new URL(of.gateway.address);
   const socket = connect(Number(port), hostname);
   socket.on("error", () => undefined);
@@ -83,9 +88,9 @@ describe("with a network", () => {
   test("a request of theirs passes as it is", async () => {
     server.answer = (response) =>
       void response.writeHead(302, { location: "/else", "set-cookie": ["a=1", "b=2"] }).end("moved");
-    const headers = { ...proxyHeaders(bench), authorization: "Bearer theirs", cookie: "c=3" };
+    const headers = { ...proxyHeaders(harness), authorization: "Bearer theirs", cookie: "c=3" };
 
-    const answer = await askRaw(bench.gateway, `http://${NAME}:${server.port}/a%2F..?b=c`, {
+    const answer = await askRaw(harness.gateway, `http://${NAME}:${server.port}/a%2F..?b=c`, {
       method: "PUT",
       body: "hello",
       headers,
@@ -114,7 +119,7 @@ describe("with a network", () => {
     expect(String((await once(socket, "data"))[0])).toMatch(/^HTTP\/1\.1 200 .*here is \/inside$/s);
 
     const closed = once(socket, "close");
-    await bench.gateway.close();
+    await harness.gateway.close();
 
     await closed;
   });
@@ -127,9 +132,9 @@ describe("with a network", () => {
   });
 
   test("what is said right behind the request for a tunnel is not lost", async () => {
-    const { hostname, port } = new URL(bench.gateway.address);
+    const { hostname, port } = new URL(harness.gateway.address);
     const socket = connect(Number(port), hostname);
-    const { "proxy-authorization": given } = proxyHeaders(bench);
+    const { "proxy-authorization": given } = proxyHeaders(harness);
     socket.write(
       `CONNECT ${NAME}:${server.port} HTTP/1.1\r\nproxy-authorization: ${given}\r\n\r\nGET /early HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`,
     );
@@ -146,8 +151,8 @@ describe("with a network", () => {
   ])("no address that is not public is reached: %s", async (_, hosts) => {
     for (const host of hosts) {
       const { answer } = await tunnelTo(`${host}:${server.port}`);
-      const asked = await askRaw(bench.gateway, `http://${host}:${server.port}/`, {
-        headers: proxyHeaders(bench),
+      const asked = await askRaw(harness.gateway, `http://${host}:${server.port}/`, {
+        headers: proxyHeaders(harness),
       });
 
       expect(answer).toMatch(/^HTTP\/1\.1 403 .*not public/s);
@@ -200,7 +205,7 @@ describe("with a network", () => {
 
   test("nor in another way than HTTP", async () => {
     for (const url of [`https://${NAME}:${server.port}/`, `ftp://${NAME}/`, `ws://${NAME}:${server.port}/`]) {
-      expect((await askRaw(bench.gateway, url, { headers: proxyHeaders(bench) })).status).toBe(400);
+      expect((await askRaw(harness.gateway, url, { headers: proxyHeaders(harness) })).status).toBe(400);
     }
   });
 
@@ -219,9 +224,9 @@ describe("with a network", () => {
       { "proxy-authorization": `Basic ${Buffer.from("errand:wrong").toString("base64")}` },
     ];
     for (const headers of wrong as Record<string, string>[]) {
-      const { answer } = await tunnelTo(`${NAME}:${server.port}`, bench, headers);
+      const { answer } = await tunnelTo(`${NAME}:${server.port}`, harness, headers);
       expect(answer).toMatch(/^HTTP\/1\.1 407 .*proxy-authenticate: Basic/s);
-      expect((await askRaw(bench.gateway, `http://${NAME}:${server.port}/`, { headers })).status).toBe(407);
+      expect((await askRaw(harness.gateway, `http://${NAME}:${server.port}/`, { headers })).status).toBe(407);
     }
     expect(server.requests).toEqual([]);
   });

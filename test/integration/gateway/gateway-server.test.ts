@@ -6,15 +6,15 @@ import { dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createGateways } from "../../../src/gateway/create-gateways.ts";
-import { Destinations } from "../../../src/outgoing/destinations.ts";
+import { Destinations } from "../../../src/network-policy/destinations.ts";
 import { type AnsweringServer, answerJson, startAnsweringServer } from "../../support/answering-server.ts";
 import {
   aGrant,
   askRaw,
   type BenchOptions,
-  type GatewayBench,
+  type GatewayHarness,
   openGateway,
-} from "../../support/gateway-bench.ts";
+} from "../../support/gateway-harness.ts";
 import { SILENT_LOG } from "../../support/logs.ts";
 import { waitFor } from "../../support/wait-for.ts";
 
@@ -23,7 +23,7 @@ const RESPONSES = "/models/openai/responses";
 const CHUNK = Buffer.alloc(64 * 1_024, "x");
 
 let server: AnsweringServer;
-const open: GatewayBench[] = [];
+const open: GatewayHarness[] = [];
 
 beforeAll(async () => {
   server = await startAnsweringServer();
@@ -34,15 +34,15 @@ beforeEach(() => {
   server.answer = (response) => answerJson(response, {});
 });
 afterEach(async () => {
-  for (const bench of open.splice(0)) await bench.close();
+  for (const harness of open.splice(0)) await harness.close();
 });
 afterAll(() => server.stop());
 
-async function benchOf(options: BenchOptions = {}): Promise<GatewayBench> {
+async function benchOf(options: BenchOptions = {}): Promise<GatewayHarness> {
   const models = { openai: { key: "canary-key-0123456789", baseUrl: server.url } };
-  const bench = await openGateway({ models, ...options });
-  open.push(bench);
-  return bench;
+  const harness = await openGateway({ models, ...options });
+  open.push(harness);
+  return harness;
 }
 
 const exists = (path: string): Promise<boolean> =>
@@ -51,7 +51,7 @@ const exists = (path: string): Promise<boolean> =>
     () => false,
   );
 
-function rawSocket({ gateway }: GatewayBench): Socket {
+function rawSocket({ gateway }: GatewayHarness): Socket {
   const { hostname, port } = new URL(gateway.address);
   return connect(Number(port), hostname).on("error", () => undefined);
 }
@@ -92,10 +92,10 @@ describe("in an isolated sandbox", () => {
   test("it is a socket in a directory of its own, which others of the machine cannot come to", async () => {
     const { dataDir, gateway } = await benchOf({ isolated: true });
 
-    const path = gateway.door?.socketPath ?? "";
+    const path = gateway.portForward?.socketPath ?? "";
     expect((await askRaw(gateway, MODELS)).status).toBe(200);
     expect(gateway.address).toMatch(/^http:\/\/127\.0\.0\.1:21721\/[\w-]{32}$/);
-    expect(gateway.door?.port).toBe(21_721);
+    expect(gateway.portForward?.port).toBe(21_721);
     expect(path.startsWith(join(dataDir, "gw/"))).toBe(true);
     expect(await readdir(dirname(path))).toEqual(["s"]);
     const modes = await Promise.all(
@@ -115,7 +115,7 @@ describe("in an isolated sandbox", () => {
     const gateways = createGateways({ ...BARE, isolated: true, dataDir: deep });
     const gateway = await gateways.open(aGrant());
 
-    const path = gateway.door?.socketPath ?? "";
+    const path = gateway.portForward?.socketPath ?? "";
     expect([path.length <= 103, path.startsWith(deep)]).toEqual([true, false]);
     expect((await stat(dirname(dirname(path)))).mode & 0o777).toBe(0o700);
     await gateway.close();
@@ -148,8 +148,8 @@ const BARE = {
 
 describe("whoever sends bytes", () => {
   test("gets no more connections than the limit says, and hurts nobody", async () => {
-    const bench = await benchOf({ limits: { connections: 5 } });
-    const sockets = Array.from({ length: 20 }, () => rawSocket(bench));
+    const harness = await benchOf({ limits: { connections: 5 } });
+    const sockets = Array.from({ length: 20 }, () => rawSocket(harness));
     await Promise.all(sockets.map((socket) => once(socket, "connect")));
 
     await waitFor(
@@ -160,17 +160,17 @@ describe("whoever sends bytes", () => {
     );
 
     for (const socket of sockets) socket.destroy();
-    await waitFor(() => askRaw(bench.gateway, MODELS).then(({ status }) => status === 200), {
+    await waitFor(() => askRaw(harness.gateway, MODELS).then(({ status }) => status === 200), {
       what: "an answer",
     });
   });
 
   test("gets no more answers at a time either, when one connection asks for them all", async () => {
-    const bench = await benchOf({ limits: { connections: 5 } });
-    const { host, pathname } = new URL(bench.gateway.address);
+    const harness = await benchOf({ limits: { connections: 5 } });
+    const { host, pathname } = new URL(harness.gateway.address);
     const held: ServerResponse[] = [];
     server.answer = (response) => void held.push(response);
-    const socket = rawSocket(bench);
+    const socket = rawSocket(harness);
 
     socket.write(`GET ${pathname}${MODELS} HTTP/1.1\r\nhost: ${host}\r\n\r\n`.repeat(19));
     socket.write(`GET ${pathname}${MODELS} HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`);
@@ -191,20 +191,20 @@ describe("whoever sends bytes", () => {
       /^HTTP\/1\.1 400 /,
     ],
   ])("as %s is refused", async (_, bytes, answer) => {
-    const bench = await benchOf();
-    const socket = rawSocket(bench);
+    const harness = await benchOf();
+    const socket = rawSocket(harness);
     socket.write(bytes, "latin1");
 
     expect(await text(socket)).toMatch(answer);
-    expect((await askRaw(bench.gateway, MODELS)).status).toBe(200);
+    expect((await askRaw(harness.gateway, MODELS)).status).toBe(200);
   });
 
   test("cannot smuggle a request to the model behind another", async () => {
-    const bench = await benchOf();
-    const { pathname } = new URL(bench.gateway.address);
+    const harness = await benchOf();
+    const { pathname } = new URL(harness.gateway.address);
     const inner = "POST /v1/files HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n\r\n{}";
     const head = `POST ${pathname}${RESPONSES} HTTP/1.1\r\nhost: x\r\nconnection: content-length, close\r\n`;
-    const socket = rawSocket(bench);
+    const socket = rawSocket(harness);
     socket.write(`${head}content-length: ${inner.length}\r\n\r\n${inner}`);
 
     await text(socket);
@@ -214,13 +214,13 @@ describe("whoever sends bytes", () => {
   });
 
   test("faster than the upstream takes it, waits", async () => {
-    const bench = await benchOf();
+    const harness = await benchOf();
     server.early = (request) => {
       request.pause();
       return true;
     };
-    const { pathname } = new URL(bench.gateway.address);
-    const socket = rawSocket(bench);
+    const { pathname } = new URL(harness.gateway.address);
+    const socket = rawSocket(harness);
     socket.write(
       `POST ${pathname}/models/openai/embeddings HTTP/1.1\r\nhost: x\r\ncontent-length: 60000000\r\n\r\n`,
     );
@@ -232,15 +232,15 @@ describe("whoever sends bytes", () => {
   });
 
   test("slower than the upstream gives it, has the upstream wait", async () => {
-    const bench = await benchOf();
+    const harness = await benchOf();
     const begun = Promise.withResolvers<ServerResponse>();
     server.early = (_request, response) => {
       response.writeHead(200, { "content-type": "text/event-stream" });
       begun.resolve(response);
       return true;
     };
-    const { pathname } = new URL(bench.gateway.address);
-    const socket = rawSocket(bench).pause();
+    const { pathname } = new URL(harness.gateway.address);
+    const socket = rawSocket(harness).pause();
     socket.write(`POST ${pathname}${RESPONSES} HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n\r\n{}`);
     const response = await begun.promise;
 
@@ -276,35 +276,35 @@ describe("whoever sends bytes", () => {
   }
 
   test("and leaves in the middle of it leaves nothing behind", async () => {
-    const bench = await benchOf();
+    const harness = await benchOf();
     const [arrived, gone] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     server.early = (request) => {
       request.socket.once("close", () => gone.resolve());
       arrived.resolve();
       return true;
     };
-    const { pathname } = new URL(bench.gateway.address);
-    const socket = rawSocket(bench);
+    const { pathname } = new URL(harness.gateway.address);
+    const socket = rawSocket(harness);
     socket.write(`POST ${pathname}${RESPONSES} HTTP/1.1\r\nhost: x\r\ncontent-length: 1000\r\n\r\nhalf`);
     await arrived.promise;
 
     socket.destroy();
 
     await gone.promise;
-    expect([bench.gateway.traffic.modelFailure, bench.logged]).toEqual([undefined, []]);
+    expect([harness.gateway.traffic.modelFailure, harness.logged]).toEqual([undefined, []]);
   });
 });
 
 test("closing ends what goes on, and may be repeated", async () => {
-  const bench = await benchOf();
+  const harness = await benchOf();
   server.early = (_request, response) => {
     response.writeHead(200, { "content-type": "text/event-stream" }).write(": hello\n\n");
     return true;
   };
-  const answer = await fetch(`${bench.gateway.address}${RESPONSES}`, { method: "POST", body: "{}" });
+  const answer = await fetch(`${harness.gateway.address}${RESPONSES}`, { method: "POST", body: "{}" });
 
-  await Promise.all([bench.gateway.close(), bench.gateway.close()]);
+  await Promise.all([harness.gateway.close(), harness.gateway.close()]);
 
   await expect(answer.text()).rejects.toThrow();
-  expect(bench.logged).toEqual([]);
+  expect(harness.logged).toEqual([]);
 });

@@ -6,10 +6,15 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { gzipSync } from "node:zlib";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { GatewayGrant } from "../../../src/core/ports/gateway.ts";
+import type { GatewayGrant } from "../../../src/core/agents/gateway.ts";
 import { gatewayVariables } from "../../../src/gateway/gateway-variables.ts";
 import { FLUSH, pktLine } from "../../../src/gateway/git/pkt-lines.ts";
-import { askRaw, type BenchOptions, type GatewayBench, openGateway } from "../../support/gateway-bench.ts";
+import {
+  askRaw,
+  type BenchOptions,
+  type GatewayHarness,
+  openGateway,
+} from "../../support/gateway-harness.ts";
 import { GitHttpServer } from "../../support/git-http-server.ts";
 import { reasonToSkipGit } from "../../support/git-program.ts";
 import { GitRepositories } from "../../support/git-repositories.ts";
@@ -27,7 +32,7 @@ const REPOSITORIES: GatewayGrant["repositories"] = [
 describe.skipIf(reason !== undefined)(`the git gateway${reason === undefined ? "" : ` (${reason})`}`, () => {
   let repositories: GitRepositories;
   let server: GitHttpServer;
-  let bench: GatewayBench;
+  let harness: GatewayHarness;
   let place: string;
   const asked: string[] = [];
 
@@ -39,15 +44,15 @@ describe.skipIf(reason !== undefined)(`the git gateway${reason === undefined ? "
   });
   beforeEach(async () => {
     place = await mkdtemp(join(tmpdir(), "errand-git-"));
-    bench = await benchOf();
+    harness = await benchOf();
     asked.length = 0;
     server.requests.length = 0;
     server.authorization = AUTHORIZATION;
     server.intercept = () => false;
   });
   afterEach(async () => {
-    expect(JSON.stringify([bench.logged, bench.gateway.traffic])).not.toContain(TOKEN);
-    await bench.close();
+    expect(JSON.stringify([harness.logged, harness.gateway.traffic])).not.toContain(TOKEN);
+    await harness.close();
     await rm(place, { recursive: true, force: true });
   });
   afterAll(async () => {
@@ -55,7 +60,7 @@ describe.skipIf(reason !== undefined)(`the git gateway${reason === undefined ? "
     await repositories.remove();
   });
 
-  function benchOf({ grant, ...options }: BenchOptions = {}): Promise<GatewayBench> {
+  function benchOf({ grant, ...options }: BenchOptions = {}): Promise<GatewayHarness> {
     return openGateway({
       gitUrl: server.url,
       authorize: async ({ name, owner, teamId }, url, access) => {
@@ -78,7 +83,7 @@ describe.skipIf(reason !== undefined)(`the git gateway${reason === undefined ? "
       PATH: process.env.PATH,
       HOME: place,
       GIT_CONFIG_NOSYSTEM: "1",
-      ...gatewayVariables(bench.gateway, GITHUB),
+      ...gatewayVariables(harness.gateway, GITHUB),
     };
     const identity = ["-c", "user.name=Ada", "-c", "user.email=ada@example.com"];
     const child = spawn("git", [...identity, ...args], { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
@@ -120,7 +125,7 @@ describe.skipIf(reason !== undefined)(`the git gateway${reason === undefined ? "
 
     expect(pushed).toMatchObject({ code: 0 });
     expect(await headOf("errand/one")).toBe(commit);
-    expect(bench.gateway.traffic.pushes).toEqual([
+    expect(harness.gateway.traffic.pushes).toEqual([
       { owner: "acme", name: "site", branch: "errand/one", commit },
     ]);
     expect(await git(["fetch", "origin", "errand/one"], clone)).toMatchObject({ code: 0 });
@@ -160,8 +165,8 @@ describe.skipIf(reason !== undefined)(`the git gateway${reason === undefined ? "
 
     expect(await git(["push", "--quiet", "--force", "origin", "HEAD:one"], clone)).toMatchObject({ code: 0 });
 
-    expect(bench.gateway.traffic.pushes.map(({ branch }) => branch)).toEqual(["two", "one"]);
-    expect(bench.gateway.traffic.pushes[1]?.commit).toBe(commit);
+    expect(harness.gateway.traffic.pushes.map(({ branch }) => branch)).toEqual(["two", "one"]);
+    expect(harness.gateway.traffic.pushes[1]?.commit).toBe(commit);
   });
 
   test("tells no push that the host refused", async () => {
@@ -169,7 +174,7 @@ describe.skipIf(reason !== undefined)(`the git gateway${reason === undefined ? "
     await commitIn(clone);
     await git(["push", "--quiet", "origin", "HEAD:refs/heads/three"], clone);
     await git(["commit", "--quiet", "--amend", "-m", "Else"], clone);
-    const before = bench.gateway.traffic.pushes;
+    const before = harness.gateway.traffic.pushes;
     await git(["config", "receive.denyNonFastForwards", "true"], repositories.pathOf("acme/site"));
 
     const refused = await git(
@@ -180,8 +185,8 @@ describe.skipIf(reason !== undefined)(`the git gateway${reason === undefined ? "
     await git(["config", "receive.denyNonFastForwards", "false"], repositories.pathOf("acme/site"));
     expect(refused).toMatchObject({ code: 1, output: expect.stringContaining("remote rejected") });
     expect(before).toHaveLength(1);
-    expect(bench.gateway.traffic.pushes.map(({ branch }) => branch)).toEqual(["three", "four"]);
-    expect(bench.gateway.traffic.pushes[0]).toEqual(before[0]);
+    expect(harness.gateway.traffic.pushes.map(({ branch }) => branch)).toEqual(["three", "four"]);
+    expect(harness.gateway.traffic.pushes[0]).toEqual(before[0]);
   });
 
   test.each([
@@ -202,7 +207,7 @@ describe.skipIf(reason !== undefined)(`the git gateway${reason === undefined ? "
     });
     expect(server.requests.filter(({ method }) => method === "POST")).toEqual([]);
     expect([(await headOf("main")) !== "", await headOf("good"), await headOf("v1")]).toEqual([true, "", ""]);
-    expect(bench.gateway.traffic.pushes).toEqual([]);
+    expect(harness.gateway.traffic.pushes).toEqual([]);
   });
 
   test("refuses a push to what may only be read", async () => {
@@ -230,8 +235,8 @@ describe.skipIf(reason !== undefined)(`the git gateway${reason === undefined ? "
   });
 
   test("reads anything else with a network, as everybody may, and through the guard", async () => {
-    await bench.close();
-    bench = await benchOf({ grant: { network: "internet" }, allow: "127.0.0.1" });
+    await harness.close();
+    harness = await benchOf({ grant: { network: "internet" }, allow: "127.0.0.1" });
     server.authorization = undefined;
 
     expect(await git(["clone", "--quiet", `${GITHUB}/acme/other.git`])).toMatchObject({ code: 0 });
@@ -244,8 +249,8 @@ describe.skipIf(reason !== undefined)(`the git gateway${reason === undefined ? "
       "must not push",
     );
 
-    await bench.close();
-    bench = await benchOf({ grant: { network: "internet" } });
+    await harness.close();
+    harness = await benchOf({ grant: { network: "internet" } });
     server.requests.length = 0;
     expect(await git(["ls-remote", `${GITHUB}/acme/other.git`])).toMatchObject({
       code: 128,
@@ -277,9 +282,9 @@ describe.skipIf(reason !== undefined)(`the git gateway${reason === undefined ? "
   });
 
   test("asks for a token anew each time, and says when there is none to be had", async () => {
-    await bench.close();
+    await harness.close();
     let calls = 0;
-    bench = await benchOf({
+    harness = await benchOf({
       authorize: async () => {
         calls += 1;
         if (calls > 1) throw new Error(`no ${TOKEN}`);
@@ -289,7 +294,7 @@ describe.skipIf(reason !== undefined)(`the git gateway${reason === undefined ? "
     expect(await git(["ls-remote", `${GITHUB}/acme/site.git`])).toMatchObject({ code: 128 });
 
     expect(calls).toBe(2);
-    expect(bench.logged).toEqual([expect.stringContaining("gateway.git.not_authorized")]);
+    expect(harness.logged).toEqual([expect.stringContaining("gateway.git.not_authorized")]);
   });
 
   test.each([
@@ -309,7 +314,7 @@ describe.skipIf(reason !== undefined)(`the git gateway${reason === undefined ? "
     ["GET", "/git/acme/site.git/x/info/refs?service=git-upload-pack", 404],
     ["GET", "/git/acme/site@evil/info/refs?service=git-upload-pack", 404],
   ])("does not pass %s %s", async (method, path, status) => {
-    const answer = await askRaw(bench.gateway, path, { method, body: method === "POST" ? "0000" : "" });
+    const answer = await askRaw(harness.gateway, path, { method, body: method === "POST" ? "0000" : "" });
 
     expect(answer.status).toBe(status);
     expect(server.requests).toEqual([]);
@@ -330,7 +335,7 @@ describe.skipIf(reason !== undefined)(`the git gateway${reason === undefined ? "
       413,
     ],
   ])("refuses as a push: %s", async (_, body, headers, status) => {
-    const answer = await fetch(`${bench.gateway.address}/git/acme/site.git/git-receive-pack`, {
+    const answer = await fetch(`${harness.gateway.address}/git/acme/site.git/git-receive-pack`, {
       method: "POST",
       body,
       headers,
@@ -341,17 +346,17 @@ describe.skipIf(reason !== undefined)(`the git gateway${reason === undefined ? "
   });
 
   test("has no way to repositories that are files", async () => {
-    await bench.close();
-    bench = await benchOf({ gitUrl: repositories.fileUrl });
+    await harness.close();
+    harness = await benchOf({ gitUrl: repositories.fileUrl });
 
-    const answer = await askRaw(bench.gateway, "/git/acme/site.git/info/refs?service=git-upload-pack");
+    const answer = await askRaw(harness.gateway, "/git/acme/site.git/info/refs?service=git-upload-pack");
 
     expect([answer.status, answer.body]).toEqual([501, expect.stringContaining("ERRAND_GIT_URL")]);
   });
 
   test("is closed with the gateway", async () => {
     const clone = await cloneOf("site");
-    await bench.gateway.close();
+    await harness.gateway.close();
     server.requests.length = 0;
 
     expect((await git(["fetch"], clone)).code).not.toBe(0);

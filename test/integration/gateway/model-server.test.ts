@@ -1,7 +1,7 @@
 import { LLMock } from "@copilotkit/aimock";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createRedactor } from "../../../src/redaction.ts";
-import { type GatewayBench, openGateway } from "../../support/gateway-bench.ts";
+import { createRedactor } from "../../../src/secrets/redaction.ts";
+import { type GatewayHarness, openGateway } from "../../support/gateway-harness.ts";
 
 const KEY = "canary-key-of-the-operator-0123456789";
 
@@ -29,18 +29,18 @@ beforeAll(async () => {
 });
 afterAll(() => mock.stop());
 
-async function withBench(work: (bench: GatewayBench) => Promise<void>): Promise<void> {
+async function withHarness(work: (harness: GatewayHarness) => Promise<void>): Promise<void> {
   const openai = { key: KEY, baseUrl: `${mock.url}/v1` };
   const other = { key: KEY, baseUrl: mock.url };
-  const bench = await openGateway({
+  const harness = await openGateway({
     models: { openai, anthropic: other, gemini: other },
     redact: createRedactor([KEY]).redact,
   });
   try {
-    await work(bench);
-    expect(JSON.stringify([bench.logged, bench.gateway.traffic])).not.toContain(KEY);
+    await work(harness);
+    expect(JSON.stringify([harness.logged, harness.gateway.traffic])).not.toContain(KEY);
   } finally {
-    await bench.close();
+    await harness.close();
   }
 }
 
@@ -63,7 +63,7 @@ const asked = (model: string) =>
     ],
   ] as const;
 
-function ask({ gateway }: GatewayBench, path: string, body: object): Promise<Response> {
+function ask({ gateway }: GatewayHarness, path: string, body: object): Promise<Response> {
   const headers = { "content-type": "application/json", authorization: "Bearer placeholder" };
   return fetch(`${gateway.address}/models${path}`, { method: "POST", headers, body: JSON.stringify(body) });
 }
@@ -71,19 +71,19 @@ function ask({ gateway }: GatewayBench, path: string, body: object): Promise<Res
 /** Written by others, so that what we take for a dialect is not our own idea of it. */
 describe("a server that speaks all dialects", () => {
   test.each(asked("m-1"))("is understood at %s: %j", (path, body) =>
-    withBench(async (bench) => {
-      const answer = await ask(bench, path, body);
+    withHarness(async (harness) => {
+      const answer = await ask(harness, path, body);
 
       expect([answer.status, (await answer.text()).length > 0]).toEqual([200, true]);
-      const { calls, inputTokens, outputTokens, totalTokens } = bench.gateway.traffic.models;
+      const { calls, inputTokens, outputTokens, totalTokens } = harness.gateway.traffic.models;
       expect([calls, inputTokens, outputTokens, totalTokens]).toEqual([1, 11, 5, 16]);
     }),
   );
 
   test.each(asked("broken-1"))("is understood when it fails at %s: %j", (path, body) =>
-    withBench(async (bench) => {
-      expect((await ask(bench, path, body)).status).toBe(429);
-      expect(bench.gateway.traffic.modelFailure).toEqual({ status: 429, message: "Quota is gone" });
+    withHarness(async (harness) => {
+      expect((await ask(harness, path, body)).status).toBe(429);
+      expect(harness.gateway.traffic.modelFailure).toEqual({ status: 429, message: "Quota is gone" });
     }),
   );
 });

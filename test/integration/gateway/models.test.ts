@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { GatewayTraffic } from "../../../src/core/ports/gateway.ts";
-import { createRedactor } from "../../../src/redaction.ts";
+import type { GatewayTraffic } from "../../../src/core/agents/gateway.ts";
+import { createRedactor } from "../../../src/secrets/redaction.ts";
 import {
   type AnsweringServer,
   answerEvents,
@@ -8,15 +8,20 @@ import {
   eventOf,
   startAnsweringServer,
 } from "../../support/answering-server.ts";
-import { askRaw, type BenchOptions, type GatewayBench, openGateway } from "../../support/gateway-bench.ts";
+import {
+  askRaw,
+  type BenchOptions,
+  type GatewayHarness,
+  openGateway,
+} from "../../support/gateway-harness.ts";
 import { waitFor } from "../../support/wait-for.ts";
 
 const KEY = "canary-key-of-the-operator-0123456789";
 const PLACEHOLDER = "placeholder-of-the-sandbox";
 
 let server: AnsweringServer;
-let bench: GatewayBench;
-const open: GatewayBench[] = [];
+let harness: GatewayHarness;
+const open: GatewayHarness[] = [];
 
 beforeAll(async () => {
   server = await startAnsweringServer();
@@ -25,7 +30,7 @@ beforeEach(async () => {
   server.requests.length = 0;
   server.early = () => false;
   server.answer = (response) => answerJson(response, {});
-  bench = await benchOf();
+  harness = await benchOf();
 });
 afterEach(async () => {
   for (const each of open.splice(0)) {
@@ -35,7 +40,7 @@ afterEach(async () => {
 });
 afterAll(() => server.stop());
 
-async function benchOf(options: BenchOptions = {}): Promise<GatewayBench> {
+async function benchOf(options: BenchOptions = {}): Promise<GatewayHarness> {
   const each = await openGateway({
     models: {
       openai: { key: KEY, baseUrl: `${server.url}/v1` },
@@ -56,7 +61,7 @@ interface Asked {
   readonly method?: string;
 }
 
-function ask({ body = {}, headers = {}, method = "POST", path }: Asked, of = bench): Promise<Response> {
+function ask({ body = {}, headers = {}, method = "POST", path }: Asked, of = harness): Promise<Response> {
   const type = { "content-type": "application/json" };
   const sent = method === "GET" ? {} : { body: JSON.stringify(body) };
   return fetch(`${of.gateway.address}/models${path}`, { method, headers: { ...type, ...headers }, ...sent });
@@ -138,7 +143,7 @@ describe("the key", () => {
     const answer = await ask({ path: CHAT });
 
     expect([answer.status, answer.headers.get("location"), server.requests.length]).toEqual([502, null, 1]);
-    expect(bench.gateway.traffic.modelFailure?.status).toBe(502);
+    expect(harness.gateway.traffic.modelFailure?.status).toBe(502);
   });
 });
 
@@ -182,7 +187,7 @@ describe("what passes", () => {
     ["GET", "/openai/models/@127.0.0.1:9/", 200],
     ["GET", "/openai@127.0.0.1:9/models", 404],
   ])("is not %s %s", async (method, path, status) => {
-    const answer = await askRaw(bench.gateway, `/models${path}`, {
+    const answer = await askRaw(harness.gateway, `/models${path}`, {
       method,
       body: method === "POST" ? "{}" : "",
     });
@@ -199,7 +204,7 @@ describe("what passes", () => {
       "sec-websocket-version": "13",
     };
 
-    expect((await askRaw(bench.gateway, "/models/openai/responses", { headers })).status).toBe(426);
+    expect((await askRaw(harness.gateway, "/models/openai/responses", { headers })).status).toBe(426);
   });
 
   test.each([
@@ -351,7 +356,7 @@ describe("tokens are counted", () => {
     };
 
     expect(await (await ask({ path: "/openai/responses" })).text()).toBe(text);
-    expect(usageOf(bench.gateway.traffic)).toEqual([1, 11, 5, 16]);
+    expect(usageOf(harness.gateway.traffic)).toEqual([1, 11, 5, 16]);
   });
 
   test("of a chat that did not ask to be told them, and sees nothing of it", async () => {
@@ -374,7 +379,7 @@ describe("tokens are counted", () => {
       messages: [],
       stream_options: { other: 1, include_usage: true },
     });
-    expect(usageOf(bench.gateway.traffic)).toEqual([1, 11, 5, 16]);
+    expect(usageOf(harness.gateway.traffic)).toEqual([1, 11, 5, 16]);
   });
 
   test("before the sandbox has the answer", async () => {
@@ -387,21 +392,21 @@ describe("tokens are counted", () => {
     const reader = answer.body?.getReader();
     await reader?.read();
 
-    expect(usageOf(bench.gateway.traffic)).toEqual([1, 11, 5, 16]);
+    expect(usageOf(harness.gateway.traffic)).toEqual([1, 11, 5, 16]);
     await reader?.cancel();
   });
 
   test("and watchers are told at once, until they want no more", async () => {
     server.answer = (response) => answerJson(response, { usage: chatUsage });
     const told: number[] = [];
-    const stop = bench.gateway.watch(({ models }) => told.push(models.totalTokens));
+    const stop = harness.gateway.watch(({ models }) => told.push(models.totalTokens));
 
     await ask({ path: CHAT });
     stop();
     await ask({ path: CHAT });
 
     expect(told).toEqual([0, 16]);
-    expect(usageOf(bench.gateway.traffic)).toEqual([2, 22, 10, 32]);
+    expect(usageOf(harness.gateway.traffic)).toEqual([2, 22, 10, 32]);
   });
 
   test("not of answers that hold nonsense, which pass as they are", async () => {
@@ -417,7 +422,7 @@ describe("tokens are counted", () => {
 
       expect(await (await ask({ path: CHAT })).text()).toBe(text);
     }
-    expect(usageOf(bench.gateway.traffic)).toEqual([4, 0, 0, 0]);
+    expect(usageOf(harness.gateway.traffic)).toEqual([4, 0, 0, 0]);
   });
 });
 
@@ -450,8 +455,8 @@ describe("a failure", () => {
       body,
       "7",
     ]);
-    expect(bench.gateway.traffic.modelFailure).toEqual({ status, message: "Incorrect API key provided" });
-    expect(usageOf(bench.gateway.traffic)).toEqual([0, 0, 0, 0]);
+    expect(harness.gateway.traffic.modelFailure).toEqual({ status, message: "Incorrect API key provided" });
+    expect(usageOf(harness.gateway.traffic)).toEqual([0, 0, 0, 0]);
   });
 
   test.each([
@@ -477,25 +482,25 @@ describe("a failure", () => {
 
     await (await ask({ path })).text();
 
-    expect(bench.gateway.traffic.modelFailure).toEqual({ status, message: "Too busy" });
+    expect(harness.gateway.traffic.modelFailure).toEqual({ status, message: "Too busy" });
   });
 
   test("is over with the next good answer", async () => {
     server.answer = (response) => answerJson(response, {}, 500);
     await ask({ path: CHAT });
-    expect(bench.gateway.traffic.modelFailure).toEqual({ status: 500, message: "{}" });
+    expect(harness.gateway.traffic.modelFailure).toEqual({ status: 500, message: "{}" });
     server.answer = (response) => answerJson(response, {});
 
     await ask({ path: CHAT });
 
-    expect(bench.gateway.traffic.modelFailure).toBeUndefined();
+    expect(harness.gateway.traffic.modelFailure).toBeUndefined();
   });
 
   test("is not what a list of models answers", async () => {
     server.answer = (response) => answerJson(response, {}, 404);
 
     expect((await ask({ method: "GET", path: "/openai/models" })).status).toBe(404);
-    expect(bench.gateway.traffic.modelFailure).toBeUndefined();
+    expect(harness.gateway.traffic.modelFailure).toBeUndefined();
   });
 
   test("without a status is a model that cannot be reached", async () => {
@@ -542,7 +547,7 @@ describe("a failure", () => {
       return true;
     };
     const stop = new AbortController();
-    const answer = await fetch(`${bench.gateway.address}/models${CHAT}`, {
+    const answer = await fetch(`${harness.gateway.address}/models${CHAT}`, {
       method: "POST",
       body: "{}",
       signal: stop.signal,
@@ -553,9 +558,9 @@ describe("a failure", () => {
 
     server.early = () => false;
     await ask({ path: CHAT });
-    expect(bench.gateway.traffic).toMatchObject({ models: { calls: 2 } });
-    expect(bench.gateway.traffic.modelFailure).toBeUndefined();
-    expect(bench.logged).toEqual([]);
+    expect(harness.gateway.traffic).toMatchObject({ models: { calls: 2 } });
+    expect(harness.gateway.traffic.modelFailure).toBeUndefined();
+    expect(harness.logged).toEqual([]);
   });
 
   test("that says more than is wanted is told by its status", async () => {
@@ -565,14 +570,14 @@ describe("a failure", () => {
     const answer = await ask({ path: CHAT });
 
     expect([answer.status, (await answer.text()).length < 300]).toEqual([500, true]);
-    expect(bench.gateway.traffic.modelFailure).toEqual({ status: 500, message: "HTTP 500" });
+    expect(harness.gateway.traffic.modelFailure).toEqual({ status: 500, message: "HTTP 500" });
   });
 });
 
 describe("a gateway that is shut", () => {
   test("refuses model calls for good with the reason, in words that each client understands", async () => {
-    bench.gateway.shut("The budget of 5 USD is used up.");
-    bench.gateway.shut("Another reason.");
+    harness.gateway.shut("The budget of 5 USD is used up.");
+    harness.gateway.shut("Another reason.");
 
     for (const path of [
       "/openai/responses",
@@ -610,14 +615,14 @@ describe("a gateway that is shut", () => {
     const waiting = ask({ path: "/openai/responses" });
     await waitFor(() => upstreamCalls === 2, { what: "both calls" });
 
-    bench.gateway.shut("Cancelled.");
+    harness.gateway.shut("Cancelled.");
 
     await expect(answer.text()).rejects.toThrow();
     await upstream.promise;
     await silent.promise;
     expect((await waiting).status).toBe(403);
-    expect(bench.gateway.traffic.modelFailure).toBeUndefined();
-    expect(bench.logged).toEqual([]);
+    expect(harness.gateway.traffic.modelFailure).toBeUndefined();
+    expect(harness.logged).toEqual([]);
   });
 });
 

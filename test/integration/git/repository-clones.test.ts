@@ -19,7 +19,7 @@ import { promisify } from "node:util";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { TeamId } from "../../../src/core/ids.ts";
 import { type CloneLimits, RepositoryClones } from "../../../src/git/repository-clones.ts";
-import { runGit } from "../../support/change-bench.ts";
+import { runGit } from "../../support/change-harness.ts";
 import { GitHttpServer } from "../../support/git-http-server.ts";
 import { reasonToSkipGit } from "../../support/git-program.ts";
 import { GitRepositories } from "../../support/git-repositories.ts";

@@ -7,10 +7,10 @@ import { createBubblewrapSandbox } from "../../../src/sandboxes/bubblewrap/bubbl
 import { findCgroupPlaces } from "../../../src/sandboxes/bubblewrap/cgroup-places.ts";
 import { DEFAULT_SANDBOX_LIMITS } from "../../../src/sandboxes/sandbox-limits.ts";
 import { describeSandbox, processesWith, uniqueSeconds } from "../../contract/sandbox-contract.ts";
-import { describeSandboxDoor } from "../../contract/sandbox-door-contract.ts";
+import { describeSandboxDoor } from "../../contract/sandbox-port-forward-contract.ts";
 import { describeSandboxSweep } from "../../contract/sandbox-sweep-contract.ts";
 import { bubblewrapIn, reasonToSkipBubblewrap, reasonToSkipCgroups } from "../../support/bubblewrap.ts";
-import { SandboxBench } from "../../support/sandbox-bench.ts";
+import { SandboxHarness } from "../../support/sandbox-harness.ts";
 import { waitFor } from "../../support/wait-for.ts";
 
 const skipped = await reasonToSkipBubblewrap();
@@ -28,44 +28,44 @@ describe.skipIf(skipped !== undefined)(
     });
 
     describe("keeps an agent from the host", () => {
-      let bench: SandboxBench;
+      let harness: SandboxHarness;
       beforeEach(async () => {
-        bench = await SandboxBench.open((dataDir) => bubblewrapIn(dataDir));
+        harness = await SandboxHarness.open((dataDir) => bubblewrapIn(dataDir));
       });
-      afterEach(() => bench.close());
+      afterEach(() => harness.close());
 
       it("cannot see another run's files, nor reach them by a link", async () => {
-        const other = join(bench.root, "other-run");
+        const other = join(harness.root, "other-run");
         await mkdir(other);
         await writeFile(join(other, "secret.txt"), "secret");
-        await symlink(join(other, "secret.txt"), join(bench.workspace, "link"));
+        await symlink(join(other, "secret.txt"), join(harness.workspace, "link"));
 
-        const { out } = await bench.run(
-          `cat ${other}/secret.txt link /etc/shadow; ls ${bench.root} /root /home /etc/ssl/private`,
+        const { out } = await harness.run(
+          `cat ${other}/secret.txt link /etc/shadow; ls ${harness.root} /root /home /etc/ssl/private`,
         );
 
-        expect(out.trim()).toBe(`${bench.root}:\nworkspace`);
+        expect(out.trim()).toBe(`${harness.root}:\nworkspace`);
       });
 
       it("cannot write where it may only read, nor make directories outside its own", async () => {
-        const runtime = join(bench.root, "runtime");
+        const runtime = join(harness.root, "runtime");
         await writeFile(runtime, "program");
 
-        const { out } = await bench.run(
-          `touch ${bench.root}/x; for each in ${runtime} /usr/x /x /dev/x; do (echo y > $each) 2>/dev/null && echo $each; done; true`,
+        const { out } = await harness.run(
+          `touch ${harness.root}/x; for each in ${runtime} /usr/x /x /dev/x; do (echo y > $each) 2>/dev/null && echo $each; done; true`,
           { readable: [runtime] },
         );
 
         expect(out).toBe("");
         expect(readFileSync(runtime, "utf8")).toBe("program");
-        expect(existsSync(join(bench.root, "x"))).toBe(false);
+        expect(existsSync(join(harness.root, "x"))).toBe(false);
       });
 
       it("has a /tmp of its own", async () => {
         const canary = `errand-canary-${crypto.randomUUID()}`;
         await writeFile(join("/tmp", canary), "");
 
-        const { out } = await bench.run("touch /tmp/mine && ls /tmp");
+        const { out } = await harness.run("touch /tmp/mine && ls /tmp");
         await rm(join("/tmp", canary));
 
         expect(out.split("\n")).toContain("mine");
@@ -74,7 +74,7 @@ describe.skipIf(skipped !== undefined)(
       });
 
       it("tells of a file it should read that is not there", async () => {
-        const { exited } = bench.shell("true", { readable: [join(bench.root, "missing")] });
+        const { exited } = harness.shell("true", { readable: [join(harness.root, "missing")] });
 
         expect(await exited).toMatchObject({ code: 127, reason: expect.stringContaining("missing") });
       });
@@ -85,7 +85,7 @@ describe.skipIf(skipped !== undefined)(
         const address = server.address();
         const port = typeof address === "object" ? address?.port : undefined;
 
-        const { out } = await bench.run(`
+        const { out } = await harness.run(`
         bash -c 'cat < /dev/tcp/127.0.0.1/${port}' 2>/dev/null || echo refused
         tail -n +3 /proc/net/dev | grep -v '^ *lo:' | wc -l`);
         await new Promise((resolve) => server.close(resolve));
@@ -94,7 +94,7 @@ describe.skipIf(skipped !== undefined)(
       });
 
       it("sees no process of the host", async () => {
-        const { out } = await bench.run(
+        const { out } = await harness.run(
           "grep -l . /proc/[0-9]*/cmdline | wc -l; cat /proc/*/environ | grep -c VITEST",
         );
 
@@ -104,7 +104,7 @@ describe.skipIf(skipped !== undefined)(
       });
 
       it("has no capability and can get none", async () => {
-        const { out } = await bench.run(`
+        const { out } = await harness.run(`
         grep -h -E '^Cap|^NoNewPrivs' /proc/self/status
         unshare --user --map-root-user true 2>/dev/null && echo namespace
         id -u`);
@@ -124,7 +124,7 @@ describe.skipIf(skipped !== undefined)(
           "/proc/irq/default_smp_affinity",
         ];
 
-        const { out } = await bench.run(
+        const { out } = await harness.run(
           `for each in ${files.join(" ")}; do (: >> $each) 2>/dev/null && echo $each; done; true`,
         );
 
@@ -134,7 +134,7 @@ describe.skipIf(skipped !== undefined)(
       it("keeps its environment out of every argument on the host", async () => {
         const seconds = uniqueSeconds();
         const secret = `canary-${seconds}`;
-        bench.shell(`sleep ${seconds}`, { env: { PATH: "/usr/bin:/bin", SECRET: secret } });
+        harness.shell(`sleep ${seconds}`, { env: { PATH: "/usr/bin:/bin", SECRET: secret } });
         await waitFor(async () => (await processesWith(seconds)).length > 0, { what: "the sleeper" });
 
         expect(await processesWith(secret)).toEqual([]);
@@ -142,7 +142,7 @@ describe.skipIf(skipped !== undefined)(
       });
 
       it("starts nothing when its limits cannot be set", async () => {
-        const impossible = await SandboxBench.open((dataDir) => bubblewrapIn(dataDir, { processes: -5 }));
+        const impossible = await SandboxHarness.open((dataDir) => bubblewrapIn(dataDir, { processes: -5 }));
 
         const exit = await impossible.shell("touch started").exited;
         const left = existsSync(join(impossible.workspace, "started"));
@@ -155,7 +155,7 @@ describe.skipIf(skipped !== undefined)(
       it.skipIf(unlimited !== undefined)(
         "leaves no cgroup when a command has ended, whether somebody kills it or not",
         async () => {
-          const own = await bench.run("cat /proc/self/cgroup");
+          const own = await harness.run("cat /proc/self/cgroup");
           const path = own.out.match(/(errand-\S+)$/m)?.[1];
           expect(path).toBeDefined();
 
@@ -166,7 +166,7 @@ describe.skipIf(skipped !== undefined)(
       );
 
       it("runs nothing of the agent's environment outside", async () => {
-        const { err, code } = await bench.run("unset LD_PRELOAD; true", {
+        const { err, code } = await harness.run("unset LD_PRELOAD; true", {
           env: { PATH: "/usr/bin:/bin", LD_PRELOAD: "/no/such/library.so" },
         });
 

@@ -9,7 +9,7 @@ import type { Sandbox } from "../../../src/sandboxes/sandbox.ts";
 import { DEFAULT_SANDBOX_LIMITS } from "../../../src/sandboxes/sandbox-limits.ts";
 import { processesWith, uniqueSeconds } from "../../contract/sandbox-contract.ts";
 import { reasonToSkipDocker, startDocker, type TestDocker } from "../../support/docker-daemon.ts";
-import { SandboxBench } from "../../support/sandbox-bench.ts";
+import { SandboxHarness } from "../../support/sandbox-harness.ts";
 import { waitFor } from "../../support/wait-for.ts";
 
 const skipped = await reasonToSkipDocker();
@@ -19,7 +19,7 @@ describe.skipIf(skipped !== undefined)(
   `containers${skipped === undefined ? "" : ` (skipped: ${skipped})`}`,
   () => {
     let docker: TestDocker;
-    let bench: SandboxBench;
+    let harness: SandboxHarness;
     const makeSandbox = (dataDir: string, image = docker.imageWithNode): Sandbox =>
       createDockerSandbox({ dataDir, limits: DEFAULT_SANDBOX_LIMITS, docker, image });
 
@@ -28,14 +28,14 @@ describe.skipIf(skipped !== undefined)(
     });
     afterAll(() => docker?.stop());
     beforeEach(async () => {
-      bench = await SandboxBench.open(makeSandbox);
+      harness = await SandboxHarness.open(makeSandbox);
     });
-    afterEach(() => bench.close());
+    afterEach(() => harness.close());
 
     it("no value of the environment is known to the daemon, or in an argument or variable of what runs outside", async () => {
       const seconds = uniqueSeconds();
       const canary = `canary-${seconds}`;
-      bench.shell(`sleep ${seconds}`, { env: { PATH: "/usr/bin:/bin", SECRET: canary }, label: "run 7" });
+      harness.shell(`sleep ${seconds}`, { env: { PATH: "/usr/bin:/bin", SECRET: canary }, label: "run 7" });
       await waitFor(async () => (await processesWith(seconds)).length > 0, { what: "the sleeper" });
 
       const inspected = await docker.call("inspect", await docker.call("ps", "--quiet"));
@@ -49,11 +49,11 @@ describe.skipIf(skipped !== undefined)(
 
     it("leaves no container and no file when a command has ended, whether well, badly or killed", async () => {
       const seconds = uniqueSeconds();
-      const sleeper = bench.shell(`sleep ${seconds}`);
+      const sleeper = harness.shell(`sleep ${seconds}`);
       const ended = [
-        bench.shell("true"),
-        bench.shell("exit 3"),
-        bench.shell("true", { readable: ["/nowhere"] }),
+        harness.shell("true"),
+        harness.shell("exit 3"),
+        harness.shell("true", { readable: ["/nowhere"] }),
       ];
       await waitFor(async () => (await processesWith(seconds)).length > 0, { what: "the sleeper" });
 
@@ -63,29 +63,29 @@ describe.skipIf(skipped !== undefined)(
       await waitFor(async () => (await docker.call("ps", "--all", "--quiet")) === "", {
         what: "no container",
       });
-      await waitFor(async () => (await readdir(join(bench.root, "sandboxes"))).length === 0, {
+      await waitFor(async () => (await readdir(join(harness.root, "sandboxes"))).length === 0, {
         what: "no file",
       });
     });
 
     it("runs our Node, and with it the door, in an image that has neither Node nor its libraries", async () => {
-      const socketPath = join(bench.root, "door", "s");
-      await mkdir(join(bench.root, "door"));
+      const socketPath = join(harness.root, "door", "s");
+      await mkdir(join(harness.root, "door"));
       const server = createServer((socket) => socket.end("through")).listen(socketPath);
       const script = 'require("node:net").connect(8123, "127.0.0.1").pipe(process.stdout)';
 
-      const bare = bench.spawn({
+      const bare = harness.spawn({
         argv: [process.execPath, "-e", script],
-        ...{ image: docker.imageBare, readable: [process.execPath], door: { socketPath, port: 8123 } },
+        ...{ image: docker.imageBare, readable: [process.execPath], portForward: { socketPath, port: 8123 } },
       });
       const [out] = await bare.stdout.toArray();
       server.close();
 
       expect(await bare.exited).toEqual({ code: 0, signal: null });
       expect(String(out)).toBe("through");
-      expect((await bench.run("command -v node git; true", { image: docker.imageBare })).out).toBe("");
-      expect((await bench.run("command -v git")).out).toBe("/usr/bin/git\n");
-      expect(await makeSandbox(bench.root, docker.imageBare).unavailable()).toBeUndefined();
+      expect((await harness.run("command -v node git; true", { image: docker.imageBare })).out).toBe("");
+      expect((await harness.run("command -v git")).out).toBe("/usr/bin/git\n");
+      expect(await makeSandbox(harness.root, docker.imageBare).unavailable()).toBeUndefined();
     });
 
     it("gives the image's own variables and folders of programs, and does not run its entrypoint", async () => {
@@ -98,7 +98,7 @@ describe.skipIf(skipped !== undefined)(
       await docker.call("commit", ...change.flatMap((each) => ["--change", each]), id, "errand-test:tools");
       await docker.call("rm", id);
 
-      const { out } = await bench.run('echo "$PATH $OF_IMAGE $BOTH $OWN"', {
+      const { out } = await harness.run('echo "$PATH $OF_IMAGE $BOTH $OWN"', {
         image: "errand-test:tools",
         env: { PATH: "/agents/bin:/usr/bin:/bin", BOTH: "own", OWN: "2" },
       });
@@ -109,7 +109,7 @@ describe.skipIf(skipped !== undefined)(
     it.each(["errand-test:missing", "127.0.0.1:9/none:1"])(
       "tells why the image %s is not there",
       async (image) => {
-        const { exited } = bench.shell("true", { image });
+        const { exited } = harness.shell("true", { image });
 
         expect(await exited).toMatchObject({
           code: 127,
@@ -119,7 +119,7 @@ describe.skipIf(skipped !== undefined)(
     );
 
     it.each(["--privileged", "-v/:/host", "a b", ""])("takes %j for no name of an image", async (image) => {
-      expect(await bench.shell("true", { image }).exited).toMatchObject({
+      expect(await harness.shell("true", { image }).exited).toMatchObject({
         code: 127,
         reason: expect.stringContaining("no name of an image"),
       });
@@ -127,47 +127,47 @@ describe.skipIf(skipped !== undefined)(
 
     it("says of an image that cannot run our Node what it would need", async () => {
       // The end of an archive: two blocks of zeros.
-      await writeFile(join(bench.root, "empty.tar"), Buffer.alloc(1024));
-      await docker.call("import", join(bench.root, "empty.tar"), "errand-test:empty");
+      await writeFile(join(harness.root, "empty.tar"), Buffer.alloc(1024));
+      await docker.call("import", join(harness.root, "empty.tar"), "errand-test:empty");
 
-      const { exited } = bench.shell("true", { image: "errand-test:empty" });
+      const { exited } = harness.shell("true", { image: "errand-test:empty" });
 
       expect(await exited).toMatchObject({ code: 127, reason: expect.stringMatching(/needs glibc/) });
     });
 
     it("a path with commas and quotes is mounted as it is", async () => {
-      const odd = join(bench.root, 'a,b "c"');
+      const odd = join(harness.root, 'a,b "c"');
       await mkdir(odd);
 
-      await bench.run("echo hello > file", { cwd: odd, writable: [odd] });
+      await harness.run("echo hello > file", { cwd: odd, writable: [odd] });
 
       expect(await readFile(join(odd, "file"), "utf8")).toBe("hello\n");
     });
 
     it("sweep ends what lives on without its worker, since its first program was stopped", async () => {
       const seconds = uniqueSeconds();
-      const worker = startWorker(docker, bench.root, seconds);
+      const worker = startWorker(docker, harness.root, seconds);
       await waitFor(async () => (await processesWith(seconds)).length >= 2, { what: "the worker's agent" });
       for (const pid of await processesWith("--orders")) process.kill(pid, "SIGSTOP");
       worker.kill("SIGKILL");
       await once(worker, "exit");
       expect(await processesWith(seconds)).not.toEqual([]);
 
-      expect(await bench.sandbox.sweep()).toBe(1);
+      expect(await harness.sandbox.sweep()).toBe(1);
 
       expect(await processesWith(seconds)).toEqual([]);
-      expect(await readdir(join(bench.root, "sandboxes"))).toEqual([]);
+      expect(await readdir(join(harness.root, "sandboxes"))).toEqual([]);
     });
 
     it("says why it cannot be used, and has nothing to sweep then", async () => {
       const nowhere = { ...docker.environment, DOCKER_HOST: "unix:///nowhere/docker.sock" };
-      const options = { dataDir: bench.root, limits: DEFAULT_SANDBOX_LIMITS, image: docker.imageWithNode };
+      const options = { dataDir: harness.root, limits: DEFAULT_SANDBOX_LIMITS, image: docker.imageWithNode };
       const away = createDockerSandbox({ ...options, docker: { program: "docker", environment: nowhere } });
       const missing = createDockerSandbox({ ...options, docker: { program: "/no/docker", environment: {} } });
 
       expect(await away.unavailable()).toMatch(/cannot connect.*DOCKER_HOST/is);
       expect(await missing.unavailable()).toMatch(/ENOENT.*ERRAND_DOCKER/s);
-      expect(await makeSandbox(bench.root, "errand-test:none").unavailable()).toMatch(
+      expect(await makeSandbox(harness.root, "errand-test:none").unavailable()).toMatch(
         /not here.*ERRAND_DOCKER_IMAGE/s,
       );
       expect([await away.sweep(), await missing.sweep()]).toEqual([0, 0]);
@@ -178,12 +178,12 @@ describe.skipIf(skipped !== undefined)(
 describe.skipIf(skipped !== undefined)("a daemon that dies", () => {
   it("is told of its commands, which end all the same", async () => {
     const docker = await startDocker();
-    const bench = await SandboxBench.open((dataDir) =>
+    const harness = await SandboxHarness.open((dataDir) =>
       createDockerSandbox({ dataDir, limits: DEFAULT_SANDBOX_LIMITS, docker, image: docker.imageBare }),
     );
     try {
       const seconds = uniqueSeconds();
-      const sleeper = bench.shell(`sleep ${seconds}`);
+      const sleeper = harness.shell(`sleep ${seconds}`);
       await waitFor(async () => (await processesWith(seconds)).length > 0, { what: "the sleeper" });
 
       await docker.killDaemon();
@@ -192,7 +192,7 @@ describe.skipIf(skipped !== undefined)("a daemon that dies", () => {
       await sleeper.kill();
       await waitFor(async () => (await processesWith(seconds)).length === 0, { what: "the sleeper's end" });
     } finally {
-      await bench.close();
+      await harness.close();
       await docker.stop();
     }
   });

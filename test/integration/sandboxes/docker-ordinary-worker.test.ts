@@ -10,7 +10,13 @@ import type { SandboxRun } from "../../support/sandbox-run-main.ts";
 
 const REPOSITORY = resolve(import.meta.dirname, "../../..");
 const NEEDED = [
-  ...["package.json", "src/sandboxes", "src/core/errors.ts", "src/with-pipes.ts", "node_modules/zod"],
+  ...[
+    "package.json",
+    "src/sandboxes",
+    "src/core/errors.ts",
+    "src/child-process/with-pipes.ts",
+    "node_modules/zod",
+  ],
   "test/support/sandbox-run-main.ts",
 ];
 const ID = 12_345;

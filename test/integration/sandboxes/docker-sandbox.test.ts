@@ -4,7 +4,7 @@ import type { Sandbox } from "../../../src/sandboxes/sandbox.ts";
 import { DEFAULT_SANDBOX_LIMITS } from "../../../src/sandboxes/sandbox-limits.ts";
 import { describeHostileAgent } from "../../contract/hostile-agent-contract.ts";
 import { describeSandbox } from "../../contract/sandbox-contract.ts";
-import { describeSandboxDoor } from "../../contract/sandbox-door-contract.ts";
+import { describeSandboxDoor } from "../../contract/sandbox-port-forward-contract.ts";
 import { describeSandboxSweep } from "../../contract/sandbox-sweep-contract.ts";
 import { reasonToSkipDocker, startDocker, type TestDocker } from "../../support/docker-daemon.ts";
 

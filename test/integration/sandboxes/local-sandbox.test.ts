@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createLocalSandbox } from "../../../src/sandboxes/local/local-sandbox.ts";
 import { describeSandbox } from "../../contract/sandbox-contract.ts";
-import { describeSandboxDoor } from "../../contract/sandbox-door-contract.ts";
+import { describeSandboxDoor } from "../../contract/sandbox-port-forward-contract.ts";
 import { describeSandboxSweep } from "../../contract/sandbox-sweep-contract.ts";
-import { SandboxBench } from "../../support/sandbox-bench.ts";
+import { SandboxHarness } from "../../support/sandbox-harness.ts";
 
 describeSandbox("local", createLocalSandbox);
 describeSandboxDoor("local", createLocalSandbox);
@@ -24,15 +24,16 @@ describe("the local sandbox", () => {
   });
 
   it("tells of a door whose port is somebody else's", async () => {
-    const bench = await SandboxBench.open(createLocalSandbox);
+    const harness = await SandboxHarness.open(createLocalSandbox);
     const server = createServer().listen(0, "127.0.0.1");
     await new Promise((resolve) => server.once("listening", resolve));
     const address = server.address();
     const port = typeof address === "object" ? (address?.port ?? 0) : 0;
 
-    const exit = await bench.shell("true", { door: { socketPath: join(bench.root, "s"), port } }).exited;
+    const exit = await harness.shell("true", { portForward: { socketPath: join(harness.root, "s"), port } })
+      .exited;
     await new Promise((resolve) => server.close(resolve));
-    await bench.close();
+    await harness.close();
 
     expect(exit).toMatchObject({ code: 127, reason: expect.stringMatching(/EADDRINUSE/) });
   });

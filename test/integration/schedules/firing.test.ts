@@ -1,23 +1,23 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { nextDue } from "../../../src/app/cron.ts";
+import { systemClock } from "../../../src/app/system-clock.ts";
 import type { Principal } from "../../../src/core/people/principal.ts";
 import { FIRST_TEAM } from "../../../src/core/people/team.ts";
 import type { Job } from "../../../src/core/ports/queue.ts";
-import type { Storage } from "../../../src/core/ports/storage.ts";
 import { runRules } from "../../../src/core/rules/run-rules.ts";
 import type { Run } from "../../../src/core/runs/run.ts";
 import { RunService } from "../../../src/core/runs/run-service.ts";
 import type { Schedule } from "../../../src/core/schedules/schedule.ts";
 import { ScheduleService } from "../../../src/core/schedules/schedule-service.ts";
 import { Scheduler } from "../../../src/core/schedules/scheduler.ts";
+import type { Storage } from "../../../src/core/storage.ts";
 import { NoticeWriter } from "../../../src/core/threads/notice-writer.ts";
-import { MemoryNews } from "../../../src/news/memory-news.ts";
-import { nextDue } from "../../../src/next-due.ts";
 import { Database } from "../../../src/storage/database.ts";
 import { createPrismaStorage } from "../../../src/storage/prisma-storage.ts";
 import { withSession } from "../../../src/storage/session.ts";
-import { systemClock } from "../../../src/system-clock.ts";
 import { agentChoice } from "../../support/agent-choice.ts";
 import { SILENT_LOG } from "../../support/logs.ts";
+import { InMemoryPubSub } from "../../support/memory/memory-pubsub.ts";
 import { aPolicy } from "../../support/rule-builders.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/test-database.ts";
 
@@ -184,9 +184,9 @@ function openRounds(): readonly Promise<void>[] {
 /** With as few connections as a process may have: firing must not need a second one while it holds the first. */
 function openProcess(): Process {
   const database = new Database({ url: testDatabase.url, maxConnections: 2, log: SILENT_LOG });
-  const [clock, news, jobs] = [systemClock, new MemoryNews(), [] as Job[]];
+  const [clock, pubsub, jobs] = [systemClock, new InMemoryPubSub(), [] as Job[]];
   const sendJobs = async (_tx: unknown, sent: readonly Job[]) => void jobs.push(...sent);
-  const storage = createPrismaStorage({ database, news, clock, sendJobs });
+  const storage = createPrismaStorage({ database, pubsub, clock, sendJobs });
   const writer = new NoticeWriter(() => "http://here", new Map());
   const agents = agentChoice("demo");
   const skills = { find: () => Promise.reject(new Error("No skill was named.")) };
@@ -196,7 +196,7 @@ function openProcess(): Process {
     writer,
     agents,
     skills,
-    ...runRules({ storage, news, clock }),
+    ...runRules({ storage, pubsub, clock }),
   });
   const scheduler = new Scheduler({
     storage,

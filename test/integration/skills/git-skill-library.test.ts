@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { TeamId } from "../../../src/core/ids.ts";
-import type { SkillLibrary } from "../../../src/core/ports/skill-library.ts";
+import type { SkillLibrary } from "../../../src/core/skills/skill-library.ts";
 import { RepositoryMirrors } from "../../../src/git/repository-mirrors.ts";
 import { createGitSkillLibrary } from "../../../src/skills/git-skill-library.ts";
 import { reasonToSkipGit } from "../../support/git-program.ts";

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { systemClock } from "../../../src/app/system-clock.ts";
 import { FIRST_TEAM } from "../../../src/core/people/team.ts";
 import { Database } from "../../../src/storage/database.ts";
 import { databaseChecks } from "../../../src/storage/database-checks.ts";
-import { systemClock } from "../../../src/system-clock.ts";
 import { diskCheck } from "../../../src/workspace/disk-check.ts";
 import { SILENT_LOG } from "../../support/logs.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/test-database.ts";

@@ -1,18 +1,18 @@
 import { randomUUID } from "node:crypto";
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { systemClock } from "../../../src/app/system-clock.ts";
 import type { PrincipalId } from "../../../src/core/ids.ts";
 import { FIRST_TEAM } from "../../../src/core/people/team.ts";
-import type { LogPlace } from "../../../src/core/ports/event-log.ts";
+import type { EventLogPosition } from "../../../src/core/runs/event-log.ts";
 import type { Run, RunOrigin } from "../../../src/core/runs/run.ts";
 import { Database, type Statements, type Tx } from "../../../src/storage/database.ts";
 import { PrismaEventLog } from "../../../src/storage/event-log.ts";
 import { repairLog } from "../../../src/storage/log-repair.ts";
 import { createPrismaStorage } from "../../../src/storage/prisma-storage.ts";
-import { systemClock } from "../../../src/system-clock.ts";
 import { SILENT_LOG } from "../../support/logs.ts";
 import { aChange, anOrigin, aRun } from "../../support/run-builders.ts";
-import { SILENT_NEWS } from "../../support/silent-news.ts";
+import { SILENT_PUBSUB } from "../../support/silent-pubsub.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/test-database.ts";
 import { waitFor } from "../../support/wait-for.ts";
 
@@ -100,7 +100,7 @@ describe("tables that were copied from a server further on", () => {
   });
 });
 
-const LOG_BEGINNING: LogPlace = {
+const LOG_BEGINNING: EventLogPosition = {
   position: -(2n ** 62n),
   runId: "00000000-0000-0000-0000-000000000000" as Run["id"],
   seq: 0,
@@ -131,7 +131,7 @@ function tapped(sent: unknown[]): Statements {
 async function aStoredRun(changes: Partial<RunOrigin> = {}): Promise<Run> {
   const storage = createPrismaStorage({
     database,
-    news: SILENT_NEWS,
+    pubsub: SILENT_PUBSUB,
     clock: systemClock,
     sendJobs: async () => undefined,
   });
@@ -144,7 +144,7 @@ async function aStoredRun(changes: Partial<RunOrigin> = {}): Promise<Run> {
 async function addEvent(run: Run): Promise<void> {
   const storage = createPrismaStorage({
     database,
-    news: SILENT_NEWS,
+    pubsub: SILENT_PUBSUB,
     clock: systemClock,
     sendJobs: async () => undefined,
   });
@@ -153,7 +153,7 @@ async function addEvent(run: Run): Promise<void> {
 }
 
 /** Other tests' databases live in the same server, and their transactions hold this log back as well. */
-async function untilSettled(after: LogPlace, count: number): ReturnType<PrismaEventLog["read"]> {
+async function untilSettled(after: EventLogPosition, count: number): ReturnType<PrismaEventLog["read"]> {
   let page = await log.read(after, 100);
   const isThere = async () => {
     page = await log.read(after, 100);
@@ -163,7 +163,7 @@ async function untilSettled(after: LogPlace, count: number): ReturnType<PrismaEv
   return page;
 }
 
-async function settledEnd(): Promise<LogPlace> {
+async function settledEnd(): Promise<EventLogPosition> {
   return (await untilSettled(LOG_BEGINNING, 0)).next;
 }
 

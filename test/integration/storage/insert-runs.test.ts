@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { systemClock } from "../../../src/app/system-clock.ts";
 import { AppError } from "../../../src/core/errors.ts";
 import { newId, type PrincipalId } from "../../../src/core/ids.ts";
-import { Taken } from "../../../src/core/ports/storage.ts";
 import type { Run } from "../../../src/core/runs/run.ts";
 import type { RunChange } from "../../../src/core/runs/run-change.ts";
+import { UniqueConflict } from "../../../src/core/storage.ts";
 import { insertsOf, jobStatements } from "../../../src/storage/insert-runs.ts";
 import { createPrismaStorage } from "../../../src/storage/prisma-storage.ts";
-import { systemClock } from "../../../src/system-clock.ts";
-import { openPgBoss } from "../../contract/pg-boss-bench.ts";
+import { openPgBoss } from "../../contract/pg-boss-harness.ts";
 import { aChange, anOrigin, aReply, aRun, aThread } from "../../support/run-builders.ts";
-import { SILENT_NEWS } from "../../support/silent-news.ts";
+import { SILENT_PUBSUB } from "../../support/silent-pubsub.ts";
 
 const COUNTS = `
   SELECT (SELECT count(*)::int FROM runs) AS runs, (SELECT count(*)::int FROM run_events) AS events,
@@ -24,7 +24,7 @@ describe("a new run on the real queue", () => {
     const { sendJobs } = queue.queue;
     storage = createPrismaStorage({
       database: queue.database,
-      news: SILENT_NEWS,
+      pubsub: SILENT_PUBSUB,
       clock: systemClock,
       sendJobs,
     });
@@ -65,7 +65,9 @@ describe("a new run on the real queue", () => {
     const second = await aNewRun("once");
 
     await storage.runs.create(first.run, first.change);
-    await expect(storage.runs.create(second.run, second.change)).rejects.toEqual(new Taken("answer"));
+    await expect(storage.runs.create(second.run, second.change)).rejects.toEqual(
+      new UniqueConflict("answer"),
+    );
 
     expect(before).toEqual({ runs: 0, events: 0, texts: 0, answers: 0, jobs: 0 });
     expect(await counts()).toEqual({ runs: 1, events: 1, texts: 1, answers: 1, jobs: 1 });
@@ -143,7 +145,7 @@ describe("a new run on the real queue", () => {
     const before = await counts();
 
     const late = await aNewRun("late", { binding, notices });
-    await expect(storage.runs.create(late.run, late.change)).rejects.toEqual(new Taken("thread"));
+    await expect(storage.runs.create(late.run, late.change)).rejects.toEqual(new UniqueConflict("thread"));
 
     expect(await counts()).toEqual(before);
   });

@@ -1,14 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { systemClock } from "../../../src/app/system-clock.ts";
 import type { PrincipalId, RunId, TeamId } from "../../../src/core/ids.ts";
-import type { Storage } from "../../../src/core/ports/storage.ts";
 import type { RunQuery } from "../../../src/core/runs/run-query.ts";
+import type { Storage } from "../../../src/core/storage.ts";
 import { Database } from "../../../src/storage/database.ts";
 import { createPrismaStorage } from "../../../src/storage/prisma-storage.ts";
-import { systemClock } from "../../../src/system-clock.ts";
 import { SILENT_LOG } from "../../support/logs.ts";
 import { aChange, anOrigin, aRun } from "../../support/run-builders.ts";
-import { SILENT_NEWS } from "../../support/silent-news.ts";
+import { SILENT_PUBSUB } from "../../support/silent-pubsub.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/test-database.ts";
 
 const OLD_RUNS = 200;
@@ -29,7 +29,7 @@ beforeAll(async () => {
   database = new Database({ url: testDatabase.url, maxConnections: LOOPS + 2, log: SILENT_LOG });
   storage = createPrismaStorage({
     database,
-    news: SILENT_NEWS,
+    pubsub: SILENT_PUBSUB,
     clock: systemClock,
     sendJobs: async () => undefined,
   });

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { StartError } from "../../../src/start-error.ts";
+import { StartupError } from "../../../src/core/errors.ts";
 import { applyMigrations } from "../../../src/storage/migrations.ts";
 import { withSession } from "../../../src/storage/session.ts";
 import { makeTemporaryFolder } from "../../support/data-dir.ts";
@@ -114,7 +114,7 @@ test("a file that fails is rolled back whole and stops every later start with a 
   await expect(first).rejects.toThrow("Migration 2_broken failed: division by zero");
   expect(await listTables(url)).toEqual([{ name: "_prisma_migrations" }, { name: "first" }]);
   const second = await applyMigrations(url, SILENT_LOG, broken).catch((error: unknown) => error);
-  expect(second).toBeInstanceOf(StartError);
+  expect(second).toBeInstanceOf(StartupError);
   expect(String(second)).toMatch(/Migration 2_broken failed earlier \(division by zero\): .*/);
   const remedy = /run (UPDATE .*), and start again$/.exec(String(second))?.[1] ?? "no remedy";
   await query(url, remedy);

@@ -1,13 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { expect, inject, it } from "vitest";
+import { systemClock } from "../../../src/app/system-clock.ts";
 import { Database } from "../../../src/storage/database.ts";
 import { applyMigrations } from "../../../src/storage/migrations.ts";
 import { createPrismaStorage } from "../../../src/storage/prisma-storage.ts";
 import { withSession } from "../../../src/storage/session.ts";
-import { systemClock } from "../../../src/system-clock.ts";
 import { SILENT_LOG } from "../../support/logs.ts";
 import { aChange, anOrigin, aRun } from "../../support/run-builders.ts";
-import { SILENT_NEWS } from "../../support/silent-news.ts";
+import { SILENT_PUBSUB } from "../../support/silent-pubsub.ts";
 import { createEmptyDatabase } from "../../support/test-database.ts";
 
 const SESSION = { applicationName: "errand tests", queryLimitMs: 30_000 } as const;
@@ -29,7 +29,7 @@ it("words are found where nobody may create the extension that indexes them", as
   const database = new Database({ url: url.href, maxConnections: 2, log: SILENT_LOG });
   const storage = createPrismaStorage({
     database,
-    news: SILENT_NEWS,
+    pubsub: SILENT_PUBSUB,
     clock: systemClock,
     sendJobs: async () => undefined,
   });

@@ -90,21 +90,21 @@ async function clashes(): Promise<number> {
 
 /** `work` takes three locks, one after the other, and meets somebody who has the third and wants the first. */
 function inDeadlock<T>(work: (text: string) => Promise<T>): Promise<T> {
-  return atOnce(async (gate, rival) => {
-    await gate.query("SELECT pg_advisory_lock(2)");
+  return atOnce(async (semaphore, rival) => {
+    await semaphore.query("SELECT pg_advisory_lock(2)");
     await rival.query(`SET deadlock_timeout = '${PATIENCE.theirs}'`);
     await rival.query("BEGIN; SELECT pg_advisory_xact_lock(3)");
-    const [result] = await Promise.all([work(TAKE_LOCKS), close(gate, rival)]);
+    const [result] = await Promise.all([work(TAKE_LOCKS), close(semaphore, rival)]);
     return result;
   });
 }
 
 /** Makes a circle of the two. The second lock keeps ours back until the rival waits. */
-async function close(gate: Client, rival: Client): Promise<void> {
-  await waiting(gate, 1);
+async function close(semaphore: Client, rival: Client): Promise<void> {
+  await waiting(semaphore, 1);
   const rivalry = rival.query("SELECT pg_advisory_xact_lock(1); COMMIT");
-  await waiting(gate, 2);
-  await gate.query("SELECT pg_advisory_unlock(2)");
+  await waiting(semaphore, 2);
+  await semaphore.query("SELECT pg_advisory_unlock(2)");
   await rivalry;
 }
 

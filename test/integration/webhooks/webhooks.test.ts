@@ -3,8 +3,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { WebhookFanOut } from "../../../src/core/webhooks/webhook-fan-out.ts";
 import { WebhookSender } from "../../../src/core/webhooks/webhook-sender.ts";
 import { startWebhooks } from "../../../src/core/webhooks/webhook-worker.ts";
-import { parseAllowList } from "../../../src/outgoing/allow-list.ts";
-import { Destinations } from "../../../src/outgoing/destinations.ts";
+import { parseAllowList } from "../../../src/network-policy/allow-list.ts";
+import { Destinations } from "../../../src/network-policy/destinations.ts";
 import { createWebhookClient } from "../../../src/webhooks/http-webhook-client.ts";
 import { SILENT_LOG } from "../../support/logs.ts";
 import { waitFor } from "../../support/wait-for.ts";
@@ -14,17 +14,17 @@ import {
   startWebhookReceiver,
   type WebhookReceiver,
 } from "../../support/webhook-receiver.ts";
-import { type ApiBench, startBench } from "../api/api-bench.ts";
 import { call, createRun } from "../api/api-caller.ts";
+import { type ApiHarness, startHarness } from "../api/api-harness.ts";
 
 const WEBHOOKS = "/api/v1/agent/webhooks";
 const ALLOWED = "127.0.0.1";
 
-let bench: ApiBench;
+let harness: ApiHarness;
 let receiver: WebhookReceiver;
 let stop: () => Promise<unknown>;
 beforeAll(async () => {
-  bench = await startBench({ webhookAllow: ALLOWED });
+  harness = await startHarness({ webhookAllow: ALLOWED });
   const workers = [aWorker(), aWorker(), aWorker()];
   stop = () => Promise.all(workers.map((end) => end()));
 });
@@ -32,18 +32,18 @@ beforeEach(async () => {
   receiver = await startWebhookReceiver();
 });
 afterEach(async () => {
-  const { webhooks } = (await call(bench, WEBHOOKS)).body;
-  for (const { id } of webhooks) await call(bench, `${WEBHOOKS}/${id}`, { method: "DELETE" });
+  const { webhooks } = (await call(harness, WEBHOOKS)).body;
+  for (const { id } of webhooks) await call(harness, `${WEBHOOKS}/${id}`, { method: "DELETE" });
   await receiver.close();
 });
 afterAll(async () => {
   await stop();
-  await bench.close();
+  await harness.close();
 });
 
 /** As each worker process has it. */
 function aWorker(): () => Promise<void> {
-  const { clock, news, storage } = bench;
+  const { clock, pubsub, storage } = harness;
   const client = createWebhookClient({
     destinations: new Destinations(parseAllowList(ALLOWED)),
     limitMs: 500,
@@ -51,14 +51,14 @@ function aWorker(): () => Promise<void> {
   const sessionLink = ({ sessionId }: { sessionId: string }) => `http://here/sessions/${sessionId}`;
   return startWebhooks({
     fanOut: new WebhookFanOut({ storage, log: SILENT_LOG, sessionLink, redact: (text) => text }),
-    sender: new WebhookSender({ storage, client, box: bench.secrets, clock, log: SILENT_LOG }),
+    sender: new WebhookSender({ storage, client, box: harness.secrets, clock, log: SILENT_LOG }),
     history: storage.webhooks.history,
-    ...{ clock, news, log: SILENT_LOG },
+    ...{ clock, pubsub, log: SILENT_LOG },
   });
 }
 
 async function aWebhook(body: object = {}): Promise<{ id: string; secret: string }> {
-  const answer = await call(bench, WEBHOOKS, { body: { url: receiver.url, ...body } });
+  const answer = await call(harness, WEBHOOKS, { body: { url: receiver.url, ...body } });
   expect(answer.status).toBe(201);
   return answer.body;
 }
@@ -76,7 +76,7 @@ async function settled(webhookId: string, deliveryId: string, state: string) {
   const path = `${WEBHOOKS}/${webhookId}/deliveries/${deliveryId}`;
   return waitFor(
     async () => {
-      const { body } = await call(bench, path);
+      const { body } = await call(harness, path);
       return body.history.length > 0 && body.state === state && body;
     },
     { what: `the delivery to be ${state}` },
@@ -87,9 +87,9 @@ describe("a webhook", () => {
   test("is told of a run's life, in its order, signed", async () => {
     const { secret } = await aWebhook();
 
-    const runId = await createRun(bench);
-    await bench.edit(runId, (edit) => edit.moveTo("PENDING"));
-    await bench.edit(runId, (edit) => edit.moveTo("CANCELLED"));
+    const runId = await createRun(harness);
+    await harness.edit(runId, (edit) => edit.moveTo("PENDING"));
+    await harness.edit(runId, (edit) => edit.moveTo("CANCELLED"));
 
     const told = (await arrived(3)).map((post) => verified(post, secret));
     expect(told.map(({ type, data }) => [type, data.run_id, data.seq, data.state])).toEqual([
@@ -101,30 +101,30 @@ describe("a webhook", () => {
 
   test("is told everything once by many workers, however much there is", async () => {
     const { id, secret } = await aWebhook({ events: ["run.created"] });
-    const runIds = await Promise.all(Array.from({ length: 25 }, () => createRun(bench)));
+    const runIds = await Promise.all(Array.from({ length: 25 }, () => createRun(harness)));
 
     const posts = await arrived(25);
     await waitFor(
       async () =>
-        (await call(bench, `${WEBHOOKS}/${id}/deliveries?state=waiting`)).body.deliveries.length === 0,
+        (await call(harness, `${WEBHOOKS}/${id}/deliveries?state=waiting`)).body.deliveries.length === 0,
       { what: "everything to be delivered" },
     );
 
     expect(posts.map((post) => verified(post, secret).data.run_id).toSorted()).toEqual(runIds.toSorted());
-    expect((await call(bench, `${WEBHOOKS}/${id}/deliveries?limit=100`)).body.deliveries).toHaveLength(25);
+    expect((await call(harness, `${WEBHOOKS}/${id}/deliveries?limit=100`)).body.deliveries).toHaveLength(25);
   });
 
   test("can be verified with the old secret and the new one while they change places", async () => {
     const { id, secret: old } = await aWebhook();
-    const { body } = await call(bench, `${WEBHOOKS}/${id}/rotate-secret`, { method: "POST" });
+    const { body } = await call(harness, `${WEBHOOKS}/${id}/rotate-secret`, { method: "POST" });
 
-    await call(bench, `${WEBHOOKS}/${id}/test`, { method: "POST" });
+    await call(harness, `${WEBHOOKS}/${id}/test`, { method: "POST" });
 
     const [post = expect.fail("Nothing arrived.")] = await arrived(1);
     expect(verified(post, old).type).toBe("webhook.test");
     expect(verified(post, body.secret).type).toBe("webhook.test");
-    await call(bench, `${WEBHOOKS}/${id}/rotate-secret`, { body: { overlap_seconds: 0 } });
-    await call(bench, `${WEBHOOKS}/${id}/test`, { method: "POST" });
+    await call(harness, `${WEBHOOKS}/${id}/rotate-secret`, { body: { overlap_seconds: 0 } });
+    await call(harness, `${WEBHOOKS}/${id}/test`, { method: "POST" });
     const last = (await arrived(2)).at(-1) ?? expect.fail("Nothing arrived.");
     expect(() => verified(last, body.secret)).toThrow("No matching signature");
   });
@@ -139,7 +139,7 @@ describe("a webhook", () => {
     const deliveries: string[] = [];
     for (const answer of answers) {
       receiver.answer = answer;
-      const { body } = await call(bench, `${WEBHOOKS}/${id}/test`, { method: "POST" });
+      const { body } = await call(harness, `${WEBHOOKS}/${id}/test`, { method: "POST" });
       deliveries.push(body.id);
       await settled(id, body.id, "waiting");
     }
@@ -163,18 +163,18 @@ describe("a webhook", () => {
     const { secret } = await aWebhook({ url: other.url, events: ["webhook.disabled"] });
     receiver.answer = answerWith(410);
 
-    await createRun(bench);
+    await createRun(harness);
 
     const [post] = await waitFor(() => other.posts.length > 0 && other.posts, { what: "the notice" });
     expect(verified(post ?? expect.fail("There is no notice."), secret)).toMatchObject({
       type: "webhook.disabled",
       data: { webhook_id: id, url: receiver.url, reason: "The receiver answered 410 Gone." },
     });
-    expect((await call(bench, `${WEBHOOKS}/${id}`)).body).toMatchObject({
+    expect((await call(harness, `${WEBHOOKS}/${id}`)).body).toMatchObject({
       enabled: false,
       disabled_reason: "The receiver answered 410 Gone.",
     });
-    const { deliveries } = (await call(bench, `${WEBHOOKS}/${id}/deliveries`)).body;
+    const { deliveries } = (await call(harness, `${WEBHOOKS}/${id}/deliveries`)).body;
     expect(
       deliveries.map(({ state, type }: { state: string; type: string }) => [type, state]).toSorted(),
     ).toEqual([
@@ -187,12 +187,12 @@ describe("a webhook", () => {
 
   test("is sent a delivery again, as the same message", async () => {
     const { id, secret } = await aWebhook();
-    const runId = await createRun(bench);
+    const runId = await createRun(harness);
     const [first = expect.fail("Nothing arrived.")] = await arrived(1);
     const delivery = String(first.headers["webhook-id"]);
     await settled(id, delivery, "delivered");
 
-    await call(bench, `${WEBHOOKS}/${id}/deliveries/${delivery}/replay`, { method: "POST" });
+    await call(harness, `${WEBHOOKS}/${id}/deliveries/${delivery}/replay`, { method: "POST" });
 
     const second = (await arrived(2)).at(-1) ?? expect.fail("Nothing arrived.");
     expect([second.headers["webhook-id"], second.body]).toEqual([delivery, first.body]);

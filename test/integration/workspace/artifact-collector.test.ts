@@ -3,11 +3,11 @@ import { chmod, link, mkdir, mkdtemp, realpath, rm, symlink, truncate, writeFile
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { systemClock } from "../../../src/app/system-clock.ts";
 import type { BlobStore } from "../../../src/core/ports/blob-store.ts";
-import { createMemoryBlobStore } from "../../../src/storage/memory/blob-store.ts";
-import { systemClock } from "../../../src/system-clock.ts";
 import { collectArtifacts } from "../../../src/workspace/artifact-collector.ts";
 import { readInside } from "../../../src/workspace/safe-read.ts";
+import { createMemoryBlobStore } from "../../support/memory/storage/blob-store.ts";
 
 const MEBIBYTE = 2 ** 20;
 

@@ -7,12 +7,12 @@ import { gatewayVariables } from "../../../src/gateway/gateway-variables.ts";
 import { createDockerSandbox } from "../../../src/sandboxes/docker/docker-sandbox.ts";
 import type { Sandbox } from "../../../src/sandboxes/sandbox.ts";
 import { DEFAULT_SANDBOX_LIMITS } from "../../../src/sandboxes/sandbox-limits.ts";
-import { createChangeKeeper } from "../../../src/workspace/changes/change-keeper.ts";
+import { createChangeTracker } from "../../../src/workspace/changes/change-tracker.ts";
 import { reasonToSkipDocker, startDocker, type TestDocker } from "../../support/docker-daemon.ts";
-import { type GatewayBench, openGateway } from "../../support/gateway-bench.ts";
+import { type GatewayHarness, openGateway } from "../../support/gateway-harness.ts";
 import { GitHttpServer } from "../../support/git-http-server.ts";
 import { GitRepositories } from "../../support/git-repositories.ts";
-import { aPreparation, aWorkspaceKeeper, stepsOf } from "../../support/workspace-bench.ts";
+import { aPreparation, aWorkspaceKeeper, stepsOf } from "../../support/workspace-harness.ts";
 
 const TOOLS = { owner: "acme", name: "tools" };
 const TOKEN = "Basic dG9rZW4tb2YtdGhlLWFwcA==";
@@ -24,7 +24,7 @@ describe.skipIf(skipped !== undefined)(
     let docker: TestDocker;
     let repositories: GitRepositories;
     let server: GitHttpServer;
-    let opened: GatewayBench;
+    let opened: GatewayHarness;
     let root: string;
     let sandbox: Sandbox;
 
@@ -50,7 +50,7 @@ describe.skipIf(skipped !== undefined)(
     });
 
     async function prepare(image: string | undefined, ...setupCommands: string[]) {
-      const variablesOf = (gateway: GatewayBench["gateway"]) => gatewayVariables(gateway, server.url);
+      const variablesOf = (gateway: GatewayHarness["gateway"]) => gatewayVariables(gateway, server.url);
       const options = { gitUrl: server.url, sandbox, authorize: async () => TOKEN, variablesOf };
       const runId = newId<RunId>(new Date());
       const { gateway } = opened;
@@ -58,7 +58,7 @@ describe.skipIf(skipped !== undefined)(
       const preparation = aPreparation(runId, { gateway, plan });
       const workspace = await aWorkspaceKeeper(root, options).prepare(preparation);
       const site = { runId, workspace, gateway, ...(image === undefined ? {} : { image }) };
-      const changes = createChangeKeeper({ dataDir: root, sandbox, gitUrl: server.url, variablesOf });
+      const changes = createChangeTracker({ dataDir: root, sandbox, gitUrl: server.url, variablesOf });
       return { changes, preparation, site, workspace };
     }
 

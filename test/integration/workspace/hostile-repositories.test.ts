@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { createLocalSandbox } from "../../../src/sandboxes/local/local-sandbox.ts";
 import { bubblewrapIn, reasonToSkipBubblewrap } from "../../support/bubblewrap.ts";
-import { ChangeBench } from "../../support/change-bench.ts";
-import { type GatewayBench, openGateway } from "../../support/gateway-bench.ts";
+import { ChangeHarness } from "../../support/change-harness.ts";
+import { type GatewayHarness, openGateway } from "../../support/gateway-harness.ts";
 import { GitHttpServer } from "../../support/git-http-server.ts";
 import { reasonToSkipGit } from "../../support/git-program.ts";
 import { GitRepositories } from "../../support/git-repositories.ts";
@@ -30,8 +30,8 @@ describe.each(sandboxes)(
     describe.skipIf(skipped !== undefined)(skipped ?? "", () => {
       let repositories: GitRepositories;
       let server: GitHttpServer;
-      let opened: GatewayBench;
-      let bench: ChangeBench;
+      let opened: GatewayHarness;
+      let harness: ChangeHarness;
       /** A program that leaves a trace where the workspace is. */
       let tell: (name: string) => string;
 
@@ -48,30 +48,30 @@ describe.each(sandboxes)(
         const grant = { repositories: [{ ...TOOLS, push: true }] };
         opened = await openGateway({ isolated, gitUrl: server.url, grant });
         const { gateway } = opened;
-        bench = await ChangeBench.open({
+        harness = await ChangeHarness.open({
           gitUrl: server.url,
           sandbox: make(),
           repositories: [TOOLS],
           gateway,
         });
-        tell = (name) => `sh -c 'touch ${bench.workspace.directory}/ran-${name}; cat' --`;
-        return bench.workspace.workingDirectory;
+        tell = (name) => `sh -c 'touch ${harness.workspace.directory}/ran-${name}; cat' --`;
+        return harness.workspace.workingDirectory;
       }
       afterEach(async () => {
-        await bench.close();
+        await harness.close();
         await opened.close();
       });
 
       async function useAll(): Promise<unknown> {
-        await bench.changes.mark(bench.site);
-        await writeFile(join(bench.workspace.workingDirectory, "a.txt"), "changed\n");
-        const found = await bench.changes.diff(bench.site, "mark");
-        await bench.changes.push(bench.site, PUSH);
+        await harness.changes.mark(harness.site);
+        await writeFile(join(harness.workspace.workingDirectory, "a.txt"), "changed\n");
+        const found = await harness.changes.diff(harness.site, "mark");
+        await harness.changes.push(harness.site, PUSH);
         return found;
       }
 
       async function ran(): Promise<readonly string[]> {
-        return (await readdir(bench.workspace.directory)).filter((name) => name.startsWith("ran-"));
+        return (await readdir(harness.workspace.directory)).filter((name) => name.startsWith("ran-"));
       }
 
       test("has hooks, monitors, drivers and helpers that nobody runs", async () => {
@@ -106,7 +106,7 @@ describe.each(sandboxes)(
           "submodule.evil.url": `ext::${tell("submodule")}`,
           "submodule.evil.update": `!${tell("update")}`,
         };
-        for (const [key, value] of Object.entries(settings)) await bench.git("config", key, value);
+        for (const [key, value] of Object.entries(settings)) await harness.git("config", key, value);
         await writeFile(join(place, ".gitattributes"), "*.txt diff=evil\n");
         await writeFile(
           join(place, ".gitmodules"),
@@ -125,13 +125,13 @@ describe.each(sandboxes)(
         "cannot have its push sent to a program by %s",
         async (setting) => {
           const place = await open();
-          const program = join(bench.workspace.directory, "program");
+          const program = join(harness.workspace.directory, "program");
           await writeFile(program, `#!/bin/sh\n${tell("program")} </dev/null\n`, { mode: 0o755 });
-          await bench.git("config", "protocol.ext.allow", "always");
-          await bench.git("config", `url.ext::${program} .${setting}`, `${server.url}/acme`);
+          await harness.git("config", "protocol.ext.allow", "always");
+          await harness.git("config", `url.ext::${program} .${setting}`, `${server.url}/acme`);
           await writeFile(join(place, "a.txt"), "changed\n");
 
-          await bench.changes.push(bench.site, PUSH).catch(() => undefined);
+          await harness.changes.push(harness.site, PUSH).catch(() => undefined);
 
           expect(await ran()).toEqual([]);
         },
@@ -140,10 +140,10 @@ describe.each(sandboxes)(
       if (isolated) {
         test("has filters that reach nothing outside", async () => {
           const place = await open();
-          await writeFile(join(bench.root, "ours.txt"), "canary of the host");
-          await bench.git(
+          await writeFile(join(harness.root, "ours.txt"), "canary of the host");
+          await harness.git(
             ...["config", "filter.evil.clean"],
-            `cat; cat ${bench.root}/ours.txt; touch ${bench.root}/escaped /tmp/errand-escaped; ls ${bench.root}`,
+            `cat; cat ${harness.root}/ours.txt; touch ${harness.root}/escaped /tmp/errand-escaped; ls ${harness.root}`,
           );
           await writeFile(join(place, ".gitattributes"), "*.txt filter=evil\n");
 
@@ -151,7 +151,7 @@ describe.each(sandboxes)(
 
           const [diff] = found as readonly { patch: Uint8Array }[];
           expect(Buffer.from(diff?.patch ?? "").toString()).not.toContain("canary of the host");
-          expect(await readdir(bench.root)).not.toContain("escaped");
+          expect(await readdir(harness.root)).not.toContain("escaped");
           expect(await readdir("/tmp")).not.toContain("errand-escaped");
         });
 
@@ -159,10 +159,10 @@ describe.each(sandboxes)(
           "leads to no repository of the host's by a %s",
           async (way) => {
             const place = await open();
-            const secret = join(bench.root, "host-repository");
-            await rename(join(place, ".git"), join(bench.root, "moved"));
+            const secret = join(harness.root, "host-repository");
+            await rename(join(place, ".git"), join(harness.root, "moved"));
             await mkdir(secret);
-            await rename(join(bench.root, "moved"), join(secret, ".git"));
+            await rename(join(harness.root, "moved"), join(secret, ".git"));
             if (way === "link") await symlink(join(secret, ".git"), join(place, ".git"));
             if (way === "file") await writeFile(join(place, ".git"), `gitdir: ${join(secret, ".git")}\n`);
             if (way === "alternates") {
@@ -175,7 +175,7 @@ describe.each(sandboxes)(
               );
             }
 
-            await expect(bench.changes.diff(bench.site, "clone")).rejects.toMatchObject({
+            await expect(harness.changes.diff(harness.site, "clone")).rejects.toMatchObject({
               code: "operation_not_supported",
             });
           },
@@ -183,10 +183,10 @@ describe.each(sandboxes)(
 
         test("in whose place a link leads to the host's files", async () => {
           const place = await open();
-          await rename(place, join(bench.root, "host-repository"));
-          await symlink(join(bench.root, "host-repository"), place);
+          await rename(place, join(harness.root, "host-repository"));
+          await symlink(join(harness.root, "host-repository"), place);
 
-          await expect(bench.changes.diff(bench.site, "clone")).rejects.toMatchObject({
+          await expect(harness.changes.diff(harness.site, "clone")).rejects.toMatchObject({
             code: "operation_not_supported",
           });
         });
@@ -194,16 +194,16 @@ describe.each(sandboxes)(
 
       test("that holds git back for ever is given up", async () => {
         const place = await open();
-        await bench.close();
-        bench = await ChangeBench.open({
+        await harness.close();
+        harness = await ChangeHarness.open({
           ...{ gitUrl: server.url, sandbox: make(), repositories: [TOOLS], gateway: opened.gateway },
           limits: { lookMs: 500 },
         });
-        await bench.git("config", "filter.slow.clean", "sleep 600");
-        await writeFile(join(bench.workspace.workingDirectory, ".gitattributes"), "*.txt filter=slow\n");
-        await writeFile(join(bench.workspace.workingDirectory, "a.txt"), "x");
+        await harness.git("config", "filter.slow.clean", "sleep 600");
+        await writeFile(join(harness.workspace.workingDirectory, ".gitattributes"), "*.txt filter=slow\n");
+        await writeFile(join(harness.workspace.workingDirectory, "a.txt"), "x");
 
-        await expect(bench.changes.mark(bench.site)).rejects.toMatchObject({
+        await expect(harness.changes.mark(harness.site)).rejects.toMatchObject({
           message: expect.stringContaining("not found in time"),
         });
         void place;
@@ -217,9 +217,9 @@ describe.each(sandboxes)(
           await writeFile(join(place, name), "x");
         }
         await symlink("loop", join(place, "loop"));
-        await bench.git("config", "core.bare", "true");
+        await harness.git("config", "core.bare", "true");
 
-        const [diff] = await bench.changes.diff(bench.site, "clone");
+        const [diff] = await harness.changes.diff(harness.site, "clone");
 
         expect(diff?.filesChanged).toBe(7);
         expect(diff?.isCut).toBe(false);
@@ -232,7 +232,7 @@ describe.each(sandboxes)(
         await writeFile(join(place, ".git/index"), "garbage");
         await writeFile(join(place, "a.txt"), "changed\n");
 
-        const found = await bench.changes.diff(bench.site, "clone").catch((error) => error);
+        const found = await harness.changes.diff(harness.site, "clone").catch((error) => error);
 
         expect(Array.isArray(found) || found.code === "operation_not_supported").toBe(true);
         expect(await readFile(join(place, ".git/index"), "utf8")).toBe("garbage");

@@ -14,15 +14,15 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { systemClock } from "../../../src/app/system-clock.ts";
 import { newId, type RunId } from "../../../src/core/ids.ts";
 import type { BlobStore } from "../../../src/core/ports/blob-store.ts";
-import type { Workspace } from "../../../src/core/ports/workspace.ts";
-import { createMemoryBlobStore } from "../../../src/storage/memory/blob-store.ts";
-import { systemClock } from "../../../src/system-clock.ts";
-import { runGit } from "../../support/change-bench.ts";
+import type { Workspace } from "../../../src/core/workspaces/workspace.ts";
+import { runGit } from "../../support/change-harness.ts";
 import { reasonToSkipGit } from "../../support/git-program.ts";
 import { GitRepositories } from "../../support/git-repositories.ts";
-import { aPreparation, aWorkspaceKeeper, stepsOf } from "../../support/workspace-bench.ts";
+import { createMemoryBlobStore } from "../../support/memory/storage/blob-store.ts";
+import { aPreparation, aWorkspaceKeeper, stepsOf } from "../../support/workspace-harness.ts";
 
 const TOOLS = { owner: "acme", name: "tools" };
 const MAX_BYTES = 2 ** 20;
@@ -62,7 +62,9 @@ describe.skipIf(skipped !== undefined)(
       aWorkspaceKeeper(join(root, worker), { gitUrl: repositories.fileUrl, blobs, maxBytes: MAX_BYTES });
     const given = { path: "attachments/a.txt", bytes: Buffer.from("given") };
     const begin = () =>
-      keeper("a").prepare(aPreparation(runId, { plan: plan(), beginning: async () => ({ files: [given] }) }));
+      keeper("a").prepare(
+        aPreparation(runId, { plan: plan(), initialContents: async () => ({ files: [given] }) }),
+      );
     const text = (...path: string[]) => readFile(join(...path), "utf8");
 
     async function moved(

@@ -2,23 +2,23 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { systemClock } from "../../../src/app/system-clock.ts";
 import { newId, type RunId } from "../../../src/core/ids.ts";
 import type { BlobStore } from "../../../src/core/ports/blob-store.ts";
 import { findProcess } from "../../../src/sandboxes/linux-processes.ts";
-import { createMemoryBlobStore } from "../../../src/storage/memory/blob-store.ts";
-import { systemClock } from "../../../src/system-clock.ts";
 import { bubblewrapIn, reasonToSkipBubblewrap } from "../../support/bubblewrap.ts";
-import { runGit } from "../../support/change-bench.ts";
+import { runGit } from "../../support/change-harness.ts";
 import { GitHttpServer } from "../../support/git-http-server.ts";
 import { reasonToSkipGit } from "../../support/git-program.ts";
 import { GitRepositories } from "../../support/git-repositories.ts";
+import { createMemoryBlobStore } from "../../support/memory/storage/blob-store.ts";
 import { waitFor } from "../../support/wait-for.ts";
 import {
   aPreparation,
   aWorkspaceKeeper,
   type KeeperChanges,
   stepsOf,
-} from "../../support/workspace-bench.ts";
+} from "../../support/workspace-harness.ts";
 
 const TOOLS = { owner: "acme", name: "tools" };
 const skipped = reasonToSkipGit();
@@ -152,7 +152,7 @@ describe.skipIf(skipped !== undefined)(`a prepared workspace${skipped ? ` (${ski
 
     test("come after the files that the run was given, and after its skill", async () => {
       const preparation = aPreparation(aRunId(), {
-        beginning: async () => ({
+        initialContents: async () => ({
           files: [{ path: "attachments/a.txt", bytes: Buffer.from("given") }],
           skill: {
             directory: ".skills/deploy",
@@ -348,11 +348,11 @@ describe.skipIf(skipped !== undefined)(`a prepared workspace${skipped ? ` (${ski
     const before = await keeper().prepare(first);
     await writeFile(join(before.workingDirectory, "file.txt"), "worked on\n");
     const checkpoint = await keeper().checkpoint(first.runId);
-    const beginning = async () => ({ checkpoint, files: [] });
+    const initialContents = async () => ({ checkpoint, files: [] });
 
-    const same = await keeper().prepare(aPreparation(aRunId(), { beginning, plan }));
+    const same = await keeper().prepare(aPreparation(aRunId(), { initialContents, plan }));
     const more = { ...plan, repositories: [TOOLS, { owner: "other", name: "tools" }] };
-    const other = await keeper().prepare(aPreparation(aRunId(), { beginning, plan: more }));
+    const other = await keeper().prepare(aPreparation(aRunId(), { initialContents, plan: more }));
 
     expect(await text(same.workingDirectory, "file.txt")).toBe("worked on\n");
     expect(await text(other.directory, "tools/file.txt")).toBe("worked on\n");

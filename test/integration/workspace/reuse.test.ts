@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { newId, type RunId, type TeamId } from "../../../src/core/ids.ts";
-import type { Preparation } from "../../../src/core/ports/workspace.ts";
+import type { Preparation } from "../../../src/core/workspaces/workspace.ts";
 import { reasonToSkipGit } from "../../support/git-program.ts";
 import { GitRepositories } from "../../support/git-repositories.ts";
 import {
@@ -11,7 +11,7 @@ import {
   aWorkspaceKeeper,
   type KeeperChanges,
   stepsOf,
-} from "../../support/workspace-bench.ts";
+} from "../../support/workspace-harness.ts";
 
 const TOOLS = { owner: "acme", name: "tools" };
 const FILE = { path: "attachments/a.txt", bytes: Buffer.from("of this run") };
@@ -149,10 +149,10 @@ describe.skipIf(skipped !== undefined)(`a prepared environment${skipped ? ` (${s
 
   test("holds nothing of what was given to the run that it was made for", async () => {
     const skill = { directory: ".skills/deploy", files: [] };
-    await keeper().prepare(aRun({ beginning: async () => ({ files: [FILE], skill }) }));
+    await keeper().prepare(aRun({ initialContents: async () => ({ files: [FILE], skill }) }));
     const other = { path: "attachments/b.txt", bytes: Buffer.from("of the second") };
 
-    const { directory } = await keeper().prepare(aRun({ beginning: async () => ({ files: [other] }) }));
+    const { directory } = await keeper().prepare(aRun({ initialContents: async () => ({ files: [other] }) }));
 
     expect(await counted()).toBe(1);
     expect((await readdir(directory)).sort()).toEqual(["artifacts", "attachments", "tools"]);
@@ -164,9 +164,13 @@ describe.skipIf(skipped !== undefined)(`a prepared environment${skipped ? ` (${s
     await writeFile(join(root, "outside-file"), "ours");
     await symlink(root, outside);
     const setupCommands = [`rm -rf ../attachments; ln -s ${root} ../attachments`];
-    await keeper().prepare(aRun({ plan: { setupCommands }, beginning: async () => ({ files: [FILE] }) }));
+    await keeper().prepare(
+      aRun({ plan: { setupCommands }, initialContents: async () => ({ files: [FILE] }) }),
+    );
 
-    await keeper().prepare(aRun({ plan: { setupCommands }, beginning: async () => ({ files: [FILE] }) }));
+    await keeper().prepare(
+      aRun({ plan: { setupCommands }, initialContents: async () => ({ files: [FILE] }) }),
+    );
 
     expect(await readFile(join(root, "outside-file"), "utf8")).toBe("ours");
     expect(await readdir(root)).not.toContain("a.txt");
@@ -197,7 +201,7 @@ describe.skipIf(skipped !== undefined)(`a prepared environment${skipped ? ` (${s
     await rm(join(root, "data/environments", key, "home"), { recursive: true });
     await keeper().prepare(aRun());
     expect(await counted()).toBe(2);
-    expect(warned.splice(0)).toEqual(["environment.not_copied"]);
+    expect(warned.splice(0)).toEqual(["prepared_environment.not_copied"]);
 
     await keeper({ prepared: { maxAgeMs: -1 } }).prepare(aRun());
 
@@ -235,7 +239,7 @@ describe.skipIf(skipped !== undefined)(`a prepared environment${skipped ? ` (${s
     await keeper({ prepared: { maxBytes: 100_000 } }).prepare(aRun({ plan: { setupCommands } }));
 
     expect(await kept()).toEqual([]);
-    expect(warned.splice(0)).toEqual(["environment.not_kept"]);
+    expect(warned.splice(0)).toEqual(["prepared_environment.not_stored"]);
   });
 
   test("may hold directories that nobody may write to", async () => {

@@ -3,14 +3,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { RunId } from "../../../src/core/ids.ts";
-import type { Beginning, WorkspaceKeeper } from "../../../src/core/ports/workspace.ts";
-import { aPreparation, aWorkspaceKeeper } from "../../support/workspace-bench.ts";
+import type { InitialContents, WorkspaceProvider } from "../../../src/core/workspaces/workspace.ts";
+import { aPreparation, aWorkspaceKeeper } from "../../support/workspace-harness.ts";
 
 const FIRST = "0197f3a2-0000-7000-8000-000000000001" as RunId;
 const SECOND = "0197f3a2-0000-7000-8000-000000000002" as RunId;
 
 let root: string;
-let keeper: WorkspaceKeeper;
+let keeper: WorkspaceProvider;
 beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), "errand-skill-files-"));
   keeper = aWorkspaceKeeper(root);
@@ -24,12 +24,12 @@ const file = (path: string, text: string, isExecutable = false) => ({
 });
 
 function prepare(runId: RunId, files: readonly ReturnType<typeof file>[], checkpoint?: string) {
-  const beginning: Beginning = {
+  const initialContents: InitialContents = {
     files: [],
     skill: { directory: ".skills/deploy", files },
     ...(checkpoint === undefined ? {} : { checkpoint }),
   };
-  return keeper.prepare(aPreparation(runId, { beginning: async () => beginning }));
+  return keeper.prepare(aPreparation(runId, { initialContents: async () => initialContents }));
 }
 
 test("a new workspace holds the skill's files, for nobody else to read, and its programs can be run", async () => {

@@ -7,10 +7,10 @@ import {
   jsonOf,
 } from "../front-server.ts";
 import { asRecord, isRecord, type JsonRecord } from "../json.ts";
+import type { GithubFixture } from "./github-fixture.ts";
 import { permissionAnswer } from "./github-permission.ts";
 import { issueOfPull } from "./github-pull-issue.ts";
 import { GithubReactions } from "./github-reactions.ts";
-import type { GithubWorld } from "./github-world.ts";
 
 /** One call of the REST API, as the journal keeps it. */
 export interface GithubCall {
@@ -46,12 +46,12 @@ export class GithubApi {
     (fault, request) => fault.method === request.method && fault.path.test(request.path),
   );
   readonly reactions = new GithubReactions();
-  readonly #world: GithubWorld;
+  readonly #world: GithubFixture;
   readonly #calls: GithubCall[] = [];
   readonly #edits = new Map<number, number>();
 
-  constructor(world: GithubWorld) {
-    this.#world = world;
+  constructor(fixture: GithubFixture) {
+    this.#world = fixture;
   }
 
   calls(method?: string, path?: RegExp): GithubCall[] {

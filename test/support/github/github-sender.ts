@@ -1,5 +1,5 @@
 import { createHmac, randomUUID } from "node:crypto";
-import { GITHUB_APP } from "./github-world.ts";
+import { GITHUB_APP } from "./github-fixture.ts";
 
 export interface GithubDelivery {
   readonly event: string;

@@ -13,7 +13,7 @@ const COMPATIBLE = { openai: { isCompatible: true } };
 const GEMINI = { gemini: {} };
 const ALL = { ...ANTHROPIC, ...OPENAI, ...GEMINI };
 
-interface Grounds {
+interface Bootstrap {
   readonly servers?: ModelServers;
   readonly setting?: AgentSetting;
   readonly defaultModel?: string;
@@ -21,7 +21,7 @@ interface Grounds {
 
 function choose(
   config: RunConfig,
-  { servers = {}, setting = "auto", ...more }: Grounds = {},
+  { servers = {}, setting = "auto", ...more }: Bootstrap = {},
   member?: string,
 ): string {
   const isPriced = (modelId: string) => modelId.startsWith("gpt-");
@@ -29,9 +29,9 @@ function choose(
   return createAgentChooser({ catalogue, servers, setting, isPriced, ...more }).choose(config, member);
 }
 
-function refusalOf(config: RunConfig, grounds: Grounds = {}, member?: string): AppError {
+function refusalOf(config: RunConfig, bootstrap: Bootstrap = {}, member?: string): AppError {
   try {
-    choose(config, grounds, member);
+    choose(config, bootstrap, member);
   } catch (error) {
     if (error instanceof AppError) return error;
     throw error;
@@ -58,7 +58,7 @@ it.each<[string, AgentSetting, ModelServers, string]>([
 });
 
 describe("a model chooses the agent", () => {
-  it.each<[string, Grounds, string]>([
+  it.each<[string, Bootstrap, string]>([
     ["claude-opus-5-5", { servers: ALL }, "claude"],
     ["sonnet", { servers: ALL }, "claude"],
     ["gpt-6.1-sol", { servers: ALL }, "codex"],
@@ -77,12 +77,12 @@ describe("a model chooses the agent", () => {
     ["anything", { setting: "custom" }, "custom"],
     ["claude-opus-5-5", {}, "demo"],
     ["claude-opus-5-5", { servers: ALL, setting: "demo" }, "demo"],
-  ])("%s of %j", (model, grounds, expected) => {
-    expect(choose({ model_id: model }, grounds)).toBe(expected);
-    expect(choose({ model_id: "gpt-1", harness: { model_id: model } }, grounds)).toBe(expected);
+  ])("%s of %j", (model, bootstrap, expected) => {
+    expect(choose({ model_id: model }, bootstrap)).toBe(expected);
+    expect(choose({ model_id: "gpt-1", harness: { model_id: model } }, bootstrap)).toBe(expected);
   });
 
-  it.each<[RunConfig, Grounds, string, string]>([
+  it.each<[RunConfig, Bootstrap, string, string]>([
     [{ model_id: "llama-9" }, { servers: ALL }, "config.model_id", "llama-9"],
     [{ model_id: "gemini-3" }, { servers: OPENAI }, "config.model_id", "GEMINI_API_KEY"],
     [{ model_id: "anthropic/claude-x" }, { servers: OPENAI }, "config.model_id", "ANTHROPIC_API_KEY"],
@@ -93,8 +93,8 @@ describe("a model chooses the agent", () => {
       "ANTHROPIC_API_KEY",
     ],
     [{}, { setting: "claude", servers: OPENAI }, "config.harness.type", "ANTHROPIC_API_KEY"],
-  ])("%j of %j is refused", (config, grounds, path, word) => {
-    const refusal = refusalOf(config, grounds);
+  ])("%j of %j is refused", (config, bootstrap, path, word) => {
+    const refusal = refusalOf(config, bootstrap);
 
     expect(refusal).toMatchObject({ code: "invalid_request", options: { issues: [{ path }] } });
     expect(refusal.message).toContain(word);
@@ -102,14 +102,14 @@ describe("a model chooses the agent", () => {
   });
 });
 
-it.each<[RunConfig, Grounds, string | undefined]>([
+it.each<[RunConfig, Bootstrap, string | undefined]>([
   [{ model_id: "gemini-3" }, { servers: OPENAI }, "gemini"],
   [{ harness: { type: "opencode", model_id: "claude-x" } }, { servers: GEMINI }, "anthropic"],
   [{ harness: { type: "claude" } }, { servers: OPENAI }, "anthropic"],
   [{ harness: { type: "claude", model_id: "our-own" } }, {}, "anthropic"],
   [{ harness: { type: "opencode" } }, {}, undefined],
-])("the refusal of %j of %j names whose models are missing: %s", (config, grounds, provider) => {
-  expect(refusalOf(config, grounds).options.provider).toBe(provider);
+])("the refusal of %j of %j names whose models are missing: %s", (config, bootstrap, provider) => {
+  expect(refusalOf(config, bootstrap).options.provider).toBe(provider);
 });
 
 describe("an agent is named", () => {
@@ -141,14 +141,14 @@ describe("an agent is named", () => {
     expect(refusal.message).toContain(word);
   });
 
-  it.each<[RunConfig, Grounds, string]>([
+  it.each<[RunConfig, Bootstrap, string]>([
     [{ harness: { type: "nobody" } }, {}, "harness.type"],
     [{ harness: { type: "claude" } }, {}, "harness.type"],
     [{ model_id: "llama-9" }, { servers: ALL }, "model_id"],
     [{ harness: { model_id: "llama-9" } }, { servers: ALL }, "harness.model_id"],
     [{ harness: { type: "custom" }, budget: { max_cost_usd: 1 } }, {}, "budget.max_cost_usd"],
-  ])("%j of %j is refused by the name of the caller's", (config, grounds, path) => {
-    const { options } = refusalOf(config, grounds, "agent_config");
+  ])("%j of %j is refused by the name of the caller's", (config, bootstrap, path) => {
+    const { options } = refusalOf(config, bootstrap, "agent_config");
 
     expect(options.issues?.map((issue) => issue.path)).toEqual([`agent_config.${path}`]);
   });
@@ -168,21 +168,21 @@ describe("an agent is named", () => {
 describe("a limit of the cost", () => {
   const budget = { max_cost_usd: 1 };
 
-  it.each<[string, RunConfig, Grounds]>([
+  it.each<[string, RunConfig, Bootstrap]>([
     ["whose price is known", { model_id: "gpt-6.1-sol" }, { servers: OPENAI }],
     ["that is the default and has one", {}, { servers: OPENAI }],
     ["of an agent that tells its cost", { model_id: "claude-unpriced" }, { servers: ANTHROPIC }],
     ["of none", {}, {}],
-  ])("is taken for a model %s", (_which, config, grounds) => {
-    expect(() => choose({ ...config, budget }, grounds)).not.toThrow();
+  ])("is taken for a model %s", (_which, config, bootstrap) => {
+    expect(() => choose({ ...config, budget }, bootstrap)).not.toThrow();
   });
 
-  it.each<[string, RunConfig, Grounds]>([
+  it.each<[string, RunConfig, Bootstrap]>([
     ["a model without a price", { model_id: "llama-9" }, { servers: COMPATIBLE }],
     ["a default model without one", {}, { servers: COMPATIBLE, defaultModel: "llama-9" }],
     ["an agent of which nothing is known", { harness: { type: "custom" } }, {}],
-  ])("is refused for %s", (_which, config, grounds) => {
-    expect(refusalOf({ ...config, budget }, grounds)).toMatchObject({
+  ])("is refused for %s", (_which, config, bootstrap) => {
+    expect(refusalOf({ ...config, budget }, bootstrap)).toMatchObject({
       code: "operation_not_supported",
       options: { issues: [{ path: "config.budget.max_cost_usd" }] },
     });

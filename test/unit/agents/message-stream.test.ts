@@ -21,21 +21,21 @@ it("tells updates in order and before the answer behind them, and noise apart", 
 
 it("reads nothing while there is no room for more", async () => {
   const { told, tap } = recordingTap();
-  const gate = Promise.withResolvers<void>();
+  const semaphore = Promise.withResolvers<void>();
   let written = 0;
   const agent = function* () {
     for (; written < 1_000; written += 1) yield Buffer.from(line(UPDATE));
     yield Buffer.from(line(ANSWER));
   };
   const stdout = Readable.from(agent(), { objectMode: false, highWaterMark: 1_024 });
-  const stream = openMessageStream(new PassThrough(), stdout, { ...tap, room: () => gate.promise });
+  const stream = openMessageStream(new PassThrough(), stdout, { ...tap, room: () => semaphore.promise });
 
   const passed = collect(stream.readable);
   for (let turns = 0; turns < 50; turns += 1) await quiet();
 
   expect(told).toEqual([]);
   expect(written).toBeLessThan(100);
-  gate.resolve();
+  semaphore.resolve();
   expect(await passed).toEqual([ANSWER]);
   expect(told).toHaveLength(1_001);
 });

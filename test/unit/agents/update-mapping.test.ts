@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { TerminalOutput } from "../../../src/agents/acp/terminal-output.ts";
 import { mapUpdate } from "../../../src/agents/acp/update-mapping.ts";
-import type { AgentUpdate, ToolCallUpdate } from "../../../src/core/ports/agent-runner.ts";
+import type { AgentUpdate, ToolCallUpdate } from "../../../src/core/agents/agent-runner.ts";
 
 const AGENTS = ["claude", "codex", "copilot", "gemini", "opencode", "qwen"] as const;
 const ECHO = "Echo: verb=hello users=";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { withUnstartedServer } from "../../../scripts/openapi-document.ts";
-import { DESCRIPTION } from "../../../src/api/openapi-text.ts";
+import { DESCRIPTION } from "../../../src/api/openapi/openapi-text.ts";
 import { readConfig } from "../../../src/config.ts";
 
 const RUNS = "/api/v1/agent/runs";

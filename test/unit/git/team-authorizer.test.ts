@@ -2,12 +2,12 @@ import { beforeEach, describe, expect, test } from "vitest";
 import type { TeamId } from "../../../src/core/ids.ts";
 import type { Installation } from "../../../src/core/people/installation.ts";
 import { FIRST_TEAM } from "../../../src/core/people/team.ts";
-import type { OpenRepository } from "../../../src/core/ports/repository-access.ts";
-import type { Storage } from "../../../src/core/ports/storage.ts";
+import type { OpenRepository } from "../../../src/core/repositories/repository-access.ts";
+import type { Storage } from "../../../src/core/storage.ts";
 import { createTeamAuthorizer } from "../../../src/git/team-authorizer.ts";
-import { MemoryNews } from "../../../src/news/memory-news.ts";
-import { createMemoryStorage } from "../../../src/storage/memory/memory-storage.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
+import { InMemoryPubSub } from "../../support/memory/memory-pubsub.ts";
+import { createMemoryStorage } from "../../support/memory/storage/memory-storage.ts";
 
 const OTHER_TEAM = "00000000-0000-7000-8000-000000000002" as TeamId;
 const URL_OF_IT = "https://git.example.com/acme/private.git";
@@ -16,7 +16,7 @@ describe("the key of a repository", () => {
   let installations: Storage["installations"];
   let installation: Installation;
   beforeEach(async () => {
-    const parts = { clock: new ManualClock(), news: new MemoryNews(), sendJobs: () => undefined };
+    const parts = { clock: new ManualClock(), pubsub: new InMemoryPubSub(), sendJobs: () => undefined };
     ({ installations } = createMemoryStorage(parts));
     installation = await installations.ensure("forge", "7");
   });

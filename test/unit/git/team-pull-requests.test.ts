@@ -2,12 +2,12 @@ import { beforeEach, describe, expect, test } from "vitest";
 import type { TeamId, ThreadKey } from "../../../src/core/ids.ts";
 import type { Installation } from "../../../src/core/people/installation.ts";
 import { FIRST_TEAM } from "../../../src/core/people/team.ts";
-import type { OpenPullRequests, PullRequest } from "../../../src/core/ports/pull-requests.ts";
-import type { Storage } from "../../../src/core/ports/storage.ts";
+import type { OpenPullRequests, PullRequest } from "../../../src/core/pull-requests/pull-requests.ts";
+import type { Storage } from "../../../src/core/storage.ts";
 import { createTeamPullRequests } from "../../../src/git/team-pull-requests.ts";
-import { MemoryNews } from "../../../src/news/memory-news.ts";
-import { createMemoryStorage } from "../../../src/storage/memory/memory-storage.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
+import { InMemoryPubSub } from "../../support/memory/memory-pubsub.ts";
+import { createMemoryStorage } from "../../support/memory/storage/memory-storage.ts";
 
 const OTHER_TEAM = "00000000-0000-7000-8000-000000000002" as TeamId;
 const REPOSITORY = { owner: "acme", name: "widgets" };
@@ -22,7 +22,7 @@ describe("the pull requests of a team", () => {
   let installations: Storage["installations"];
   let installation: Installation;
   beforeEach(async () => {
-    const parts = { clock: new ManualClock(), news: new MemoryNews(), sendJobs: () => undefined };
+    const parts = { clock: new ManualClock(), pubsub: new InMemoryPubSub(), sendJobs: () => undefined };
     ({ installations } = createMemoryStorage(parts));
     installation = await installations.ensure("forge", "7");
   });

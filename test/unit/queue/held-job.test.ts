@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { JOB_KINDS } from "../../../src/core/ports/queue.ts";
-import { HeldJob, type HeldJobParts } from "../../../src/queue/held-job.ts";
+import { HeldJob, type HeldJobDeps } from "../../../src/queue/held-job.ts";
 import { SILENT_LOG } from "../../support/logs.ts";
 import { waitFor } from "../../support/wait-for.ts";
 
@@ -15,16 +15,16 @@ it.each(JOB_KINDS)(
       },
       complete: async () => undefined,
       fail: async () => undefined,
-    } as unknown as HeldJobParts["boss"];
+    } as unknown as HeldJobDeps["boss"];
     const { promise: done, resolve: finish } = Promise.withResolvers<void>();
     let told: AbortSignal | undefined;
-    const handler: HeldJobParts["handler"] = (_key, signal) => {
+    const handler: HeldJobDeps["handler"] = (_key, signal) => {
       told = signal;
       return done;
     };
     const stopping = new AbortController().signal;
-    const parts = { boss, kind, handler, stopping, heartbeatMs: 1, log: SILENT_LOG };
-    const job = new HeldJob(parts, { id: "1", retryCount: 0, data: { key: "a" }, expireInSeconds: 60 });
+    const deps = { boss, kind, handler, stopping, heartbeatMs: 1, log: SILENT_LOG };
+    const job = new HeldJob(deps, { id: "1", retryCount: 0, data: { key: "a" }, expireInSeconds: 60 });
 
     const performed = job.perform();
     await waitFor(() => beats > 1, { what: "the second beat" });

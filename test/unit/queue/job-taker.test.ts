@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { JobTaker, type TakerParts } from "../../../src/queue/job-taker.ts";
+import { JobTaker, type TakerDeps } from "../../../src/queue/job-taker.ts";
 import { SILENT_LOG } from "../../support/logs.ts";
 import { waitFor } from "../../support/wait-for.ts";
 
@@ -20,7 +20,7 @@ class Jobs {
     complete: async (_kind: string, { id }: { readonly id: string }) => this.settled.push(id),
     fail: async (_kind: string, { id }: { readonly id: string }) => this.settled.push(`not ${id}`),
     touch: async () => undefined,
-  } as unknown as TakerParts["boss"];
+  } as unknown as TakerDeps["boss"];
 }
 
 describe("a taker of jobs", () => {
@@ -32,11 +32,11 @@ describe("a taker of jobs", () => {
     await taker?.ended;
   });
 
-  function open(jobs: Jobs, parts: Partial<TakerParts>): JobTaker {
+  function open(jobs: Jobs, deps: Partial<TakerDeps>): JobTaker {
     taker = new JobTaker({
       ...{ boss: jobs.boss, kind: "run", lanes: [0], room: 16, stopping: stopping.signal },
       ...{ handler: async () => undefined, log: SILENT_LOG, pollingMs: 60_000, heartbeatMs: 60_000 },
-      ...parts,
+      ...deps,
     });
     return taker;
   }

@@ -29,7 +29,7 @@ const VIEWS = {
       text: answer === undefined ? options.map(({ name }) => name).join(" / ") : `Answer: ${answer}`,
     }),
   ],
-  tool: (entry) => [folded(toolLine(entry), toolParts(entry), "tool")],
+  tool: (entry) => [folded(toolLine(entry), toolDeps(entry), "tool")],
 };
 
 function folded(summary, children, className) {
@@ -54,7 +54,7 @@ function toolLine({ title, toolCallId, toolKind, status = "pending" }) {
   return `${TOOL_MARKS[status] ?? "·"} ${title ?? toolKind ?? toolCallId ?? "Tool call"} (${status})`;
 }
 
-function toolParts({ content = [], locations = [], rawInput }) {
+function toolDeps({ content = [], locations = [], rawInput }) {
   const places = locations.map(({ path, line }) => (line === undefined ? path : `${path}:${line}`));
   const parts = places.length === 0 ? [] : [element("p", { className: "facts", text: places.join(", ") })];
   if (content.length === 0 && rawInput !== undefined)

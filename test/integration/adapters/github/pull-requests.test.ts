@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { GithubDeps } from "../../../../src/adapters/github/index.ts";
-import type { PullRequestAccess } from "../../../../src/core/ports/pull-requests.ts";
+import type { PullRequestAccess } from "../../../../src/core/pull-requests/pull-requests.ts";
 import { type EmulatedGithub, startEmulatedGithub } from "../../../support/emulated-github.ts";
 import { loopbackOnlyFetch } from "../../../support/loopback-only.ts";
 import { adapterOn, fetchWith, heard, refusing } from "./setup.ts";

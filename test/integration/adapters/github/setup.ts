@@ -3,7 +3,7 @@ import {
   type GithubAdapter,
   type GithubDeps,
 } from "../../../../src/adapters/github/index.ts";
-import type { InboundMessage, InboxEvent } from "../../../../src/core/ports/thread-adapter.ts";
+import type { InboundMessage, InboxEvent } from "../../../../src/core/threads/thread-adapter.ts";
 import type { EmulatedGithub, Written } from "../../../support/emulated-github.ts";
 import { SILENT_LOG } from "../../../support/logs.ts";
 import { loopbackOnlyFetch } from "../../../support/loopback-only.ts";

@@ -1,34 +1,34 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { Authorization, InboundMessage } from "../../../../src/core/ports/thread-adapter.ts";
-import { SlackDesk } from "./slack-desk.ts";
+import type { Authorization, InboundMessage } from "../../../../src/core/threads/thread-adapter.ts";
+import { SlackHarness } from "./slack-harness.ts";
 
-let desk: SlackDesk;
+let harness: SlackHarness;
 
 beforeEach(async () => {
-  desk = await SlackDesk.open();
+  harness = await SlackHarness.open();
 });
 
 afterEach(async () => {
-  await desk.close();
+  await harness.close();
 });
 
 describe("authorize", () => {
   function authorizeAs(profile: object): Promise<Authorization> {
-    desk.fetch = async () =>
-      Response.json({ ok: true, user: { id: "U1", team_id: desk.slack.teamId, ...profile } });
-    const author = { subject: `slack:${desk.slack.teamId}:U1` };
-    return desk.adapter.authorize({ author, installation: desk.slack.teamId } as InboundMessage);
+    harness.fetch = async () =>
+      Response.json({ ok: true, user: { id: "U1", team_id: harness.slack.teamId, ...profile } });
+    const author = { subject: `slack:${harness.slack.teamId}:U1` };
+    return harness.adapter.authorize({ author, installation: harness.slack.teamId } as InboundMessage);
   }
 
   test("a member may, asked of Slack each time", async () => {
-    const message = await desk.mentioned();
+    const message = await harness.mentioned();
 
-    const first = await desk.adapter.authorize(message);
-    await desk.adapter.authorize(message);
+    const first = await harness.adapter.authorize(message);
+    await harness.adapter.authorize(message);
 
     expect(first).toMatchObject({ allowed: true, permission: "member", author: { displayName: "alice" } });
-    expect(first).toMatchObject({ provenance: { actor: { id: desk.slack.alice.id, login: "alice" } } });
-    expect(desk.slack.calls("users.info")).toHaveLength(2);
+    expect(first).toMatchObject({ provenance: { actor: { id: harness.slack.alice.id, login: "alice" } } });
+    expect(harness.slack.calls("users.info")).toHaveLength(2);
   });
 
   test.each([
@@ -44,22 +44,22 @@ describe("authorize", () => {
   });
 
   test("a member of the organization who is in this workspace may", async () => {
-    const profile = { team_id: "T9", enterprise_user: { teams: [desk.slack.teamId] }, is_admin: true };
+    const profile = { team_id: "T9", enterprise_user: { teams: [harness.slack.teamId] }, is_admin: true };
 
     expect(await authorizeAs(profile)).toMatchObject({ allowed: true, permission: "admin" });
   });
 
   test("whoever Slack does not know may not", async () => {
-    const message = await desk.mentioned();
-    const stranger = { ...message, author: { subject: `slack:${desk.slack.teamId}:U0NOBODY` } };
+    const message = await harness.mentioned();
+    const stranger = { ...message, author: { subject: `slack:${harness.slack.teamId}:U0NOBODY` } };
 
-    expect(await desk.adapter.authorize(stranger)).toMatchObject({ allowed: false });
+    expect(await harness.adapter.authorize(stranger)).toMatchObject({ allowed: false });
   });
 
   test("without an answer nobody is let in, and it is tried again", async () => {
-    const message = await desk.mentioned();
-    desk.slack.faults.next({ method: "users.info", kind: "500" });
+    const message = await harness.mentioned();
+    harness.slack.faults.next({ method: "users.info", kind: "500" });
 
-    expect(await desk.failureOf(desk.adapter.authorize(message))).toMatchObject({ retryable: true });
+    expect(await harness.failureOf(harness.adapter.authorize(message))).toMatchObject({ retryable: true });
   });
 });

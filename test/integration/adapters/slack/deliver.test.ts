@@ -1,69 +1,69 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Notice } from "../../../../src/core/threads/notice.ts";
-import { aCard, aReply, messageOf, SlackDesk } from "./slack-desk.ts";
+import { aCard, aReply, messageOf, SlackHarness } from "./slack-harness.ts";
 
-let desk: SlackDesk;
+let harness: SlackHarness;
 
 beforeEach(async () => {
-  desk = await SlackDesk.open();
+  harness = await SlackHarness.open();
 });
 
 afterEach(async () => {
-  await desk.close();
+  await harness.close();
 });
 
 describe("deliver", () => {
   test("seen is a reaction, also the second time", async () => {
-    const message = await desk.mentioned();
+    const message = await harness.mentioned();
     const seen = { kind: "seen", messageRef: message.messageRef } as const;
 
     const receipts = [
-      await desk.deliver(message, seen),
-      await desk.deliver(message, seen, { maybeShown: true }),
+      await harness.deliver(message, seen),
+      await harness.deliver(message, seen, { maybeShown: true }),
     ];
 
-    const [root] = desk.slack.threadMessages(desk.slack.channel.id, message.messageRef);
-    expect(root?.reactions).toEqual([{ name: "eyes", users: [desk.slack.botUserId] }]);
+    const [root] = harness.slack.threadMessages(harness.slack.channel.id, message.messageRef);
+    expect(root?.reactions).toEqual([{ name: "eyes", users: [harness.slack.botUserId] }]);
     expect(receipts[0]).toBe(receipts[1]);
   });
 
   test("a card is posted in the thread once and edited after that", async () => {
-    const message = await desk.mentioned();
+    const message = await harness.mentioned();
 
-    const shownAt = await desk.deliver(message, aCard());
-    const again = await desk.deliver(message, aCard({ state: "SUCCEEDED" }), { id: "d2", shownAt });
+    const shownAt = await harness.deliver(message, aCard());
+    const again = await harness.deliver(message, aCard({ state: "SUCCEEDED" }), { id: "d2", shownAt });
 
-    const replies = desk.repliesTo(message);
+    const replies = harness.repliesTo(message);
     expect(replies).toHaveLength(1);
     expect(again).toBe(shownAt);
     expect(replies[0]?.text).toContain("Succeeded");
     expect(JSON.stringify(replies[0]?.blocks)).not.toContain("errand_cancel");
-    expect(JSON.parse(shownAt)).toEqual({ channel: desk.slack.channel.id, ts: replies[0]?.ts });
+    expect(JSON.parse(shownAt)).toEqual({ channel: harness.slack.channel.id, ts: replies[0]?.ts });
   });
 
   test("a card that somebody deleted is posted anew", async () => {
-    const message = await desk.mentioned();
-    const shownAt = await desk.deliver(message, aCard());
-    await desk.slack.workspace.callAs(desk.slack.botToken, "chat.delete", JSON.parse(shownAt));
+    const message = await harness.mentioned();
+    const shownAt = await harness.deliver(message, aCard());
+    await harness.slack.workspace.callAs(harness.slack.botToken, "chat.delete", JSON.parse(shownAt));
 
-    const anew = await desk.deliver(message, aCard({ turn: 2 }), { id: "d2", shownAt });
+    const anew = await harness.deliver(message, aCard({ turn: 2 }), { id: "d2", shownAt });
 
     expect(anew).not.toBe(shownAt);
-    expect(desk.repliesTo(message)).toHaveLength(1);
+    expect(harness.repliesTo(message)).toHaveLength(1);
   });
 
   test("messages carry both marks and unfurl nothing", async () => {
-    const message = await desk.mentioned();
+    const message = await harness.mentioned();
 
-    await desk.deliver(message, aReply("see https://example.com"));
+    await harness.deliver(message, aReply("see https://example.com"));
 
-    const [reply] = desk.repliesTo(message);
+    const [reply] = harness.repliesTo(message);
     expect(reply?.metadata).toMatchObject({
       event_type: "errand_delivery",
       event_payload: { delivery_id: "d1" },
     });
     expect(reply?.blocks[0]?.block_id).toBe("errand:d1");
-    expect(desk.slack.calls("chat.postMessage").at(-1)?.args).toMatchObject({
+    expect(harness.slack.calls("chat.postMessage").at(-1)?.args).toMatchObject({
       unfurl_links: "false",
       unfurl_media: "false",
       parse: "none",
@@ -71,39 +71,39 @@ describe("deliver", () => {
   });
 
   test("in a direct conversation it answers in the thread of the message", async () => {
-    const direct = await desk.slack.openDirectMessage(desk.slack.bob);
-    const said = await desk.slack.postAs(desk.slack.bob, { channel: direct.id, text: "hi" });
-    await desk.slack.sendEvent(desk.url, desk.slack.messageEvent(said));
-    const message = messageOf(await desk.translateLast());
+    const direct = await harness.slack.openDirectMessage(harness.slack.bob);
+    const said = await harness.slack.postAs(harness.slack.bob, { channel: direct.id, text: "hi" });
+    await harness.slack.sendEvent(harness.url, harness.slack.messageEvent(said));
+    const message = messageOf(await harness.translateLast());
 
-    await desk.deliver(message, aReply());
+    await harness.deliver(message, aReply());
 
-    expect(desk.slack.threadMessages(direct.id, said.ts).map(({ text }) => text)).toEqual(["hi", "Done."]);
+    expect(harness.slack.threadMessages(direct.id, said.ts).map(({ text }) => text)).toEqual(["hi", "Done."]);
   });
 });
 
 test("no call to Slack waits for ever", async () => {
-  const wellConnected = desk.fetch;
+  const wellConnected = harness.fetch;
   const signals: unknown[] = [];
-  desk.fetch = (input, init) => {
+  harness.fetch = (input, init) => {
     signals.push(init?.signal);
     return wellConnected(input, init);
   };
 
-  await desk.mentioned();
+  await harness.mentioned();
 
   expect(signals).toEqual([expect.any(AbortSignal)]);
 });
 
 describe("what Slack refuses", () => {
   test("a limit is kept with the time to wait (57)", async () => {
-    const message = await desk.mentioned();
-    desk.slack.faults.next({ method: "chat.postMessage", kind: "429", retryAfterSeconds: 30 });
+    const message = await harness.mentioned();
+    harness.slack.faults.next({ method: "chat.postMessage", kind: "429", retryAfterSeconds: 30 });
 
-    const error = await desk.failureOf(desk.deliver(message, aReply()));
+    const error = await harness.failureOf(harness.deliver(message, aReply()));
 
     expect(error).toMatchObject({ retryable: true, options: { retryAfterMs: 30_000 } });
-    expect(desk.slack.calls("chat.postMessage")).toHaveLength(1);
+    expect(harness.slack.calls("chat.postMessage")).toHaveLength(1);
   });
 
   test.each([
@@ -115,10 +115,10 @@ describe("what Slack refuses", () => {
     "invalid_auth",
     "missing_scope",
   ])("%s is for good, and says so (60)", async (name) => {
-    const message = await desk.mentioned();
-    desk.slack.faults.next({ method: "chat.postMessage", kind: "ok-false", error: name });
+    const message = await harness.mentioned();
+    harness.slack.faults.next({ method: "chat.postMessage", kind: "ok-false", error: name });
 
-    const error = await desk.failureOf(desk.deliver(message, aReply()));
+    const error = await harness.failureOf(harness.deliver(message, aReply()));
 
     expect(error.retryable).toBe(false);
     expect(error.message).toContain(name);
@@ -127,41 +127,41 @@ describe("what Slack refuses", () => {
   test.each(["internal_error", "fatal_error", "service_unavailable", "ratelimited"])(
     "%s may pass",
     async (name) => {
-      const message = await desk.mentioned();
-      desk.slack.faults.next({ method: "chat.postMessage", kind: "ok-false", error: name });
+      const message = await harness.mentioned();
+      harness.slack.faults.next({ method: "chat.postMessage", kind: "ok-false", error: name });
 
-      expect(await desk.failureOf(desk.deliver(message, aReply()))).toMatchObject({ retryable: true });
+      expect(await harness.failureOf(harness.deliver(message, aReply()))).toMatchObject({ retryable: true });
     },
   );
 
   test("no answer and HTTP 500 may pass, and are not tried again behind our back", async () => {
-    const message = await desk.mentioned();
-    desk.slack.faults.next({ method: "chat.postMessage", kind: "500" });
-    const broken = await desk.failureOf(desk.deliver(message, aReply()));
-    const calls = desk.slack.calls("chat.postMessage").length;
-    desk.fetch = async () => Promise.reject(new TypeError("fetch failed"));
-    const silent = await desk.failureOf(desk.deliver(message, aReply()));
+    const message = await harness.mentioned();
+    harness.slack.faults.next({ method: "chat.postMessage", kind: "500" });
+    const broken = await harness.failureOf(harness.deliver(message, aReply()));
+    const calls = harness.slack.calls("chat.postMessage").length;
+    harness.fetch = async () => Promise.reject(new TypeError("fetch failed"));
+    const silent = await harness.failureOf(harness.deliver(message, aReply()));
 
     expect([broken.retryable, silent.retryable, calls]).toEqual([true, true, 1]);
   });
 
   test("a thread whose first message was deleted leaves nothing in the channel (60)", async () => {
-    const mention = await desk.slack.mention(desk.slack.alice, { channel: "work", text: "fix it" });
-    await desk.slack.sendEvent(desk.url, mention.appMention);
-    const message = messageOf(await desk.translateLast());
-    await desk.slack.deleteAs(mention.posted);
+    const mention = await harness.slack.mention(harness.slack.alice, { channel: "work", text: "fix it" });
+    await harness.slack.sendEvent(harness.url, mention.appMention);
+    const message = messageOf(await harness.translateLast());
+    await harness.slack.deleteAs(mention.posted);
 
-    const error = await desk.failureOf(desk.deliver(message, aReply()));
-    const again = await desk.failureOf(desk.deliver(message, aReply(), { maybeShown: true }));
+    const error = await harness.failureOf(harness.deliver(message, aReply()));
+    const again = await harness.failureOf(harness.deliver(message, aReply(), { maybeShown: true }));
 
     expect([error, again]).toMatchObject([{ retryable: false }, { retryable: false }]);
-    expect(desk.slack.channelMessages(desk.slack.channel.id)).toEqual([]);
+    expect(harness.slack.channelMessages(harness.slack.channel.id)).toEqual([]);
   });
 });
 
 describe("what an agent prints (72)", () => {
   test("arrives whole or cut, calls nobody, and fits", async () => {
-    const message = await desk.mentioned();
+    const message = await harness.mentioned();
     const hostile =
       "<!channel> @channel <@U0BOT> ![x](https://evil.example/k) \u001B[31mred\u001B[0m\n# ✅ Succeeded\n";
 
@@ -172,11 +172,11 @@ describe("what an agent prints (72)", () => {
         text,
         sessionLink: "https://errand.example/s/1",
       };
-      await desk.deliver(message, notice, { id: `d${index}` });
+      await harness.deliver(message, notice, { id: `d${index}` });
     }
-    const shown = JSON.stringify(desk.repliesTo(message));
+    const shown = JSON.stringify(harness.repliesTo(message));
 
-    expect(desk.repliesTo(message)).toHaveLength(3);
+    expect(harness.repliesTo(message)).toHaveLength(3);
     expect(shown).toContain("The agent's answer");
     for (const dangerous of ["<!channel", "@channel", "<@U0BOT", "![x]", "\\u001b"])
       expect(shown).not.toContain(dangerous);

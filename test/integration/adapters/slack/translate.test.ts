@@ -1,114 +1,117 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { aCard, aReply, messageOf, runId, SlackDesk } from "./slack-desk.ts";
+import { aCard, aReply, messageOf, runId, SlackHarness } from "./slack-harness.ts";
 
-let desk: SlackDesk;
+let harness: SlackHarness;
 
 beforeEach(async () => {
-  desk = await SlackDesk.open();
+  harness = await SlackHarness.open();
 });
 
 afterEach(async () => {
-  await desk.close();
+  await harness.close();
 });
 
 describe("translate", () => {
   test("both events of one mention mean the same", async () => {
-    const mention = await desk.slack.mention(desk.slack.alice, { channel: "work", text: "fix it" });
-    await desk.slack.sendEvent(desk.url, mention.message);
-    const byMessage = messageOf(await desk.translateLast());
-    await desk.slack.sendEvent(desk.url, mention.appMention);
-    const byMention = messageOf(await desk.translateLast());
+    const mention = await harness.slack.mention(harness.slack.alice, { channel: "work", text: "fix it" });
+    await harness.slack.sendEvent(harness.url, mention.message);
+    const byMessage = messageOf(await harness.translateLast());
+    await harness.slack.sendEvent(harness.url, mention.appMention);
+    const byMention = messageOf(await harness.translateLast());
 
     expect(byMention.meaning).toBe(byMessage.meaning);
-    expect(desk.inbox[0]?.lane).toBe(desk.inbox[1]?.lane);
+    expect(harness.inbox[0]?.lane).toBe(harness.inbox[1]?.lane);
     expect(byMention).toMatchObject({
       adapter: "slack",
-      installation: desk.slack.teamId,
-      key: `${desk.slack.teamId}/${desk.slack.channel.id}/${mention.posted.ts}`,
+      installation: harness.slack.teamId,
+      key: `${harness.slack.teamId}/${harness.slack.channel.id}/${mention.posted.ts}`,
       addressed: "mention",
       text: "fix it",
-      author: { subject: `slack:${desk.slack.teamId}:${desk.slack.alice.id}` },
+      author: { subject: `slack:${harness.slack.teamId}:${harness.slack.alice.id}` },
     });
   });
 
   test("a reply, a direct message and an edit that adds the mention", async () => {
-    const root = await desk.slack.postAs(desk.slack.alice, { channel: "work", text: "hello" });
-    const reply = await desk.slack.postAs(desk.slack.bob, {
+    const root = await harness.slack.postAs(harness.slack.alice, { channel: "work", text: "hello" });
+    const reply = await harness.slack.postAs(harness.slack.bob, {
       channel: "work",
       text: "and this",
       threadTs: root.ts,
     });
-    await desk.slack.sendEvent(desk.url, desk.slack.messageEvent(reply));
-    expect(messageOf(await desk.translateLast())).toMatchObject({ addressed: "reply", text: "and this" });
+    await harness.slack.sendEvent(harness.url, harness.slack.messageEvent(reply));
+    expect(messageOf(await harness.translateLast())).toMatchObject({ addressed: "reply", text: "and this" });
 
-    const direct = await desk.slack.openDirectMessage(desk.slack.bob);
-    const said = await desk.slack.postAs(desk.slack.bob, { channel: direct.id, text: "hi" });
-    await desk.slack.sendEvent(desk.url, desk.slack.messageEvent(said));
-    expect(messageOf(await desk.translateLast())).toMatchObject({ addressed: "direct", text: "hi" });
+    const direct = await harness.slack.openDirectMessage(harness.slack.bob);
+    const said = await harness.slack.postAs(harness.slack.bob, { channel: direct.id, text: "hi" });
+    await harness.slack.sendEvent(harness.url, harness.slack.messageEvent(said));
+    expect(messageOf(await harness.translateLast())).toMatchObject({ addressed: "direct", text: "hi" });
 
-    const { event } = await desk.slack.editAs(root, `<@${desk.slack.botUserId}> hello`);
-    await desk.slack.sendEvent(desk.url, event);
-    expect(messageOf(await desk.translateLast())).toMatchObject({ addressed: "mention", text: "hello" });
+    const { event } = await harness.slack.editAs(root, `<@${harness.slack.botUserId}> hello`);
+    await harness.slack.sendEvent(harness.url, event);
+    expect(messageOf(await harness.translateLast())).toMatchObject({ addressed: "mention", text: "hello" });
   });
 
   test("what the bot itself posts is ignored (43)", async () => {
-    const message = await desk.mentioned();
-    await desk.deliver(message, aReply("@errand do it again"));
-    const own = desk.repliesTo(message)[0];
+    const message = await harness.mentioned();
+    await harness.deliver(message, aReply("@errand do it again"));
+    const own = harness.repliesTo(message)[0];
     const event = {
       type: "message",
-      channel: desk.slack.channel.id,
+      channel: harness.slack.channel.id,
       ts: own?.ts,
       user: own?.userId,
       bot_id: own?.botId,
     };
 
-    await desk.slack.sendEvent(desk.url, {
+    await harness.slack.sendEvent(harness.url, {
       ...event,
       type: "message",
-      text: `<@${desk.slack.botUserId}> again`,
+      text: `<@${harness.slack.botUserId}> again`,
     });
 
-    expect(await desk.translateLast()).toEqual({ kind: "ignored", reason: "A message of the bot itself." });
+    expect(await harness.translateLast()).toEqual({
+      kind: "ignored",
+      reason: "A message of the bot itself.",
+    });
   });
 
   test("events nobody listens for are ignored with a reason", async () => {
-    await desk.slack.sendEvent(desk.url, { type: "member_joined_channel", user: "U1", channel: "C1" });
+    await harness.slack.sendEvent(harness.url, { type: "member_joined_channel", user: "U1", channel: "C1" });
 
-    expect(await desk.translateLast()).toMatchObject({
+    expect(await harness.translateLast()).toMatchObject({
       kind: "ignored",
       reason: expect.stringContaining("member_joined"),
     });
   });
 
   test("a button of our own card", async () => {
-    const message = await desk.mentioned();
-    const receipt = await desk.deliver(message, aCard());
+    const message = await harness.mentioned();
+    const receipt = await harness.deliver(message, aCard());
     const { channel, ts } = JSON.parse(receipt);
 
-    await desk.slack.sendButton(desk.url, {
+    await harness.slack.sendButton(harness.url, {
       actionId: "errand_cancel",
       value: runId,
-      user: desk.slack.bob,
+      user: harness.slack.bob,
       message: { channel, ts },
     });
 
-    expect(desk.inbox.at(-1)?.lane).toBe(desk.inbox[0]?.lane);
-    expect(messageOf(await desk.translateLast())).toMatchObject({
+    expect(harness.inbox.at(-1)?.lane).toBe(harness.inbox[0]?.lane);
+    expect(messageOf(await harness.translateLast())).toMatchObject({
       key: message.key,
       press: { kind: "cancel", runId },
-      author: { subject: `slack:${desk.slack.teamId}:${desk.slack.bob.id}` },
+      author: { subject: `slack:${harness.slack.teamId}:${harness.slack.bob.id}` },
     });
   });
 
   test("an event of another workspace is refused for good (45)", async () => {
-    const mention = await desk.slack.mention(desk.slack.carol, {
-      channel: desk.slack.otherWorkspace.channel("work").id,
+    const mention = await harness.slack.mention(harness.slack.carol, {
+      channel: harness.slack.otherWorkspace.channel("work").id,
       text: "hi",
     });
-    await desk.slack.sendEvent(desk.url, mention.appMention);
+    await harness.slack.sendEvent(harness.url, mention.appMention);
 
-    const error = await desk.failureOf(desk.translateLast());
+    const error = await harness.failureOf(harness.translateLast());
 
     expect(error).toMatchObject({
       code: "integration_not_configured",
@@ -118,23 +121,23 @@ describe("translate", () => {
   });
 
   test("while Slack is away it can be tried again, and then succeeds", async () => {
-    desk.slack.faults.next({ method: "auth.test", kind: "500" });
-    const mention = await desk.slack.mention(desk.slack.alice, { channel: "work", text: "fix it" });
-    await desk.slack.sendEvent(desk.url, mention.appMention);
+    harness.slack.faults.next({ method: "auth.test", kind: "500" });
+    const mention = await harness.slack.mention(harness.slack.alice, { channel: "work", text: "fix it" });
+    await harness.slack.sendEvent(harness.url, mention.appMention);
 
-    const error = await desk.failureOf(desk.translateLast());
-    const second = await desk.translateLast();
+    const error = await harness.failureOf(harness.translateLast());
+    const second = await harness.translateLast();
 
     expect(error.retryable).toBe(true);
     expect(second.kind).toBe("message");
   });
 
   test("who the bot is is asked once, and not at start", async () => {
-    expect(desk.slack.calls("auth.test")).toHaveLength(0);
+    expect(harness.slack.calls("auth.test")).toHaveLength(0);
 
-    await desk.mentioned("one");
-    await desk.mentioned("two");
+    await harness.mentioned("one");
+    await harness.mentioned("two");
 
-    expect(desk.slack.calls("auth.test")).toHaveLength(1);
+    expect(harness.slack.calls("auth.test")).toHaveLength(1);
   });
 });

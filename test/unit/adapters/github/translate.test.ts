@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { translate } from "../../../../src/adapters/github/translate.ts";
 import { AppError } from "../../../../src/core/errors.ts";
-import type { InboundMessage } from "../../../../src/core/ports/thread-adapter.ts";
+import type { InboundMessage } from "../../../../src/core/threads/thread-adapter.ts";
 import { asRecord, isRecord, type JsonRecord } from "../../../support/json.ts";
 import {
   ADDRESSEE,

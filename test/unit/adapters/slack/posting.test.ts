@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { translatePosting } from "../../../../src/adapters/slack/posting.ts";
-import type { InboundMessage, Translation } from "../../../../src/core/ports/thread-adapter.ts";
+import type { InboundMessage, Translation } from "../../../../src/core/threads/thread-adapter.ts";
 
 const bot = { teamId: "T1", userId: "U0BOT", botId: "B0BOT", workspaceUrl: "https://acme.slack.com/" };
 const hearing = { bot, eventId: "Ev1" };

@@ -1,24 +1,24 @@
 import { beforeEach, expect, test } from "vitest";
 import type { Run } from "../../../../src/core/runs/run.ts";
-import { CoreBench } from "../../../support/core-bench.ts";
+import { CoreHarness } from "../../../support/core-harness.ts";
 import { quiet } from "../../../support/manual-clock.ts";
 import { END_TURN, untilCancelled } from "../../../support/scripted-agents.ts";
 
-let bench: CoreBench;
+let harness: CoreHarness;
 let first: Run;
 beforeEach(async () => {
-  bench = new CoreBench();
-  await bench.start();
-  const created = await bench.create({ prompt: "Build a house" });
+  harness = new CoreHarness();
+  await harness.start();
+  const created = await harness.create({ prompt: "Build a house" });
   await quiet();
-  await bench.followUp(created.id, "Paint it");
-  first = await bench.run(created.id);
+  await harness.followUp(created.id, "Paint it");
+  first = await harness.run(created.id);
 });
 
 async function goOn(continues: Run, prompt = "Sell it"): Promise<Run> {
-  const { id } = await bench.create({ prompt, continues });
+  const { id } = await harness.create({ prompt, continues });
   await quiet();
-  return bench.run(id);
+  return harness.run(id);
 }
 
 test("a run that goes on with a conversation shares it, and begins with its files and its agent's memory", async () => {
@@ -26,35 +26,37 @@ test("a run that goes on with a conversation shares it, and begins with its file
 
   expect(second).toMatchObject({ conversationId: first.conversationId, continuesId: first.id });
   expect(second.sessionId).not.toBe(first.sessionId);
-  expect(bench.workspaces.beginnings.at(-1)).toEqual({ checkpoint: first.checkpoint, files: [] });
-  expect(bench.agents.starts.at(-1)?.previousSession).toBe(first.agentSession);
-  expect(bench.agents.prompts.at(-1)).toBe("Sell it");
+  expect(harness.workspaces.beginnings.at(-1)).toEqual({ checkpoint: first.checkpoint, files: [] });
+  expect(harness.agents.starts.at(-1)?.previousSession).toBe(first.agentSession);
+  expect(harness.agents.prompts.at(-1)).toBe("Sell it");
 });
 
 test("an agent that remembers nothing is told what was said, in the order of the runs", async () => {
-  bench.agents.remembers = false;
+  harness.agents.remembers = false;
   const second = await goOn(first);
 
   await goOn(second, "And move out");
 
   const told = ["Build a house", "Done.", "Paint it", "Done.", "Sell it", "Done."];
-  expect(bench.agents.prompts.at(-1)).toMatch(new RegExp(`${told.join("[^]*")}[^]*\`\`\`\n\nAnd move out$`));
+  expect(harness.agents.prompts.at(-1)).toMatch(
+    new RegExp(`${told.join("[^]*")}[^]*\`\`\`\n\nAnd move out$`),
+  );
 });
 
 test("another agent has no part in that memory, and is told what was said", async () => {
-  await bench.create({ prompt: "Sell it", continues: first, config: { harness: { type: "other" } } });
+  await harness.create({ prompt: "Sell it", continues: first, config: { harness: { type: "other" } } });
   await quiet();
 
-  expect(bench.agents.starts.at(-1)).not.toHaveProperty("previousSession");
-  expect(bench.agents.prompts.at(-1)).toContain("Build a house");
+  expect(harness.agents.starts.at(-1)).not.toHaveProperty("previousSession");
+  expect(harness.agents.prompts.at(-1)).toContain("Build a house");
 });
 
 test("it is told once: later turns of the same agent know it", async () => {
-  bench.agents.remembers = false;
-  const { id } = await bench.create({ prompt: "Sell it", continues: first });
-  bench.agents.scripts.push(async ({ say }) => {
+  harness.agents.remembers = false;
+  const { id } = await harness.create({ prompt: "Sell it", continues: first });
+  harness.agents.scripts.push(async ({ say }) => {
     say("ok");
-    await bench.runs.followUp(id, await bench.person(), {
+    await harness.runs.followUp(id, await harness.person(), {
       message: "Quickly",
       authorId: first.creatorId,
     });
@@ -62,12 +64,12 @@ test("it is told once: later turns of the same agent know it", async () => {
   });
   await quiet();
 
-  expect(bench.agents.prompts.at(-2)).toContain("Build a house");
-  expect(bench.agents.prompts.at(-1)).toBe("Quickly");
+  expect(harness.agents.prompts.at(-2)).toContain("Build a house");
+  expect(harness.agents.prompts.at(-1)).toBe("Quickly");
 });
 
 test("a session that was put down before its first turn ended was perhaps told nothing: it is told again", async () => {
-  const alone = new CoreBench();
+  const alone = new CoreHarness();
   const never = new AbortController().signal;
   const before = await alone.create({ prompt: "Build a house" });
   await alone.worker().work(before.id, never);
@@ -92,17 +94,17 @@ test("a session that was put down before its first turn ended was perhaps told n
 });
 
 test("the files are those of the newest run of the conversation that has any", async () => {
-  bench.workspaces.faults.push(new Error("disk"), new Error("disk"), new Error("disk"));
+  harness.workspaces.faults.push(new Error("disk"), new Error("disk"), new Error("disk"));
   const second = await goOn(first);
   expect(second.checkpoint).toBeUndefined();
 
   await goOn(second);
 
-  expect(bench.workspaces.beginnings.at(-1)).toMatchObject({ checkpoint: first.checkpoint });
+  expect(harness.workspaces.beginnings.at(-1)).toMatchObject({ checkpoint: first.checkpoint });
 });
 
 test("files that are replaced while they are read are read again", async () => {
-  bench.workspaces.prepareFaults.push(new Error("gone"), new Error("gone"));
+  harness.workspaces.prepareFaults.push(new Error("gone"), new Error("gone"));
 
   const second = await goOn(first);
 
@@ -110,9 +112,9 @@ test("files that are replaced while they are read are read again", async () => {
 });
 
 test("a run of its own has nothing before it", async () => {
-  await bench.create({ prompt: "Other" });
+  await harness.create({ prompt: "Other" });
   await quiet();
 
-  expect(bench.workspaces.beginnings.at(-1)).toEqual({ files: [] });
-  expect(bench.agents.starts.at(-1)?.previousSession).toBeUndefined();
+  expect(harness.workspaces.beginnings.at(-1)).toEqual({ files: [] });
+  expect(harness.agents.starts.at(-1)?.previousSession).toBeUndefined();
 });

@@ -2,29 +2,29 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { AppError, type ErrorCode } from "../../../../src/core/errors.ts";
 import type { Clock } from "../../../../src/core/ports/clock.ts";
 import type { Budget, Run } from "../../../../src/core/runs/run.ts";
-import { CoreBench, LEASE_MS, LIMITS } from "../../../support/core-bench.ts";
+import { CoreHarness, LEASE_MS, LIMITS } from "../../../support/core-harness.ts";
 import { quiet } from "../../../support/manual-clock.ts";
 import { END_TURN, type Script, untilCancelled } from "../../../support/scripted-agents.ts";
 
-let bench: CoreBench;
+let harness: CoreHarness;
 beforeEach(() => {
-  bench = new CoreBench();
+  harness = new CoreHarness();
 });
 
 async function perform(budget: Budget = {}): Promise<Run> {
-  await bench.start();
-  const { id } = await bench.create({
+  await harness.start();
+  const { id } = await harness.create({
     config: { budget, mcp_servers: { wiki: { command: "w", env: {} } } },
   });
   await quiet();
-  await bench.clock.advance(LIMITS.inactivityMs + LEASE_MS);
-  return bench.run(id);
+  await harness.clock.advance(LIMITS.inactivityMs + LEASE_MS);
+  return harness.run(id);
 }
 
 /** An agent that fails with this, as its driver tells it. */
 function failing(code: ErrorCode, message: string): () => void {
   return () => {
-    bench.agents.scripts.push(async () => {
+    harness.agents.scripts.push(async () => {
       throw new AppError(code, message);
     });
   };
@@ -32,7 +32,7 @@ function failing(code: ErrorCode, message: string): () => void {
 
 function ending(script: Script): () => void {
   return () => {
-    bench.agents.scripts.push(script);
+    harness.agents.scripts.push(script);
   };
 }
 
@@ -41,7 +41,7 @@ describe("what ends a run how", () => {
   test.each<[string, () => void, string, ErrorCode, RegExp]>([
     [
       "clone or setup command fails",
-      () => bench.workspaces.prepareFaults.push(new AppError("environment_setup_failed", "npm ci failed")),
+      () => harness.workspaces.prepareFaults.push(new AppError("environment_setup_failed", "npm ci failed")),
       "FAILED",
       "environment_setup_failed",
       /npm ci/,
@@ -49,7 +49,7 @@ describe("what ends a run how", () => {
     [
       "an MCP server cannot be started",
       () =>
-        bench.agents.beforeStart.push(() =>
+        harness.agents.beforeStart.push(() =>
           Promise.reject(new AppError("environment_setup_failed", "MCP server wiki: not found")),
         ),
       "FAILED",
@@ -83,7 +83,7 @@ describe("what ends a run how", () => {
     [
       "our budget",
       ending((turn) => {
-        bench.gateways.last.call({ totalTokens: 11 });
+        harness.gateways.last.call({ totalTokens: 11 });
         return untilCancelled(turn);
       }),
       "FAILED",
@@ -109,51 +109,51 @@ describe("what ends a run how", () => {
       turnOpen: false,
     });
     expect(run).not.toHaveProperty("lease");
-    expect([bench.agents.open, bench.clock.pending]).toEqual([0, 0]);
-    expect(bench.gateways.opened.every(({ isOpen }) => !isOpen)).toBe(true);
+    expect([harness.agents.open, harness.clock.pending]).toEqual([0, 0]);
+    expect(harness.gateways.opened.every(({ isOpen }) => !isOpen)).toBe(true);
   });
 });
 
 test("an agent that ends well without a word has a run that ends well without one", async () => {
-  bench.agents.scripts.push(async () => END_TURN);
+  harness.agents.scripts.push(async () => END_TURN);
 
   expect(await perform()).toMatchObject({ state: "SUCCEEDED", answer: "" });
 });
 
 test("a run that takes its worker down three times is given up; its slot is free, others go on", async () => {
-  const { id } = await bench.create();
+  const { id } = await harness.create();
   for (let times = 0; times < 3; times += 1) {
-    const { clock, news } = new CoreBench();
-    bench.agents.scripts.push(() => new Promise(() => undefined));
-    void bench.worker({ clock, news }).work(id, new AbortController().signal);
+    const { clock, pubsub } = new CoreHarness();
+    harness.agents.scripts.push(() => new Promise(() => undefined));
+    void harness.worker({ clock, pubsub }).work(id, new AbortController().signal);
     await quiet();
-    await bench.clock.advance(2 * LEASE_MS);
-    await bench.worker().recover(id);
+    await harness.clock.advance(2 * LEASE_MS);
+    await harness.worker().recover(id);
   }
-  expect(await bench.run(id)).toMatchObject({
+  expect(await harness.run(id)).toMatchObject({
     state: "ERROR",
     statusMessage: { errorCode: "internal_error", message: expect.stringContaining("3 times") },
   });
-  expect(await bench.run(id)).not.toHaveProperty("lease");
+  expect(await harness.run(id)).not.toHaveProperty("lease");
 
-  await bench.start();
-  const other = await bench.create();
+  await harness.start();
+  const other = await harness.create();
   await quiet();
 
-  expect((await bench.run(other.id)).state).toBe("SUCCEEDED");
-  expect(await bench.run(id)).toMatchObject({ state: "ERROR", attempt: 3 });
+  expect((await harness.run(other.id)).state).toBe("SUCCEEDED");
+  expect(await harness.run(id)).toMatchObject({ state: "ERROR", attempt: 3 });
 });
 
 test("an agent that dies each time ends its run each time, with its own reason, and is not tried again", async () => {
   const dies: Script = async () => {
     throw new AppError("agent_process_failed", "The agent exited with code 137.");
   };
-  bench.agents.scripts.push(dies, dies, dies);
+  harness.agents.scripts.push(dies, dies, dies);
   const { id } = await perform();
 
-  for (let times = 0; times < 2; times += 1) await bench.followUp(id, "again");
+  for (let times = 0; times < 2; times += 1) await harness.followUp(id, "again");
 
-  expect(await bench.run(id)).toMatchObject({
+  expect(await harness.run(id)).toMatchObject({
     state: "ERROR",
     attempt: 3,
     statusMessage: { errorCode: "agent_process_failed", message: "The agent exited with code 137." },
@@ -164,58 +164,58 @@ describe("a wall clock that jumps", () => {
   /** The worker's time of day is another; its timers go on as they do. */
   function jumping(offset: { ms: number }): Clock {
     return {
-      now: () => new Date(bench.clock.now().getTime() + offset.ms),
-      elapsedMs: () => bench.clock.elapsedMs(),
-      every: (ms, tick) => bench.clock.every(ms, tick),
-      after: (ms, ring) => bench.clock.after(ms, ring),
+      now: () => new Date(harness.clock.now().getTime() + offset.ms),
+      elapsedMs: () => harness.clock.elapsedMs(),
+      every: (ms, tick) => harness.clock.every(ms, tick),
+      after: (ms, ring) => harness.clock.after(ms, ring),
     };
   }
 
   test.each([10 * 60_000, -10 * 60_000])("by %i ms loses no lease and ends no turn", async (ms) => {
     const offset = { ms: 0 };
     let finish: () => void = () => undefined;
-    bench.agents.scripts.push(
+    harness.agents.scripts.push(
       () =>
         new Promise((resolve) => {
           finish = () => resolve(END_TURN);
         }),
     );
-    await bench.start(bench.worker({ clock: jumping(offset) }));
-    const { id } = await bench.create();
+    await harness.start(harness.worker({ clock: jumping(offset) }));
+    const { id } = await harness.create();
     await quiet();
-    await bench.clock.advance(LEASE_MS);
+    await harness.clock.advance(LEASE_MS);
 
     offset.ms = ms;
-    await bench.clock.advance(3 * LEASE_MS);
-    expect(await bench.storage.leases.listLost(10)).toEqual([]);
-    expect(await bench.run(id)).toMatchObject({ state: "INPROGRESS", attempt: 1 });
+    await harness.clock.advance(3 * LEASE_MS);
+    expect(await harness.storage.leases.listLost(10)).toEqual([]);
+    expect(await harness.run(id)).toMatchObject({ state: "INPROGRESS", attempt: 1 });
     finish();
     await quiet();
 
-    expect(await bench.run(id)).toMatchObject({ state: "SUCCEEDED", attempt: 1 });
+    expect(await harness.run(id)).toMatchObject({ state: "SUCCEEDED", attempt: 1 });
   });
 
   test("while the database is away gives nothing up", async () => {
     const offset = { ms: 0 };
     let finish: () => void = () => undefined;
-    bench.agents.scripts.push(
+    harness.agents.scripts.push(
       () =>
         new Promise((resolve) => {
           finish = () => resolve(END_TURN);
         }),
     );
-    await bench.start(bench.worker({ clock: jumping(offset) }));
-    const { id } = await bench.create();
+    await harness.start(harness.worker({ clock: jumping(offset) }));
+    const { id } = await harness.create();
     await quiet();
-    bench.faults.isAway = true;
+    harness.faults.isAway = true;
     finish();
-    await bench.clock.advance(2_000);
+    await harness.clock.advance(2_000);
     offset.ms = 10 * 60_000;
-    await bench.clock.advance(2_000);
+    await harness.clock.advance(2_000);
 
-    bench.faults.isAway = false;
-    await bench.clock.advance(1_000);
+    harness.faults.isAway = false;
+    await harness.clock.advance(1_000);
 
-    expect(await bench.run(id)).toMatchObject({ state: "SUCCEEDED", attempt: 1 });
+    expect(await harness.run(id)).toMatchObject({ state: "SUCCEEDED", attempt: 1 });
   });
 });

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { EventRecorder, type Told } from "../../../../src/core/attempts/event-recorder.ts";
-import type { AgentUpdate } from "../../../../src/core/ports/agent-runner.ts";
-import type { Redactor } from "../../../../src/core/ports/redactor.ts";
-import { createRedactor } from "../../../../src/redaction.ts";
+import type { AgentUpdate } from "../../../../src/core/agents/agent-runner.ts";
+import { EventRecorder, type RecordedUpdate } from "../../../../src/core/attempts/event-recorder.ts";
+import type { Redactor } from "../../../../src/core/secrets/redactor.ts";
+import { createRedactor } from "../../../../src/secrets/redaction.ts";
 import { ManualClock, quiet } from "../../../support/manual-clock.ts";
 
 const say = (text: string, messageId?: string): AgentUpdate => ({
@@ -220,10 +220,10 @@ describe("room", () => {
   const LONG = other("x".repeat(100_000));
 
   test("is there while little waits, and again whenever what waited is stored", async () => {
-    let gate = Promise.withResolvers<void>();
-    const { clock, recorder } = aSlowRecorder(() => gate.promise);
+    let semaphore = Promise.withResolvers<void>();
+    const { clock, recorder } = aSlowRecorder(() => semaphore.promise);
     for (let times = 0; times < 3; times += 1) {
-      gate = Promise.withResolvers();
+      semaphore = Promise.withResolvers();
       for (let index = 0; index < 10; index += 1) recorder.add(LONG);
       expect(recorder.room()).toBeUndefined();
       recorder.add(LONG);
@@ -231,7 +231,7 @@ describe("room", () => {
       await clock.advance(50);
       expect(seen).toEqual({ isOpen: false });
 
-      gate.resolve();
+      semaphore.resolve();
       await quiet();
 
       expect(seen).toEqual({ isOpen: true });
@@ -298,7 +298,7 @@ function watched(room: Promise<void> | undefined): { isOpen: boolean } {
 
 function aRecorder() {
   const clock = new ManualClock();
-  const batches: (readonly Told[])[] = [];
+  const batches: (readonly RecordedUpdate[])[] = [];
   const recorder = new EventRecorder(clock, createRedactor([SECRET]), async (updates) => {
     batches.push(updates);
   });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { AppError } from "../../../../src/core/errors.ts";
 import type { RunId } from "../../../../src/core/ids.ts";
-import { CoreBench, LEASE_MS } from "../../../support/core-bench.ts";
+import { CoreHarness, LEASE_MS } from "../../../support/core-harness.ts";
 import { quiet } from "../../../support/manual-clock.ts";
 import { END_TURN, untilCancelled } from "../../../support/scripted-agents.ts";
 import { checkLog } from "../runs/life-checks.ts";
@@ -12,11 +12,11 @@ const RACES_A_BENCH = 50;
 /** More steps than a run takes from its creation to its end. */
 const STEPS = 250;
 
-async function* races(): AsyncGenerator<{ readonly bench: CoreBench; readonly race: number }> {
+async function* races(): AsyncGenerator<{ readonly harness: CoreHarness; readonly race: number }> {
   for (let race = 0; race < RACES; ) {
-    const bench = new CoreBench();
-    await bench.start();
-    for (let end = race + RACES_A_BENCH; race < end; race += 1) yield { bench, race };
+    const harness = new CoreHarness();
+    await harness.start();
+    for (let end = race + RACES_A_BENCH; race < end; race += 1) yield { harness, race };
   }
 }
 
@@ -26,9 +26,9 @@ async function steps(count: number): Promise<void> {
 }
 
 /** Whether the cancel was taken. */
-async function cancelled(bench: CoreBench, id: RunId): Promise<boolean> {
+async function cancelled(harness: CoreHarness, id: RunId): Promise<boolean> {
   try {
-    await bench.runs.cancel(id, await bench.person());
+    await harness.runs.cancel(id, await harness.person());
     return true;
   } catch (error) {
     if (error instanceof AppError && error.code === "invalid_request") return false;
@@ -36,28 +36,28 @@ async function cancelled(bench: CoreBench, id: RunId): Promise<boolean> {
   }
 }
 
-async function checkEnd(bench: CoreBench, id: RunId): Promise<readonly string[]> {
-  const run = await bench.run(id);
-  const events = await bench.events(id);
+async function checkEnd(harness: CoreHarness, id: RunId): Promise<readonly string[]> {
+  const run = await harness.run(id);
+  const events = await harness.events(id);
   checkLog(run, events);
   expect(run).not.toHaveProperty("lease");
-  expect([bench.agents.open, bench.clock.pending]).toEqual([0, 0]);
-  expect(bench.gateways.opened.every(({ isOpen }) => !isOpen)).toBe(true);
+  expect([harness.agents.open, harness.clock.pending]).toEqual([0, 0]);
+  expect(harness.gateways.opened.every(({ isOpen }) => !isOpen)).toBe(true);
   return events.flatMap(({ body }) => (body.kind === "run.state" ? [body.to] : []));
 }
 
 test("a cancel that races the start, a thousand times, wins: nothing begins after it", async () => {
   const seen = new Set<string>();
-  for await (const { bench, race } of races()) {
-    bench.agents.scripts.splice(0, Number.POSITIVE_INFINITY, untilCancelled);
-    const { id } = await bench.create();
+  for await (const { harness, race } of races()) {
+    harness.agents.scripts.splice(0, Number.POSITIVE_INFINITY, untilCancelled);
+    const { id } = await harness.create();
     await steps(race % STEPS);
-    const isTaken = cancelled(bench, id);
+    const isTaken = cancelled(harness, id);
     await quiet();
-    await bench.clock.advance(LEASE_MS);
+    await harness.clock.advance(LEASE_MS);
 
     expect(await isTaken).toBe(true);
-    const states = await checkEnd(bench, id);
+    const states = await checkEnd(harness, id);
     expect(states.at(-1)).toBe("CANCELLED");
     expect(states.indexOf("CANCELLED")).toBe(states.length - 1);
     seen.add(states.join(" "));
@@ -68,23 +68,23 @@ test("a cancel that races the start, a thousand times, wins: nothing begins afte
 
 test("a cancel that races the end, a thousand times: one end, and the answer says which", async () => {
   const ends = new Set<string>();
-  for await (const { bench, race } of races()) {
+  for await (const { harness, race } of races()) {
     let finish: () => void = () => undefined;
-    bench.agents.scripts.push(
+    harness.agents.scripts.push(
       () =>
         new Promise((resolve) => {
           finish = () => resolve(END_TURN);
         }),
     );
-    const { id } = await bench.create();
+    const { id } = await harness.create();
     await quiet();
-    const isTaken = steps(race % 60).then(() => cancelled(bench, id));
+    const isTaken = steps(race % 60).then(() => cancelled(harness, id));
     await steps((race * 7) % 60);
     finish();
     await quiet();
-    await bench.clock.advance(LEASE_MS);
+    await harness.clock.advance(LEASE_MS);
 
-    const states = await checkEnd(bench, id);
+    const states = await checkEnd(harness, id);
     expect(states.slice(3)).toEqual([(await isTaken) ? "CANCELLED" : "SUCCEEDED"]);
     ends.add(states.at(-1) ?? "");
   }

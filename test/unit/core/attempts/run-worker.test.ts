@@ -1,25 +1,25 @@
 import { beforeEach, describe, expect, test } from "vitest";
+import type { StopReason } from "../../../../src/core/agents/agent-runner.ts";
 import { AppError, type ErrorCode } from "../../../../src/core/errors.ts";
-import type { StopReason } from "../../../../src/core/ports/agent-runner.ts";
 import type { RunEventKind } from "../../../../src/core/runs/events.ts";
 import type { Run } from "../../../../src/core/runs/run.ts";
-import { CoreBench, LEASE_MS } from "../../../support/core-bench.ts";
+import { CoreHarness, LEASE_MS } from "../../../support/core-harness.ts";
 import { quiet } from "../../../support/manual-clock.ts";
 import { END_TURN, untilCancelled } from "../../../support/scripted-agents.ts";
 
-let bench: CoreBench;
+let harness: CoreHarness;
 beforeEach(() => {
-  bench = new CoreBench();
+  harness = new CoreHarness();
 });
 
 describe("a run", () => {
   test("that goes well: its states, its log, its answer, and nothing left behind", async () => {
-    await bench.start();
+    await harness.start();
 
-    const { id } = await bench.create();
+    const { id } = await harness.create();
     await quiet();
 
-    const run = await bench.run(id);
+    const run = await harness.run(id);
     expect(run).toMatchObject({
       state: "SUCCEEDED",
       answer: "Done.",
@@ -31,7 +31,7 @@ describe("a run", () => {
     expect(run).not.toHaveProperty("lease");
     expect(await statesOf(run)).toEqual(["PENDING", "CLAIMED", "INPROGRESS", "SUCCEEDED"]);
     expect(await kindsOf(run)).toEqual(GOOD_RUN);
-    expect([bench.agents.open, bench.queue.list().length, bench.clock.pending]).toEqual([0, 0, 0]);
+    expect([harness.agents.open, harness.queue.list().length, harness.clock.pending]).toEqual([0, 0, 0]);
   });
 
   test.each<[StopReason, Run["state"], RegExp]>([
@@ -40,13 +40,13 @@ describe("a run", () => {
     ["max_turn_requests", "FAILED", /limit of requests/],
     ["cancelled", "ERROR", /cancelled/],
   ])("whose agent stops with %s is %s", async (stopReason, state, message) => {
-    bench.agents.scripts.push(async () => ({ stopReason }));
-    await bench.start();
+    harness.agents.scripts.push(async () => ({ stopReason }));
+    await harness.start();
 
-    const { id } = await bench.create();
+    const { id } = await harness.create();
     await quiet();
 
-    expect(await bench.run(id)).toMatchObject({
+    expect(await harness.run(id)).toMatchObject({
       state,
       statusMessage: { message: expect.stringMatching(message) },
     });
@@ -59,145 +59,145 @@ describe("a run", () => {
     ["authentication_required", "ERROR"],
     ["infrastructure_timeout", "ERROR"],
   ])("whose agent fails with %s is %s", async (errorCode, state) => {
-    bench.agents.scripts.push(async () => {
+    harness.agents.scripts.push(async () => {
       throw new AppError(errorCode, "It broke: s3cret");
     });
-    await bench.start();
+    await harness.start();
 
-    const { id } = await bench.create();
+    const { id } = await harness.create();
     await quiet();
 
     const statusMessage = { message: "It broke: [redacted]", errorCode, retryable: false };
-    const run = await bench.run(id);
+    const run = await harness.run(id);
     expect(run).toMatchObject({ state, statusMessage, turnOpen: false });
     expect(run).not.toHaveProperty("lease");
-    expect(bench.agents.open).toBe(0);
+    expect(harness.agents.open).toBe(0);
   });
 
   test("that meets a bug of ours is an ERROR without detail, and the bug is logged", async () => {
-    bench.agents.scripts.push(async () => {
+    harness.agents.scripts.push(async () => {
       throw new TypeError("x is undefined");
     });
-    await bench.start();
+    await harness.start();
 
-    const { id } = await bench.create();
+    const { id } = await harness.create();
     await quiet();
 
-    expect(await bench.run(id)).toMatchObject({
+    expect(await harness.run(id)).toMatchObject({
       state: "ERROR",
       statusMessage: { errorCode: "internal_error" },
     });
-    expect((await bench.run(id)).statusMessage?.message).not.toContain("undefined");
-    expect(bench.logged.map(({ message }) => message)).toContain("attempt.broke");
+    expect((await harness.run(id)).statusMessage?.message).not.toContain("undefined");
+    expect(harness.logged.map(({ message }) => message)).toContain("attempt.failed");
   });
 
   test("whose workspace cannot be prepared is FAILED, and free", async () => {
-    bench.workspaces.prepareFaults.push(new AppError("environment_setup_failed", "No disk."));
-    await bench.start();
+    harness.workspaces.prepareFaults.push(new AppError("environment_setup_failed", "No disk."));
+    await harness.start();
 
-    const { id } = await bench.create();
+    const { id } = await harness.create();
     await quiet();
 
-    const run = await bench.run(id);
+    const run = await harness.run(id);
     expect(run).toMatchObject({ state: "FAILED", statusMessage: { message: "No disk." } });
     expect(run).not.toHaveProperty("lease");
-    expect(bench.agents.starts).toEqual([]);
+    expect(harness.agents.starts).toEqual([]);
   });
 
   test("whose agent does not start is ERROR, and free", async () => {
-    bench.agents.beforeStart.push(() =>
+    harness.agents.beforeStart.push(() =>
       Promise.reject(new AppError("agent_process_failed", "No such program.")),
     );
-    await bench.start();
+    await harness.start();
 
-    const { id } = await bench.create();
+    const { id } = await harness.create();
     await quiet();
 
-    const run = await bench.run(id);
+    const run = await harness.run(id);
     expect(run).toMatchObject({ state: "ERROR", statusMessage: { message: "No such program." } });
     expect(run).not.toHaveProperty("lease");
   });
 
   test("whose workspace is too large to be stored goes on, and its log says so", async () => {
-    bench.workspaces.faults.push(new AppError("operation_not_supported", "Too large."));
-    await bench.start();
+    harness.workspaces.faults.push(new AppError("operation_not_supported", "Too large."));
+    await harness.start();
 
-    const { id } = await bench.create();
+    const { id } = await harness.create();
     await quiet();
 
-    const run = await bench.run(id);
+    const run = await harness.run(id);
     expect(run).toMatchObject({ state: "SUCCEEDED", answer: "Done." });
     expect(run).not.toHaveProperty("lease");
     expect(await kindsOf(run)).toContain("workspace.not_stored");
   });
 
   test("keeps its answer and gives its lease back although its workspace cannot be read", async () => {
-    bench.workspaces.faults.push(new Error("EACCES"), new Error("EACCES"));
-    await bench.start();
+    harness.workspaces.faults.push(new Error("EACCES"), new Error("EACCES"));
+    await harness.start();
 
-    const { id } = await bench.create();
+    const { id } = await harness.create();
     await quiet();
 
-    expect(await bench.run(id)).toMatchObject({ state: "SUCCEEDED", answer: "Done." });
-    expect(await kindsOf(await bench.run(id))).toContain("workspace.not_stored");
-    expect(await bench.run(id)).not.toHaveProperty("lease");
+    expect(await harness.run(id)).toMatchObject({ state: "SUCCEEDED", answer: "Done." });
+    expect(await kindsOf(await harness.run(id))).toContain("workspace.not_stored");
+    expect(await harness.run(id)).not.toHaveProperty("lease");
   });
 
   test("ends well whatever bytes the agent says at the end", async () => {
-    bench.agents.scripts.push(async ({ say }) => {
+    harness.agents.scripts.push(async ({ say }) => {
       say("Done\0 \ud800");
       return END_TURN;
     });
-    await bench.start();
-    const { id } = await bench.create();
+    await harness.start();
+    const { id } = await harness.create();
     await quiet();
 
-    expect(await bench.run(id)).toMatchObject({ state: "SUCCEEDED", answer: "Done\u2400 \ufffd" });
+    expect(await harness.run(id)).toMatchObject({ state: "SUCCEEDED", answer: "Done\u2400 \ufffd" });
   });
 
   test("whose agent cannot be closed is not held for ever", async () => {
-    bench.agents.closeFaults.push(new Error("EPERM"));
-    await bench.start();
+    harness.agents.closeFaults.push(new Error("EPERM"));
+    await harness.start();
 
-    const { id } = await bench.create();
+    const { id } = await harness.create();
     await quiet();
-    await bench.clock.advance(2 * LEASE_MS);
+    await harness.clock.advance(2 * LEASE_MS);
 
-    expect(bench.clock.pending).toBe(0);
-    await bench.worker().recover(id);
-    expect(await bench.run(id)).not.toHaveProperty("lease");
+    expect(harness.clock.pending).toBe(0);
+    await harness.worker().recover(id);
+    expect(await harness.run(id)).not.toHaveProperty("lease");
   });
 
   test("that is worked on is taken by nobody else", async () => {
-    bench.agents.scripts.push(untilCancelled);
-    await bench.start();
-    const { id } = await bench.create();
+    harness.agents.scripts.push(untilCancelled);
+    await harness.start();
+    const { id } = await harness.create();
     await quiet();
 
-    await bench.worker({ worker: "worker-2" }).work(id, new AbortController().signal);
-    await bench.clock.advance(10 * LEASE_MS);
+    await harness.worker({ worker: "worker-2" }).work(id, new AbortController().signal);
+    await harness.clock.advance(10 * LEASE_MS);
 
-    const run = await bench.run(id);
+    const run = await harness.run(id);
     expect(run).toMatchObject({ state: "INPROGRESS", attempt: 1, lease: { worker: "worker-1" } });
-    expect(await bench.storage.leases.listLost(10)).toEqual([]);
+    expect(await harness.storage.leases.listLost(10)).toEqual([]);
   });
 });
 
 describe("what an agent tells", () => {
   test("stands in the log before the end of its turn, with secrets taken out", async () => {
-    bench.agents.scripts.push(async ({ observer, say }) => {
+    harness.agents.scripts.push(async ({ observer, say }) => {
       say("The s3");
       say("cret is");
       observer.update({ kind: "agent.tool_call", toolCallId: "1", rawInput: { env: ["s3cret"] } });
       say("Closing s3cret words.");
       return END_TURN;
     });
-    await bench.start();
+    await harness.start();
 
-    const { id } = await bench.create();
+    const { id } = await harness.create();
     await quiet();
 
-    const run = await bench.run(id);
+    const run = await harness.run(id);
     const kinds = await kindsOf(run);
     expect(kinds.slice(kinds.indexOf("turn.started"))).toEqual([
       "turn.started",
@@ -210,36 +210,36 @@ describe("what an agent tells", () => {
       "attempt.ended",
     ]);
     expect(run.answer).toBe("Closing [redacted] words.");
-    expect(JSON.stringify(await bench.events(id))).not.toContain("s3cret");
+    expect(JSON.stringify(await harness.events(id))).not.toContain("s3cret");
   });
 
   test("is in the log while the turn goes on", async () => {
-    bench.agents.scripts.push((turn) => {
+    harness.agents.scripts.push((turn) => {
       turn.say("I begin.");
       return untilCancelled(turn);
     });
-    await bench.start();
-    const { id } = await bench.create();
+    await harness.start();
+    const { id } = await harness.create();
     await quiet();
 
-    await bench.clock.advance(100);
+    await harness.clock.advance(100);
 
-    expect(await kindsOf(await bench.run(id))).toContain("agent.message");
+    expect(await kindsOf(await harness.run(id))).toContain("agent.message");
   });
 
   test("and cannot be stored does not keep the run from ending, nor its lease", async () => {
-    bench.agents.scripts.push(async ({ say }) => {
-      bench.faults.changes.push({ when: "before", error: new Error("unsupported Unicode") });
+    harness.agents.scripts.push(async ({ say }) => {
+      harness.faults.changes.push({ when: "before", error: new Error("unsupported Unicode") });
       say("poison");
       return END_TURN;
     });
-    await bench.start();
+    await harness.start();
 
-    const { id } = await bench.create();
+    const { id } = await harness.create();
     await quiet();
 
-    expect(await bench.run(id)).toMatchObject({ state: "ERROR" });
-    expect(await bench.run(id)).not.toHaveProperty("lease");
+    expect(await harness.run(id)).toMatchObject({ state: "ERROR" });
+    expect(await harness.run(id)).not.toHaveProperty("lease");
   });
 });
 
@@ -260,9 +260,9 @@ const GOOD_RUN: readonly RunEventKind[] = [
 ];
 
 async function kindsOf({ id }: Run): Promise<readonly RunEventKind[]> {
-  return (await bench.events(id)).map(({ body }) => body.kind);
+  return (await harness.events(id)).map(({ body }) => body.kind);
 }
 
 async function statesOf({ id }: Run): Promise<readonly string[]> {
-  return (await bench.events(id)).flatMap(({ body }) => (body.kind === "run.state" ? [body.to] : []));
+  return (await harness.events(id)).flatMap(({ body }) => (body.kind === "run.state" ? [body.to] : []));
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import {
-  type ConversationParts,
+  type ConversationDeps,
   readConversation,
   TALK_LENGTH_MAX,
 } from "../../../../src/core/conversations/read-conversation.ts";
@@ -25,7 +25,7 @@ function talkative(times: number) {
   return { run, events };
 }
 
-function partsOf(...told: readonly ReturnType<typeof talkative>[]): ConversationParts {
+function partsOf(...told: readonly ReturnType<typeof talkative>[]): ConversationDeps {
   return {
     runs: { list: async () => ({ runs: told.map(({ run }) => run) }) },
     log: {

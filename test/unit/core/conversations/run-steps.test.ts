@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
+import type { ToolCallUpdate } from "../../../../src/core/agents/agent-runner.ts";
 import type { Step } from "../../../../src/core/conversations/conversation.ts";
 import { RunSteps } from "../../../../src/core/conversations/run-steps.ts";
-import type { ToolCallUpdate } from "../../../../src/core/ports/agent-runner.ts";
 import type { RunEventBody } from "../../../../src/core/runs/events.ts";
 import { aRun } from "../../../support/run-builders.ts";
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { CatalogueEntry } from "../../../../src/core/agents/agent-catalogue.ts";
 import { type Check, ok, statusOf } from "../../../../src/core/doctor/check.ts";
 import {
   adaptersCheck,
@@ -10,9 +11,8 @@ import {
   workersCheck,
 } from "../../../../src/core/doctor/checks.ts";
 import { Doctor } from "../../../../src/core/doctor/doctor.ts";
-import type { CatalogueEntry } from "../../../../src/core/ports/agent-catalogue.ts";
 import type { LiveWorker } from "../../../../src/core/workers/worker.ts";
-import { CoreBench } from "../../../support/core-bench.ts";
+import { CoreHarness } from "../../../support/core-harness.ts";
 import { SILENT_LOG } from "../../../support/logs.ts";
 import { ManualClock, quiet } from "../../../support/manual-clock.ts";
 
@@ -67,7 +67,7 @@ test.each<[string, Check, string, RegExp]>([
 });
 
 test("adapters are told with how many installations have been heard of", async () => {
-  const { storage } = new CoreBench();
+  const { storage } = new CoreHarness();
   await storage.installations.ensure("chat", "A");
   await storage.installations.ensure("chat", "B");
 

@@ -9,11 +9,11 @@ import { FIRST_TEAM } from "../../../../src/core/people/team.ts";
 import type { Run } from "../../../../src/core/runs/run.ts";
 import { isVisible } from "../../../../src/core/runs/visibility.ts";
 import { aChange, anOrigin, aRun } from "../../../support/run-builders.ts";
-import { PeopleBench } from "./people-bench.ts";
+import { PeopleHarness } from "./people-harness.ts";
 
-let bench: PeopleBench;
+let harness: PeopleHarness;
 beforeEach(() => {
-  bench = new PeopleBench();
+  harness = new PeopleHarness();
 });
 
 const UNKNOWN = { code: "resource_not_found" };
@@ -21,66 +21,66 @@ const INVALID = { code: "invalid_request" };
 const SUBJECT = "memory:Ada";
 
 async function current({ id }: Pick<Principal, "id">): Promise<Principal | undefined> {
-  const [principal] = await bench.storage.people.getMany([id]);
+  const [principal] = await harness.storage.people.getMany([id]);
   return principal;
 }
 
 describe("linking an account", () => {
   test("makes it somebody else's, and disables who is left with nothing", async () => {
-    const [admin, mira] = [await bench.viewer(["admin"]), await bench.principal()];
-    const before = await bench.storage.people.ensure(FIRST_TEAM, SUBJECT, "Ada");
+    const [admin, mira] = [await harness.viewer(["admin"]), await harness.principal()];
+    const before = await harness.storage.people.ensure(FIRST_TEAM, SUBJECT, "Ada");
 
-    const link = await bench.identities.link(admin, SUBJECT, mira.id);
+    const link = await harness.identities.link(admin, SUBJECT, mira.id);
 
     expect(link).toMatchObject({ subject: SUBJECT, principalId: mira.id });
-    expect((await bench.storage.people.ensure(FIRST_TEAM, SUBJECT, undefined)).id).toBe(mira.id);
+    expect((await harness.storage.people.ensure(FIRST_TEAM, SUBJECT, undefined)).id).toBe(mira.id);
     expect(await current(before)).toMatchObject({ disabled: true });
   });
 
   test("leaves alone who has another account, a key that opens, or the team to manage", async () => {
-    const [admin, mira] = [await bench.viewer(["admin"]), await bench.principal()];
-    const { identities, people } = bench.storage;
+    const [admin, mira] = [await harness.viewer(["admin"]), await harness.principal()];
+    const { identities, people } = harness.storage;
     const both = await people.ensure(FIRST_TEAM, "memory:one", "Ada");
     await identities.link(FIRST_TEAM, "memory:two", both.id);
-    const { principal: keyed } = await bench.holder(["runs:read"]);
+    const { principal: keyed } = await harness.holder(["runs:read"]);
     await identities.link(FIRST_TEAM, "memory:keyed", keyed.id);
-    const boss = await bench.principal({ administrator: true });
+    const boss = await harness.principal({ administrator: true });
     await identities.link(FIRST_TEAM, "memory:boss", boss.id);
 
     for (const subject of ["memory:one", "memory:keyed", "memory:boss"])
-      await bench.identities.link(admin, subject, mira.id);
+      await harness.identities.link(admin, subject, mira.id);
 
     for (const one of [both, keyed, boss]) expect(await current(one)).toMatchObject({ disabled: false });
   });
 
   test("counts no key that is over", async () => {
-    const [admin, mira] = [await bench.viewer(["admin"]), await bench.principal()];
-    const { key, principal } = await bench.holder(["runs:read"]);
-    await bench.storage.identities.link(FIRST_TEAM, SUBJECT, principal.id);
-    await bench.revoke(key);
+    const [admin, mira] = [await harness.viewer(["admin"]), await harness.principal()];
+    const { key, principal } = await harness.holder(["runs:read"]);
+    await harness.storage.identities.link(FIRST_TEAM, SUBJECT, principal.id);
+    await harness.revoke(key);
 
-    await bench.identities.link(admin, SUBJECT, mira.id);
+    await harness.identities.link(admin, SUBJECT, mira.id);
 
     expect(await current(principal)).toMatchObject({ disabled: true });
   });
 
   test("again to the same principal changes nothing", async () => {
-    const admin = await bench.viewer(["admin"]);
-    const ada = await bench.storage.people.ensure(FIRST_TEAM, SUBJECT, "Ada");
+    const admin = await harness.viewer(["admin"]);
+    const ada = await harness.storage.people.ensure(FIRST_TEAM, SUBJECT, "Ada");
 
-    await bench.identities.link(admin, SUBJECT, ada.id);
+    await harness.identities.link(admin, SUBJECT, ada.id);
 
     expect(await current(ada)).toEqual(ada);
   });
 
   test("is for people of the team who are not disabled, and never of our own account", async () => {
-    const admin = await bench.viewer(["admin"]);
+    const admin = await harness.viewer(["admin"]);
     const [stranger, gone, mira] = [
-      await bench.principal({ teamId: await bench.team() }),
-      await bench.principal({ disabled: true }),
-      await bench.principal(),
+      await harness.principal({ teamId: await harness.team() }),
+      await harness.principal({ disabled: true }),
+      await harness.principal(),
     ];
-    const { identities } = bench;
+    const { identities } = harness;
 
     await expect(identities.link(admin, SUBJECT, stranger.id)).rejects.toMatchObject(UNKNOWN);
     await expect(identities.link(admin, SUBJECT, gone.id)).rejects.toMatchObject(INVALID);
@@ -90,116 +90,118 @@ describe("linking an account", () => {
 });
 
 test("our own account is neither listed nor unlinked", async () => {
-  const admin = await bench.viewer(["admin"]);
-  await bench.storage.administrators.set("hash", "…");
-  const own = await bench.storage.identities.find(FIRST_TEAM, ADMINISTRATOR_SUBJECT);
+  const admin = await harness.viewer(["admin"]);
+  await harness.storage.administrators.set("hash", "…");
+  const own = await harness.storage.identities.find(FIRST_TEAM, ADMINISTRATOR_SUBJECT);
 
-  expect(await bench.identities.list(admin)).toEqual([]);
-  await expect(bench.identities.unlink(admin, own?.id ?? "")).rejects.toMatchObject(UNKNOWN);
+  expect(await harness.identities.list(admin)).toEqual([]);
+  await expect(harness.identities.unlink(admin, own?.id ?? "")).rejects.toMatchObject(UNKNOWN);
 });
 
 test("an account of another team is not unlinked", async () => {
-  const teamId = await bench.team();
-  await bench.storage.people.ensure(teamId, SUBJECT, "Ada");
-  const [link] = await bench.storage.identities.list(teamId);
-  const operator = await bench.viewer(["admin"]);
-  const admin = await bench.viewer(["admin"], { teamId });
+  const teamId = await harness.team();
+  await harness.storage.people.ensure(teamId, SUBJECT, "Ada");
+  const [link] = await harness.storage.identities.list(teamId);
+  const operator = await harness.viewer(["admin"]);
+  const admin = await harness.viewer(["admin"], { teamId });
 
-  await expect(bench.identities.unlink(operator, link?.id ?? "")).rejects.toMatchObject(UNKNOWN);
-  await bench.identities.unlink(admin, link?.id ?? "");
+  await expect(harness.identities.unlink(operator, link?.id ?? "")).rejects.toMatchObject(UNKNOWN);
+  await harness.identities.unlink(admin, link?.id ?? "");
 
-  expect(await bench.identities.list(admin)).toEqual([]);
+  expect(await harness.identities.list(admin)).toEqual([]);
 });
 
 describe("a share link", () => {
   async function aRunOf(creator: Pick<Principal, "id">, changes: Partial<Run> = {}): Promise<Run> {
     const origin = anOrigin({ creatorId: creator.id, ...changes });
-    return bench.storage.runs.create(origin, aChange(aRun(origin)));
+    return harness.storage.runs.create(origin, aChange(aRun(origin)));
   }
 
   test("opens until its end, and shows its run alone", async () => {
-    const maker = await bench.holder(["runs:write"]);
+    const maker = await harness.holder(["runs:write"]);
     const [run, other] = [await aRunOf(maker.principal, { teamOwned: false }), await aRunOf(maker.principal)];
 
-    await bench.shareLinks.create(maker, run.id, { tokenHash: "hash", lifetimeMs: 1_000 });
-    const link = await bench.shareLinks.open("hash");
-    await bench.clock.advance(1_000);
+    await harness.shareLinks.create(maker, run.id, { tokenHash: "hash", lifetimeMs: 1_000 });
+    const link = await harness.shareLinks.open("hash");
+    await harness.clock.advance(1_000);
 
     if (link === undefined) throw new Error("The link does not open.");
     expect([run, other].map((one) => isVisible(one, guestOf(link)))).toEqual([true, false]);
-    expect(await bench.shareLinks.open("hash")).toBeUndefined();
+    expect(await harness.shareLinks.open("hash")).toBeUndefined();
   });
 
   test("dies when it is removed, with its maker, and with the maker's right to see the run", async () => {
-    const maker = await bench.holder(["admin"]);
-    const someone = await bench.principal();
+    const maker = await harness.holder(["admin"]);
+    const someone = await harness.principal();
     const [run, hidden] = [await aRunOf(maker.principal), await aRunOf(someone, { teamOwned: false })];
     const make = (tokenHash: string, { id } = run) =>
-      bench.shareLinks.create(maker, id, { tokenHash, lifetimeMs: 1_000 });
+      harness.shareLinks.create(maker, id, { tokenHash, lifetimeMs: 1_000 });
     const opening = async () => {
       const hashes = ["removed", "of the run", "of the hidden"];
-      const opened = await Promise.all(hashes.map((hash) => bench.shareLinks.open(hash)));
+      const opened = await Promise.all(hashes.map((hash) => harness.shareLinks.open(hash)));
       return hashes.filter((_, index) => opened[index] !== undefined);
     };
     const { link } = await make("removed");
     await make("of the run");
     await make("of the hidden", hidden);
 
-    await bench.shareLinks.remove(viewerWith(maker), run.id, link.id);
+    await harness.shareLinks.remove(viewerWith(maker), run.id, link.id);
     expect(await opening()).toEqual(["of the run", "of the hidden"]);
-    await bench.storage.people.put({ ...maker.principal, administrator: false });
+    await harness.storage.people.put({ ...maker.principal, administrator: false });
     expect(await opening()).toEqual(["of the run"]);
-    await bench.storage.people.put({ ...maker.principal, disabled: true });
+    await harness.storage.people.put({ ...maker.principal, disabled: true });
     expect(await opening()).toEqual([]);
   });
 
   test("dies when the key that made it is revoked, not when another is", async () => {
-    const [maker, other] = [await bench.holder(["runs:write"]), await bench.holder(["runs:write"])];
+    const [maker, other] = [await harness.holder(["runs:write"]), await harness.holder(["runs:write"])];
     const run = await aRunOf(maker.principal);
     const wanted = { tokenHash: "hash", lifetimeMs: 1_000 };
-    const { link } = await bench.shareLinks.create(maker, run.id, wanted);
+    const { link } = await harness.shareLinks.create(maker, run.id, wanted);
 
-    await bench.revoke(other.key);
-    expect(await bench.shareLinks.open("hash")).toEqual(link);
-    await bench.revoke(maker.key);
+    await harness.revoke(other.key);
+    expect(await harness.shareLinks.open("hash")).toEqual(link);
+    await harness.revoke(maker.key);
 
-    expect(await bench.shareLinks.open("hash")).toBeUndefined();
+    expect(await harness.shareLinks.open("hash")).toBeUndefined();
   });
 
   test("is one of at most a hundred of its run, those that are over among them", async () => {
-    const maker = await bench.holder(["runs:write"]);
+    const maker = await harness.holder(["runs:write"]);
     const [run, other] = [await aRunOf(maker.principal), await aRunOf(maker.principal)];
     const make = (index: number, { id } = run) =>
-      bench.shareLinks.create(maker, id, { tokenHash: `${id} ${index}`, lifetimeMs: 1 });
+      harness.shareLinks.create(maker, id, { tokenHash: `${id} ${index}`, lifetimeMs: 1 });
     const { link } = await make(0);
     for (let index = 1; index < 100; index += 1) await make(index);
-    await bench.clock.advance(1);
+    await harness.clock.advance(1);
 
     await expect(make(100)).rejects.toMatchObject(INVALID);
     await make(100, other);
-    await bench.shareLinks.remove(viewerWith(maker), run.id, link.id);
+    await harness.shareLinks.remove(viewerWith(maker), run.id, link.id);
     await make(100);
 
     await expect(make(101)).rejects.toMatchObject(INVALID);
   });
 
   test("is made, seen and removed by who sees the run", async () => {
-    const [ann, ben] = [await bench.holder(["runs:write"]), await bench.holder(["runs:write"])];
-    const foreign = await bench.holder(["admin"], { teamId: await bench.team() });
+    const [ann, ben] = [await harness.holder(["runs:write"]), await harness.holder(["runs:write"])];
+    const foreign = await harness.holder(["admin"], { teamId: await harness.team() });
     const run = await aRunOf(ann.principal, { teamOwned: false });
     const wanted = { tokenHash: "hash", lifetimeMs: 1_000 };
-    const { link } = await bench.shareLinks.create(ann, run.id, wanted);
+    const { link } = await harness.shareLinks.create(ann, run.id, wanted);
 
     for (const holder of [ben, foreign]) {
       const viewer = viewerWith(holder);
-      await expect(bench.shareLinks.create(holder, run.id, wanted)).rejects.toMatchObject(UNKNOWN);
-      await expect(bench.shareLinks.list(viewer, run.id)).rejects.toMatchObject(UNKNOWN);
-      await expect(bench.shareLinks.remove(viewer, run.id, link.id)).rejects.toMatchObject(UNKNOWN);
+      await expect(harness.shareLinks.create(holder, run.id, wanted)).rejects.toMatchObject(UNKNOWN);
+      await expect(harness.shareLinks.list(viewer, run.id)).rejects.toMatchObject(UNKNOWN);
+      await expect(harness.shareLinks.remove(viewer, run.id, link.id)).rejects.toMatchObject(UNKNOWN);
     }
     const nowhere = randomUUID() as RunId;
-    await expect(bench.shareLinks.create(ann, nowhere, wanted)).rejects.toMatchObject(UNKNOWN);
+    await expect(harness.shareLinks.create(ann, nowhere, wanted)).rejects.toMatchObject(UNKNOWN);
     const other = await aRunOf(ann.principal);
-    await expect(bench.shareLinks.remove(viewerWith(ann), other.id, link.id)).rejects.toMatchObject(UNKNOWN);
-    expect(await bench.shareLinks.list(viewerWith(ann), run.id)).toEqual([link]);
+    await expect(harness.shareLinks.remove(viewerWith(ann), other.id, link.id)).rejects.toMatchObject(
+      UNKNOWN,
+    );
+    expect(await harness.shareLinks.list(viewerWith(ann), run.id)).toEqual([link]);
   });
 });

@@ -4,27 +4,27 @@ import type { PrincipalId } from "../../../../src/core/ids.ts";
 import { hasScope, isAlive, type KeyHolder, type Scope } from "../../../../src/core/people/api-key.ts";
 import { ADMINISTRATOR_SUBJECT } from "../../../../src/core/people/identity.ts";
 import { FIRST_TEAM } from "../../../../src/core/people/team.ts";
-import { PeopleBench } from "./people-bench.ts";
+import { PeopleHarness } from "./people-harness.ts";
 
-let bench: PeopleBench;
+let harness: PeopleHarness;
 beforeEach(() => {
-  bench = new PeopleBench();
+  harness = new PeopleHarness();
 });
 
 const WRITES: readonly Scope[] = ["settings:write"];
 
 async function isOpen(secret: string): Promise<boolean> {
-  const holder = await bench.find(secret);
-  return holder !== undefined && isAlive(holder, bench.clock.now());
+  const holder = await harness.find(secret);
+  return holder !== undefined && isAlive(holder, harness.clock.now());
 }
 
 describe("a new key", () => {
   test("is its maker's own, shown once and stored as a hash", async () => {
-    const caller = await bench.holder(["settings:write", "runs:write"]);
+    const caller = await harness.holder(["settings:write", "runs:write"]);
 
-    const { key, secret } = await bench.keys.create(caller, { name: "ci", scopes: ["runs:write"] });
+    const { key, secret } = await harness.keys.create(caller, { name: "ci", scopes: ["runs:write"] });
 
-    expect((await bench.find(secret))?.key).toEqual(key);
+    expect((await harness.find(secret))?.key).toEqual(key);
     expect(key).toMatchObject({
       name: "ci",
       principalId: caller.principal.id,
@@ -40,25 +40,25 @@ describe("a new key", () => {
     [["settings:write"], ["admin"], false],
     [["admin"], ["admin", "runs:write", "settings:write"], true],
   ])("of a key with %j may have %j: %j", async (own, wanted, isAllowed) => {
-    const made = bench.keys.create(await bench.holder(own), { name: "x", scopes: wanted });
+    const made = harness.keys.create(await harness.holder(own), { name: "x", scopes: wanted });
 
     if (isAllowed) expect((await made).key.scopes).toEqual(wanted);
     else await expect(made).rejects.toMatchObject({ code: "not_authorized" });
   });
 
   test("with admin is for administrators alone, whoever makes it", async () => {
-    const [admin, member] = [await bench.holder(["admin"]), await bench.principal()];
+    const [admin, member] = [await harness.holder(["admin"]), await harness.principal()];
     const wanted = { name: "x", scopes: ["admin"], principalId: member.id } as const;
 
-    await expect(bench.keys.create(admin, wanted)).rejects.toMatchObject({ code: "invalid_request" });
+    await expect(harness.keys.create(admin, wanted)).rejects.toMatchObject({ code: "invalid_request" });
   });
 
   test("for somebody else is an administrator's to make, for people of the team who are not disabled", async () => {
-    const [admin, member] = [await bench.holder(["admin"]), await bench.holder(WRITES)];
-    const [ada, gone] = [await bench.principal(), await bench.principal({ disabled: true })];
-    const outsider = await bench.principal({ teamId: await bench.team() });
+    const [admin, member] = [await harness.holder(["admin"]), await harness.holder(WRITES)];
+    const [ada, gone] = [await harness.principal(), await harness.principal({ disabled: true })];
+    const outsider = await harness.principal({ teamId: await harness.team() });
     const give = (caller: KeyHolder, principalId: PrincipalId) =>
-      bench.keys.create(caller, { name: "x", scopes: ["settings:read"], principalId });
+      harness.keys.create(caller, { name: "x", scopes: ["settings:read"], principalId });
 
     expect((await give(admin, ada.id)).key).toMatchObject({
       principalId: ada.id,
@@ -66,7 +66,7 @@ describe("a new key", () => {
     });
     await expect(give(member, ada.id)).rejects.toMatchObject({ code: "not_authorized" });
     await expect(give(admin, gone.id)).rejects.toMatchObject({ code: "invalid_request" });
-    const foreign = await bench.holder(["admin"], { teamId: outsider.teamId });
+    const foreign = await harness.holder(["admin"], { teamId: outsider.teamId });
     await expect(give(foreign, ada.id)).rejects.toMatchObject({ code: "resource_not_found" });
     await expect(give(admin, randomUUID() as PrincipalId)).rejects.toMatchObject({
       code: "resource_not_found",
@@ -74,119 +74,119 @@ describe("a new key", () => {
   });
 
   test("of another team is an operator's to make until that team has one that opens", async () => {
-    const [operator, teamId] = [await bench.holder(["admin"]), await bench.team()];
-    const boss = await bench.principal({ teamId, administrator: true });
+    const [operator, teamId] = [await harness.holder(["admin"]), await harness.team()];
+    const boss = await harness.principal({ teamId, administrator: true });
     const give = () =>
-      bench.keys.create(operator, { name: "first", scopes: ["admin"], principalId: boss.id });
+      harness.keys.create(operator, { name: "first", scopes: ["admin"], principalId: boss.id });
 
     const first = await give();
     await expect(give()).rejects.toMatchObject({ code: "resource_not_found" });
-    await bench.revoke(first.key, teamId);
+    await harness.revoke(first.key, teamId);
     const again = await give();
 
     expect([first.key.principalId, again.key.principalId]).toEqual([boss.id, boss.id]);
   });
 
   test("of another team is nobody else's to make, though that team has none", async () => {
-    const admin = await bench.holder(["admin"], { teamId: await bench.team() });
-    const boss = await bench.principal({ teamId: await bench.team(), administrator: true });
+    const admin = await harness.holder(["admin"], { teamId: await harness.team() });
+    const boss = await harness.principal({ teamId: await harness.team(), administrator: true });
 
-    const made = bench.keys.create(admin, { name: "x", scopes: ["admin"], principalId: boss.id });
+    const made = harness.keys.create(admin, { name: "x", scopes: ["admin"], principalId: boss.id });
 
     await expect(made).rejects.toMatchObject({ code: "resource_not_found" });
   });
 
   test("ends in the future", async () => {
-    const caller = await bench.holder(["admin"]);
+    const caller = await harness.holder(["admin"]);
     const make = (expiresAt: Date) =>
-      bench.keys.create(caller, { name: "x", scopes: ["runs:read"], expiresAt });
+      harness.keys.create(caller, { name: "x", scopes: ["runs:read"], expiresAt });
 
-    await expect(make(bench.clock.now())).rejects.toMatchObject({
+    await expect(make(harness.clock.now())).rejects.toMatchObject({
       options: { issues: [{ path: "expires_at" }] },
     });
-    const { secret } = await make(new Date(bench.clock.now().getTime() + 1_000));
+    const { secret } = await make(new Date(harness.clock.now().getTime() + 1_000));
     expect(await isOpen(secret)).toBe(true);
-    await bench.clock.advance(1_000);
+    await harness.clock.advance(1_000);
     expect(await isOpen(secret)).toBe(false);
   });
 });
 
 describe("keys", () => {
   test("are seen by their own principal and by the team's administrators", async () => {
-    const [admin, ada] = [await bench.holder(["admin"]), await bench.holder(WRITES)];
-    const foreign = await bench.holder(["admin"], { teamId: await bench.team() });
+    const [admin, ada] = [await harness.holder(["admin"]), await harness.holder(WRITES)];
+    const foreign = await harness.holder(["admin"], { teamId: await harness.team() });
     const ids = async (caller: KeyHolder, whose?: PrincipalId) =>
-      (await bench.keys.list(caller, whose)).map(({ id }) => id);
+      (await harness.keys.list(caller, whose)).map(({ id }) => id);
 
     expect(new Set(await ids(admin))).toEqual(new Set([admin.key.id, ada.key.id]));
     expect(await ids(admin, ada.principal.id)).toEqual([ada.key.id]);
     expect(await ids(ada)).toEqual([ada.key.id]);
     expect(await ids(ada, admin.principal.id)).toEqual([]);
     expect(await ids(foreign)).toEqual([foreign.key.id]);
-    await expect(bench.keys.get(ada, admin.key.id)).rejects.toMatchObject({ code: "resource_not_found" });
+    await expect(harness.keys.get(ada, admin.key.id)).rejects.toMatchObject({ code: "resource_not_found" });
   });
 
   test("are changed and ended by those alone who see them", async () => {
-    const [ada, ben] = [await bench.holder(WRITES), await bench.holder(WRITES)];
-    const foreign = await bench.holder(["admin"], { teamId: await bench.team() });
+    const [ada, ben] = [await harness.holder(WRITES), await harness.holder(WRITES)];
+    const foreign = await harness.holder(["admin"], { teamId: await harness.team() });
 
     for (const caller of [ben, foreign])
       for (const write of [
-        () => bench.keys.change(caller, ada.key.id, { name: "mine" }),
-        () => bench.keys.revoke(caller, ada.key.id),
-        () => bench.keys.rotate(caller, ada.key.id, 0),
+        () => harness.keys.change(caller, ada.key.id, { name: "mine" }),
+        () => harness.keys.revoke(caller, ada.key.id),
+        () => harness.keys.rotate(caller, ada.key.id, 0),
       ])
         await expect(write()).rejects.toMatchObject({ code: "resource_not_found" });
 
-    expect(await bench.keys.get(ada, ada.key.id)).toEqual(ada.key);
+    expect(await harness.keys.get(ada, ada.key.id)).toEqual(ada.key);
   });
 
   test("without the scope admin see no more than their own, though their principal administers", async () => {
-    const careful = await bench.holder(WRITES, { administrator: true });
-    await bench.holder(["admin"]);
+    const careful = await harness.holder(WRITES, { administrator: true });
+    await harness.holder(["admin"]);
 
-    expect(await bench.keys.list(careful)).toHaveLength(1);
+    expect(await harness.keys.list(careful)).toHaveLength(1);
     expect(hasScope(careful, "admin")).toBe(false);
   });
 
   test("are renamed and given another end, but what is over stays so", async () => {
-    const caller = await bench.holder(["admin"]);
-    const { key } = await bench.keys.create(caller, { name: "x", scopes: ["runs:read"] });
-    const later = new Date(bench.clock.now().getTime() + 5_000);
+    const caller = await harness.holder(["admin"]);
+    const { key } = await harness.keys.create(caller, { name: "x", scopes: ["runs:read"] });
+    const later = new Date(harness.clock.now().getTime() + 5_000);
 
-    expect(await bench.keys.change(caller, key.id, { name: "y", expiresAt: later })).toMatchObject({
+    expect(await harness.keys.change(caller, key.id, { name: "y", expiresAt: later })).toMatchObject({
       name: "y",
       expiresAt: later,
     });
-    await bench.keys.revoke(caller, key.id);
-    await expect(bench.keys.change(caller, key.id, { expiresAt: later })).rejects.toMatchObject({
+    await harness.keys.revoke(caller, key.id);
+    await expect(harness.keys.change(caller, key.id, { expiresAt: later })).rejects.toMatchObject({
       code: "invalid_request",
     });
-    expect(await bench.keys.change(caller, key.id, { name: "z" })).toMatchObject({ name: "z" });
+    expect(await harness.keys.change(caller, key.id, { name: "z" })).toMatchObject({ name: "z" });
   });
 
   test("die when they are revoked, and the moment of it stays", async () => {
-    const caller = await bench.holder(["admin"]);
-    const { key, secret } = await bench.keys.create(caller, { name: "x", scopes: ["runs:read"] });
-    const revokedAt = bench.clock.now();
+    const caller = await harness.holder(["admin"]);
+    const { key, secret } = await harness.keys.create(caller, { name: "x", scopes: ["runs:read"] });
+    const revokedAt = harness.clock.now();
 
-    await bench.keys.revoke(caller, key.id);
-    await bench.clock.advance(1_000);
-    await bench.keys.revoke(caller, key.id);
+    await harness.keys.revoke(caller, key.id);
+    await harness.clock.advance(1_000);
+    await harness.keys.revoke(caller, key.id);
 
-    expect([await isOpen(secret), (await bench.find(secret))?.key.revokedAt]).toEqual([false, revokedAt]);
+    expect([await isOpen(secret), (await harness.find(secret))?.key.revokedAt]).toEqual([false, revokedAt]);
   });
 });
 
 describe("a rotated key", () => {
   test("has the same properties, and the old one is dead", async () => {
-    const caller = await bench.holder(["admin"]);
-    const member = await bench.principal();
-    const expiresAt = new Date(bench.clock.now().getTime() + 9_000);
+    const caller = await harness.holder(["admin"]);
+    const member = await harness.principal();
+    const expiresAt = new Date(harness.clock.now().getTime() + 9_000);
     const wanted = { name: "ci", scopes: ["runs:write"], expiresAt, principalId: member.id } as const;
-    const old = await bench.keys.create(caller, wanted);
+    const old = await harness.keys.create(caller, wanted);
 
-    const fresh = await bench.keys.rotate(caller, old.key.id, 0);
+    const fresh = await harness.keys.rotate(caller, old.key.id, 0);
 
     const { createdAt, id, hint, ...same } = old.key;
     expect(fresh.key).toMatchObject(same);
@@ -195,55 +195,57 @@ describe("a rotated key", () => {
   });
 
   test("leaves the old one open as long as asked for, and never longer than it would have been", async () => {
-    const caller = await bench.holder(["admin"]);
+    const caller = await harness.holder(["admin"]);
     const make = async (lifeMs?: number) =>
-      bench.keys.create(caller, {
+      harness.keys.create(caller, {
         name: "ci",
         scopes: ["runs:write"],
-        ...(lifeMs === undefined ? {} : { expiresAt: new Date(bench.clock.now().getTime() + lifeMs) }),
+        ...(lifeMs === undefined ? {} : { expiresAt: new Date(harness.clock.now().getTime() + lifeMs) }),
       });
     const [endless, short] = [await make(), await make(1_000)];
 
-    await bench.keys.rotate(caller, endless.key.id, 5_000);
-    await bench.keys.rotate(caller, short.key.id, 5_000);
+    await harness.keys.rotate(caller, endless.key.id, 5_000);
+    await harness.keys.rotate(caller, short.key.id, 5_000);
 
-    await bench.clock.advance(999);
+    await harness.clock.advance(999);
     expect([await isOpen(endless.secret), await isOpen(short.secret)]).toEqual([true, true]);
-    await bench.clock.advance(1);
+    await harness.clock.advance(1);
     expect([await isOpen(endless.secret), await isOpen(short.secret)]).toEqual([true, false]);
-    await bench.clock.advance(4_000);
+    await harness.clock.advance(4_000);
     expect(await isOpen(endless.secret)).toBe(false);
   });
 
   test("is not had by a key that may do less, nor of one that is over", async () => {
-    const owner = await bench.holder(["runs:write", "settings:write"]);
-    const strong = await bench.keys.create(owner, { name: "x", scopes: ["runs:write"] });
+    const owner = await harness.holder(["runs:write", "settings:write"]);
+    const strong = await harness.keys.create(owner, { name: "x", scopes: ["runs:write"] });
     const weak = { ...owner, key: { ...owner.key, scopes: WRITES } };
 
-    await expect(bench.keys.rotate(weak, strong.key.id, 0)).rejects.toMatchObject({ code: "not_authorized" });
-    await bench.keys.revoke(weak, strong.key.id);
-    await expect(bench.keys.rotate(owner, strong.key.id, 0)).rejects.toMatchObject({
+    await expect(harness.keys.rotate(weak, strong.key.id, 0)).rejects.toMatchObject({
+      code: "not_authorized",
+    });
+    await harness.keys.revoke(weak, strong.key.id);
+    await expect(harness.keys.rotate(owner, strong.key.id, 0)).rejects.toMatchObject({
       code: "invalid_request",
     });
   });
 });
 
 test("the installation's own key is ended by its operator alone", async () => {
-  const { administrators, identities } = bench.storage;
+  const { administrators, identities } = harness.storage;
   await administrators.set("hash of the key", "…");
   const link = await identities.find(FIRST_TEAM, ADMINISTRATOR_SUBJECT);
-  const caller = await bench.find("the key");
+  const caller = await harness.find("the key");
   if (caller === undefined) throw new Error("The key is not stored.");
-  const later = new Date(bench.clock.now().getTime() + 5_000);
+  const later = new Date(harness.clock.now().getTime() + 5_000);
 
   const { id } = caller.key;
   for (const end of [
-    () => bench.keys.revoke(caller, id),
-    () => bench.keys.rotate(caller, id, 0),
-    () => bench.keys.change(caller, id, { expiresAt: later }),
+    () => harness.keys.revoke(caller, id),
+    () => harness.keys.rotate(caller, id, 0),
+    () => harness.keys.change(caller, id, { expiresAt: later }),
   ])
     await expect(end()).rejects.toMatchObject({ code: "invalid_request" });
 
-  expect((await bench.find("the key"))?.principal.id).toBe(link?.principalId);
-  expect(await bench.keys.change(caller, id, { name: "Ours" })).toMatchObject({ name: "Ours" });
+  expect((await harness.find("the key"))?.principal.id).toBe(link?.principalId);
+  expect(await harness.keys.change(caller, id, { name: "Ours" })).toMatchObject({ name: "Ours" });
 });

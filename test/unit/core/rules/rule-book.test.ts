@@ -3,24 +3,24 @@ import type { TeamId } from "../../../../src/core/ids.ts";
 import { FIRST_TEAM } from "../../../../src/core/people/team.ts";
 import type { Rule } from "../../../../src/core/rules/rule.ts";
 import { RuleBook } from "../../../../src/core/rules/rule-book.ts";
-import { MemoryNews } from "../../../../src/news/memory-news.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
+import { InMemoryPubSub } from "../../../support/memory/memory-pubsub.ts";
 import { aPolicy } from "../../../support/rule-builders.ts";
 
 let clock: ManualClock;
-let news: MemoryNews;
+let pubsub: InMemoryPubSub;
 let stored: readonly Rule[];
 let reads: TeamId[];
 let failure: Error | undefined;
 let book: RuleBook<Rule>;
 beforeEach(() => {
-  [clock, news, stored, reads, failure] = [new ManualClock(), new MemoryNews(), [], [], undefined];
+  [clock, pubsub, stored, reads, failure] = [new ManualClock(), new InMemoryPubSub(), [], [], undefined];
   const list = async (teamId: TeamId) => {
     reads.push(teamId);
     if (failure !== undefined) throw failure;
     return stored;
   };
-  book = new RuleBook({ records: { list }, topic: "rules", news, clock });
+  book = new RuleBook({ records: { list }, channel: "rules", pubsub, clock });
 });
 
 describe("the rules of a team", () => {
@@ -48,7 +48,7 @@ describe("the rules of a team", () => {
     await book.of(FIRST_TEAM);
     stored = [aPolicy({ name: "new" })];
 
-    news.tell(["rules"]);
+    pubsub.publish(["rules"]);
 
     await expect.poll(async () => (await book.of(FIRST_TEAM)).map(({ name }) => name)).toEqual(["new"]);
   });

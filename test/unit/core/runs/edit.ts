@@ -1,6 +1,6 @@
-import type { RunSubject } from "../../../../src/core/ports/storage.ts";
 import type { Run } from "../../../../src/core/runs/run.ts";
 import { RunEdit } from "../../../../src/core/runs/run-edit.ts";
+import type { RunSubject } from "../../../../src/core/runs/run-store.ts";
 import { NoticeWriter } from "../../../../src/core/threads/notice-writer.ts";
 import { aRun } from "../../../support/run-builders.ts";
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { test } from "vitest";
-import { LifeBench } from "./life-bench.ts";
+import { LifeHarness } from "./life-harness.ts";
 
 /** Everything that can happen to a run, in any order; what makes no sense at a moment does nothing. */
 const STEPS = [
@@ -36,10 +36,10 @@ const anyStep = fc.oneof(
 test("whatever happens to a run, in whatever order, its invariants hold", async () => {
   const steps = fc.array(anyStep, { minLength: 20, maxLength: 120, size: "max" });
   const property = fc.asyncProperty(steps, fc.boolean(), async (taken, needsApproval) => {
-    const bench = await LifeBench.open(needsApproval);
+    const harness = await LifeHarness.open(needsApproval);
     for (const step of taken) {
-      await bench[step]();
-      await bench.check();
+      await harness[step]();
+      await harness.check();
     }
   });
 
@@ -49,12 +49,12 @@ test("whatever happens to a run, in whatever order, its invariants hold", async 
 test("a run on which workers go on working ends, and all follow-ups were taken", async () => {
   const steps = fc.array(anyStep, { maxLength: 80, size: "max" });
   const property = fc.asyncProperty(steps, fc.boolean(), async (taken, needsApproval) => {
-    const bench = await LifeBench.open(needsApproval);
-    for (const step of taken) await bench[step]();
+    const harness = await LifeHarness.open(needsApproval);
+    for (const step of taken) await harness[step]();
 
-    await bench.finish();
+    await harness.finish();
 
-    await bench.checkEnd();
+    await harness.checkEnd();
   });
 
   await fc.assert(property, { numRuns: 200, examples: [[[...ENDS_UNANSWERED], false]] });

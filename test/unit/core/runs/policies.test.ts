@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, test } from "vitest";
+import type { PermissionRequest } from "../../../../src/core/agents/agent-runner.ts";
 import type { Principal } from "../../../../src/core/people/principal.ts";
 import type { Policy } from "../../../../src/core/policies/policy.ts";
-import type { PermissionRequest } from "../../../../src/core/ports/agent-runner.ts";
 import { retryOf } from "../../../../src/core/runs/retry-of.ts";
 import type { Run } from "../../../../src/core/runs/run.ts";
-import { CoreBench } from "../../../support/core-bench.ts";
+import { CoreHarness } from "../../../support/core-harness.ts";
 import { anEnvironment } from "../../../support/environment-builders.ts";
 import { quiet } from "../../../support/manual-clock.ts";
 import { aPolicy, aRoutingRule } from "../../../support/rule-builders.ts";
@@ -20,58 +20,60 @@ const QUESTION: PermissionRequest = {
   ],
 };
 
-let bench: CoreBench;
+let harness: CoreHarness;
 let ada: Principal;
 let bob: Principal;
 let chief: Principal;
 beforeEach(async () => {
-  bench = new CoreBench();
-  for (const id of ["env-prod", "env-dev"]) await bench.storage.environments.add(anEnvironment(id));
-  [ada, bob] = [await bench.person("Ada"), await bench.person("Bob")];
-  chief = { ...(await bench.person("Chief")), administrator: true };
+  harness = new CoreHarness();
+  for (const id of ["env-prod", "env-dev"]) await harness.storage.environments.add(anEnvironment(id));
+  [ada, bob] = [await harness.person("Ada"), await harness.person("Bob")];
+  chief = { ...(await harness.person("Chief")), administrator: true };
 });
 
 describe("what a policy forbids", () => {
   test("starts no run", async () => {
     await forbid({ match: { actions: ["create"], principals: [ada.id] } });
 
-    await expect(bench.create({ creator: ada })).rejects.toMatchObject(REFUSED);
+    await expect(harness.create({ creator: ada })).rejects.toMatchObject(REFUSED);
 
-    expect(bench.queue.list()).toEqual([]);
-    expect(await bench.create({ creator: bob })).toMatchObject({ state: "QUEUED" });
+    expect(harness.queue.list()).toEqual([]);
+    expect(await harness.create({ creator: bob })).toMatchObject({ state: "QUEUED" });
   });
 
   test("is judged by the environment and agent that the run gets", async () => {
     await forbid({ match: { environments: ["env-prod"], agents: ["scripted"] } });
 
-    await expect(bench.create({ config: { environment_id: "env-prod" } })).rejects.toMatchObject(REFUSED);
-    expect(await bench.create({ config: { environment_id: "env-dev" } })).toMatchObject({ state: "QUEUED" });
+    await expect(harness.create({ config: { environment_id: "env-prod" } })).rejects.toMatchObject(REFUSED);
+    expect(await harness.create({ config: { environment_id: "env-dev" } })).toMatchObject({
+      state: "QUEUED",
+    });
   });
 
   test("changes no run: follow-up, cancel and answer", async () => {
     const run = await aBlockedRun();
-    const { id } = await bench.create();
+    const { id } = await harness.create();
     await quiet();
-    const other = await bench.run(id);
+    const other = await harness.run(id);
     await forbid({ match: { actions: ["follow_up", "cancel", "answer"], principals: [bob.id] } });
     const choice = { permissionId: "p1", optionId: "yes" };
 
     for (const forbidden of [
-      () => bench.runs.followUp(other.id, bob, { message: "x", authorId: bob.id }),
-      () => bench.runs.cancel(other.id, bob),
-      () => bench.runs.answerPermission(run.id, bob, choice),
+      () => harness.runs.followUp(other.id, bob, { message: "x", authorId: bob.id }),
+      () => harness.runs.cancel(other.id, bob),
+      () => harness.runs.answerPermission(run.id, bob, choice),
     ])
       await expect(forbidden()).rejects.toMatchObject(REFUSED);
 
-    expect(await bench.run(run.id)).toEqual(run);
-    expect(await bench.run(other.id)).toEqual(other);
+    expect(await harness.run(run.id)).toEqual(run);
+    expect(await harness.run(other.id)).toEqual(other);
   });
 
   test("is not answered in words either", async () => {
     const run = await aBlockedRun();
     await forbid({ match: { actions: ["answer"], principals: [bob.id] } });
     const say = (message: string, by: Principal) =>
-      bench.runs.followUp(run.id, by, { message, authorId: by.id });
+      harness.runs.followUp(run.id, by, { message, authorId: by.id });
 
     for (const words of ["yes", "no", "why?"]) await expect(say(words, bob)).rejects.toMatchObject(REFUSED);
     expect((await say("yes", ada)).run.state).toBe("INPROGRESS");
@@ -80,77 +82,77 @@ describe("what a policy forbids", () => {
   test("lets words answer where only follow-ups are forbidden, but not words that ask for more", async () => {
     const run = await aBlockedRun();
     await forbid({ match: { actions: ["follow_up"] } });
-    const say = (message: string) => bench.runs.followUp(run.id, ada, { message, authorId: ada.id });
+    const say = (message: string) => harness.runs.followUp(run.id, ada, { message, authorId: ada.id });
 
     await expect(say("rather do something else")).rejects.toMatchObject(REFUSED);
     expect((await say("no")).run.state).toBe("INPROGRESS");
   });
 
   test("is hidden from whoever may not see the run", async () => {
-    const run = await bench.create({ creator: ada, teamOwned: false });
+    const run = await harness.create({ creator: ada, teamOwned: false });
     await forbid({});
 
-    await expect(bench.runs.cancel(run.id, bob)).rejects.toMatchObject({ code: "resource_not_found" });
+    await expect(harness.runs.cancel(run.id, bob)).rejects.toMatchObject({ code: "resource_not_found" });
   });
 });
 
 describe("a run that a policy lets wait for approval", () => {
   beforeEach(() =>
-    bench.storage.policies.add(
+    harness.storage.policies.add(
       aPolicy({ effect: "require_approval", reason: "Needs a look.", match: { principals: [ada.id] } }),
     ),
   );
 
   test("is not worked on, however long it waits", async () => {
-    await bench.start();
-    const run = await bench.create({ creator: ada });
-    await bench.clock.advance(24 * 3_600_000);
-    await bench.worker().work(run.id, new AbortController().signal);
+    await harness.start();
+    const run = await harness.create({ creator: ada });
+    await harness.clock.advance(24 * 3_600_000);
+    await harness.worker().work(run.id, new AbortController().signal);
 
-    expect(await bench.run(run.id)).toMatchObject({
+    expect(await harness.run(run.id)).toMatchObject({
       state: "BLOCKED",
       approval: { reason: "Needs a look." },
       attempt: 0,
     });
-    expect(await bench.storage.leases.listIdle(undefined, 10)).toEqual([]);
-    expect(bench.agents.starts).toEqual([]);
+    expect(await harness.storage.leases.listIdle(undefined, 10)).toEqual([]);
+    expect(harness.agents.starts).toEqual([]);
   });
 
   test("is worked on once an administrator approves, with what was said meanwhile", async () => {
-    await bench.start();
-    const run = await bench.create({ creator: ada, prompt: "Fix it" });
-    await bench.runs.followUp(run.id, bob, { message: "and this", authorId: bob.id });
+    await harness.start();
+    const run = await harness.create({ creator: ada, prompt: "Fix it" });
+    await harness.runs.followUp(run.id, bob, { message: "and this", authorId: bob.id });
 
-    await bench.runs.approve(run.id, chief, { approve: true });
+    await harness.runs.approve(run.id, chief, { approve: true });
     await quiet();
 
-    expect(bench.agents.prompts).toEqual(["Fix it\n\nand this"]);
-    expect(await bench.run(run.id)).toMatchObject({ state: "SUCCEEDED" });
+    expect(harness.agents.prompts).toEqual(["Fix it\n\nand this"]);
+    expect(await harness.run(run.id)).toMatchObject({ state: "SUCCEEDED" });
   });
 
   test("is approved by nobody else, unless a policy lets them; and not by who asked for it", async () => {
-    const run = await bench.create({ creator: ada });
-    await expect(bench.runs.approve(run.id, bob, { approve: true })).rejects.toMatchObject({
+    const run = await harness.create({ creator: ada });
+    await expect(harness.runs.approve(run.id, bob, { approve: true })).rejects.toMatchObject({
       code: "not_authorized",
     });
-    await bench.storage.policies.add(
+    await harness.storage.policies.add(
       aPolicy({ effect: "allow", match: { actions: ["approve"] }, priority: 1 }),
     );
 
-    await expect(bench.runs.approve(run.id, ada, { approve: true })).rejects.toMatchObject({
+    await expect(harness.runs.approve(run.id, ada, { approve: true })).rejects.toMatchObject({
       code: "not_authorized",
     });
-    expect(await bench.runs.approve(run.id, bob, { approve: true })).toMatchObject({ state: "QUEUED" });
+    expect(await harness.runs.approve(run.id, bob, { approve: true })).toMatchObject({ state: "QUEUED" });
   });
 });
 
 test("a routing rule configures the run, and its provenance says so", async () => {
   const match = { sources: ["API"] } as const;
-  await bench.storage.routingRules.add(
+  await harness.storage.routingRules.add(
     aRoutingRule({ name: "all", environmentId: "env-dev", config: { model_id: "m" }, match }),
   );
 
-  const run = await bench.create({ config: { base_prompt: "x" }, provenance: { from: "test" } });
+  const run = await harness.create({ config: { base_prompt: "x" }, provenance: { from: "test" } });
 
   expect(run.config).toEqual({ base_prompt: "x", model_id: "m", environment_id: "env-dev" });
   expect(run.provenance).toEqual({
@@ -166,13 +168,17 @@ test("a routing rule configures the run, and its provenance says so", async () =
 });
 
 test("a run that is repeated keeps what was told of its configuration", async () => {
-  bench.skills.put("acme/tools", { "SKILL.md": "---\nname: tidy\n---\nTidy up." });
+  harness.skills.put("acme/tools", { "SKILL.md": "---\nname: tidy\n---\nTidy up." });
   const match = { sources: ["API"] } as const;
   const config = { skill_spec: "acme/tools:SKILL.md", model_id: "m" };
-  await bench.storage.routingRules.add(aRoutingRule({ name: "all", config, match }));
-  const run = await bench.create({ prompt: "", config: { base_prompt: "x" }, provenance: { from: "test" } });
+  await harness.storage.routingRules.add(aRoutingRule({ name: "all", config, match }));
+  const run = await harness.create({
+    prompt: "",
+    config: { base_prompt: "x" },
+    provenance: { from: "test" },
+  });
 
-  const again = await bench.runs.create(retryOf(run, { creator: bob, source: "API" }));
+  const again = await harness.runs.create(retryOf(run, { creator: bob, source: "API" }));
 
   expect(again.config).toEqual({ ...run.config, harness: { type: "scripted" } });
   expect(again.provenance).toEqual({
@@ -188,25 +194,25 @@ test("a run that is repeated keeps what was told of its configuration", async ()
 });
 
 test("a run that is repeated keeps the configuration it had, whatever the rules say by now", async () => {
-  const run = await bench.create({ config: { base_prompt: "x" } });
+  const run = await harness.create({ config: { base_prompt: "x" } });
   const match = { sources: ["API"] } as const;
-  await bench.storage.routingRules.add(aRoutingRule({ environmentId: "env-dev", match }));
+  await harness.storage.routingRules.add(aRoutingRule({ environmentId: "env-dev", match }));
 
-  const again = await bench.runs.create(retryOf(run, { creator: ada, source: "API" }));
+  const again = await harness.runs.create(retryOf(run, { creator: ada, source: "API" }));
 
   expect(again.config).toEqual({ base_prompt: "x", harness: { type: "scripted" } });
 });
 
 async function forbid(changes: Partial<Policy>): Promise<void> {
-  await bench.storage.policies.add(aPolicy({ reason: "Not today.", ...changes }));
+  await harness.storage.policies.add(aPolicy({ reason: "Not today.", ...changes }));
 }
 
 async function aBlockedRun(): Promise<Run> {
-  bench.agents.scripts.push(async ({ observer }) => {
+  harness.agents.scripts.push(async ({ observer }) => {
     await observer.permission(QUESTION);
     return END_TURN;
   });
-  const { id } = await bench.create({ creator: ada });
-  await bench.start();
-  return bench.run(id);
+  const { id } = await harness.create({ creator: ada });
+  await harness.start();
+  return harness.run(id);
 }

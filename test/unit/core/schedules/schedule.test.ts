@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { nextDue } from "../../../../src/app/cron.ts";
 import { isOpenTo, ownedOf } from "../../../../src/core/people/ownership.ts";
 import { fired, type Schedule, timed } from "../../../../src/core/schedules/schedule.ts";
-import { nextDue } from "../../../../src/next-due.ts";
 import { aSchedule } from "../../../support/rule-builders.ts";
 import { aPrincipal } from "../../../support/run-builders.ts";
 

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
+import { nextDue } from "../../../../src/app/cron.ts";
 import type { Environment } from "../../../../src/core/environments/environment.ts";
 import { AppError } from "../../../../src/core/errors.ts";
 import type { Principal } from "../../../../src/core/people/principal.ts";
@@ -6,8 +7,7 @@ import type { Run, RunConfig } from "../../../../src/core/runs/run.ts";
 import type { Schedule } from "../../../../src/core/schedules/schedule.ts";
 import { type NewSchedule, ScheduleService } from "../../../../src/core/schedules/schedule-service.ts";
 import { Scheduler } from "../../../../src/core/schedules/scheduler.ts";
-import { nextDue } from "../../../../src/next-due.ts";
-import { CoreBench } from "../../../support/core-bench.ts";
+import { CoreHarness } from "../../../support/core-harness.ts";
 import { anEnvironment } from "../../../support/environment-builders.ts";
 import { SILENT_LOG } from "../../../support/logs.ts";
 import { quiet } from "../../../support/manual-clock.ts";
@@ -24,23 +24,23 @@ const WANTED: NewSchedule = {
   teamOwned: true,
 };
 
-let bench: CoreBench;
+let harness: CoreHarness;
 let ada: Principal;
 let service: ScheduleService;
 let scheduler: Scheduler;
 beforeEach(async () => {
-  bench = new CoreBench();
-  ada = await bench.person("Ada");
-  service = new ScheduleService({ storage: bench.storage, clock: bench.clock, nextDue });
+  harness = new CoreHarness();
+  ada = await harness.person("Ada");
+  service = new ScheduleService({ storage: harness.storage, clock: harness.clock, nextDue });
   scheduler = newScheduler();
-  await bench.queue.work("schedule", 4, (id) => scheduler.fire(id));
+  await harness.queue.work("schedule", 4, (id) => scheduler.fire(id));
 });
 
 describe("a schedule", () => {
   test("starts a run at each due time, in its creator's name", async () => {
     const { id } = await service.create(ada, WANTED);
 
-    await bench.clock.advance(2 * MINUTE_MS);
+    await harness.clock.advance(2 * MINUTE_MS);
 
     const [, first] = await runs();
     expect(await runs()).toHaveLength(2);
@@ -66,8 +66,8 @@ describe("a schedule", () => {
 
   test("fires each due time once, however many try at once", async () => {
     const { id } = await service.create(ada, WANTED);
-    await bench.queue.stop(0);
-    await bench.clock.advance(MINUTE_MS);
+    await harness.queue.stop(0);
+    await harness.clock.advance(MINUTE_MS);
 
     const fire = () => newScheduler().fire(id);
     await Promise.all([fire(), fire(), fire(), scheduler.round()]);
@@ -78,8 +78,8 @@ describe("a schedule", () => {
 
   test("that was missed for hours fires once, late", async () => {
     await service.create(ada, WANTED);
-    await bench.queue.stop(0);
-    await bench.clock.advance(5 * 60 * MINUTE_MS);
+    await harness.queue.stop(0);
+    await harness.clock.advance(5 * 60 * MINUTE_MS);
 
     await scheduler.round();
     await scheduler.round();
@@ -92,7 +92,7 @@ describe("a schedule", () => {
     await service.pause(ada, paused.id);
     await service.remove(ada, removed.id);
 
-    await bench.clock.advance(3 * MINUTE_MS);
+    await harness.clock.advance(3 * MINUTE_MS);
     await Promise.all([scheduler.fire(paused.id), scheduler.fire(removed.id), scheduler.round()]);
 
     expect(await runs()).toEqual([]);
@@ -100,17 +100,17 @@ describe("a schedule", () => {
 
   test("that is paused or edited while its run is prepared does not fire what it was", async () => {
     const { id } = await service.create(ada, WANTED);
-    await bench.queue.stop(0);
-    await bench.clock.advance(MINUTE_MS);
-    const prepare = bench.runs.prepare.bind(bench.runs);
-    bench.runs.prepare = async (...given) => {
+    await harness.queue.stop(0);
+    await harness.clock.advance(MINUTE_MS);
+    const prepare = harness.runs.prepare.bind(harness.runs);
+    harness.runs.prepare = async (...given) => {
       await service.replace(ada, id, { ...WANTED, prompt: "Something else" });
       return prepare(...given);
     };
 
     await scheduler.fire(id);
     expect(await runs()).toEqual([]);
-    bench.runs.prepare = prepare;
+    harness.runs.prepare = prepare;
     await scheduler.round();
 
     expect(await runs()).toMatchObject([{ prompt: "Something else" }]);
@@ -121,11 +121,11 @@ describe("the schedule of an administrator", () => {
   let chief: Principal;
   let bobs: Environment;
   beforeEach(async () => {
-    chief = { ...(await bench.person("Chief")), administrator: true };
-    await bench.storage.people.put(chief);
-    bobs = { ...anEnvironment("env-bob", "acme/tools"), ownerId: (await bench.person("Bob")).id };
-    await bench.storage.environments.add(bobs);
-    bench.skills.put("acme/tools", { "SKILL.md": "Tidy up." });
+    chief = { ...(await harness.person("Chief")), administrator: true };
+    await harness.storage.people.put(chief);
+    bobs = { ...anEnvironment("env-bob", "acme/tools"), ownerId: (await harness.person("Bob")).id };
+    await harness.storage.environments.add(bobs);
+    harness.skills.put("acme/tools", { "SKILL.md": "Tidy up." });
   });
 
   test("is not stored where it would be in somebody else's environment", async () => {
@@ -141,7 +141,7 @@ describe("the schedule of an administrator", () => {
 
   test("may be in the environment of whose it is, whoever edits it", async () => {
     const own = { ...anEnvironment("env-ada"), ownerId: ada.id };
-    await bench.storage.environments.add(own);
+    await harness.storage.environments.add(own);
     const config = { environment_id: own.id };
     const { id } = await service.create(ada, WANTED);
 
@@ -152,11 +152,11 @@ describe("the schedule of an administrator", () => {
     ["environment", { environment_id: "env-bob" }, /^There is no such environment\.$/],
     ["repositories", { skill_spec: "tools:SKILL.md" }, /^No environment of yours has a repository/],
   ])("starts nothing by somebody else's %s", async (_what, config, reason) => {
-    await bench.storage.environments.replace({ ...bobs, ownerId: bobs.teamId });
+    await harness.storage.environments.replace({ ...bobs, ownerId: bobs.teamId });
     const { id } = await service.create(chief, { ...WANTED, config });
-    await bench.storage.environments.replace(bobs);
+    await harness.storage.environments.replace(bobs);
 
-    await bench.clock.advance(MINUTE_MS);
+    await harness.clock.advance(MINUTE_MS);
 
     expect(await runs()).toEqual([]);
     expect((await service.get(chief, id)).lastSpawnError).toMatch(reason);
@@ -167,19 +167,19 @@ describe("a due time that starts no run", () => {
   test.each<[string, () => Promise<unknown>, RegExp]>([
     [
       "the creator is disabled",
-      () => bench.storage.people.put({ ...ada, disabled: true }),
+      () => harness.storage.people.put({ ...ada, disabled: true }),
       /creator.*disabled/,
     ],
     [
       "a policy forbids it",
-      () => bench.storage.policies.add(aPolicy({ match: { sources: ["SCHEDULED_AGENT"] }, reason: "No." })),
+      () => harness.storage.policies.add(aPolicy({ match: { sources: ["SCHEDULED_AGENT"] }, reason: "No." })),
       /^No\.$/,
     ],
   ])("because %s says so, and the next one comes all the same", async (_why, forbid, reason) => {
     const { id } = await service.create(ada, WANTED);
     await forbid();
 
-    await bench.clock.advance(MINUTE_MS);
+    await harness.clock.advance(MINUTE_MS);
 
     const schedule = await service.get(ada, id);
     expect(await runs()).toEqual([]);
@@ -190,15 +190,15 @@ describe("a due time that starts no run", () => {
 
   test("because something is away fires late", async () => {
     const { id } = await service.create(ada, WANTED);
-    const prepare = bench.runs.prepare.bind(bench.runs);
+    const prepare = harness.runs.prepare.bind(harness.runs);
     let failures = 2;
-    bench.runs.prepare = async (...given) => {
+    harness.runs.prepare = async (...given) => {
       failures -= 1;
       if (failures >= 0) throw new AppError("resource_unavailable", "The host is away.");
       return prepare(...given);
     };
 
-    await bench.clock.advance(MINUTE_MS + 5_000);
+    await harness.clock.advance(MINUTE_MS + 5_000);
 
     expect(await runs()).toHaveLength(1);
     expect(await service.get(ada, id)).not.toHaveProperty("lastSpawnError");
@@ -206,9 +206,9 @@ describe("a due time that starts no run", () => {
 
   test("waits for approval where a policy asks for it", async () => {
     await service.create(ada, WANTED);
-    await bench.storage.policies.add(aPolicy({ effect: "require_approval" }));
+    await harness.storage.policies.add(aPolicy({ effect: "require_approval" }));
 
-    await bench.clock.advance(MINUTE_MS);
+    await harness.clock.advance(MINUTE_MS);
 
     expect(await runs()).toMatchObject([{ state: "BLOCKED" }]);
   });
@@ -218,10 +218,10 @@ describe("a due time that starts no run", () => {
       await service.create(ada, WANTED),
       await service.create(ada, { ...WANTED, name: "b" }),
     ];
-    await bench.queue.stop(0);
-    await bench.clock.advance(MINUTE_MS);
-    const prepare = bench.runs.prepare.bind(bench.runs);
-    bench.runs.prepare = async (request, from) => {
+    await harness.queue.stop(0);
+    await harness.clock.advance(MINUTE_MS);
+    const prepare = harness.runs.prepare.bind(harness.runs);
+    harness.runs.prepare = async (request, from) => {
       if (request.scheduleId === broken.id) throw new Error("a bug");
       return prepare(request, from);
     };
@@ -234,21 +234,21 @@ describe("a due time that starts no run", () => {
 
 describe("who changes a schedule", () => {
   test("is its creator or an administrator; repeating what is done changes nothing", async () => {
-    const bob = await bench.person("Bob");
-    const chief = { ...(await bench.person("Chief")), administrator: true };
+    const bob = await harness.person("Bob");
+    const chief = { ...(await harness.person("Chief")), administrator: true };
     const { id } = await service.create(ada, WANTED);
 
     for (const change of [service.pause(bob, id), service.replace(bob, id, WANTED), service.remove(bob, id)])
       await expect(change).rejects.toMatchObject({ code: "not_authorized" });
     const paused = await service.pause(chief, id);
-    await bench.clock.advance(1_000);
+    await harness.clock.advance(1_000);
 
     expect(paused).toMatchObject({ enabled: false, creatorId: ada.id, lastEditorId: chief.id });
     expect(await service.pause(ada, id)).toEqual(paused);
   });
 
   test("sees no personal one of somebody else", async () => {
-    const bob = await bench.person("Bob");
+    const bob = await harness.person("Bob");
     const { id } = await service.create(ada, { ...WANTED, teamOwned: false });
 
     await expect(service.pause(bob, id)).rejects.toMatchObject({ code: "resource_not_found" });
@@ -266,15 +266,15 @@ describe("who changes a schedule", () => {
 
 test("resuming what was never paused keeps a due time that is late", async () => {
   const { id } = await service.create(ada, WANTED);
-  await bench.queue.stop(0);
-  await bench.clock.advance(10 * MINUTE_MS);
+  await harness.queue.stop(0);
+  await harness.clock.advance(10 * MINUTE_MS);
 
   expect((await service.resume(ada, id)).nextRunAt).toEqual(new Date("2026-03-01T12:01:00.000Z"));
 });
 
 function newScheduler(): Scheduler {
   const linkOf = (id: Schedule["id"]) => `http://here/schedules/${id}`;
-  const { runs, storage } = bench;
+  const { runs, storage } = harness;
   return new Scheduler({ storage, runs, nextDue, linkOf, log: SILENT_LOG });
 }
 
@@ -282,5 +282,5 @@ function newScheduler(): Scheduler {
 async function runs(): Promise<readonly Run[]> {
   await quiet();
   const query = { viewer: { ...ada, administrator: true }, filters: {}, limit: 100 };
-  return (await bench.runs.list({ ...query, sort: "created_at", order: "desc" })).runs;
+  return (await harness.runs.list({ ...query, sort: "created_at", order: "desc" })).runs;
 }

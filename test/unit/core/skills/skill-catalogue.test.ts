@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { AppError } from "../../../../src/core/errors.ts";
 import type { PrincipalId, TeamId } from "../../../../src/core/ids.ts";
-import type { SkillLibrary } from "../../../../src/core/ports/skill-library.ts";
 import { SkillCatalogue, type SkillQuery } from "../../../../src/core/skills/skill-catalogue.ts";
-import { MemorySkillLibrary } from "../../../../src/skills/memory-skill-library.ts";
+import type { SkillLibrary } from "../../../../src/core/skills/skill-library.ts";
 import { anEnvironment } from "../../../support/environment-builders.ts";
+import { MemorySkillLibrary } from "../../../support/memory/memory-skill-library.ts";
 
 const VIEWER = { id: "p-1" as PrincipalId, teamId: "team-1" as TeamId, administrator: false };
 const skills = (...names: string[]) =>

@@ -2,8 +2,8 @@ import { beforeEach, describe, expect, test } from "vitest";
 import type { Environment } from "../../../../src/core/environments/environment.ts";
 import type { PrincipalId, TeamId } from "../../../../src/core/ids.ts";
 import { SkillFinder } from "../../../../src/core/skills/skill-finder.ts";
-import { MemorySkillLibrary } from "../../../../src/skills/memory-skill-library.ts";
 import { anEnvironment } from "../../../support/environment-builders.ts";
+import { MemorySkillLibrary } from "../../../support/memory/memory-skill-library.ts";
 
 const VIEWER = { id: "p-1" as PrincipalId, teamId: "team-1" as TeamId };
 const skillAt = (name: string, body: string) => ({ [`.agents/skills/${name}/SKILL.md`]: body });

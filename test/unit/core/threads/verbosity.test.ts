@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import type { RunState } from "../../../../src/core/runs/states.ts";
 import type { Thread, Verbosity } from "../../../../src/core/threads/thread.ts";
 import { aRun, aThread } from "../../../support/run-builders.ts";
-import { IntakeBench, KEY } from "../intake/intake-bench.ts";
+import { IntakeHarness, KEY } from "../inbox/inbox-harness.ts";
 import { anEdit } from "../runs/edit.ts";
 
 describe("the card of a run", () => {
@@ -42,22 +42,22 @@ describe("the card of a run", () => {
 });
 
 describe("a quiet thread", () => {
-  let bench: IntakeBench;
+  let harness: IntakeHarness;
   beforeEach(async () => {
-    bench = new IntakeBench();
-    await bench.start();
+    harness = new IntakeHarness();
+    await harness.start();
   });
 
   test("leaves nobody without an answer: seen, the card from the start, how it ends", async () => {
-    await bench.receive({ text: "Fix it" });
-    const [thread] = await bench.storage.threads.listOf((await bench.currentRun()).id);
-    await bench.storage.threads.setVerbosity(thread?.id ?? "", "quiet");
+    await harness.receive({ text: "Fix it" });
+    const [thread] = await harness.storage.threads.listOf((await harness.currentRun()).id);
+    await harness.storage.threads.setVerbosity(thread?.id ?? "", "quiet");
 
-    await bench.receive({ text: "new: another" });
-    await bench.clock.advance(1_000);
+    await harness.receive({ text: "new: another" });
+    await harness.clock.advance(1_000);
 
-    expect(bench.kindsShown()).toEqual(["seen", "card", "message", "seen", "card", "message"]);
-    expect(bench.cardsShown().map(({ state }) => state)).toEqual(["SUCCEEDED", "SUCCEEDED"]);
-    expect(bench.adapter.thread(KEY).at(-1)?.notice).toMatchObject({ purpose: "answer" });
+    expect(harness.kindsShown()).toEqual(["seen", "card", "message", "seen", "card", "message"]);
+    expect(harness.cardsShown().map(({ state }) => state)).toEqual(["SUCCEEDED", "SUCCEEDED"]);
+    expect(harness.adapter.thread(KEY).at(-1)?.notice).toMatchObject({ purpose: "answer" });
   });
 });

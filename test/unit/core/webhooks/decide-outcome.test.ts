@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { decideOutcome, type Tried } from "../../../../src/core/webhooks/decide-outcome.ts";
-import { answered } from "./webhook-bench.ts";
+import { answered } from "./webhook-harness.ts";
 
 const now = new Date("2026-03-06T12:00:00.000Z");
 const daysAgo = (days: number) => new Date(now.getTime() - days * 86_400_000);

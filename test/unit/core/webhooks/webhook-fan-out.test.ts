@@ -3,11 +3,11 @@ import { newId, type RunId, type TeamId } from "../../../../src/core/ids.ts";
 import type { RunEventBody } from "../../../../src/core/runs/events.ts";
 import { RUN_STATES } from "../../../../src/core/runs/states.ts";
 import type { NewWebhookDelivery } from "../../../../src/core/webhooks/webhook-delivery.ts";
-import { WebhookBench } from "./webhook-bench.ts";
+import { WebhookHarness } from "./webhook-harness.ts";
 
-let bench: WebhookBench;
+let harness: WebhookHarness;
 beforeEach(() => {
-  bench = new WebhookBench();
+  harness = new WebhookHarness();
 });
 
 const moved = (to: (typeof RUN_STATES)[number], more: object = {}): RunEventBody => ({
@@ -19,16 +19,16 @@ const moved = (to: (typeof RUN_STATES)[number], more: object = {}): RunEventBody
 
 describe("an endpoint", () => {
   test("is told of every move of a run, once and in its order", async () => {
-    const endpoint = await bench.anEndpoint();
-    const { id: runId } = await bench.aRun(
+    const endpoint = await harness.anEndpoint();
+    const { id: runId } = await harness.aRun(
       {},
       RUN_STATES.map((state) => moved(state)),
     );
 
-    await bench.fanOut.round();
-    await bench.fanOut.round();
+    await harness.fanOut.round();
+    await harness.fanOut.round();
 
-    const told = (await bench.told(endpoint)).toSorted(bySeq);
+    const told = (await harness.told(endpoint)).toSorted(bySeq);
     const expected = ["created", ...RUN_STATES.map((state) => state.toLowerCase())];
     expect(told.map(({ about, type }) => [about, type])).toEqual(
       expected.map((name, index) => [{ runId, seq: index + 1 }, `run.${name}`]),
@@ -36,66 +36,70 @@ describe("an endpoint", () => {
   });
 
   test("is told of nothing else", async () => {
-    const endpoint = await bench.anEndpoint();
-    const { id } = await bench.aRun();
-    await bench.addEvents(id, { kind: "agent.message", text: "hello" }, { kind: "agent.title", title: "x" });
+    const endpoint = await harness.anEndpoint();
+    const { id } = await harness.aRun();
+    await harness.addEvents(
+      id,
+      { kind: "agent.message", text: "hello" },
+      { kind: "agent.title", title: "x" },
+    );
 
-    await bench.fanOut.round();
+    await harness.fanOut.round();
 
-    expect((await bench.told(endpoint)).map(({ type }) => type)).toEqual(["run.created"]);
+    expect((await harness.told(endpoint)).map(({ type }) => type)).toEqual(["run.created"]);
   });
 
   test("is told of what it asked for", async () => {
-    const endpoint = await bench.anEndpoint({ events: ["run.failed"] });
-    await bench.aRun({}, [moved("SUCCEEDED")]);
-    await bench.aRun({}, [moved("FAILED")]);
+    const endpoint = await harness.anEndpoint({ events: ["run.failed"] });
+    await harness.aRun({}, [moved("SUCCEEDED")]);
+    await harness.aRun({}, [moved("FAILED")]);
 
-    await bench.fanOut.round();
+    await harness.fanOut.round();
 
-    expect((await bench.told(endpoint)).map(({ type }) => type)).toEqual(["run.failed"]);
+    expect((await harness.told(endpoint)).map(({ type }) => type)).toEqual(["run.failed"]);
   });
 
   test("is told of nothing while it is switched off, nor of other teams, nor of what is not the team's", async () => {
-    const [off, on] = [await bench.anEndpoint({ enabled: false }), await bench.anEndpoint()];
-    await bench.aRun({ teamId: newId<TeamId>(new Date()) });
-    await bench.aRun({ teamOwned: false });
-    const { id: runId } = await bench.aRun();
+    const [off, on] = [await harness.anEndpoint({ enabled: false }), await harness.anEndpoint()];
+    await harness.aRun({ teamId: newId<TeamId>(new Date()) });
+    await harness.aRun({ teamOwned: false });
+    const { id: runId } = await harness.aRun();
 
-    await bench.fanOut.round();
+    await harness.fanOut.round();
 
-    expect(await bench.told(off)).toEqual([]);
-    expect((await bench.told(on)).map(({ about }) => about)).toEqual([{ runId, seq: 1 }]);
+    expect(await harness.told(off)).toEqual([]);
+    expect((await harness.told(on)).map(({ about }) => about)).toEqual([{ runId, seq: 1 }]);
   });
 
   test("is not told of what happened before it was there", async () => {
-    await bench.aRun();
-    await bench.clock.advance(11_000);
-    const endpoint = await bench.anEndpoint({ createdAt: bench.clock.now() });
-    const { id: runId } = await bench.aRun();
+    await harness.aRun();
+    await harness.clock.advance(11_000);
+    const endpoint = await harness.anEndpoint({ createdAt: harness.clock.now() });
+    const { id: runId } = await harness.aRun();
 
-    await bench.fanOut.round();
+    await harness.fanOut.round();
 
-    expect((await bench.told(endpoint)).map(({ about }) => about)).toEqual([{ runId, seq: 1 }]);
+    expect((await harness.told(endpoint)).map(({ about }) => about)).toEqual([{ runId, seq: 1 }]);
   });
 
   test("is told once, however many follow the log", async () => {
-    const endpoint = await bench.anEndpoint();
-    for (let index = 0; index < 20; index += 1) await bench.aRun();
+    const endpoint = await harness.anEndpoint();
+    for (let index = 0; index < 20; index += 1) await harness.aRun();
 
-    await Promise.all([bench.fanOut, bench.aFanOut(), bench.aFanOut()].map((fanOut) => fanOut.round()));
+    await Promise.all([harness.fanOut, harness.aFanOut(), harness.aFanOut()].map((fanOut) => fanOut.round()));
 
-    expect(await bench.told(endpoint)).toHaveLength(20);
+    expect(await harness.told(endpoint)).toHaveLength(20);
   });
 
   test("is told of more than is read at once", async () => {
-    const endpoint = await bench.anEndpoint({ events: ["run.created"] });
-    const { id } = await bench.aRun();
-    await bench.addEvents(id, ...Array.from({ length: 999 }, () => moved("PENDING")));
-    await bench.aRun();
+    const endpoint = await harness.anEndpoint({ events: ["run.created"] });
+    const { id } = await harness.aRun();
+    await harness.addEvents(id, ...Array.from({ length: 999 }, () => moved("PENDING")));
+    await harness.aRun();
 
-    await bench.fanOut.round();
+    await harness.fanOut.round();
 
-    expect(await bench.told(endpoint)).toHaveLength(2);
+    expect(await harness.told(endpoint)).toHaveLength(2);
   });
 });
 
@@ -104,10 +108,10 @@ describe("a message", () => {
     events: readonly RunEventBody[],
     origin: object = {},
   ): Promise<Record<string, unknown>> {
-    const endpoint = await bench.anEndpoint();
-    await bench.aRun(origin, events);
-    await bench.fanOut.round();
-    const told = (await bench.told(endpoint)).toSorted(bySeq);
+    const endpoint = await harness.anEndpoint();
+    await harness.aRun(origin, events);
+    await harness.fanOut.round();
+    const told = (await harness.told(endpoint)).toSorted(bySeq);
     return JSON.parse(told.at(-1)?.body ?? "");
   }
 

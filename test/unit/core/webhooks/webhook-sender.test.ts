@@ -4,98 +4,98 @@ import { WEBHOOK_EVENT_TYPES } from "../../../../src/core/webhooks/event-types.t
 import { RETRY_PAUSES_MS } from "../../../../src/core/webhooks/retry-schedule.ts";
 import { secretOwner, type WebhookEndpoint } from "../../../../src/core/webhooks/webhook-endpoint.ts";
 import { quiet } from "../../../support/manual-clock.ts";
-import { answered, hangs, WebhookBench } from "./webhook-bench.ts";
+import { answered, hangs, WebhookHarness } from "./webhook-harness.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
-let bench: WebhookBench;
+let harness: WebhookHarness;
 beforeEach(() => {
-  bench = new WebhookBench();
+  harness = new WebhookHarness();
   // The least of the pauses.
   vi.spyOn(Math, "random").mockReturnValue(0);
 });
 afterEach(async () => {
   vi.restoreAllMocks();
   await stopped();
-  expect(bench.clock.pending).toBe(0);
+  expect(harness.clock.pending).toBe(0);
 });
 
 /** At once, or when what hangs is cut off. */
 async function stopped(): Promise<void> {
-  const stopping = bench.sender.stop();
-  await bench.clock.advance(1_000);
+  const stopping = harness.sender.stop();
+  await harness.clock.advance(1_000);
   await stopping;
 }
 
-const messages = () => bench.lines.map(({ message }) => message);
+const messages = () => harness.lines.map(({ message }) => message);
 const aboutRun = () => ({ runId: newId<RunId>(new Date()), seq: 1 });
 
 describe("a delivery", () => {
   test("is sent once, with the endpoint's secret, when the receiver takes it", async () => {
-    const endpoint = await bench.anEndpoint();
-    const delivery = await bench.aDelivery(endpoint);
+    const endpoint = await harness.anEndpoint();
+    const delivery = await harness.aDelivery(endpoint);
 
-    await bench.send();
-    await bench.pass(DAY_MS);
+    await harness.send();
+    await harness.pass(DAY_MS);
 
     const { id, body } = delivery;
-    expect(bench.receivers.posts).toEqual([{ id, body, url: endpoint.url, secrets: ["whsec_1"] }]);
-    expect(await bench.delivery(delivery)).toMatchObject({ state: "delivered", tries: 1 });
+    expect(harness.receivers.posts).toEqual([{ id, body, url: endpoint.url, secrets: ["whsec_1"] }]);
+    expect(await harness.delivery(delivery)).toMatchObject({ state: "delivered", tries: 1 });
     expect(messages()).toEqual(["webhook.delivered"]);
   });
 
   test("is tried again by the schedule, always as the same message, and then given up", async () => {
-    const endpoint = await bench.anEndpoint();
-    const delivery = await bench.aDelivery(endpoint);
-    bench.receivers.answer = async () => answered(500);
+    const endpoint = await harness.anEndpoint();
+    const delivery = await harness.aDelivery(endpoint);
+    harness.receivers.answer = async () => answered(500);
 
-    await bench.send();
+    await harness.send();
     for (const [index, pauseMs] of RETRY_PAUSES_MS.entries()) {
-      await bench.pass(pauseMs - 1);
-      expect(bench.receivers.posts).toHaveLength(index + 1);
-      await bench.pass(1);
-      expect(bench.receivers.posts).toHaveLength(index + 2);
+      await harness.pass(pauseMs - 1);
+      expect(harness.receivers.posts).toHaveLength(index + 1);
+      await harness.pass(1);
+      expect(harness.receivers.posts).toHaveLength(index + 2);
     }
-    await bench.pass(DAY_MS);
+    await harness.pass(DAY_MS);
 
-    expect(new Set(bench.receivers.posts.map(({ id }) => id))).toEqual(new Set([delivery.id]));
-    expect(await bench.delivery(delivery)).toMatchObject({
+    expect(new Set(harness.receivers.posts.map(({ id }) => id))).toEqual(new Set([delivery.id]));
+    expect(await harness.delivery(delivery)).toMatchObject({
       state: "dead",
       error: "The receiver answered HTTP 500.",
       tries: 10,
     });
-    expect((await bench.delivery(delivery)).history.map(({ number }) => number)).toEqual([
+    expect((await harness.delivery(delivery)).history.map(({ number }) => number)).toEqual([
       1, 2, 3, 4, 5, 6, 7, 8, 9, 10,
     ]);
     expect(messages()).toEqual([...RETRY_PAUSES_MS.map(() => "webhook.retried"), "webhook.dead"]);
-    expect(await bench.endpoint(endpoint)).toMatchObject({
+    expect(await harness.endpoint(endpoint)).toMatchObject({
       enabled: true,
       failingSince: new Date("2026-03-01T12:00:00.000Z"),
     });
   });
 
   test("that was sent by a process that died is sent again", async () => {
-    const endpoint = await bench.anEndpoint();
-    const delivery = await bench.aDelivery(endpoint);
-    await bench.storage.webhooks.outbox.take([]);
+    const endpoint = await harness.anEndpoint();
+    const delivery = await harness.aDelivery(endpoint);
+    await harness.storage.webhooks.outbox.take([]);
 
-    await bench.pass(59_000);
-    expect(bench.receivers.posts).toEqual([]);
-    await bench.pass(1_000);
+    await harness.pass(59_000);
+    expect(harness.receivers.posts).toEqual([]);
+    await harness.pass(1_000);
 
-    expect(await bench.delivery(delivery)).toMatchObject({ state: "delivered", tries: 2 });
+    expect(await harness.delivery(delivery)).toMatchObject({ state: "delivered", tries: 2 });
   });
 
   test("whose endpoint is deleted while it is sent concerns nobody any more", async () => {
-    const endpoint = await bench.anEndpoint();
-    await bench.aDelivery(endpoint);
-    bench.receivers.answer = async () => {
-      await bench.storage.webhooks.endpoints.remove(endpoint.teamId, endpoint.id);
+    const endpoint = await harness.anEndpoint();
+    await harness.aDelivery(endpoint);
+    harness.receivers.answer = async () => {
+      await harness.storage.webhooks.endpoints.remove(endpoint.teamId, endpoint.id);
       return answered(410);
     };
 
-    await bench.send();
+    await harness.send();
 
     expect(messages()).toEqual([]);
   });
@@ -104,71 +104,73 @@ describe("a delivery", () => {
 describe("a receiver that asks for patience", () => {
   test("is left alone for as long, while others are served", async () => {
     const [busy, other] = [
-      await bench.anEndpoint(),
-      await bench.anEndpoint({ url: "https://other.example" }),
+      await harness.anEndpoint(),
+      await harness.anEndpoint({ url: "https://other.example" }),
     ];
-    const first = await bench.aDelivery(busy, { about: aboutRun() });
-    bench.receivers.answer = async ({ url }) => (url === busy.url ? answered(429, 30_000) : answered(200));
-    await bench.send();
+    const first = await harness.aDelivery(busy, { about: aboutRun() });
+    harness.receivers.answer = async ({ url }) => (url === busy.url ? answered(429, 30_000) : answered(200));
+    await harness.send();
 
-    const second = await bench.aDelivery(busy, { about: aboutRun() });
-    await bench.aDelivery(other);
-    await bench.pass(29_000);
-    expect(bench.receivers.posts.map(({ url }) => url)).toEqual([busy.url, other.url]);
-    bench.receivers.answer = async () => answered(200);
-    await bench.pass(1_000);
+    const second = await harness.aDelivery(busy, { about: aboutRun() });
+    await harness.aDelivery(other);
+    await harness.pass(29_000);
+    expect(harness.receivers.posts.map(({ url }) => url)).toEqual([busy.url, other.url]);
+    harness.receivers.answer = async () => answered(200);
+    await harness.pass(1_000);
 
-    expect(await bench.delivery(first)).toMatchObject({ state: "delivered", tries: 2 });
-    expect(await bench.delivery(second)).toMatchObject({ state: "delivered", tries: 1 });
+    expect(await harness.delivery(first)).toMatchObject({ state: "delivered", tries: 2 });
+    expect(await harness.delivery(second)).toMatchObject({ state: "delivered", tries: 1 });
   });
 
   test("is given what else there is after five minutes at the latest", async () => {
-    const endpoint = await bench.anEndpoint();
-    const first = await bench.aDelivery(endpoint, { about: aboutRun() });
-    bench.receivers.answer = async () => answered(503, DAY_MS);
-    await bench.send();
-    bench.receivers.answer = async () => answered(200);
-    const second = await bench.aDelivery(endpoint, { about: aboutRun() });
+    const endpoint = await harness.anEndpoint();
+    const first = await harness.aDelivery(endpoint, { about: aboutRun() });
+    harness.receivers.answer = async () => answered(503, DAY_MS);
+    await harness.send();
+    harness.receivers.answer = async () => answered(200);
+    const second = await harness.aDelivery(endpoint, { about: aboutRun() });
 
-    await bench.pass(300_000);
+    await harness.pass(300_000);
 
-    expect(await bench.delivery(second)).toMatchObject({ state: "delivered" });
-    expect(await bench.delivery(first)).toMatchObject({ state: "waiting" });
+    expect(await harness.delivery(second)).toMatchObject({ state: "delivered" });
+    expect(await harness.delivery(first)).toMatchObject({ state: "waiting" });
   });
 });
 
 describe("an endpoint that fails", () => {
   test("is switched off after five days of nothing but failure, with notice", async () => {
-    const endpoint = await bench.anEndpoint();
-    const other = await bench.anEndpoint({ events: ["webhook.disabled"], url: "https://other.example" });
-    const stranger = await bench.anEndpoint();
-    bench.receivers.answer = async ({ url }) => answered(url === other.url ? 200 : 500);
-    await bench.aDelivery(endpoint, { about: aboutRun() });
-    await bench.send();
+    const endpoint = await harness.anEndpoint();
+    const other = await harness.anEndpoint({ events: ["webhook.disabled"], url: "https://other.example" });
+    const stranger = await harness.anEndpoint();
+    harness.receivers.answer = async ({ url }) => answered(url === other.url ? 200 : 500);
+    await harness.aDelivery(endpoint, { about: aboutRun() });
+    await harness.send();
     for (let day = 1; day <= 5; day += 1) {
-      expect(await bench.endpoint(endpoint)).toMatchObject({ enabled: true });
-      await bench.pass(DAY_MS - 1);
-      await bench.aDelivery(endpoint, { about: aboutRun() });
-      await bench.pass(1);
+      expect(await harness.endpoint(endpoint)).toMatchObject({ enabled: true });
+      await harness.pass(DAY_MS - 1);
+      await harness.aDelivery(endpoint, { about: aboutRun() });
+      await harness.pass(1);
     }
 
-    await bench.send();
+    await harness.send();
 
     const reason = "Every try of the last 5 days failed. The receiver answered HTTP 500.";
-    expect(await bench.endpoint(endpoint)).toMatchObject({ enabled: false, disabledReason: reason });
-    const told = await bench.told(endpoint);
+    expect(await harness.endpoint(endpoint)).toMatchObject({ enabled: false, disabledReason: reason });
+    const told = await harness.told(endpoint);
     expect(told.every(({ id }) => id !== undefined)).toBe(true);
-    const states = await Promise.all(told.map(async (delivery) => (await bench.delivery(delivery)).state));
+    const states = await Promise.all(told.map(async (delivery) => (await harness.delivery(delivery)).state));
     expect(new Set(states)).toEqual(new Set(["dead"]));
     const notice = told.find(({ type }) => type === "webhook.disabled") ?? expect.fail("There is no notice.");
-    expect(await bench.delivery(notice)).toMatchObject({ error: `The endpoint was switched off. ${reason}` });
-    const post = bench.receivers.posts.find(({ url }) => url === other.url);
+    expect(await harness.delivery(notice)).toMatchObject({
+      error: `The endpoint was switched off. ${reason}`,
+    });
+    const post = harness.receivers.posts.find(({ url }) => url === other.url);
     expect(JSON.parse(post?.body ?? "{}")).toMatchObject({
       type: "webhook.disabled",
       data: { webhook_id: endpoint.id, url: endpoint.url, reason },
     });
-    expect(await bench.told(stranger)).toEqual([]);
-    expect(bench.lines).toContainEqual({
+    expect(await harness.told(stranger)).toEqual([]);
+    expect(harness.lines).toContainEqual({
       level: "warn",
       message: "webhook.disabled",
       facts: { endpointId: endpoint.id, reason },
@@ -176,46 +178,46 @@ describe("an endpoint that fails", () => {
   });
 
   test("is switched off at once when it is gone, and what waits for it is given up", async () => {
-    const endpoint = await bench.anEndpoint({ events: [...WEBHOOK_EVENT_TYPES] });
-    bench.receivers.answer = async () => answered(410);
+    const endpoint = await harness.anEndpoint({ events: [...WEBHOOK_EVENT_TYPES] });
+    harness.receivers.answer = async () => answered(410);
     const about = aboutRun();
-    const first = await bench.aDelivery(endpoint, { about });
-    const second = await bench.aDelivery(endpoint, { about: { ...about, seq: 2 } });
+    const first = await harness.aDelivery(endpoint, { about });
+    const second = await harness.aDelivery(endpoint, { about: { ...about, seq: 2 } });
 
-    await bench.send();
-    await bench.pass(DAY_MS);
+    await harness.send();
+    await harness.pass(DAY_MS);
 
-    expect(bench.receivers.posts).toHaveLength(1);
-    expect(await bench.endpoint(endpoint)).toMatchObject({
+    expect(harness.receivers.posts).toHaveLength(1);
+    expect(await harness.endpoint(endpoint)).toMatchObject({
       enabled: false,
       disabledReason: "The receiver answered 410 Gone.",
     });
-    expect(await bench.delivery(first)).toMatchObject({
+    expect(await harness.delivery(first)).toMatchObject({
       state: "dead",
       error: "The receiver answered HTTP 410.",
     });
-    expect(await bench.delivery(second)).toMatchObject({ state: "dead", tries: 0 });
+    expect(await harness.delivery(second)).toMatchObject({ state: "dead", tries: 0 });
   });
 
   test("is forgiven everything by one success", async () => {
-    const endpoint = await bench.anEndpoint();
-    const delivery = await bench.aDelivery(endpoint);
+    const endpoint = await harness.anEndpoint();
+    const delivery = await harness.aDelivery(endpoint);
     const failing = async () => answered(500);
-    bench.receivers.answer = failing;
-    await bench.send();
-    await bench.pass(HOUR_MS);
-    expect(await bench.endpoint(endpoint)).toMatchObject({ failingSince: expect.any(Date) });
+    harness.receivers.answer = failing;
+    await harness.send();
+    await harness.pass(HOUR_MS);
+    expect(await harness.endpoint(endpoint)).toMatchObject({ failingSince: expect.any(Date) });
 
-    bench.receivers.answer = async () => answered(200);
-    await bench.pass(HOUR_MS);
+    harness.receivers.answer = async () => answered(200);
+    await harness.pass(HOUR_MS);
 
-    expect(await bench.delivery(delivery)).toMatchObject({ state: "delivered" });
-    expect((await bench.endpoint(endpoint))?.failingSince).toBeUndefined();
-    bench.receivers.answer = failing;
-    await bench.clock.advance(4.9 * DAY_MS);
-    await bench.aDelivery(endpoint);
-    await bench.pass(1);
-    expect(await bench.endpoint(endpoint)).toMatchObject({ enabled: true });
+    expect(await harness.delivery(delivery)).toMatchObject({ state: "delivered" });
+    expect((await harness.endpoint(endpoint))?.failingSince).toBeUndefined();
+    harness.receivers.answer = failing;
+    await harness.clock.advance(4.9 * DAY_MS);
+    await harness.aDelivery(endpoint);
+    await harness.pass(1);
+    expect(await harness.endpoint(endpoint)).toMatchObject({ enabled: true });
   });
 });
 
@@ -225,11 +227,11 @@ describe("an endpoint that is given another address while it is sent to", () => 
     status: number,
     health: Partial<WebhookEndpoint> = {},
   ): Promise<WebhookEndpoint> {
-    const endpoint = await bench.anEndpoint();
+    const endpoint = await harness.anEndpoint();
     const moved = { ...endpoint, url: "https://new.example", ...health };
-    bench.receivers.answer = async ({ url }) => {
+    harness.receivers.answer = async ({ url }) => {
       if (url === moved.url) return answered(200);
-      await bench.storage.webhooks.endpoints.replace(moved);
+      await harness.storage.webhooks.endpoints.replace(moved);
       return answered(status);
     };
     return moved;
@@ -239,140 +241,140 @@ describe("an endpoint that is given another address while it is sent to", () => 
     "is not blamed for the %i of the old one, and gets the message there",
     async (status) => {
       const moved = await answeredLate(status);
-      const delivery = await bench.aDelivery(moved);
+      const delivery = await harness.aDelivery(moved);
 
-      await bench.send();
+      await harness.send();
 
-      expect(await bench.endpoint(moved)).toEqual(moved);
-      expect(await bench.delivery(delivery)).toMatchObject({ state: "waiting", tries: 1 });
-      await bench.pass(DAY_MS);
-      expect(bench.receivers.posts.at(-1)).toMatchObject({ url: moved.url });
-      expect(await bench.delivery(delivery)).toMatchObject({ state: "delivered", tries: 2 });
+      expect(await harness.endpoint(moved)).toEqual(moved);
+      expect(await harness.delivery(delivery)).toMatchObject({ state: "waiting", tries: 1 });
+      await harness.pass(DAY_MS);
+      expect(harness.receivers.posts.at(-1)).toMatchObject({ url: moved.url });
+      expect(await harness.delivery(delivery)).toMatchObject({ state: "delivered", tries: 2 });
     },
   );
 
   test("is not forgiven for the success of the old one", async () => {
-    const moved = await answeredLate(200, { failingSince: bench.clock.now() });
-    const delivery = await bench.aDelivery(moved);
+    const moved = await answeredLate(200, { failingSince: harness.clock.now() });
+    const delivery = await harness.aDelivery(moved);
 
-    await bench.send();
+    await harness.send();
 
-    expect(await bench.endpoint(moved)).toEqual(moved);
-    expect(await bench.delivery(delivery)).toMatchObject({ state: "delivered" });
+    expect(await harness.endpoint(moved)).toEqual(moved);
+    expect(await harness.delivery(delivery)).toMatchObject({ state: "delivered" });
   });
 });
 
 describe("receivers that hang", () => {
   test("hold up neither other endpoints nor more than two posts of their own", async () => {
     const [slow, quick] = [
-      await bench.anEndpoint(),
-      await bench.anEndpoint({ url: "https://quick.example" }),
+      await harness.anEndpoint(),
+      await harness.anEndpoint({ url: "https://quick.example" }),
     ];
-    bench.receivers.answer = (message, stop) =>
+    harness.receivers.answer = (message, stop) =>
       message.url === slow.url ? hangs(message, stop) : Promise.resolve(answered(200));
-    for (let index = 0; index < 30; index += 1) await bench.aDelivery(slow);
-    const last = await bench.aDelivery(quick);
+    for (let index = 0; index < 30; index += 1) await harness.aDelivery(slow);
+    const last = await harness.aDelivery(quick);
 
-    await bench.send();
-    await bench.pass(1_000);
+    await harness.send();
+    await harness.pass(1_000);
 
-    expect(bench.receivers.open).toBe(2);
-    expect(await bench.delivery(last)).toMatchObject({ state: "delivered" });
+    expect(harness.receivers.open).toBe(2);
+    expect(await harness.delivery(last)).toMatchObject({ state: "delivered" });
   });
 
   test("are at most eight at a time", async () => {
-    bench.receivers.answer = hangs;
-    for (let index = 0; index < 30; index += 1) await bench.aDelivery(await bench.anEndpoint());
+    harness.receivers.answer = hangs;
+    for (let index = 0; index < 30; index += 1) await harness.aDelivery(await harness.anEndpoint());
 
-    await bench.send();
-    await bench.pass(1_000);
+    await harness.send();
+    await harness.pass(1_000);
 
-    expect(bench.receivers.open).toBe(8);
+    expect(harness.receivers.open).toBe(8);
   });
 
   test("that answer after all are heard before the stop", async () => {
     let answer = (): void => undefined;
-    bench.receivers.answer = () =>
+    harness.receivers.answer = () =>
       new Promise((resolve) => {
         answer = () => resolve(answered(200));
       });
-    const endpoint = await bench.anEndpoint();
-    const delivery = await bench.aDelivery(endpoint);
-    await bench.send();
-    const stopping = bench.sender.stop();
-    await bench.aDelivery(endpoint);
+    const endpoint = await harness.anEndpoint();
+    const delivery = await harness.aDelivery(endpoint);
+    await harness.send();
+    const stopping = harness.sender.stop();
+    await harness.aDelivery(endpoint);
 
     answer();
     await stopping;
 
-    expect(await bench.delivery(delivery)).toMatchObject({ state: "delivered" });
-    expect(bench.receivers.posts).toHaveLength(1);
+    expect(await harness.delivery(delivery)).toMatchObject({ state: "delivered" });
+    expect(harness.receivers.posts).toHaveLength(1);
   });
 
   test("are cut off by the stop, and sent it again by whoever comes next", async () => {
-    bench.receivers.answer = hangs;
-    const delivery = await bench.aDelivery(await bench.anEndpoint());
-    await bench.send();
+    harness.receivers.answer = hangs;
+    const delivery = await harness.aDelivery(await harness.anEndpoint());
+    await harness.send();
 
-    const stopping = bench.sender.stop();
-    await bench.clock.advance(999);
-    expect(bench.receivers.open).toBe(1);
-    await bench.clock.advance(1);
+    const stopping = harness.sender.stop();
+    await harness.clock.advance(999);
+    expect(harness.receivers.open).toBe(1);
+    await harness.clock.advance(1);
     await stopping;
-    await bench.send();
+    await harness.send();
 
-    expect(bench.receivers.posts).toHaveLength(1);
-    expect(await bench.delivery(delivery)).toMatchObject({ state: "waiting", tries: 1 });
+    expect(harness.receivers.posts).toHaveLength(1);
+    expect(await harness.delivery(delivery)).toMatchObject({ state: "waiting", tries: 1 });
     expect(messages()).toEqual([]);
   });
 });
 
 describe("the secrets of an endpoint", () => {
   test("both sign while one gives way to the other, and then the newest alone", async () => {
-    const { id } = await bench.anEndpoint();
-    const seal = (secret: string) => bench.box.seal(secret, secretOwner(id));
-    const expiresAt = new Date(bench.clock.now().getTime() + HOUR_MS);
+    const { id } = await harness.anEndpoint();
+    const seal = (secret: string) => harness.box.seal(secret, secretOwner(id));
+    const expiresAt = new Date(harness.clock.now().getTime() + HOUR_MS);
     const secrets = [{ sealed: seal("whsec_2") }, { sealed: seal("whsec_1"), expiresAt }];
-    const endpoint = await bench.anEndpoint({ id, secrets });
+    const endpoint = await harness.anEndpoint({ id, secrets });
 
-    await bench.aDelivery(endpoint);
-    await bench.pass(HOUR_MS - 1);
-    await bench.aDelivery(endpoint);
-    await bench.pass(1);
+    await harness.aDelivery(endpoint);
+    await harness.pass(HOUR_MS - 1);
+    await harness.aDelivery(endpoint);
+    await harness.pass(1);
 
-    expect(bench.receivers.posts.map(({ secrets }) => secrets)).toEqual([
+    expect(harness.receivers.posts.map(({ secrets }) => secrets)).toEqual([
       ["whsec_2", "whsec_1"],
       ["whsec_2"],
     ]);
   });
 
   test("of another endpoint do not open, and the failure says what to do", async () => {
-    const endpoint = await bench.anEndpoint({
-      secrets: [{ sealed: bench.box.seal("whsec_1", secretOwner("other")) }],
+    const endpoint = await harness.anEndpoint({
+      secrets: [{ sealed: harness.box.seal("whsec_1", secretOwner("other")) }],
     });
-    const delivery = await bench.aDelivery(endpoint);
+    const delivery = await harness.aDelivery(endpoint);
 
-    await bench.send();
+    await harness.send();
 
-    expect(bench.receivers.posts).toEqual([]);
+    expect(harness.receivers.posts).toEqual([]);
     const error = "The endpoint's secret cannot be read. Rotate it.";
-    expect(await bench.delivery(delivery)).toMatchObject({ state: "waiting", error });
-    expect(bench.lines).toContainEqual(
+    expect(await harness.delivery(delivery)).toMatchObject({ state: "waiting", error });
+    expect(harness.lines).toContainEqual(
       expect.objectContaining({ level: "error", message: "webhook.secret.unreadable" }),
     );
-    expect(JSON.stringify(bench.lines)).not.toContain("whsec_1");
+    expect(JSON.stringify(harness.lines)).not.toContain("whsec_1");
   });
 });
 
 test("a sender whose storage is away says so, and goes on when it is back", async () => {
-  const delivery = await bench.aDelivery(await bench.anEndpoint());
-  const take = vi.spyOn(bench.storage.webhooks.outbox, "take").mockRejectedValueOnce(new Error("away"));
+  const delivery = await harness.aDelivery(await harness.anEndpoint());
+  const take = vi.spyOn(harness.storage.webhooks.outbox, "take").mockRejectedValueOnce(new Error("away"));
 
-  await bench.send();
+  await harness.send();
   expect(messages()).toEqual(["webhook.send.failed"]);
-  await bench.send();
+  await harness.send();
   await quiet();
 
   expect(take.mock.calls.length).toBeGreaterThan(1);
-  expect(await bench.delivery(delivery)).toMatchObject({ state: "delivered" });
+  expect(await harness.delivery(delivery)).toMatchObject({ state: "delivered" });
 });

@@ -1,23 +1,23 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { Janitor } from "../../../../src/core/janitor.ts";
-import type { Load } from "../../../../src/core/ports/workers.ts";
 import { Capacity } from "../../../../src/core/workers/capacity.ts";
 import { Heartbeat } from "../../../../src/core/workers/heartbeat.ts";
+import { Maintenance } from "../../../../src/core/workers/maintenance.ts";
 import { hostsOf, type LiveWorker } from "../../../../src/core/workers/worker.ts";
-import { createMemoryBlobStore } from "../../../../src/storage/memory/blob-store.ts";
-import { CoreBench } from "../../../support/core-bench.ts";
+import type { Load } from "../../../../src/core/workers/worker-store.ts";
+import { CoreHarness } from "../../../support/core-harness.ts";
 import { SILENT_LOG } from "../../../support/logs.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
+import { createMemoryBlobStore } from "../../../support/memory/storage/blob-store.ts";
 
 describe("a worker", () => {
   const worker = { id: "w1", host: "build-box", slots: 2, sandbox: { name: "local", isolated: false } };
-  let bench: CoreBench;
+  let harness: CoreHarness;
   let heartbeat: Heartbeat;
   beforeEach(() => {
-    bench = new CoreBench();
+    harness = new CoreHarness();
     heartbeat = new Heartbeat({
-      workers: bench.storage.workers,
-      clock: bench.clock,
+      workers: harness.storage.workers,
+      clock: harness.clock,
       log: SILENT_LOG,
       worker,
     });
@@ -25,52 +25,52 @@ describe("a worker", () => {
 
   test("lives as long as it beats, and is gone when it stops", async () => {
     await heartbeat.start();
-    for (let minute = 0; minute < 2; minute += 1) await bench.clock.advance(60_000);
+    for (let minute = 0; minute < 2; minute += 1) await harness.clock.advance(60_000);
 
-    expect(await bench.storage.workers.listLive()).toMatchObject([worker]);
+    expect(await harness.storage.workers.listLive()).toMatchObject([worker]);
     await heartbeat.stop();
-    expect(await bench.storage.workers.listLive()).toEqual([]);
-    expect(bench.clock.pending).toBe(0);
+    expect(await harness.storage.workers.listLive()).toEqual([]);
+    expect(harness.clock.pending).toBe(0);
   });
 
   test("takes the runs that ask for its name or for none, and leaves the others alone", async () => {
     const ask = async (host?: string) =>
-      (await bench.create(host === undefined ? {} : { config: { worker_host: host } })).id;
+      (await harness.create(host === undefined ? {} : { config: { worker_host: host } })).id;
     const [any, ours, other] = [await ask(), await ask("build-box"), await ask("other-box")];
-    const runWorker = bench.worker({ host: "build-box" });
+    const runWorker = harness.worker({ host: "build-box" });
 
     for (const id of [any, ours, other]) await runWorker.work(id, new AbortController().signal);
 
-    const states = await Promise.all([any, ours, other].map(async (id) => (await bench.run(id)).state));
+    const states = await Promise.all([any, ours, other].map(async (id) => (await harness.run(id)).state));
     expect(states).toEqual(["SUCCEEDED", "SUCCEEDED", "QUEUED"]);
   });
 
   test("without a name leaves alone what asks for one", async () => {
-    const { id } = await bench.create({ config: { worker_host: "other-box" } });
+    const { id } = await harness.create({ config: { worker_host: "other-box" } });
 
-    await bench.worker().work(id, new AbortController().signal);
+    await harness.worker().work(id, new AbortController().signal);
 
-    expect((await bench.run(id)).state).toBe("QUEUED");
+    expect((await harness.run(id)).state).toBe("QUEUED");
   });
 });
 
 test("the job of a run asks for the workers that the run asks for, also when it is made anew", async () => {
-  const bench = new CoreBench();
-  const { id } = await bench.create({ config: { worker_host: "build-box" } });
-  const sent = bench.queue.list();
-  await bench.clock.advance(16_000);
-  const janitor = (host?: string) => {
-    const { clock, queue, storage } = bench;
+  const harness = new CoreHarness();
+  const { id } = await harness.create({ config: { worker_host: "build-box" } });
+  const sent = harness.queue.list();
+  await harness.clock.advance(16_000);
+  const maintenance = (host?: string) => {
+    const { clock, queue, storage } = harness;
     const blobs = createMemoryBlobStore(clock);
-    const parts = { storage, queue, blobs, clock, log: SILENT_LOG, runWorker: bench.worker() };
-    return new Janitor({ ...parts, ...(host && { host }) });
+    const parts = { storage, queue, blobs, clock, log: SILENT_LOG, runWorker: harness.worker() };
+    return new Maintenance({ ...parts, ...(host && { host }) });
   };
   const ensured: unknown[] = [];
-  bench.queue.ensure = async (job) => void ensured.push(job);
+  harness.queue.ensure = async (job) => void ensured.push(job);
 
-  await janitor().round();
+  await maintenance().round();
   expect(ensured).toEqual([]);
-  await janitor("build-box").round();
+  await maintenance("build-box").round();
 
   expect(sent).toEqual([{ kind: "run", key: id, host: "build-box" }]);
   expect(ensured).toEqual(sent);

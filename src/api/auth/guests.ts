@@ -1,0 +1,58 @@
+import type { ShareLink } from "../../core/people/share-link.ts";
+import type { ShareLinkService } from "../../core/people/share-link-service.ts";
+import type { Run } from "../../core/runs/run.ts";
+import type { KeyHasher } from "./api-keys.ts";
+import { SignedCookie, type SignedCookieDeps } from "./signed-cookie.ts";
+
+export interface GuestsDeps extends SignedCookieDeps {
+  readonly links: ShareLinkService;
+  readonly hashKey: KeyHasher;
+  readonly formerHashers: readonly KeyHasher[];
+}
+
+interface Opened {
+  readonly link: ShareLink;
+  readonly tokenHash: string;
+}
+
+/**
+ * People without an account who hold a share link. A browser trades the link's token for a cookie that it sends with
+ * that one run's addresses alone, so that somebody can be the guest of several links, and signed in besides.
+ */
+export class Guests {
+  readonly #deps: GuestsDeps;
+  readonly #cookie: SignedCookie;
+
+  constructor(deps: GuestsDeps) {
+    this.#deps = deps;
+    this.#cookie = new SignedCookie(deps, {
+      name: "errand_share",
+      purpose: "share-cookie",
+      securePrefix: "__Secure-",
+    });
+  }
+
+  /** The link with this token, if it still opens. */
+  async findByToken(token: string): Promise<Opened | undefined> {
+    const { formerHashers, hashKey, links } = this.#deps;
+    for (const hash of [hashKey, ...formerHashers]) {
+      const tokenHash = hash(token);
+      const link = await links.open(tokenHash);
+      if (link !== undefined) return { link, tokenHash };
+    }
+    return undefined;
+  }
+
+  /** The link by which a browser came before. Looked up each time: it may have been deleted since. */
+  async findByCookie(header: string | undefined): Promise<ShareLink | undefined> {
+    const tokenHash = this.#cookie.read(header);
+    return tokenHash === undefined ? undefined : this.#deps.links.open(tokenHash);
+  }
+
+  /** The values of the Set-Cookie headers with which a browser gets to see the run until the link is over. */
+  cookiesFor({ link, tokenHash }: Opened, { id, sessionId }: Pick<Run, "id" | "sessionId">): string[] {
+    const leftMs = link.expiresAt.getTime() - this.#deps.clock.now().getTime();
+    const paths = [`/api/v1/agent/runs/${id}`, `/sessions/${sessionId}`];
+    return paths.map((path) => this.#cookie.issue(tokenHash, Math.ceil(leftMs / 1_000), path));
+  }
+}

@@ -1,0 +1,102 @@
+import type { Socket } from "node:net";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { AppError } from "../../core/errors.ts";
+import { hideKeys } from "../auth/api-keys.ts";
+import { problemOf, retryHeaders, StatusError, statusOf } from "./errors.ts";
+import { frameworkError } from "./framework-error.ts";
+import { newRequestId, pathOf } from "./request-id.ts";
+
+const PROBLEM_TYPE = "application/problem+json";
+
+export type ErrorAnswer = (error: unknown, request: FastifyRequest, reply: FastifyReply) => FastifyReply;
+
+/** Every refusal of the server, whoever threw it, in the one shape of the contract. */
+export function answerErrors(publicUrl: () => string): ErrorAnswer {
+  return (thrown, request, reply) => {
+    const error = asAppError(thrown, request);
+    logOnce(request, error, thrown);
+    const problem = problemOf(error, {
+      publicUrl: publicUrl(),
+      // As in the log: who pastes an answer into an issue does not publish the key that stood in the address.
+      instance: hideKeys(pathOf(request.url)),
+      traceId: request.id,
+    });
+    if (problem.status === 401) reply.header("www-authenticate", "Bearer");
+    return (
+      reply
+        // Of a file that was about to be sent.
+        .removeHeader("content-disposition")
+        .code(problem.status)
+        .headers({ ...retryHeaders(error), "x-request-id": request.id, "cache-control": "no-store" })
+        .type(PROBLEM_TYPE)
+        .send(JSON.stringify(problem))
+    );
+  };
+}
+
+export function addErrorAnswers(server: FastifyInstance, answer: ErrorAnswer): void {
+  server.setErrorHandler(answer);
+  server.setNotFoundHandler((request, reply) => {
+    answer(new AppError("resource_not_found", "There is nothing at this address."), request, reply);
+  });
+}
+
+/** For what is not even HTTP: there is no request yet, only a socket. */
+export function answerBrokenRequest(
+  publicUrl: () => string,
+): (error: Error & { code?: string }, socket: Socket) => void {
+  return ({ code }, socket) => {
+    if (code === "ECONNRESET" || socket.destroyed) return;
+    const error = brokenRequest(code);
+    const problem = problemOf(error, { publicUrl: publicUrl(), instance: "", traceId: newRequestId() });
+    if (socket.writable) socket.write(rawAnswer(statusOf(error), problem.trace_id, JSON.stringify(problem)));
+    socket.destroySoon();
+  };
+}
+
+function brokenRequest(code: string | undefined): StatusError {
+  if (code === "ERR_HTTP_REQUEST_TIMEOUT") {
+    return new StatusError(408, "invalid_request", "The request did not arrive in time.", {
+      retryable: true,
+    });
+  }
+  if (code === "HPE_HEADER_OVERFLOW") {
+    return new StatusError(431, "invalid_request", "The request's headers are too large.");
+  }
+  return new StatusError(400, "invalid_request", "This is no HTTP request.");
+}
+
+/** Not Node's list: who imports `node:http` by name has Node load its `fetch` and `WebSocket` too, 13 MiB of memory. */
+const REASON_PHRASES: Readonly<Record<number, string>> = {
+  400: "Bad Request",
+  408: "Request Timeout",
+  431: "Request Header Fields Too Large",
+};
+
+function rawAnswer(status: number, requestId: string, body: string): string {
+  return [
+    `HTTP/1.1 ${status} ${REASON_PHRASES[status] ?? ""}`,
+    "connection: close",
+    `content-type: ${PROBLEM_TYPE}`,
+    `content-length: ${Buffer.byteLength(body)}`,
+    `x-request-id: ${requestId}`,
+    `x-should-retry: ${status === 408}`,
+    "",
+    body,
+  ].join("\r\n");
+}
+
+function asAppError(thrown: unknown, { routeOptions }: FastifyRequest): AppError {
+  if (thrown instanceof AppError) return thrown;
+  return (
+    frameworkError(thrown, routeOptions.bodyLimit) ??
+    new AppError("internal_error", "Something went wrong.", { cause: thrown })
+  );
+}
+
+function logOnce(request: FastifyRequest, error: AppError, thrown: unknown): void {
+  const status = statusOf(error);
+  if (!(thrown instanceof AppError) && status >= 500) request.log.error({ error: thrown }, "request.failed");
+  else if (status >= 500) request.log.warn({ code: error.code, error }, "request.unavailable");
+  else request.log.debug({ code: error.code, issues: error.options.issues?.length }, "request.refused");
+}

@@ -1,0 +1,83 @@
+import { AppError, type ErrorCode, type ErrorOptions } from "../../core/errors.ts";
+import { ERROR_TABLE } from "./error-table.ts";
+
+/** Where the contract fixes a status apart from the code's own: 413, 415, 429, the 422 of a reused key. */
+export class StatusError extends AppError {
+  readonly status: number;
+
+  constructor(status: number, code: ErrorCode, message: string, options: ErrorOptions = {}) {
+    super(code, message, options);
+    this.status = status;
+  }
+}
+
+export interface Problem {
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly error: string;
+  readonly detail?: string;
+  readonly instance: string;
+  readonly retryable: boolean;
+  readonly trace_id: string;
+  readonly code: ErrorCode;
+  readonly remedy: string;
+  readonly issues?: readonly { readonly path: string; readonly message: string }[];
+  readonly auth_url?: string;
+  readonly provider?: string;
+  readonly integration_name?: string;
+  readonly setup_url?: string;
+}
+
+export interface ProblemContext {
+  readonly publicUrl: string;
+  readonly instance: string;
+  readonly traceId: string;
+}
+
+export function statusOf(error: AppError): number {
+  return error instanceof StatusError ? error.status : ERROR_TABLE[error.code].status;
+}
+
+/** The body of a refusal. What went wrong inside is not the caller's: of a 5xx it is told what the API chose to say. */
+export function problemOf(error: AppError, { publicUrl, instance, traceId }: ProblemContext): Problem {
+  const status = statusOf(error);
+  const { title, remedy: usualRemedy } = ERROR_TABLE[error.code];
+  const detail = status < 500 || error instanceof StatusError ? error.message : undefined;
+  const { remedy = usualRemedy, issues } = error.options;
+  return {
+    type: `${publicUrl}/problems/${error.code}`,
+    title,
+    status,
+    error: detail === undefined ? title : `${title}: ${detail}`,
+    ...(detail === undefined ? {} : { detail }),
+    instance,
+    retryable: error.retryable,
+    trace_id: traceId,
+    code: error.code,
+    remedy,
+    ...(issues === undefined ? {} : { issues }),
+    ...othersOf(error.options),
+  };
+}
+
+/** Of those that the call would have needed. Only where the code that refused knows them. */
+function othersOf({ authUrl, integrationName, provider, setupUrl }: ErrorOptions): Partial<Problem> {
+  return {
+    ...(authUrl && { auth_url: authUrl }),
+    ...(provider && { provider }),
+    ...(integrationName && { integration_name: integrationName }),
+    ...(setupUrl && { setup_url: setupUrl }),
+  };
+}
+
+const UNAVAILABLE_RETRY_MS = 1_000;
+
+/** Public clients repeat every 409, 429 and 5xx, POST included, unless these headers say otherwise. */
+export function retryHeaders(error: AppError): Record<string, string> {
+  const headers = { "x-should-retry": String(error.retryable) };
+  const unavailableMs = error.code === "resource_unavailable" ? UNAVAILABLE_RETRY_MS : undefined;
+  const waitMs = error.options.retryAfterMs ?? unavailableMs;
+  if (!error.retryable || waitMs === undefined) return headers;
+  return { ...headers, "retry-after": String(Math.ceil(waitMs / 1_000)), "retry-after-ms": String(waitMs) };
+}

@@ -1,0 +1,63 @@
+import { invalidMember } from "../../core/errors.ts";
+import type { RequestFile } from "../../core/inputs/run-input.ts";
+import type { ApiLimits } from "../api-deps.ts";
+import type { RunAgentRequest } from "../schemas/run-requests.ts";
+
+type Given = Pick<RunAgentRequest, "images" | "attachments">;
+type ImageType = NonNullable<Given["images"]>[number]["mime_type"];
+type Limits = Pick<ApiLimits, "attachmentBytes" | "attachmentsBytes">;
+
+/** By which bytes a file of the type begins; a dot stands for any byte. */
+const IMAGES: Readonly<Record<ImageType, { extension: string; signatures: readonly string[] }>> = {
+  "image/jpeg": { extension: "jpg", signatures: ["ffd8ff"] },
+  "image/png": { extension: "png", signatures: ["89504e470d0a1a0a"] },
+  "image/gif": { extension: "gif", signatures: ["474946383761", "474946383961"] },
+  "image/webp": { extension: "webp", signatures: ["52494646........57454250"] },
+};
+const SIGNATURE_BYTES = 12;
+
+/** The files of a request, decoded. Refuses what is no base64, too large, or no image of the kind it says. */
+export function requestFilesOf(
+  { images = [], attachments = [] }: Given,
+  limits: Limits,
+): readonly RequestFile[] {
+  const files = [
+    ...attachments.map(({ file_name, mime_type, data }, index): RequestFile => {
+      const bytes = decode(`attachments.${index}.data`, data, limits);
+      return { kind: "attachment", fileName: file_name, mimeType: essenceOf(mime_type), bytes };
+    }),
+    ...images.map(({ mime_type, data }, index): RequestFile => {
+      const bytes = decode(`images.${index}.data`, data, limits);
+      requireImage(`images.${index}.data`, bytes, mime_type);
+      const fileName = `image-${index + 1}.${IMAGES[mime_type].extension}`;
+      return { kind: "image", fileName, mimeType: mime_type, bytes };
+    }),
+  ];
+  const total = files.reduce((sum, { bytes }) => sum + bytes.length, 0);
+  if (total > limits.attachmentsBytes) {
+    const message = `must have at most ${limits.attachmentsBytes} bytes together, with the images`;
+    throw invalidMember("attachments", message);
+  }
+  return files;
+}
+
+/** Node decodes anything, leaving out what it does not know. */
+function decode(path: string, data: string, { attachmentBytes }: Limits): Buffer {
+  if (data.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(data)) {
+    throw invalidMember(path, "must be base64");
+  }
+  const bytes = Buffer.from(data, "base64");
+  if (bytes.length <= attachmentBytes) return bytes;
+  throw invalidMember(path, `must have at most ${attachmentBytes} bytes`);
+}
+
+function requireImage(path: string, bytes: Buffer, type: ImageType): void {
+  const initialContents = bytes.toString("hex", 0, SIGNATURE_BYTES);
+  if (IMAGES[type].signatures.some((signature) => new RegExp(`^${signature}`).test(initialContents))) return;
+  throw invalidMember(path, `must be an image of the type ${type}`);
+}
+
+/** Without its parameters, which say nothing to an agent. */
+function essenceOf(mimeType: string): string {
+  return mimeType.split(";", 1).join("").trim().toLowerCase();
+}

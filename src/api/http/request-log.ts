@@ -1,0 +1,33 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { hideKeys } from "../auth/api-keys.ts";
+import { pathOf } from "./request-id.ts";
+
+/** Probes and files of the pages come all the time and tell nothing. */
+const QUIET = /^\/(healthz|readyz|assets\/)/;
+
+/** One line a request: never its query, headers or body. */
+export function addRequestLog(server: FastifyInstance): void {
+  server.addHook("onRequest", async (request, reply) => {
+    reply.header("x-request-id", request.id);
+  });
+  server.addHook("onResponse", async (request, reply) => {
+    const path = pathOf(request.url);
+    const level = QUIET.test(path) ? "debug" : "info";
+    request.log[level](factsOf(request, reply, path), "request.answered");
+  });
+}
+
+function factsOf(request: FastifyRequest, reply: FastifyReply, path: string): Record<string, unknown> {
+  return {
+    method: request.method,
+    path: hideKeys(path),
+    status: reply.statusCode,
+    durationMs: Math.round(reply.elapsedTime),
+    principalId: request.caller?.holder?.principal.id,
+    shareLinkId: guestLinkOf(request),
+  };
+}
+
+function guestLinkOf({ caller }: FastifyRequest): string | undefined {
+  return caller?.holder === undefined ? caller?.viewer.id : undefined;
+}

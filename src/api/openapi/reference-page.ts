@@ -1,0 +1,55 @@
+import { type FastifyInstance, fastify } from "fastify";
+import { referencePolicy } from "../http/security-headers.ts";
+import { OPENAPI_PATH } from "./openapi.ts";
+
+const PAGE = "/docs";
+const SCRIPT = "/docs/scalar.js";
+/** Where the page's package puts its script by itself. */
+const BUNDLE = `${PAGE}/js/scalar.js`;
+
+/** The page loads its own script and our document, and nothing from anywhere else. */
+const CONFIGURATION = {
+  url: OPENAPI_PATH,
+  cdn: SCRIPT,
+  pageTitle: "Errand API",
+  telemetry: false,
+  withDefaultFonts: false,
+  hideClientButton: true,
+  showDeveloperTools: "never",
+  agent: { disabled: true },
+  mcp: { disabled: true },
+  documentDownloadType: "json",
+} as const;
+
+/** The OpenAPI document for people. */
+export async function referencePage(app: FastifyInstance): Promise<void> {
+  let rendered: Promise<Rendered> | undefined;
+  const schema = { hide: true };
+  app.get(PAGE, { schema }, async (_request, reply) => {
+    rendered ??= render();
+    const { page, policy } = await rendered;
+    return reply.header("content-security-policy", policy).type("text/html; charset=utf-8").send(page);
+  });
+  app.get(SCRIPT, { schema }, async (_request, reply) => {
+    rendered ??= render();
+    const { script } = await rendered;
+    reply.header("cache-control", "public, max-age=3600");
+    return reply.type("text/javascript; charset=utf-8").send(script);
+  });
+}
+
+interface Rendered {
+  readonly page: string;
+  readonly script: string;
+  readonly policy: string;
+}
+
+/** When somebody asks first: the bundle costs a start a quarter of a second, and most processes never show it. */
+async function render(): Promise<Rendered> {
+  const { default: reference } = await import("@scalar/fastify-api-reference");
+  const own = fastify();
+  await own.register(reference, { routePrefix: PAGE, configuration: CONFIGURATION });
+  const [{ body: page }, { body: script }] = await Promise.all([own.inject(`${PAGE}/`), own.inject(BUNDLE)]);
+  await own.close();
+  return { page, script, policy: referencePolicy(page) };
+}

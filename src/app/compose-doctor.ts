@@ -1,0 +1,48 @@
+import type { Config } from "../config.ts";
+import type { AgentCatalogueView } from "../core/agents/agent-catalogue.ts";
+import {
+  adaptersCheck,
+  agentsCheck,
+  publicUrlCheck,
+  queueCheck,
+  sandboxCheck,
+  secretKeyCheck,
+  workersCheck,
+} from "../core/doctor/checks.ts";
+import { Doctor } from "../core/doctor/doctor.ts";
+import type { Log } from "../core/ports/log.ts";
+import type { Storage } from "../core/storage.ts";
+import type { PgBossQueue } from "../queue/pg-boss-queue.ts";
+import type { Database } from "../storage/database.ts";
+import { databaseChecks } from "../storage/database-checks.ts";
+import { diskCheck } from "../workspace/disk-check.ts";
+import { systemClock } from "./system-clock.ts";
+
+/** What is looked at. */
+export interface DoctorDeps {
+  readonly config: Pick<Config, "dataDir" | "secretKey">;
+  readonly publicUrl: () => string;
+  readonly adapters: ReadonlyMap<string, unknown>;
+  readonly catalogueView: AgentCatalogueView;
+  readonly database: Database;
+  readonly queue: PgBossQueue;
+  readonly storage: Storage;
+}
+
+/** Each part looks at what it knows about. */
+export function composeDoctor(bootstrap: DoctorDeps, log: Log): Doctor {
+  const { adapters, catalogueView, config, database, publicUrl, queue, storage } = bootstrap;
+  const names = [...adapters.keys()];
+  const checks = [
+    ...databaseChecks(database, systemClock),
+    queueCheck(() => queue.longestWaitSeconds()),
+    workersCheck(storage),
+    sandboxCheck(storage),
+    agentsCheck(catalogueView),
+    adaptersCheck(names, storage),
+    publicUrlCheck(publicUrl, names),
+    secretKeyCheck(config.secretKey !== undefined),
+    diskCheck(config.dataDir),
+  ];
+  return new Doctor({ checks, clock: systemClock, log });
+}

@@ -1,0 +1,15 @@
+import type { Config } from "../config.ts";
+import { createBubblewrapSandbox } from "../sandboxes/bubblewrap/bubblewrap-sandbox.ts";
+import { type ChosenSandbox, chooseSandbox } from "../sandboxes/choose-sandbox.ts";
+import { createDockerSandbox } from "../sandboxes/docker/docker-sandbox.ts";
+import { createLocalSandbox } from "../sandboxes/local/local-sandbox.ts";
+
+/** Fails with an AppError when the sandbox that the operator named cannot be used here. */
+export function composeSandbox({ dataDir, sandbox }: Config): Promise<ChosenSandbox> {
+  const { docker, limits, setting } = sandbox;
+  return chooseSandbox(setting, {
+    docker: createDockerSandbox({ dataDir, limits, docker, image: docker.image }),
+    bubblewrap: createBubblewrapSandbox({ dataDir, limits }),
+    local: createLocalSandbox(dataDir),
+  });
+}

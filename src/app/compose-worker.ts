@@ -1,0 +1,155 @@
+import { randomBytes } from "node:crypto";
+import { hostname } from "node:os";
+import { createAcpRunner } from "../agents/acp/acp-runner.ts";
+import type { Gateway, Gateways } from "../core/agents/gateway.ts";
+import { RunWorker, type RunWorkerDeps } from "../core/attempts/run-worker.ts";
+import { Scheduler } from "../core/schedules/scheduler.ts";
+import type { NoticeWriter } from "../core/threads/notice-writer.ts";
+import { WebhookFanOut } from "../core/webhooks/webhook-fan-out.ts";
+import { WebhookSender } from "../core/webhooks/webhook-sender.ts";
+import type { WebhookWorkerDeps } from "../core/webhooks/webhook-worker.ts";
+import { Heartbeat } from "../core/workers/heartbeat.ts";
+import { Maintenance } from "../core/workers/maintenance.ts";
+import { createGateways } from "../gateway/create-gateways.ts";
+import { gatewayVariables } from "../gateway/gateway-variables.ts";
+import { RepositoryClones } from "../git/repository-clones.ts";
+import { createTeamPullRequests } from "../git/team-pull-requests.ts";
+import { Destinations } from "../network-policy/destinations.ts";
+import type { ChosenSandbox } from "../sandboxes/choose-sandbox.ts";
+import type { Sandbox } from "../sandboxes/sandbox.ts";
+import { createChangeTracker } from "../workspace/changes/change-tracker.ts";
+import { createWorkspaceProvider } from "../workspace/workspace-provider.ts";
+import { type AppDeps, type Bootstrap, hostOf, openersOf } from "./compose.ts";
+import { defaultModelOf } from "./compose-agents.ts";
+import { composeSandbox } from "./compose-sandbox.ts";
+import { nextDue } from "./cron.ts";
+import { plainLog } from "./logger.ts";
+import { systemClock } from "./system-clock.ts";
+
+export interface WorkerDeps {
+  readonly chosen: ChosenSandbox;
+  readonly clones: RepositoryClones;
+  readonly runWorker: RunWorker;
+  readonly maintenance: Maintenance;
+  readonly scheduler: Scheduler;
+  readonly heartbeat: Heartbeat;
+  readonly webhooks: WebhookWorkerDeps;
+}
+
+/** A worker that is gone for this long has lost its runs. */
+const LEASE_MS = 10_000;
+const MINUTE_MS = 60_000;
+/** All setup commands of an environment may take so many times what one of them may. */
+const SETUP_COMMANDS_TOTAL = 3;
+
+/** What only a worker has. Fails with an AppError when there is no sandbox for the agent that runs have by default. */
+export async function composeWorker(bootstrap: Bootstrap, deps: AppDeps): Promise<WorkerDeps> {
+  const { config, logger } = bootstrap;
+  const { files, queue, storage } = deps;
+  const log = plainLog(logger);
+  const chosen = await composeSandbox(config);
+  const usual = deps.agents.catalogue.get(deps.agents.defaultName);
+  if (usual !== undefined) chosen.requireFor(usual);
+  const host = hostOf(config);
+  // Nobody else's, also not that of a process with this number on a machine that is called the same.
+  const worker = `${hostname()}:${process.pid}:${randomBytes(3).toString("hex")}`;
+  const { dataDir, gitUrl: baseUrl } = config;
+  const clones = new RepositoryClones({ dataDir, baseUrl, authorize: deps.authorize, log });
+  const runWorker = new RunWorker({ ...host, ...runDeps(bootstrap, deps, { chosen, clones }), worker });
+  const heartbeat = new Heartbeat({
+    ...{ workers: storage.workers, clock: systemClock, log },
+    worker: { id: worker, ...host, slots: config.concurrency, sandbox: chosen.sandbox },
+  });
+  return {
+    ...{ chosen, clones, runWorker, heartbeat },
+    maintenance: new Maintenance({
+      ...host,
+      storage,
+      blobs: files,
+      queue,
+      runWorker,
+      clock: systemClock,
+      log,
+    }),
+    scheduler: composeScheduler(bootstrap, deps),
+    webhooks: composeWebhooks(bootstrap, deps),
+  };
+}
+
+interface Place {
+  readonly chosen: ChosenSandbox;
+  readonly clones: RepositoryClones;
+}
+
+function runDeps(bootstrap: Bootstrap, deps: AppDeps, place: Place): Omit<RunWorkerDeps, "worker" | "host"> {
+  const { config, knownSecrets, logger } = bootstrap;
+  const { files, pubsub, storage, writer } = deps;
+  return {
+    ...{ storage, pubsub, writer, ...workplace(bootstrap, deps, place) },
+    log: plainLog(logger),
+    clock: systemClock,
+    redactors: knownSecrets,
+    secretBox: deps.secrets,
+    blobs: files,
+    skills: deps.skillLibrary,
+    pullRequests: createTeamPullRequests(openersOf(deps.adapters, "openPullRequests"), storage.installations),
+    settings: config.work,
+    leaseMs: LEASE_MS,
+  };
+}
+
+/** Where agents work, and their one way out of it. */
+function workplace({ config, knownSecrets, logger }: Bootstrap, deps: AppDeps, { chosen, clones }: Place) {
+  const { dataDir, gitUrl, setupMinutes } = config;
+  const { sandbox } = chosen;
+  const log = plainLog(logger);
+  const variablesOf = (gateway: Gateway) => gatewayVariables(gateway, gitUrl);
+  const commandMs = setupMinutes * MINUTE_MS;
+  return {
+    gateways: gatewaysOf(config, deps, sandbox, { redact: knownSecrets.redact, log }),
+    agents: createAcpRunner({
+      ...{ ...deps.agents, sandbox, variablesOf, log: logger, ...defaultModelOf(config.agent) },
+      servers: config.models,
+      requireSandboxFor: (agent) => chosen.requireFor(agent),
+    }),
+    workspaces: createWorkspaceProvider({
+      ...{ dataDir, sandbox, variablesOf, log },
+      blobs: deps.files,
+      repositories: clones,
+      setup: { commandMs, totalMs: commandMs * SETUP_COMMANDS_TOTAL },
+    }),
+    changes: createChangeTracker({ dataDir, sandbox, gitUrl, variablesOf }),
+  };
+}
+
+function gatewaysOf(
+  { agentAllow, dataDir, gitUrl, modelPrices, models }: Bootstrap["config"],
+  { authorize }: AppDeps,
+  { isolated }: Sandbox,
+  telling: Pick<Parameters<typeof createGateways>[0], "redact" | "log">,
+): Gateways {
+  const destinations = new Destinations(agentAllow);
+  return createGateways({
+    ...{ authorize, dataDir, destinations, gitUrl, isolated, modelPrices, models },
+    ...telling,
+  });
+}
+
+function composeScheduler({ logger, publicUrl }: Bootstrap, { runs, storage }: AppDeps): Scheduler {
+  const linkOf = (id: string) => `${publicUrl()}/api/v1/agent/schedules/${id}`;
+  return new Scheduler({ storage, runs, nextDue, linkOf, log: plainLog(logger) });
+}
+
+function composeWebhooks({ knownSecrets: { redact }, logger }: Bootstrap, deps: AppDeps): WebhookWorkerDeps {
+  const { pubsub, secrets: box, storage, webhookClient: client, writer } = deps;
+  const [clock, log] = [systemClock, plainLog(logger)];
+  const sessionLink: NoticeWriter["sessionLink"] = (run) => writer.sessionLink(run);
+  return {
+    fanOut: new WebhookFanOut({ storage, log, redact, sessionLink }),
+    sender: new WebhookSender({ storage, client, box, clock, log }),
+    history: storage.webhooks.history,
+    clock,
+    pubsub,
+    log,
+  };
+}

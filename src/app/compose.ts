@@ -1,0 +1,217 @@
+import type { RunningAdapter } from "../adapters/registry.ts";
+import type { ApiDeps } from "../api/api-deps.ts";
+import { createKeyHasher, type KeyHasher } from "../api/auth/api-keys.ts";
+import { PrincipalCache } from "../api/auth/principal-cache.ts";
+import type { Config } from "../config.ts";
+import { EnvironmentService } from "../core/environments/environment-service.ts";
+import { newId } from "../core/ids.ts";
+import { InboxProcessor } from "../core/inbox/inbox-processor.ts";
+import { OutboxDispatcher } from "../core/outbox/outbox-dispatcher.ts";
+import type { BlobStore } from "../core/ports/blob-store.ts";
+import type { Log } from "../core/ports/log.ts";
+import { runRules } from "../core/rules/run-rules.ts";
+import { RunService } from "../core/runs/run-service.ts";
+import type { SecretBox } from "../core/secrets/secret-box.ts";
+import { SkillCatalogue } from "../core/skills/skill-catalogue.ts";
+import { SkillFinder } from "../core/skills/skill-finder.ts";
+import type { SkillLibrary } from "../core/skills/skill-library.ts";
+import type { Storage } from "../core/storage.ts";
+import { NoticeWriter } from "../core/threads/notice-writer.ts";
+import type { WebhookClient } from "../core/webhooks/webhook-client.ts";
+import { RepositoryMirrors } from "../git/repository-mirrors.ts";
+import { createTeamAuthorizer, type TeamAuthorizer } from "../git/team-authorizer.ts";
+import { Destinations } from "../network-policy/destinations.ts";
+import { PostgresPubSub } from "../pubsub/postgres-pubsub.ts";
+import { PgBossQueue } from "../queue/pg-boss-queue.ts";
+import type { KnownSecrets } from "../secrets/redaction.ts";
+import { createSecretBox } from "../secrets/secret-box.ts";
+import { deriveKey } from "../secrets/secret-files.ts";
+import { createGitSkillLibrary } from "../skills/git-skill-library.ts";
+import { createPrismaBlobStore } from "../storage/blob-store.ts";
+import { Database } from "../storage/database.ts";
+import { createPrismaStorage } from "../storage/prisma-storage.ts";
+import { createWebhookClient } from "../webhooks/http-webhook-client.ts";
+import { type AgentDeps, composeAgents } from "./compose-agents.ts";
+import { composeDoctor } from "./compose-doctor.ts";
+import { nextDue } from "./cron.ts";
+import { type Logger, plainLog } from "./logger.ts";
+import { systemClock } from "./system-clock.ts";
+
+/** What must be known before parts can be put together: settled by `start.ts`. */
+export interface Bootstrap {
+  readonly config: Config;
+  readonly databaseUrl: string;
+  readonly secretKey: string;
+  readonly knownSecrets: KnownSecrets;
+  readonly logger: Logger;
+  readonly tls: ApiDeps["tls"];
+  readonly publicUrl: () => string;
+}
+
+/** The parts with a life of their own, and the services on them. */
+export interface AppDeps {
+  readonly database: Database;
+  /** Connections of their own for files, which are large: they must not keep the short statements waiting. */
+  readonly blobs: Database;
+  readonly files: BlobStore;
+  readonly pubsub: PostgresPubSub;
+  readonly queue: PgBossQueue;
+  readonly storage: Storage;
+  readonly hashKey: KeyHasher;
+  readonly formerHashers: readonly KeyHasher[];
+  readonly secrets: SecretBox;
+  readonly webhookClient: WebhookClient;
+  readonly adapters: ReadonlyMap<string, RunningAdapter>;
+  readonly agents: AgentDeps;
+  /** With whose key a team's repository is read, or written to. */
+  readonly authorize: TeamAuthorizer;
+  readonly writer: NoticeWriter;
+  readonly runs: RunService;
+  readonly inboxProcessor: InboxProcessor;
+  readonly outboxDispatcher: OutboxDispatcher;
+  readonly repositories: RepositoryMirrors;
+  readonly skillLibrary: SkillLibrary;
+  readonly skills: SkillCatalogue;
+}
+
+/** For the queue's own supervision and its jobs. */
+const QUEUE_CONNECTIONS = 4;
+const BLOB_LINK = { maxConnections: 2, statementMs: 60_000 } as const;
+const PUBSUB_CONNECTIONS = 1;
+/** What a process opens besides `ERRAND_DATABASE_CONNECTIONS`. */
+export const CONNECTIONS_BESIDES = QUEUE_CONNECTIONS + BLOB_LINK.maxConnections + PUBSUB_CONNECTIONS;
+
+/** Here and in `compose-*.ts` parts are put together, and nowhere else. Nothing is started. */
+export async function compose(bootstrap: Bootstrap): Promise<AppDeps> {
+  const { config, databaseUrl: url, logger, publicUrl } = bootstrap;
+  const log = plainLog(logger);
+  const clock = systemClock;
+  const database = new Database({ url, maxConnections: config.databaseConnections, log });
+  const blobs = new Database({ url, ...BLOB_LINK, log });
+  const pubsub = new PostgresPubSub({ url, log });
+  const link = { url, maxConnections: QUEUE_CONNECTIONS, pubsub, log };
+  const queue = new PgBossQueue({ ...link, ...hostOf(config) });
+  const storage = createPrismaStorage({ database, pubsub, clock, sendJobs: queue.sendJobs });
+  const adapters = await createAdapters(config, storage, log);
+  const threadAdapters = new Map(Array.from(adapters, ([name, { adapter }]) => [name, adapter]));
+  const traits = new Map(Array.from(threadAdapters, ([name, adapter]) => [name, adapter.traits]));
+  const writer = new NoticeWriter(publicUrl, traits);
+  const agents = composeAgents(config);
+  const rules = runRules({ storage, pubsub, clock });
+  const authorize = createTeamAuthorizer(openersOf(adapters, "openRepository"), storage.installations);
+  const skillDeps = composeSkills(config, storage, authorize, log);
+  const skills = skillDeps.finder;
+  const runs = new RunService({ storage, clock, writer, agents: agents.choice, skills, ...rules });
+  const inboxProcessor = new InboxProcessor({ storage, runs, adapters: threadAdapters, clock, log });
+  const outboxDispatcher = new OutboxDispatcher({ outbox: storage.outbox, adapters: threadAdapters, log });
+  const [hashKey, ...formerHashers] = fromSecretKeys(bootstrap, "api-keys", createKeyHasher);
+  return {
+    database,
+    blobs,
+    files: createPrismaBlobStore(blobs, clock),
+    pubsub,
+    queue,
+    storage,
+    hashKey,
+    formerHashers,
+    secrets: createSecretBox(fromSecretKeys(bootstrap, "sealing", (key) => key)),
+    webhookClient: createWebhookClient({ destinations: new Destinations(config.webhookAllow) }),
+    adapters,
+    agents,
+    authorize,
+    writer,
+    runs,
+    inboxProcessor,
+    outboxDispatcher,
+    repositories: skillDeps.repositories,
+    skillLibrary: skillDeps.library,
+    skills: skillDeps.catalogue,
+  };
+}
+
+export function apiDeps(bootstrap: Bootstrap, deps: AppDeps): ApiDeps {
+  const { database, formerHashers, hashKey, pubsub, runs, storage } = deps;
+  return {
+    runs,
+    skills: deps.skills,
+    catalogue: deps.agents.view,
+    doctor: composeDoctor(
+      { ...bootstrap, ...deps, catalogueView: deps.agents.view },
+      plainLog(bootstrap.logger),
+    ),
+    storage,
+    principals: new PrincipalCache({ people: storage.people, pubsub, clock: systemClock }),
+    blobs: deps.files,
+    secrets: deps.secrets,
+    webhookClient: deps.webhookClient,
+    pubsub,
+    clock: systemClock,
+    nextDue,
+    log: bootstrap.logger,
+    hashKey,
+    formerHashers,
+    sessionSecret: deriveKey(bootstrap.secretKey, "cookies"),
+    publicUrl: bootstrap.publicUrl,
+    serves: bootstrap.config.role === "worker" ? "health" : "everything",
+    trustProxy: bootstrap.config.trustProxy,
+    limits: bootstrap.config.limits,
+    tls: bootstrap.tls,
+    ready: () => database.unreachable(),
+    adapterRoutes: Array.from(deps.adapters.values(), ({ routes }) => routes),
+  };
+}
+
+export function hostOf({ workerHost }: Config): { readonly host?: string } {
+  return workerHost === undefined ? {} : { host: workerHost };
+}
+
+/** What the adapters offer of a kind, by their names. */
+export function openersOf<Kind extends "openRepository" | "openPullRequests">(
+  adapters: ReadonlyMap<string, RunningAdapter>,
+  kind: Kind,
+): ReadonlyMap<string, NonNullable<RunningAdapter[Kind]>> {
+  const offers = Array.from(adapters, ([name, adapter]) => [name, adapter[kind]] as const);
+  return new Map(offers.flatMap(([name, open]) => (open === undefined ? [] : [[name, open] as const])));
+}
+
+function composeSkills(
+  { dataDir, gitUrl: baseUrl }: Config,
+  storage: Storage,
+  authorize: TeamAuthorizer,
+  log: Log,
+) {
+  const clock = systemClock;
+  const repositories = new RepositoryMirrors({ dataDir, baseUrl, authorize, clock, log });
+  const library = createGitSkillLibrary(repositories);
+  const environments = new EnvironmentService({ environments: storage.environments, clock });
+  const history = storage.skillHistory;
+  return {
+    repositories,
+    library,
+    finder: new SkillFinder({ library, environments }),
+    catalogue: new SkillCatalogue({ library, environments, history, log }),
+  };
+}
+
+/** One for each secret key, the present one's first. */
+function fromSecretKeys<T>(
+  { config: { oldSecretKeys }, secretKey }: Pick<Bootstrap, "config" | "secretKey">,
+  purpose: string,
+  make: (key: string) => T,
+): readonly [T, ...T[]] {
+  const makeFrom = (key: string): T => make(deriveKey(key, purpose));
+  return [makeFrom(secretKey), ...oldSecretKeys.map(makeFrom)];
+}
+
+async function createAdapters(
+  config: Config,
+  { inbox }: Storage,
+  log: Log,
+): Promise<ReadonlyMap<string, RunningAdapter>> {
+  const accept: Parameters<Config["adapters"][number]>[0]["accept"] = (event) => {
+    const receivedAt = systemClock.now();
+    return inbox.put({ ...event, id: newId(receivedAt), receivedAt });
+  };
+  const running = await Promise.all(config.adapters.map((create) => create({ accept, log })));
+  return new Map(running.map((adapter) => [adapter.adapter.name, adapter]));
+}

@@ -1,0 +1,63 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { readConfig } from "../config.ts";
+import { StartupError } from "../core/errors.ts";
+import { type App, startApp } from "./start.ts";
+import { startupMessage } from "./startup-message.ts";
+
+/** The terminal that started us may be closed: a hang-up is a stop as well. */
+const STOP_SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
+/** A stop that takes longer ends the process at once. */
+const STOP_LIMIT_MS = 9_500;
+/** npm passes on the Ctrl-C that the terminal has already given us: only a later one is a second wish. */
+const SAME_WISH_MS = 1_000;
+/** After a start whoever waited for it is served first. */
+const STARTED_MS = 1_000;
+
+/** The service as a process, until it is asked to stop. */
+export async function serve(environment: Parameters<typeof readConfig>[0]): Promise<void> {
+  try {
+    await start(environment);
+  } catch (error) {
+    if (!(error instanceof StartupError)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    process.exit(1);
+  }
+}
+
+async function start(environment: Parameters<typeof readConfig>[0]): Promise<void> {
+  const config = readConfig(environment);
+  // Whoever read what we print may be gone, or the disk be full that it is kept on: we serve on without.
+  for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
+  const app = await startApp(config);
+  process.stdout.write(startupMessage(app, config));
+  process.once("uncaughtException", (error) => breakDown(app, error));
+  setTimeout(collectGarbage, STARTED_MS).unref();
+  let wishedAt: number | undefined;
+  const wish = (signal: NodeJS.Signals) => {
+    if (wishedAt === undefined) void stop(app, signal);
+    else if (Date.now() - wishedAt > SAME_WISH_MS) process.exit(1);
+    wishedAt ??= Date.now();
+  };
+  for (const signal of STOP_SIGNALS) process.on(signal, wish);
+}
+
+/** A start leaves a third of the heap behind, and V8 keeps it until there is more: in an idle server there never is. */
+function collectGarbage(): void {
+  setFlagsFromString("--expose-gc");
+  const collect: () => void = runInNewContext("gc");
+  collect();
+}
+
+/** Nobody knows what was left half done, and the next start finds all of it. Node would print the error with its secrets. */
+function breakDown({ log }: App, error: Error): never {
+  log.error("process.crashed", { error });
+  process.exit(1);
+}
+
+async function stop(app: App, signal: NodeJS.Signals): Promise<void> {
+  app.log.info("app.stopping", { signal });
+  setTimeout(() => process.exit(1), STOP_LIMIT_MS).unref();
+  await app.stop();
+  process.exit(0);
+}

@@ -1,0 +1,223 @@
+import { mkdir, readFile } from "node:fs/promises";
+import { isIPv6 } from "node:net";
+import type { FastifyInstance } from "fastify";
+import { keyHint, newApiKey } from "../api/auth/api-keys.ts";
+import { createServer } from "../api/server.ts";
+import type { Config } from "../config.ts";
+import { untilAvailable } from "../core/attempts/until-available.ts";
+import { AppError, StartupError } from "../core/errors.ts";
+import type { RunId } from "../core/ids.ts";
+import type { Log } from "../core/ports/log.ts";
+import { startWebhooks } from "../core/webhooks/webhook-worker.ts";
+import { ensureAdministratorKey, readOrCreateApiKey } from "../secrets/administrator-key.ts";
+import { createKnownSecrets } from "../secrets/redaction.ts";
+import { randomSecret, readOrCreateSecret } from "../secrets/secret-files.ts";
+import { repairLog } from "../storage/log-repair.ts";
+import { applyMigrations } from "../storage/migrations.ts";
+import { type AppDeps, apiDeps, type Bootstrap, compose } from "./compose.ts";
+import type { WorkerDeps } from "./compose-worker.ts";
+import { createLogger, plainLog } from "./logger.ts";
+import { systemClock } from "./system-clock.ts";
+
+/** A running service. */
+export interface App {
+  readonly url: string;
+  readonly agentName: string;
+  readonly sandboxName: string | undefined;
+  /** Where the administrator's key is kept, if this process keeps it. */
+  readonly keyFile: string | undefined;
+  readonly log: Log;
+  /** Stops taking work, ends or gives back what runs, and puts everything away. Repeatable. */
+  stop(): Promise<void>;
+}
+
+const JANITOR_MS = 5_000;
+const RECOVERY_MS = 2_500;
+/** For due times whose job was lost. Not the janitor's: a schedule may keep its round waiting. */
+const SCHEDULES_MS = 5_000;
+const PRUNING_MS = 60 * 60_000;
+const GRACE_MS = 7_000;
+/** Short work, waiting mostly for other people's servers. */
+const CONVERSATION_CONCURRENCY = 4;
+/** A schedule with a skill may wait for the host of its repository. */
+const SCHEDULE_CONCURRENCY = 2;
+
+/** Starts what the role asks for, in the order in which one thing needs another; undone from the end on. */
+export async function startApp(config: Config): Promise<App> {
+  const undo = new AsyncDisposableStack();
+  try {
+    return await start(config, undo);
+  } catch (error) {
+    await undo.disposeAsync();
+    throw error instanceof AppError ? new StartupError(tell(error)) : error;
+  }
+}
+
+async function start(config: Config, undo: AsyncDisposableStack): Promise<App> {
+  const bootstrap = await prepare(config, undo);
+  const deps = await compose(bootstrap);
+  undo.defer(() => deps.database.close());
+  undo.defer(() => deps.blobs.close());
+  undo.defer(() => deps.pubsub.stop());
+  await deps.pubsub.start();
+  // The server stops before the queue, so that nothing new comes in while work is given back.
+  undo.defer(() => deps.queue.stop(GRACE_MS));
+  await deps.queue.start();
+  // It was there a moment ago; many processes that start at once may keep it busy.
+  const keyFile = await untilAvailable(systemClock, () => keepKey(config, deps));
+  const worker = config.role === "api" ? undefined : await prepareWorker(bootstrap, deps, undo);
+  const server = await listen(bootstrap, deps, undo);
+  // Before the server, which answers whoever waits for a repository.
+  undo.defer(() => deps.repositories.close());
+  undo.defer(() => deps.agents.programs.close());
+  if (worker !== undefined) await startWorker(config, deps, worker, undo);
+  const sandboxName = worker?.chosen.sandbox.name;
+  const log = plainLog(bootstrap.logger);
+  log.info("app.started", { role: config.role, address: server.listeningOrigin, sandboxName });
+  const stop = () => undo.disposeAsync();
+  return { url: bootstrap.publicUrl(), agentName: deps.agents.defaultName, sandboxName, keyFile, log, stop };
+}
+
+async function prepare(
+  config: Config,
+  undo: AsyncDisposableStack,
+): Promise<Bootstrap & { address: { url: string } }> {
+  await makeDataDir(config.dataDir);
+  const secretKey =
+    config.secretKey ?? (await readOrCreateSecret(config.dataDir, "secret-key", randomSecret));
+  const ownKey =
+    config.databaseUrl === undefined && config.apiKey === undefined
+      ? await readOrCreateApiKey(config.dataDir, newApiKey)
+      : undefined;
+  const knownSecrets = createKnownSecrets([
+    ...config.secrets,
+    secretKey,
+    ...(ownKey === undefined ? [] : [ownKey]),
+  ]);
+  const tls = await readTls(config);
+  const logger = createLogger(config.logLevel, knownSecrets.redact);
+  const log = plainLog(logger);
+  const databaseUrl = config.databaseUrl ?? (await startDatabase(config.dataDir, log, undo));
+  await applyMigrations(databaseUrl, log);
+  if (await repairLog(databaseUrl)) log.warn("event_log.positions.moved");
+  const address = { url: config.publicUrl ?? ownUrl(config) };
+  return { config, databaseUrl, secretKey, knownSecrets, logger, tls, publicUrl: () => address.url, address };
+}
+
+async function startDatabase(dataDir: string, log: Log, undo: AsyncDisposableStack): Promise<string> {
+  const { startEmbeddedPostgres } = await import("../embedded-postgres/embedded-postgres.ts");
+  const embedded = await startEmbeddedPostgres({ dataDir, log });
+  undo.defer(() => embedded.stop());
+  return embedded.url;
+}
+
+function keepKey({ apiKey, databaseUrl, dataDir }: Config, deps: AppDeps): Promise<string | undefined> {
+  const { formerHashers, hashKey, storage } = deps;
+  const hashers = [hashKey, ...formerHashers] as const;
+  const isShared = databaseUrl !== undefined;
+  return ensureAdministratorKey({
+    ...{ apiKey, dataDir, hashers, isShared, storage },
+    newKey: newApiKey,
+    hintOf: keyHint,
+  });
+}
+
+async function listen(
+  bootstrap: Bootstrap & { readonly address: { url: string } },
+  deps: AppDeps,
+  undo: AsyncDisposableStack,
+): Promise<FastifyInstance> {
+  const { config, address } = bootstrap;
+  const server = await createServer(apiDeps(bootstrap, deps));
+  undo.defer(() => server.close());
+  try {
+    await server.listen({ host: config.host, port: config.port });
+  } catch (error) {
+    throw new StartupError(`Cannot listen on ${config.host}:${config.port}: ${reasonOf(error)}`);
+  }
+  if (config.publicUrl === undefined) address.url = server.listeningOrigin;
+  return server;
+}
+
+/** It is known as a worker before the first run is asked for: whoever asks is told whether there is one. */
+async function prepareWorker(
+  bootstrap: Bootstrap,
+  deps: AppDeps,
+  undo: AsyncDisposableStack,
+): Promise<WorkerDeps> {
+  const log = plainLog(bootstrap.logger);
+  const { composeWorker } = await import("./compose-worker.ts");
+  const worker = await composeWorker(bootstrap, deps);
+  for (const note of worker.chosen.notes) log.info("sandbox.not_used", { note });
+  for (const warning of worker.chosen.warnings) log.warn("sandbox.warning", { warning });
+  const swept = await worker.chosen.sweep();
+  if (swept > 0) log.warn("sandbox.orphans.killed", { count: swept });
+  undo.defer(() => worker.heartbeat.stop());
+  await worker.heartbeat.start();
+  return worker;
+}
+
+async function startWorker(
+  config: Config,
+  deps: AppDeps,
+  { clones, maintenance, runWorker, scheduler, webhooks }: WorkerDeps,
+  undo: AsyncDisposableStack,
+): Promise<void> {
+  undo.defer(() => clones.close());
+  await deps.queue.work("run", config.concurrency, (key, stop) => runWorker.work(key as RunId, stop));
+  await deps.queue.work("inbox", CONVERSATION_CONCURRENCY, (key, stop) =>
+    deps.inboxProcessor.work(key, stop),
+  );
+  await deps.queue.work("deliver", CONVERSATION_CONCURRENCY, (key, stop) =>
+    deps.outboxDispatcher.work(key, stop),
+  );
+  await deps.queue.work("schedule", SCHEDULE_CONCURRENCY, (key) => scheduler.fire(key));
+  const timer = setInterval(() => void maintenance.round(), JANITOR_MS);
+  undo.defer(() => clearInterval(timer));
+  const recovering = setInterval(() => void maintenance.recoverLost(), RECOVERY_MS);
+  undo.defer(() => clearInterval(recovering));
+  const schedules = setInterval(() => void scheduler.round(), SCHEDULES_MS);
+  undo.defer(() => clearInterval(schedules));
+  undo.defer(startWebhooks(webhooks));
+  const pruning = setInterval(() => void maintenance.prune(), PRUNING_MS);
+  undo.defer(() => clearInterval(pruning));
+}
+
+async function makeDataDir(path: string): Promise<void> {
+  try {
+    await mkdir(path, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw new StartupError(`ERRAND_DATA_DIR=${path} cannot be made: ${reasonOf(error)}`);
+  }
+}
+
+async function readTls({ tls }: Config): Promise<Bootstrap["tls"]> {
+  if (tls === undefined) return undefined;
+  try {
+    const [cert, key] = await Promise.all([readFile(tls.certFile, "utf8"), readFile(tls.keyFile, "utf8")]);
+    return { cert, key };
+  } catch (error) {
+    throw new StartupError(`ERRAND_TLS_CERT or ERRAND_TLS_KEY cannot be read: ${reasonOf(error)}`);
+  }
+}
+
+function ownUrl({ host, port, tls }: Config): string {
+  const hostname = isIPv6(host) ? `[${host}]` : host;
+  return `${tls === undefined ? "http" : "https"}://${hostname}:${port}`;
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: "there is no such file.",
+  EADDRINUSE: "the port is taken. Set ERRAND_PORT to another one.",
+  EACCES: "this user may not do that.",
+  EADDRNOTAVAIL: "this machine has no such address. Check ERRAND_HOST.",
+};
+
+function reasonOf(error: unknown): string {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  return REASONS[code] ?? String(error);
+}
+
+function tell({ message, options }: AppError): string {
+  return options.remedy === undefined ? message : `${message} ${options.remedy}`;
+}

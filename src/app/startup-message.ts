@@ -1,0 +1,26 @@
+import type { Config } from "../config.ts";
+import type { App } from "./start.ts";
+
+/** What a person is told at the start: where it is, how to get in, one line to try, and what is missing. */
+export function startupMessage({ agentName, keyFile, sandboxName, url }: App, config: Config): string {
+  const lines = [`Errand is ready at ${url}`, ""];
+  if (keyFile !== undefined) lines.push(`Your API key is in ${keyFile}. Try:`, "", tryIt(url, keyFile), "");
+  if (keyFile !== undefined) lines.push(`To watch runs, open ${url} and sign in with the key.`);
+  if (keyFile === undefined && config.apiKey === undefined) lines.push(ELSEWHERE);
+  if (agentName === "demo") lines.push(DEMO);
+  if (sandboxName === "local") lines.push(LOCAL);
+  if (config.databaseUrl === undefined)
+    lines.push(`Everything is kept in ${config.dataDir}. Stop with Ctrl-C.`);
+  return `${lines.join("\n")}\n`;
+}
+
+function tryIt(url: string, keyFile: string): string {
+  const header = `-H "Authorization: Bearer $(cat '${keyFile}')" -H 'Content-Type: application/json'`;
+  return `curl -s ${url}/api/v1/agent/runs ${header} -d '{"prompt": "Look around and write a report"}'`;
+}
+
+const ELSEWHERE =
+  "The API key was made by the process that started first on this database: it is in the file api-key in that one's data directory.";
+const DEMO =
+  "Runs are done by the built-in demo agent, which needs no model. ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY or OPENAI_BASE_URL gives them a real one.";
+const LOCAL = "Agents run without a sandbox here: install bubblewrap or docker to have one.";

@@ -1,0 +1,14 @@
+import type { Clock } from "../core/ports/clock.ts";
+
+export const systemClock: Clock = {
+  now: () => new Date(),
+  elapsedMs: () => performance.now(),
+  every(ms, tick) {
+    const timer = setInterval(tick, ms);
+    return () => clearInterval(timer);
+  },
+  after(ms, ring) {
+    const timer = setTimeout(ring, ms);
+    return () => clearTimeout(timer);
+  },
+};

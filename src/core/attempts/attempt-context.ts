@@ -1,0 +1,44 @@
+import type { Gateway } from "../agents/gateway.ts";
+import type { Variables } from "../secrets/run-secrets.ts";
+import type { RunWorkspace } from "../workspaces/change-tracker.ts";
+import type { InputFiles } from "../workspaces/input-files.ts";
+import { type McpServers, mcpServersOf } from "../workspaces/mcp-servers.ts";
+import { prepareWorkspace } from "../workspaces/prepare-workspace.ts";
+import type { WorkspacePlan, WorkspaceStep } from "../workspaces/workspace.ts";
+import { findEnvironment, grantOf, planOf } from "../workspaces/workspace-plan.ts";
+import type { AttemptDeps } from "./attempt-deps.ts";
+import { untilAvailable } from "./until-available.ts";
+
+/** What an agent works on: its way out, its files, its tools. */
+export interface AttemptContext extends RunWorkspace {
+  readonly plan: WorkspacePlan;
+  readonly mcpServers: McpServers["forAgent"];
+}
+
+export interface AttemptContextRequest {
+  readonly given: InputFiles;
+  readonly secrets: Variables;
+  readonly signal: AbortSignal;
+  readonly tell: (step: WorkspaceStep) => void;
+  /** Told at once: whatever fails afterwards, it must be closed. */
+  readonly opened: (gateway: Gateway) => void;
+}
+
+/** The gateway first: nothing is prepared but through it. */
+export async function prepareAttemptContext(
+  deps: AttemptDeps,
+  needs: AttemptContextRequest,
+): Promise<AttemptContext> {
+  const { clock, gateways, run, storage } = deps;
+  const environment = await untilAvailable(clock, () => findEnvironment(storage, run));
+  const plan = planOf(run, environment);
+  const { given, secrets: variables, signal, tell } = needs;
+  const { forAgent, forGateway } = mcpServersOf(run, variables);
+  const network = environment?.config.network ?? "none";
+  const gateway = await gateways.open(grantOf(run, plan, { network, mcpServers: forGateway }));
+  needs.opened(gateway);
+  const asked = { environment, given, plan, gateway, variables, signal, tell };
+  const workspace = await prepareWorkspace(deps, asked);
+  const image = plan.image === undefined ? {} : { image: plan.image };
+  return { runId: run.id, workspace, gateway, plan, mcpServers: forAgent, ...image };
+}

@@ -1,0 +1,58 @@
+import type { AgentRunner } from "../agents/agent-runner.ts";
+import type { Gateways } from "../agents/gateway.ts";
+import type { LeaseToken } from "../ids.ts";
+import type { BlobStore } from "../ports/blob-store.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Log } from "../ports/log.ts";
+import type { PubSub } from "../ports/pubsub.ts";
+import type { PullRequests } from "../pull-requests/pull-requests.ts";
+import type { Run } from "../runs/run.ts";
+import type { RunRedactors } from "../secrets/redactor.ts";
+import type { SecretBox } from "../secrets/secret-box.ts";
+import type { SkillLibrary } from "../skills/skill-library.ts";
+import type { Storage } from "../storage.ts";
+import type { NoticeWriter } from "../threads/notice-writer.ts";
+import type { ChangeTracker } from "../workspaces/change-tracker.ts";
+import type { WorkspaceProvider } from "../workspaces/workspace.ts";
+
+/** What one attempt works with. */
+export interface AttemptDeps {
+  readonly storage: Storage;
+  readonly agents: AgentRunner;
+  readonly gateways: Gateways;
+  readonly workspaces: WorkspaceProvider;
+  readonly changes: ChangeTracker;
+  readonly pullRequests: PullRequests;
+  readonly blobs: Pick<BlobStore, "get" | "put">;
+  readonly skills: Pick<SkillLibrary, "readFiles">;
+  readonly pubsub: PubSub;
+  readonly clock: Clock;
+  readonly writer: NoticeWriter;
+  readonly log: Log;
+  readonly secretBox: Pick<SecretBox, "open">;
+  readonly redactors: RunRedactors;
+  /** Takes secrets, the run's own as well, out of text that is going to be stored or shown. */
+  readonly redact: (text: string) => string;
+  readonly settings: RunSettings;
+  readonly leaseMs: number;
+  readonly run: Run;
+  readonly token: LeaseToken;
+  readonly stop: AbortSignal;
+}
+
+/** What the operator says of all runs. */
+export interface RunSettings {
+  /** An agent of which nothing is heard for so long is given up. */
+  readonly inactivityMs: number;
+  /** The longest that one turn may take. */
+  readonly turnMs: number;
+  /** The longest that one attempt may take. */
+  readonly runMs: number;
+  /** The most that one attempt may write to its run's log. */
+  readonly logMib: number;
+  /** For work that was asked for in a repository and that its agent did not push itself. */
+  readonly pullRequests: PullRequestSetting;
+}
+
+export const PULL_REQUEST_SETTINGS = ["off", "draft", "ready"] as const;
+export type PullRequestSetting = (typeof PULL_REQUEST_SETTINGS)[number];

@@ -1,0 +1,35 @@
+import { AppError } from "../errors.ts";
+import type { UsageMeter } from "../limits/usage-meter.ts";
+import type { InputFiles } from "../workspaces/input-files.ts";
+import type { WorkspaceSaver } from "../workspaces/workspace-saver.ts";
+import type { AttemptAbort } from "./attempt-abort.ts";
+import type { AttemptDeps } from "./attempt-deps.ts";
+import type { EventRecorder } from "./event-recorder.ts";
+import type { LeaseWriter } from "./lease-writer.ts";
+
+/** What the parts of one attempt share. */
+export interface AttemptServices {
+  readonly deps: AttemptDeps;
+  readonly abort: AttemptAbort;
+  readonly lease: LeaseWriter;
+  readonly recorder: EventRecorder;
+  readonly saver: WorkspaceSaver;
+  readonly given: InputFiles;
+  readonly meter: UsageMeter;
+  /** Without secrets, and fit to be stored. */
+  readonly clean: <T>(value: T) => T;
+}
+
+/** Tells people, in the run's log, what could not be kept of its work. It changes nothing else. */
+export function recordLostChanges(
+  { clean, lease, deps }: AttemptServices,
+  what: string,
+  error: unknown,
+): void {
+  const { log, run } = deps;
+  if (error !== undefined) log.warn("changes.not_kept", { runId: run.id, what, error });
+  const reason = clean(error instanceof AppError ? `${what}: ${error.message}` : `${what}.`);
+  lease
+    .write((edit) => edit.record({ kind: "changes.not_kept", reason }))
+    .catch((problem) => log.warn("run.events.not_stored", { runId: run.id, error: problem }));
+}

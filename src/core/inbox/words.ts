@@ -1,0 +1,30 @@
+/** What a message asks for, read from its words. Whatever is no control word is work. */
+export type Command =
+  | { readonly kind: "stop" }
+  | { readonly kind: "status" }
+  | { readonly kind: "help" }
+  | { readonly kind: "new"; readonly prompt: string }
+  | { readonly kind: "work" };
+
+const STOP = /^(stop|cancel|abort|halt)\s*[.!]*$/i;
+const STATUS = /^status\s*[?.!]*$/i;
+/** "new" without saying what asks how it is meant. */
+const HELP = /^(help|new|new\s+run)?\s*[?.!:,]*$/i;
+const NEW = /^new(?:\s+run)?\s*[:,]?\s+(\S[\s\S]*)$/i;
+
+export function parseCommand(text: string): Command {
+  const words = text.trim();
+  if (STOP.test(words)) return { kind: "stop" };
+  if (STATUS.test(words)) return { kind: "status" };
+  if (HELP.test(words)) return { kind: "help" };
+  const prompt = NEW.exec(words)?.[1];
+  return prompt === undefined ? { kind: "work" } : { kind: "new", prompt };
+}
+
+export function helpText(trigger: string): string {
+  return [
+    `I run a coding agent for you. Tell me what to do: \`${trigger} add a test for the parser\`.`,
+    `Here I keep one run for good: \`${trigger} …\` goes on with it, \`${trigger} status\` tells how it stands,`,
+    `\`${trigger} stop\` stops it, and \`${trigger} new …\` begins another one.`,
+  ].join("\n");
+}

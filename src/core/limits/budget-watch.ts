@@ -1,0 +1,64 @@
+import type { Gateway } from "../agents/gateway.ts";
+import type { AttemptAbort, RunFailure } from "../attempts/attempt-abort.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Run } from "../runs/run.ts";
+import { budgetExceeded, budgetGone, minutesUsedUp, workLeftMs } from "./budget.ts";
+import { PausableTimer } from "./pausable-timer.ts";
+import type { UsageMeter } from "./usage-meter.ts";
+
+export interface BudgetWatchDeps {
+  readonly clock: Clock;
+  readonly gateway: Pick<Gateway, "shut">;
+  readonly meter: Pick<UsageMeter, "used">;
+  readonly abort: AttemptAbort;
+  /** As it was when the attempt began. */
+  readonly run: Run;
+  readonly workedMs: number;
+}
+
+/** Breaks the work off when more is taken than the run's budget has. No model call is begun after that. */
+export class BudgetWatch {
+  readonly #deps: BudgetWatchDeps;
+  readonly #time: PausableTimer | undefined;
+
+  constructor(deps: BudgetWatchDeps) {
+    this.#deps = deps;
+    const leftMs = workLeftMs(deps.run, deps.workedMs);
+    if (leftMs === undefined) return;
+    this.#time = new PausableTimer(deps.clock, leftMs, () => this.#end(minutesUsedUp(deps.run)));
+  }
+
+  /** The agent is at work. */
+  run(): void {
+    this.#time?.run();
+  }
+
+  pause(): void {
+    this.#time?.pause();
+  }
+
+  /** Whether nothing is left for one more turn of the run as it stands. */
+  gone(run: Run): RunFailure | undefined {
+    const { workedMs } = this;
+    return budgetGone(run, { tokens: run.totalTokens, costUsd: run.costUsd ?? 0, workedMs });
+  }
+
+  check(): void {
+    const { meter, run } = this.#deps;
+    const tokens = run.totalTokens + meter.used.tokens;
+    const costUsd = (run.costUsd ?? 0) + meter.used.costUsd;
+    const failure = budgetExceeded(run, { tokens, costUsd, workedMs: 0 });
+    if (failure !== undefined) this.#end(failure);
+  }
+
+  get workedMs(): number {
+    const { run, workedMs } = this.#deps;
+    const allowedMs = workLeftMs(run, workedMs) ?? 0;
+    return workedMs + (this.#time === undefined ? 0 : allowedMs - this.#time.leftMs);
+  }
+
+  #end(failure: RunFailure): void {
+    this.#deps.gateway.shut(failure.message);
+    this.#deps.abort.abort({ kind: "failed", failure });
+  }
+}

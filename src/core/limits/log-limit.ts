@@ -1,0 +1,33 @@
+import type { AttemptAbort, RunFailure } from "../attempts/attempt-abort.ts";
+import type { RunSettings } from "../attempts/attempt-deps.ts";
+import { type RecordedUpdate, storedLength } from "../attempts/event-recorder.ts";
+
+const MEBIBYTE = 2 ** 20;
+
+/** How much an attempt may write to its run's log. What does not fit is not stored, nor what comes behind it. */
+export class LogLimit {
+  readonly #logMib: number;
+  readonly #abort: AttemptAbort;
+  #left: number;
+
+  constructor({ logMib }: Pick<RunSettings, "logMib">, abort: AttemptAbort) {
+    this.#logMib = logMib;
+    this.#abort = abort;
+    this.#left = logMib * MEBIBYTE;
+  }
+
+  /** What may be stored. The work is broken off where that is not all. */
+  fitting(told: readonly RecordedUpdate[]): readonly RecordedUpdate[] {
+    const fitting = told.filter((each) => {
+      this.#left -= storedLength(each);
+      return this.#left >= 0;
+    });
+    if (fitting.length < told.length) this.#abort.abort({ kind: "failed", failure: this.#failure() });
+    return fitting;
+  }
+
+  #failure(): RunFailure {
+    const message = `The run's log is full: one attempt may write ${this.#logMib} MiB to it.`;
+    return { message, errorCode: "budget_exceeded", retryable: false };
+  }
+}

@@ -1,0 +1,49 @@
+import type { AgentSession } from "../agents/agent-runner.ts";
+import type { AttemptDeps } from "../attempts/attempt-deps.ts";
+import { readLog } from "../attempts/read-log.ts";
+import type { RunEvent } from "../runs/events.ts";
+import type { Run } from "../runs/run.ts";
+import { costIn } from "./cost-meter.ts";
+
+type AppDeps = Pick<AttemptDeps, "clock" | "storage">;
+
+/** Of a long log the end is read. */
+const EVENTS_MAX = 5_000;
+
+/**
+ * What the agent's session has told of its cost already, where it was taken up again: by this run or by the one
+ * `before` it. By the log, since the run's own sum also counts what only the gateway knew of.
+ */
+export async function priorCostUsd(
+  deps: AppDeps,
+  { resumed }: Pick<AgentSession, "resumed">,
+  run: Run,
+  before: Run | undefined,
+): Promise<number> {
+  const teller = run.agentSession === undefined ? before : run;
+  if (!resumed || teller === undefined) return 0;
+  const { id, lastSeq } = teller;
+  const after = Math.max(0, lastSeq - EVENTS_MAX);
+  let told = 0;
+  for await (const { body } of readLog(deps, { id, lastSeq, after, kinds: ["agent.usage"] }))
+    told = costIn(body) ?? told;
+  return told;
+}
+
+/** How long agents were at work on the run, by its log: not while it waited for a person or a worker. */
+export async function priorWorkMs(
+  deps: AppDeps,
+  { id, lastSeq }: Pick<Run, "id" | "lastSeq">,
+): Promise<number> {
+  let workedMs = 0;
+  let since: Date | undefined;
+  for await (const event of readLog(deps, { id, lastSeq, kinds: ["run.state"] })) {
+    if (since !== undefined) workedMs += Math.max(0, event.at.getTime() - since.getTime());
+    since = beginsWork(event) ? event.at : undefined;
+  }
+  return workedMs;
+}
+
+function beginsWork({ body }: RunEvent): boolean {
+  return body.kind === "run.state" && body.to === "INPROGRESS";
+}

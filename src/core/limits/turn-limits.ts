@@ -1,0 +1,88 @@
+import type { AttemptAbort, RunFailure } from "../attempts/attempt-abort.ts";
+import type { AttemptDeps, RunSettings } from "../attempts/attempt-deps.ts";
+import type { Clock, Stop } from "../ports/clock.ts";
+import { PausableTimer } from "./pausable-timer.ts";
+
+export interface TurnLimitDeps extends Pick<AttemptDeps, "clock"> {
+  readonly settings: Pick<RunSettings, "inactivityMs" | "turnMs">;
+  readonly abort: AttemptAbort;
+}
+
+/**
+ * How long the agent may be silent, and how long its turn may take; neither counts while a person is asked. By timers
+ * alone: a wall clock that jumps ends nobody's turn.
+ */
+export class TurnLimits {
+  readonly #deps: TurnLimitDeps;
+  #turn: PausableTimer | undefined;
+  #stopIdle: Stop | undefined;
+  /** Questions that wait for an answer. */
+  #pauses = 0;
+
+  constructor(deps: TurnLimitDeps) {
+    this.#deps = deps;
+  }
+
+  begin(): void {
+    const { clock, settings } = this.#deps;
+    this.#turn = new PausableTimer(clock, settings.turnMs, () =>
+      this.#end(`The turn took longer than ${minutes(settings.turnMs)}, the longest that is allowed here.`),
+    );
+    this.#pauses = 0;
+    this.#turn.run();
+    this.heard();
+  }
+
+  /** Whether a turn runs that waits for nobody. */
+  get isRunning(): boolean {
+    return this.#turn !== undefined && this.#pauses === 0;
+  }
+
+  /** The agent gave a sign of life. */
+  heard(): void {
+    if (this.#turn === undefined || this.#pauses > 0) return;
+    const { clock, settings } = this.#deps;
+    this.#stopIdle?.();
+    this.#stopIdle = clock.after(settings.inactivityMs, () =>
+      this.#end(`The agent gave no sign of life for ${minutes(settings.inactivityMs)}.`),
+    );
+  }
+
+  pause(): void {
+    this.#pauses += 1;
+    this.#turn?.pause();
+    this.#stopIdle?.();
+  }
+
+  resume(): void {
+    this.#pauses -= 1;
+    if (this.#pauses > 0) return;
+    this.#turn?.run();
+    this.heard();
+  }
+
+  end(): void {
+    this.#turn?.pause();
+    this.#turn = undefined;
+    this.#stopIdle?.();
+  }
+
+  #end(message: string): void {
+    this.#deps.abort.abort({ kind: "failed", failure: timedOut(message) });
+  }
+}
+
+/** Ends the attempt when it takes too long in all; the returned function calls that off. */
+export function limitAttempt(clock: Clock, { runMs }: Pick<RunSettings, "runMs">, abort: AttemptAbort): Stop {
+  const message = `The run was worked on for ${minutes(runMs)} at a stretch, the longest that is allowed here.`;
+  return clock.after(runMs, () => abort.abort({ kind: "failed", failure: timedOut(message) }));
+}
+
+function timedOut(message: string): RunFailure {
+  return { message, errorCode: "infrastructure_timeout", retryable: false };
+}
+
+function minutes(ms: number): string {
+  const count = Math.round(ms / 6_000) / 10;
+  return count === 1 ? "1 minute" : `${count} minutes`;
+}

@@ -1,0 +1,74 @@
+import { AppError } from "../errors.ts";
+import type { Log } from "../ports/log.ts";
+import type { ThreadAdapter } from "../threads/thread-adapter.ts";
+import type { OutboxStore, TakenDelivery } from "./outbox-store.ts";
+
+export interface OutboxDispatcherDeps {
+  readonly outbox: OutboxStore;
+  readonly adapters: ReadonlyMap<string, ThreadAdapter>;
+  readonly log: Log;
+}
+
+/** After about a day of trying nobody waits for the message any more. */
+const TRIES_MAX = 40;
+const RETRY_MIN_MS = 1_000;
+const RETRY_MAX_MS = 3_600_000;
+
+/** The one writer of a thread: delivers its notices in order, each until it is shown or given up. */
+export class OutboxDispatcher {
+  readonly #deps: OutboxDispatcherDeps;
+
+  constructor(deps: OutboxDispatcherDeps) {
+    this.#deps = deps;
+  }
+
+  /** Does what a `deliver` job asks for. Repeatable: what an earlier try may have shown is looked for first. */
+  async work(threadId: string, stop: AbortSignal): Promise<void> {
+    for (;;) {
+      // Thrown, not returned: a job that ends well is gone, and what still waits would have none.
+      stop.throwIfAborted();
+      const delivery = await this.#deps.outbox.take(threadId);
+      if (delivery === undefined || !(await this.#deliver(delivery))) return;
+    }
+  }
+
+  /** False when the thread must wait. */
+  async #deliver(delivery: TakenDelivery): Promise<boolean> {
+    const { outbox } = this.#deps;
+    let receipt: string;
+    try {
+      receipt = await this.#adapterOf(delivery).deliver(delivery);
+    } catch (error) {
+      return this.#failed(delivery, error);
+    }
+    await outbox.sent(delivery.id, receipt);
+    return true;
+  }
+
+  async #failed(delivery: TakenDelivery, error: unknown): Promise<boolean> {
+    const { log, outbox } = this.#deps;
+    const retryable = !(error instanceof AppError) || error.retryable;
+    const facts = { deliveryId: delivery.id, threadId: delivery.thread.id, tries: delivery.tries + 1, error };
+    if (retryable && delivery.tries + 1 < TRIES_MAX) {
+      log.warn("delivery.retried", facts);
+      await outbox.failed(delivery.id, String(error), pauseOf(delivery, error));
+      return false;
+    }
+    log.error("delivery.dead", facts);
+    await outbox.failed(delivery.id, String(error));
+    return true;
+  }
+
+  #adapterOf({ adapter: name }: TakenDelivery): ThreadAdapter {
+    const adapter = this.#deps.adapters.get(name);
+    if (adapter !== undefined) return adapter;
+    // Another worker may have it, or this one after its next start.
+    const message = `The adapter ${name} is not switched on here.`;
+    throw new AppError("integration_not_configured", message, { retryable: true, integrationName: name });
+  }
+}
+
+function pauseOf({ tries }: TakenDelivery, error: unknown): number {
+  const told = error instanceof AppError ? error.options.retryAfterMs : undefined;
+  return told ?? Math.min(RETRY_MAX_MS, RETRY_MIN_MS * 2 ** tries);
+}

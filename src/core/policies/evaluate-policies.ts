@@ -1,0 +1,100 @@
+import { AppError } from "../errors.ts";
+import type { PrincipalId } from "../ids.ts";
+import type { PrincipalType } from "../people/principal.ts";
+import { isAmong, isLikeOne } from "../rules/conditions.ts";
+import type { RequestOrigin } from "../runs/request-origin.ts";
+import { CLAIMED_SOURCES } from "../runs/sources.ts";
+import type { Policy, PolicyAction, PolicyEffect, PolicyMatch } from "./policy.ts";
+
+/** What somebody is about to do. What is not known of it is left out. */
+export interface ActionRequest extends Partial<RequestOrigin> {
+  readonly action: PolicyAction;
+  readonly principalId?: PrincipalId;
+  readonly principalType?: PrincipalType;
+  readonly isAdministrator: boolean;
+  readonly environmentId?: string;
+  readonly agent?: string;
+}
+
+export interface Verdict {
+  readonly effect: PolicyEffect;
+  readonly reason: string;
+  /** The one that decided. */
+  readonly policy?: Policy;
+  /** All that were looked at, in their order; the last one decided unless it has a mismatch. */
+  readonly considered: readonly Considered[];
+}
+
+export interface Considered {
+  readonly policy: Policy;
+  /** The first condition that does not hold. */
+  readonly mismatch?: Condition;
+}
+
+export type Condition = keyof PolicyMatch;
+
+type Check = (match: PolicyMatch, action: ActionRequest, effect: PolicyEffect) => boolean;
+
+const CHECKS: Readonly<Record<Condition, Check>> = {
+  actions: ({ actions }, { action }) => isAmong(actions, action),
+  sources: ({ sources }, { source }, effect) =>
+    isAmong(sources, source) || isClaimOf(sources, source, effect),
+  integrations: ({ integrations }, { integration }) => isAmong(integrations, integration),
+  installations: ({ installations }, { installation }) => isAmong(installations, installation),
+  places: ({ places }, { place }) => isLikeOne(places, place),
+  principals: ({ principals }, { principalId }) => isAmong(principals, principalId),
+  principalTypes: ({ principalTypes }, { principalType }) => isAmong(principalTypes, principalType),
+  environments: ({ environments }, { environmentId }) => isAmong(environments, environmentId),
+  agents: ({ agents }, { agent }) => isAmong(agents, agent),
+};
+const CONDITIONS = Object.keys(CHECKS) as readonly Condition[];
+
+/** The first policy that matches decides. `policies` stand in their order. */
+export function evaluatePolicies(policies: readonly Policy[], action: ActionRequest): Verdict {
+  const considered: Considered[] = [];
+  for (const policy of policies) {
+    const mismatch = mismatchOf(policy, action);
+    considered.push(mismatch === undefined ? { policy } : { policy, mismatch });
+    if (mismatch !== undefined) continue;
+    return { effect: policy.effect, reason: reasonOf(policy), policy, considered };
+  }
+  return { ...unmatched(action), considered };
+}
+
+/** Throws what is told to whoever may not. */
+export function requireAllowed({ effect, reason }: Verdict): void {
+  if (effect !== "deny") return;
+  throw new AppError("not_authorized", reason, {
+    remedy: "Ask an administrator of your team to change its policies.",
+  });
+}
+
+function mismatchOf({ effect, match }: Policy, action: ActionRequest): Condition | undefined {
+  if (!concerns(effect, match, action.action)) return "actions";
+  return CONDITIONS.find((condition) => !CHECKS[condition](match, action, effect));
+}
+
+/** What is forbidden to callers of the API is not permitted to those who say that they are something else. */
+function isClaimOf(
+  sources: PolicyMatch["sources"],
+  source: ActionRequest["source"],
+  effect: PolicyEffect,
+): boolean {
+  return effect !== "allow" && source !== undefined && CLAIMED_SOURCES.has(source) && isAmong(sources, "API");
+}
+
+/** Only new runs wait for approval, and to approve is granted by name alone: not by a rule that allows all. */
+function concerns(effect: PolicyEffect, { actions }: PolicyMatch, action: PolicyAction): boolean {
+  if (effect === "require_approval") return action === "create";
+  return action !== "approve" || effect === "deny" || actions !== undefined;
+}
+
+function unmatched({ action, isAdministrator }: ActionRequest): Pick<Verdict, "effect" | "reason"> {
+  if (action !== "approve") return { effect: "allow", reason: "No policy matches, so it is allowed." };
+  const reason = "Without a policy that allows it by name, only administrators approve.";
+  return { effect: isAdministrator ? "allow" : "deny", reason };
+}
+
+function reasonOf({ name, reason }: Policy): string {
+  return reason ?? `The policy "${name}" says so.`;
+}

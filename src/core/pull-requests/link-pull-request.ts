@@ -1,0 +1,46 @@
+import type { AttemptDeps } from "../attempts/attempt-deps.ts";
+import type { LeaseWriter } from "../attempts/lease-writer.ts";
+import { untilAvailable } from "../attempts/until-available.ts";
+import { newId } from "../ids.ts";
+import type { RunEdit } from "../runs/run-edit.ts";
+import { UniqueConflict } from "../storage.ts";
+import type { Thread } from "../threads/thread.ts";
+import type { PullRequest } from "./pull-requests.ts";
+
+export interface LinkPullRequestDeps extends Pick<AttemptDeps, "clock" | "run" | "storage"> {
+  readonly lease: LeaseWriter;
+}
+
+/** The run's from now on: shown with it, and what is said on it is a follow-up of the run. Repeatable. */
+export async function linkPullRequest(deps: LinkPullRequestDeps, pullRequest: PullRequest): Promise<void> {
+  const { clock, lease, run, storage } = deps;
+  const { branch, url } = pullRequest;
+  const artifacts = await untilAvailable(clock, () => storage.files.artifactsOf([run.id]));
+  const isKnown = artifacts.some(({ body, key }) => body.type === "PULL_REQUEST" && key === url);
+  const thread = await findFreeThread(deps, pullRequest);
+  if (isKnown && thread === undefined) return;
+  const keep = (edit: RunEdit) => {
+    if (!isKnown) edit.addArtifact({ key: url, body: { type: "PULL_REQUEST", url, branch } });
+  };
+  try {
+    await lease.write((edit) => {
+      keep(edit);
+      if (thread !== undefined) edit.bind({ thread, expected: undefined });
+    });
+  } catch (error) {
+    // Somebody asked for something there in this moment, and the thread is that run's.
+    if (!(error instanceof UniqueConflict)) throw error;
+    await lease.write(keep);
+  }
+}
+
+/** The thread of the pull request, unless it has a run already. */
+async function findFreeThread(
+  { clock, storage }: LinkPullRequestDeps,
+  { thread: { adapter, installation, key } }: PullRequest,
+): Promise<Thread | undefined> {
+  const address = { adapter, installation, key };
+  const known = await untilAvailable(clock, () => storage.threads.find(address));
+  if (known?.runId !== undefined) return undefined;
+  return { id: known?.id ?? newId(clock.now()), ...address };
+}

@@ -1,0 +1,143 @@
+import type { PushedBranch } from "../agents/gateway.ts";
+import type { ArtifactBody } from "../artifacts/artifact.ts";
+import type { AttemptDeps } from "../attempts/attempt-deps.ts";
+import { fewTries } from "../attempts/few-tries.ts";
+import { untilAvailable } from "../attempts/until-available.ts";
+import { isSameRepository, type RepositoryName } from "../repositories/repository-name.ts";
+import { type HomeRepository, homeRepositoryOf } from "../runs/home-repository.ts";
+import type { Run } from "../runs/run.ts";
+import type { RunWorkspace } from "../workspaces/change-tracker.ts";
+import { type LinkPullRequestDeps, linkPullRequest } from "./link-pull-request.ts";
+import { commitMessageOf, pullRequestText } from "./pull-request-text.ts";
+import type { PullRequest } from "./pull-requests.ts";
+
+export interface PullRequestDeskDeps
+  extends Pick<AttemptDeps, "changes" | "pullRequests" | "settings" | "writer">,
+    LinkPullRequestDeps {
+  readonly site: RunWorkspace;
+  readonly clean: <T>(value: T) => T;
+  readonly problem: (what: string, error: unknown) => void;
+}
+
+export interface PublishResult {
+  /** Of the pull request that people should look at. */
+  readonly url?: string;
+  /** All that the run changed in it is in a pull request. */
+  readonly handedOver?: RepositoryName;
+}
+
+/**
+ * The pull requests of a run: those of branches that its agent pushed, and the platform's own for work that was asked for
+ * in a repository and that the agent left unpushed. Everything is found again by its branch, so that a worker that takes
+ * the run up later goes on where another was lost.
+ */
+export class PullRequestPublisher {
+  readonly #deps: PullRequestDeskDeps;
+  readonly #home: HomeRepository | undefined;
+  /** Pushes that were looked at. */
+  #seen = 0;
+
+  constructor(deps: PullRequestDeskDeps) {
+    this.#deps = deps;
+    this.#home = homeRepositoryOf(deps.run);
+  }
+
+  /**
+   * After a turn that changed these repositories; undefined: nobody knows which. When the run `isDone`, what its agent
+   * left unpushed is handed over as well.
+   */
+  async settle(isDone: boolean, changed: readonly RepositoryName[] | undefined): Promise<PublishResult> {
+    const pushed = this.#newPushes();
+    let shown: PullRequest | undefined;
+    for (const branch of pushed) shown = (await this.#ofBranch(branch, isDone)) ?? shown;
+    const home = this.#home;
+    const known = shown === undefined ? {} : { url: shown.url };
+    if (home === undefined || !isDone || isAmong(pushed, home)) return known;
+    const before = isAmong(changed ?? [home], home) ? undefined : await this.#lastOfRun();
+    if (before !== undefined)
+      return { url: before.url, ...(this.#isOwn(before) ? { handedOver: home } : {}) };
+    const opened = await this.#handOver(home);
+    return opened === undefined ? known : { url: opened.url, handedOver: home };
+  }
+
+  /** Where earlier turns handed over what there is, a turn that changed nothing has nothing to hand over. */
+  async #lastOfRun(): Promise<PullRequestBody | undefined> {
+    const { clock, run, storage } = this.#deps;
+    const artifacts = await untilAvailable(clock, () => storage.files.artifactsOf([run.id]));
+    const bodies = artifacts.flatMap(({ body }) => (body.type === "PULL_REQUEST" ? [body] : []));
+    return bodies.findLast((body) => this.#isOwn(body)) ?? bodies.at(-1);
+  }
+
+  #isOwn({ branch }: PullRequestBody): boolean {
+    return branch === branchOf(this.#deps.run);
+  }
+
+  #newPushes(): readonly PushedBranch[] {
+    const { pushes } = this.#deps.site.gateway.traffic;
+    const fresh = pushes.slice(this.#seen);
+    this.#seen = pushes.length;
+    return fresh.filter(({ branch }) => branch !== branchOf(this.#deps.run));
+  }
+
+  /** The agent opened one for its branch, or we do where the work was asked for in that repository. */
+  #ofBranch(branch: PushedBranch, isDone: boolean): Promise<PullRequest | undefined> {
+    const { clock, problem, pullRequests, run } = this.#deps;
+    return this.#attempt(`The pull request of ${branch.branch} was not found`, problem, async () => {
+      const found = await fewTries(clock, () => pullRequests.find(run.teamId, branch, branch.branch));
+      const home = this.#home;
+      const isOurs = isDone && home !== undefined && isSameRepository(home, branch);
+      return found ?? (isOurs ? await this.#open(home, branch.branch) : undefined);
+    });
+  }
+
+  #handOver(home: HomeRepository): Promise<PullRequest | undefined> {
+    const { changes, clean, problem, run, settings, site, writer } = this.#deps;
+    if (settings.pullRequests === "off") return Promise.resolve(undefined);
+    return this.#attempt("The pull request could not be opened", problem, async () => {
+      const message = clean(commitMessageOf(run, writer.sessionLink(run)));
+      const repository = { owner: home.owner, name: home.name };
+      const pushed = await changes.push(site, { repository, branch: branchOf(run), message });
+      return pushed && this.#open(home, pushed.branch);
+    });
+  }
+
+  async #open(home: HomeRepository, branch: string): Promise<PullRequest | undefined> {
+    const { clean, clock, pullRequests, run, settings, writer } = this.#deps;
+    if (settings.pullRequests === "off" || branch === home.branch) return undefined;
+    const draft = {
+      teamId: run.teamId,
+      repository: { owner: home.owner, name: home.name },
+      branch,
+      ...(home.branch === undefined ? {} : { base: home.branch }),
+      ...clean(pullRequestText(run, writer.sessionLink(run))),
+      isDraft: settings.pullRequests === "draft",
+    };
+    return fewTries(clock, () => pullRequests.open(draft));
+  }
+
+  async #attempt(
+    what: string,
+    problem: PullRequestDeskDeps["problem"],
+    work: () => Promise<PullRequest | undefined>,
+  ): Promise<PullRequest | undefined> {
+    try {
+      const found = await work();
+      if (found !== undefined) await linkPullRequest(this.#deps, found);
+      return found;
+    } catch (error) {
+      problem(what, error);
+      return undefined;
+    }
+  }
+}
+
+type PullRequestBody = Extract<ArtifactBody, { readonly type: "PULL_REQUEST" }>;
+
+function isAmong(repositories: readonly RepositoryName[], wanted: RepositoryName): boolean {
+  return repositories.some((each) => isSameRepository(each, wanted));
+}
+
+/** By the random end of its id: runs of one minute begin alike, and one must not move another's branch. */
+function branchOf({ id }: Run): string {
+  return `errand/${id.slice(id.lastIndexOf("-") + 1)}`;
+}

@@ -1,0 +1,77 @@
+import type { FileStore } from "./artifacts/file-store.ts";
+import type { LeaseStore } from "./attempts/lease-store.ts";
+import type { Environment } from "./environments/environment.ts";
+import type { IdempotencyStore } from "./idempotency/idempotency-store.ts";
+import type { InboxLog } from "./inbox/inbox-log.ts";
+import type { InboxStore } from "./inbox/inbox-store.ts";
+import type { OutboxStore } from "./outbox/outbox-store.ts";
+import type {
+  AdministratorKeys,
+  IdentityStore,
+  InstallationStore,
+  KeyStore,
+  PeopleStore,
+  TeamStore,
+} from "./people/people-stores.ts";
+import type { ShareLinkStore } from "./people/share-link-store.ts";
+import type { Policy } from "./policies/policy.ts";
+import type { RecordStore } from "./records/record-store.ts";
+import type { RoutingRule } from "./routing/routing-rule.ts";
+import type { EventLog } from "./runs/event-log.ts";
+import type { RunStore } from "./runs/run-store.ts";
+import type { DueSchedules } from "./schedules/due-schedules.ts";
+import type { Schedule } from "./schedules/schedule.ts";
+import type { Secret } from "./secrets/secret.ts";
+import type { SkillHistory } from "./skills/skill-history.ts";
+import type { ThreadStore } from "./threads/thread-store.ts";
+import type { RunReports } from "./usage/run-reports.ts";
+import type { WebhookStorage } from "./webhooks/webhook-stores.ts";
+import type { WorkerStore } from "./workers/worker-store.ts";
+
+/** Everything that must outlive a process. Each method is one transaction: all of it is stored, or nothing. */
+export interface Storage {
+  readonly runs: RunStore;
+  readonly log: EventLog;
+  readonly leases: LeaseStore;
+  readonly threads: ThreadStore;
+  readonly inbox: InboxStore;
+  readonly outbox: OutboxStore;
+  readonly teams: TeamStore;
+  readonly people: PeopleStore;
+  readonly identities: IdentityStore;
+  readonly keys: KeyStore;
+  readonly administrators: AdministratorKeys;
+  readonly installations: InstallationStore;
+  readonly shareLinks: ShareLinkStore;
+  readonly answers: IdempotencyStore;
+  readonly files: FileStore;
+  readonly skillHistory: SkillHistory;
+  readonly webhooks: WebhookStorage;
+  readonly environments: RecordStore<Environment>;
+  readonly secrets: RecordStore<Secret>;
+  readonly workers: WorkerStore;
+  readonly reports: RunReports;
+  readonly schedules: RecordStore<Schedule>;
+  readonly dueSchedules: DueSchedules;
+  readonly inboxLog: InboxLog;
+  readonly policies: RecordStore<Policy>;
+  readonly routingRules: RecordStore<RoutingRule>;
+  /** The database's time, which counts where clocks of processes may differ. */
+  now(): Promise<Date>;
+  /**
+   * All that `work` stores through the storage it is given, or nothing. It may be called again. What it throws is
+   * thrown. Within it, nothing must be stored through any other storage.
+   */
+  atomically<T>(work: (storage: Storage) => Promise<T>): Promise<T>;
+}
+
+/** Somebody else was there first; the database's unique index says so. Look again and decide anew. */
+export class UniqueConflict extends Error {
+  override readonly name = "Taken";
+  readonly what: "meaning" | "thread" | "answer" | "name";
+
+  constructor(what: UniqueConflict["what"]) {
+    super(`This ${what} is taken.`);
+    this.what = what;
+  }
+}

@@ -1,0 +1,34 @@
+import type { AgentUpdate } from "../agents/agent-runner.ts";
+
+const LENGTH_MAX = 100_000;
+
+/** The closing words of a turn: what the agent said after the last thing it did. */
+export class AnswerCollector {
+  #text = "";
+  #messageId: string | undefined;
+  #didSomething = false;
+
+  get text(): string {
+    return this.#text.trim();
+  }
+
+  clear(): void {
+    this.#text = "";
+    this.#didSomething = false;
+  }
+
+  hear(update: AgentUpdate): void {
+    if (update.kind === "agent.tool_call") this.#didSomething = true;
+    if (update.kind !== "agent.message") return;
+    if (this.#didSomething) this.clear();
+    if (this.#text.length < LENGTH_MAX) this.#text += this.#gapBefore(update.messageId) + update.text;
+    this.#messageId = update.messageId;
+  }
+
+  /** Messages are paragraphs; chunks of one, or of an agent that does not number them, belong together. */
+  #gapBefore(messageId: string | undefined): string {
+    const isAnother =
+      messageId !== undefined && this.#messageId !== undefined && messageId !== this.#messageId;
+    return isAnother && this.#text !== "" ? "\n\n" : "";
+  }
+}

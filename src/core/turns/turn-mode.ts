@@ -1,0 +1,18 @@
+import type { PromptMode } from "../agents/agent-runner.ts";
+import type { FollowUp, Run, RunMode } from "../runs/run.ts";
+
+const WORDS: Readonly<Record<Exclude<RunMode, "normal">, string>> = {
+  plan: "Make a plan for the following; change nothing.",
+  orchestrate:
+    "Split the following into parts, have each done by a helper of yours if you can start any, and put the results together.",
+};
+
+/** How the turn is to be gone about: as its last follow-up says that says it, in the first turn else as the run says. */
+export function modeOf(run: Run, followUps: readonly FollowUp[]): RunMode {
+  const asked = followUps.findLast(({ mode }) => mode !== undefined)?.mode;
+  return asked ?? (run.turn === 1 ? run.mode : undefined) ?? "normal";
+}
+
+export function promptModeOf(mode: RunMode): PromptMode {
+  return mode === "normal" ? { name: mode, words: "" } : { name: mode, words: WORDS[mode] };
+}

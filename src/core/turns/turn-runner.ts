@@ -1,0 +1,233 @@
+import type {
+  AgentSession,
+  AgentUpdate,
+  PermissionRequest,
+  PromptExtras,
+  TurnEnd,
+} from "../agents/agent-runner.ts";
+import type { AbortReason } from "../attempts/attempt-abort.ts";
+import type { AttemptContext } from "../attempts/attempt-context.ts";
+import type { AttemptServices } from "../attempts/attempt-services.ts";
+import { decideTurnEnd, decideTurnStart, type TurnStart } from "../attempts/decide-attempt.ts";
+import type { BudgetWatch } from "../limits/budget-watch.ts";
+import { TurnLimits } from "../limits/turn-limits.ts";
+import { decideUsage } from "../limits/usage-meter.ts";
+import type { Clock, Stop } from "../ports/clock.ts";
+import type { FollowUp, Run } from "../runs/run.ts";
+import type { ChangeCollector } from "../workspaces/change-collector.ts";
+import { AnswerCollector } from "./answer-collector.ts";
+import { askableQuestion, shownQuestion } from "./bounded-question.ts";
+import { earlierTurns } from "./earlier-turns.ts";
+import { PermissionBroker } from "./permission-broker.ts";
+import { Steering } from "./steering.ts";
+import { turnText } from "./turn-input.ts";
+import { promptModeOf } from "./turn-mode.ts";
+
+/** How long an agent may take to end its turn when asked to; then its processes are killed. */
+const CANCEL_GRACE_MS = 5_000;
+const STOP_GRACE_MS = 2_000;
+/** How long the end of a turn waits to hear whether words that it was given still belong to it. */
+const STEER_GRACE_MS = 5_000;
+
+export interface TurnTakerDeps {
+  readonly session: AgentSession;
+  readonly attemptContext: AttemptContext;
+  readonly budget: BudgetWatch;
+  readonly work: ChangeCollector;
+  /** As it was when the agent was ready. */
+  readonly run: Run;
+  /** Whether the agent knows what was said in the conversation before. */
+  readonly knows: boolean;
+}
+
+/** The turns of one agent, one after the other, and all that can happen to the one that runs. */
+export class TurnRunner {
+  readonly #services: AttemptServices;
+  readonly #on: TurnTakerDeps;
+  readonly #answer = new AnswerCollector();
+  readonly #desk: PermissionBroker;
+  readonly #limits: TurnLimits;
+  readonly #steering: Steering;
+  /** Follow-ups that turns of this attempt have taken. */
+  readonly #taken = new Set<string>();
+  readonly #unwatch: () => void;
+  #run: Run;
+  #knows: boolean;
+  #isInterrupted = false;
+
+  constructor(services: AttemptServices, on: TurnTakerDeps) {
+    const { abort, lease, deps } = services;
+    const { clock, log, run } = deps;
+    this.#services = services;
+    this.#on = on;
+    this.#run = on.run;
+    this.#knows = on.knows;
+    this.#desk = new PermissionBroker(lease, clock, idleMs(run), () => abort.abort({ kind: "unanswered" }));
+    this.#limits = new TurnLimits({ ...deps, abort });
+    this.#steering = new Steering({ lease, log, run, taken: this.#taken });
+    this.#unwatch = on.attemptContext.gateway.watch(() => {
+      this.#limits.heard();
+      this.checkBudget();
+    });
+  }
+
+  /** One turn; true when another is to follow. */
+  async next(): Promise<boolean> {
+    const { abort } = this.#services;
+    const gone = this.#on.budget.gone(this.#run);
+    if (gone !== undefined) {
+      abort.abort({ kind: "failed", failure: gone });
+      return false;
+    }
+    const begun = await this.#begin();
+    if (begun === undefined || abort.reason !== undefined) return false;
+    const end = await this.#prompt(begun.text, begun.extras);
+    return end !== undefined && this.#finish(end);
+  }
+
+  checkBudget(): void {
+    this.#on.budget.check();
+  }
+
+  /** No turn is taken any more. */
+  close(): void {
+    this.#unwatch();
+    this.#limits.end();
+    this.#on.budget.pause();
+  }
+
+  hear(update: AgentUpdate): void {
+    this.#limits.heard();
+    this.#answer.hear(update);
+  }
+
+  /** People are shown the question cleaned; the agent gets back the id that it gave. */
+  async ask(request: PermissionRequest): Promise<string | undefined> {
+    const { clean, recorder } = this.#services;
+    this.#limits.pause();
+    this.#on.budget.pause();
+    try {
+      await recorder.flush();
+      const asked = askableQuestion(request);
+      const shown = shownQuestion(clean(asked));
+      const chosen = await this.#desk.ask(shown);
+      const index = shown.options.findIndex(({ optionId }) => optionId === chosen);
+      return asked.options[index]?.optionId;
+    } finally {
+      this.#limits.resume();
+      if (this.#limits.isRunning) this.#on.budget.run();
+    }
+  }
+
+  answered(permissionId: string, optionId: string | null): void {
+    this.#desk.answered(permissionId, optionId);
+  }
+
+  steered(followUps: readonly FollowUp[]): void {
+    this.#steering.offer(followUps);
+  }
+
+  /** The watch may have looked before the turn took the follow-up: then the turn is already about it. */
+  interrupted(followUpId: string): void {
+    if (this.#taken.has(followUpId)) return;
+    this.#isInterrupted = true;
+    this.#cancelTurn();
+  }
+
+  /** A turn that is taken up again keeps its mark: what was changed before belongs to it. */
+  async #begin(): Promise<{ text: string; extras: PromptExtras } | undefined> {
+    const { abort, lease, saver } = this.#services;
+    if (!this.#run.turnOpen) await abort.unless(this.#on.work.beforeTurn());
+    if (abort.reason !== undefined) return undefined;
+    const { run, value } = await lease.write(decideTurnStart);
+    this.#run = run;
+    if (value === undefined) return undefined;
+    for (const { id } of value.followUps) this.#taken.add(id);
+    this.#isInterrupted = false;
+    this.#answer.clear();
+    saver.touch();
+    return this.#wordsOf(value);
+  }
+
+  async #wordsOf(start: TurnStart): Promise<{ text: string; extras: PromptExtras }> {
+    const { given, deps } = this.#services;
+    const run = this.#run;
+    const { workspace } = this.#on.attemptContext;
+    const earlier = this.#knows ? undefined : await earlierTurns(deps, run, this.#taken);
+    this.#knows = true;
+    const isFirst = run.turn === 1;
+    const files = isFirst ? await given.list() : [];
+    const images = isFirst ? await given.images() : [];
+    const text = turnText({ run, ...start, files, workspace, ...(earlier === undefined ? {} : { earlier }) });
+    return { text, extras: { images, mode: promptModeOf(start.mode) } };
+  }
+
+  /** The turn's end, or undefined when the work was broken off and the agent was given its time to stop. */
+  async #prompt(text: string, extras: PromptExtras): Promise<TurnEnd | undefined> {
+    const { budget, session } = this.#on;
+    this.#services.meter.beginTurn();
+    this.#limits.begin();
+    budget.run();
+    const prompted = session.prompt(text, extras);
+    this.#steering.begin(session);
+    // It may have come while the words were being put together.
+    if (this.#isInterrupted) this.#cancelTurn();
+    try {
+      const first = await Promise.race([prompted, this.#services.abort.happened]);
+      if (!("stopReason" in first)) return await this.#breakOff(first, prompted);
+      await within(this.#services.deps.clock, STEER_GRACE_MS, this.#steering.end());
+      return first;
+    } finally {
+      this.#limits.end();
+      budget.pause();
+      this.#desk.abandon();
+      void this.#steering.end();
+    }
+  }
+
+  async #breakOff({ kind }: AbortReason, prompted: Promise<TurnEnd>): Promise<undefined> {
+    if (kind === "lost") return undefined;
+    const graceMs = kind === "stopping" ? STOP_GRACE_MS : CANCEL_GRACE_MS;
+    this.#cancelTurn();
+    const end = await within(this.#services.deps.clock, graceMs, prompted);
+    if (end !== undefined) this.#services.meter.endTurn(end);
+    return undefined;
+  }
+
+  async #finish(end: TurnEnd): Promise<boolean> {
+    const { abort, clean, meter, recorder, saver } = this.#services;
+    await recorder.flush();
+    const answer = clean(this.#answer.text);
+    const counted = meter.endTurn(end);
+    const kept = await abort.unless(this.#on.work.afterTurn(this.#run, end));
+    const used = meter.take();
+    const decided = await saver.saveWith((edit) => {
+      decideUsage(edit, used);
+      return decideTurnEnd(edit, counted, answer, kept?.success);
+    }, kept?.files);
+    this.#run = decided.run;
+    return decided.value;
+  }
+
+  /** Nobody will answer a question of a turn that is being stopped. */
+  #cancelTurn(): void {
+    const { log, run } = this.#services.deps;
+    this.#desk.abandon();
+    this.#on.session.cancel().catch((error) => log.warn("agent.cancel.failed", { runId: run.id, error }));
+  }
+}
+
+/** What comes of it in that time; undefined: nothing, or a failure. */
+async function within<T>(clock: Clock, ms: number, work: Promise<T>): Promise<T | undefined> {
+  let stop: Stop = () => undefined;
+  const over = new Promise<undefined>((resolve) => {
+    stop = clock.after(ms, () => resolve(undefined));
+  });
+  return Promise.race([work.catch(() => undefined), over]).finally(() => stop());
+}
+
+const DEFAULT_IDLE_MINUTES = 10;
+
+function idleMs({ config }: Run): number {
+  return (config.idle_timeout_minutes ?? DEFAULT_IDLE_MINUTES) * 60_000;
+}

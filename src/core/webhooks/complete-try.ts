@@ -1,0 +1,75 @@
+import { newId } from "../ids.ts";
+import type { Storage } from "../storage.ts";
+import { decideOutcome, type Outcome } from "./decide-outcome.ts";
+import type { WebhookAnswer } from "./webhook-client.ts";
+import type { WebhookEndpoint } from "./webhook-endpoint.ts";
+import { disabledMessage } from "./webhook-message.ts";
+import type { TakenWebhook } from "./webhook-stores.ts";
+
+/** Stores what came of a try, within one transaction; undefined when that is nobody's concern any more. */
+export async function completeTry(
+  storage: Storage,
+  taken: TakenWebhook,
+  answer: WebhookAnswer,
+  now: Date,
+): Promise<Outcome | undefined> {
+  const endpoint = await storage.webhooks.outbox.hold(taken.endpoint.id);
+  if (endpoint === undefined) return undefined;
+  const { failingSince, url } = endpoint;
+  const hasMoved = url !== taken.endpoint.url;
+  const health = { hasMoved, ...(failingSince && { failingSince }) };
+  const outcome = decideOutcome({ answer, step: taken.step, now, ...health });
+  const { durationMs, status } = answer;
+  const isOurs = await storage.webhooks.outbox.settle(taken, {
+    state: outcome.state,
+    ...("retryAfterMs" in outcome && { retryAfterMs: outcome.retryAfterMs }),
+    tried: {
+      durationMs,
+      ...(status !== undefined && { status }),
+      ...("error" in outcome && { error: outcome.error }),
+    },
+  });
+  if (!isOurs) return undefined;
+  if (!hasMoved) await keepCount(storage, endpoint, outcome, now);
+  return outcome;
+}
+
+/** How the endpoint does, and its end when it does nothing but fail. */
+async function keepCount(
+  storage: Storage,
+  endpoint: WebhookEndpoint,
+  outcome: Outcome,
+  now: Date,
+): Promise<void> {
+  const { failingSince, ...healthy } = endpoint;
+  if (outcome.state === "delivered") {
+    if (failingSince !== undefined) await storage.webhooks.endpoints.replace(healthy);
+    return;
+  }
+  const reason = outcome.state === "dead" ? outcome.disable : undefined;
+  if (reason !== undefined && endpoint.enabled) return disable(storage, endpoint, reason, now);
+  if (failingSince === undefined)
+    await storage.webhooks.endpoints.replace({ ...endpoint, failingSince: now });
+}
+
+/** Its own history has the notice, and the team's other endpoints are sent it if they want. */
+async function disable(
+  storage: Storage,
+  endpoint: WebhookEndpoint,
+  reason: string,
+  now: Date,
+): Promise<void> {
+  await storage.webhooks.endpoints.replace({
+    ...endpoint,
+    enabled: false,
+    disabledReason: reason,
+    updatedAt: now,
+  });
+  const others = (await storage.webhooks.endpoints.list(endpoint.teamId)).filter(
+    ({ enabled, events, id }) => enabled && events.includes("webhook.disabled") && id !== endpoint.id,
+  );
+  const notice = disabledMessage(endpoint, reason, now);
+  const told = [endpoint, ...others].map(({ id }) => ({ id: newId(now), endpointId: id, ...notice }));
+  await storage.webhooks.outbox.add(told);
+  await storage.webhooks.outbox.giveUp(endpoint.id, `The endpoint was switched off. ${reason}`);
+}

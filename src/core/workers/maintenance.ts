@@ -1,0 +1,117 @@
+import type { RunWorker } from "../attempts/run-worker.ts";
+import type { RunId } from "../ids.ts";
+import type { BlobStore } from "../ports/blob-store.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Log } from "../ports/log.ts";
+import type { JobKind, Queue } from "../ports/queue.ts";
+import { runJob } from "../runs/run-job.ts";
+import type { Storage } from "../storage.ts";
+
+export interface MaintenanceDeps {
+  readonly storage: Storage;
+  readonly blobs: Pick<BlobStore, "prune">;
+  readonly queue: Queue;
+  readonly runWorker: RunWorker;
+  /** The name by which runs ask for this worker. */
+  readonly host?: string;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+const ROUND_MAX = 100;
+/** Longer than two renewals of a lease are apart: whoever lives has renewed his by then. */
+const SURELY_LOST_MS = 4_500;
+
+/** Finds what was left lying: runs of lost workers, and work whose job was lost. Any number may do it at once. */
+export class Maintenance {
+  readonly #deps: MaintenanceDeps;
+  #isBusy = false;
+  #isRecovering = false;
+  /** Of the runs that the last look found lost, since when all looks have. */
+  #lostSince: ReadonlyMap<RunId, number> = new Map();
+
+  constructor(deps: MaintenanceDeps) {
+    this.#deps = deps;
+  }
+
+  /** One round at a time. What fails is left to the next one, which is soon. */
+  async round(): Promise<void> {
+    if (this.#isBusy) return;
+    this.#isBusy = true;
+    try {
+      for (const look of [this.#idleRuns, this.#openLanes, this.#dueThreads]) {
+        await look().catch((error) => this.#deps.log.warn("maintenance.query.failed", { error }));
+      }
+    } finally {
+      this.#isBusy = false;
+    }
+  }
+
+  /** The same for the runs of lost workers, which wait for nothing else. */
+  async recoverLost(): Promise<void> {
+    if (this.#isRecovering) return;
+    this.#isRecovering = true;
+    try {
+      for (const runId of await this.#surelyLost()) await this.#recover(runId);
+    } catch (error) {
+      this.#deps.log.warn("maintenance.query.failed", { error });
+    } finally {
+      this.#isRecovering = false;
+    }
+  }
+
+  /** Seldom: it looks through all there is. */
+  async prune(): Promise<void> {
+    const { blobs, log, storage } = this.#deps;
+    for (const [what, pruned] of [
+      ["blobs", blobs],
+      ["answers", storage.answers],
+      ["share links", storage.shareLinks],
+    ] as const) {
+      try {
+        for (let count = await pruned.prune(); count > 0; count = await pruned.prune())
+          log.info("maintenance.pruned", { what, count });
+      } catch (error) {
+        log.warn("maintenance.prune.failed", { what, error });
+      }
+    }
+  }
+
+  /**
+   * A database that was away for longer than a lease lets all of them run out, and whoever comes first would take their
+   * runs from workers that live. So a run is lost when every look finds it so for a while; one that fails begins anew.
+   */
+  async #surelyLost(): Promise<readonly RunId[]> {
+    const { clock, storage } = this.#deps;
+    const before = this.#lostSince;
+    this.#lostSince = new Map();
+    const lost = await storage.leases.listLost(ROUND_MAX);
+    const now = clock.elapsedMs();
+    this.#lostSince = new Map(lost.map((runId) => [runId, before.get(runId) ?? now]));
+    return lost.filter((runId) => now - (before.get(runId) ?? now) >= SURELY_LOST_MS);
+  }
+
+  /** One run that cannot be recovered must not keep the others from it. */
+  async #recover(runId: RunId): Promise<void> {
+    const { log, runWorker } = this.#deps;
+    await runWorker
+      .recover(runId)
+      .catch((error) => log.error("maintenance.recovery.failed", { runId, error }));
+  }
+
+  /** Those that ask for workers of another name are left to them. */
+  #idleRuns = async (): Promise<void> => {
+    const { host, queue, storage } = this.#deps;
+    for (const run of await storage.leases.listIdle(host, ROUND_MAX)) await queue.ensure(runJob(run));
+  };
+
+  #openLanes = async (): Promise<void> =>
+    this.#ensure("inbox", await this.#deps.storage.inbox.listOpenLanes(ROUND_MAX));
+
+  #dueThreads = async (): Promise<void> =>
+    this.#ensure("deliver", await this.#deps.storage.outbox.listDue(ROUND_MAX));
+
+  async #ensure(kind: JobKind, keys: readonly string[]): Promise<void> {
+    for (const key of keys) await this.#deps.queue.ensure({ kind, key });
+  }
+}

@@ -1,0 +1,52 @@
+import type { PromptImage } from "../agents/agent-runner.ts";
+import type { AttemptDeps } from "../attempts/attempt-deps.ts";
+import { untilAvailable } from "../attempts/until-available.ts";
+import { type FileInWorkspace, filesInWorkspace } from "../inputs/input-paths.ts";
+import type { RunInput } from "../inputs/run-input.ts";
+import type { InitialContents } from "./workspace.ts";
+
+type AppDeps = Pick<AttemptDeps, "blobs" | "clock" | "run" | "storage">;
+
+/** What was given to the run with its request: into its first workspace, and into its first prompt. */
+export class InputFiles {
+  readonly #deps: AppDeps;
+  #inputs: Promise<readonly RunInput[]> | undefined;
+
+  constructor(deps: AppDeps) {
+    this.#deps = deps;
+  }
+
+  async list(): Promise<readonly FileInWorkspace[]> {
+    return filesInWorkspace(await this.#read());
+  }
+
+  async withBytes(): Promise<InitialContents["files"]> {
+    const inputs = await this.#read();
+    const files: InitialContents["files"][number][] = [];
+    for (const [index, { path }] of filesInWorkspace(inputs).entries()) {
+      const input = inputs[index];
+      if (input !== undefined) files.push({ path, bytes: await this.#bytesOf(input) });
+    }
+    return files;
+  }
+
+  async images(): Promise<readonly PromptImage[]> {
+    const images: PromptImage[] = [];
+    for (const input of await this.#read()) {
+      if (input.kind !== "image") continue;
+      images.push({ mimeType: input.mimeType, bytes: await this.#bytesOf(input) });
+    }
+    return images;
+  }
+
+  #read(): Promise<readonly RunInput[]> {
+    const { clock, run, storage } = this.#deps;
+    this.#inputs ??= untilAvailable(clock, () => storage.files.inputsOf(run.id));
+    return this.#inputs;
+  }
+
+  #bytesOf({ blobId }: RunInput): Promise<Uint8Array> {
+    const { blobs, clock } = this.#deps;
+    return untilAvailable(clock, () => blobs.get(blobId));
+  }
+}

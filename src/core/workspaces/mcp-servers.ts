@@ -1,0 +1,51 @@
+import type { AgentStart } from "../agents/agent-runner.ts";
+import type { GatewayGrant } from "../agents/gateway.ts";
+import { AppError } from "../errors.ts";
+import { PLACEHOLDER } from "../runs/mcp-servers.ts";
+import type { McpServerConfig, Run } from "../runs/run.ts";
+import type { Variables } from "../secrets/run-secrets.ts";
+
+export interface McpServers {
+  /** As the agent is told of them. */
+  readonly forAgent: AgentStart["mcpServers"];
+  /** With keys, which stay outside. */
+  readonly forGateway: GatewayGrant["mcpServers"];
+}
+
+/** The run's tool servers, each `${NAME}` in their values replaced by the secret of that name. */
+export function mcpServersOf({ config }: Pick<Run, "config">, secrets: Variables): McpServers {
+  const forAgent: Record<string, AgentStart["mcpServers"][string]> = {};
+  const forGateway: Record<string, GatewayGrant["mcpServers"][string]> = {};
+  for (const [name, server] of Object.entries(config.mcp_servers ?? {})) {
+    const fill = (value: string) => filled(name, value, secrets);
+    const { args = [], command, env = {}, headers = {}, url } = server;
+    if (command !== undefined) forAgent[name] = { command, args, env: mapped(env, fill) };
+    if (command !== undefined || url === undefined) continue;
+    forAgent[name] = "remote";
+    forGateway[name] = { url: fill(url), headers: mapped(headers, (value) => headerOf(name, fill(value))) };
+  }
+  return { forAgent, forGateway };
+}
+
+function filled(server: string, value: string, secrets: Variables): string {
+  return value.replace(PLACEHOLDER, (_whole, name: string) => {
+    const secret = Object.hasOwn(secrets, name) ? secrets[name] : undefined;
+    if (secret !== undefined) return secret;
+    throw new AppError("environment_setup_failed", `MCP server "${server}" needs the secret ${name}.`, {
+      remedy: `Set a secret named ${name}, for the team or for whoever starts the run.`,
+    });
+  });
+}
+
+function headerOf(server: string, value: string): string {
+  if (!/[\0\r\n]/.test(value)) return value;
+  const message = `A header of MCP server "${server}" has a line break in it, from one of its secrets.`;
+  throw new AppError("environment_setup_failed", message);
+}
+
+function mapped(
+  values: NonNullable<McpServerConfig["env"]>,
+  change: (value: string) => string,
+): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, change(value)]));
+}

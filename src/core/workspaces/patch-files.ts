@@ -1,0 +1,75 @@
+import type { AttemptDeps } from "../attempts/attempt-deps.ts";
+import { untilAvailable } from "../attempts/until-available.ts";
+import { isSameName, isSameRepository, type RepositoryName } from "../repositories/repository-name.ts";
+import type { RepositoryDiff, RunWorkspace } from "./change-tracker.ts";
+import type { CollectedFile, WorkspacePlan } from "./workspace.ts";
+
+export interface PatchFilesDeps extends Pick<AttemptDeps, "blobs" | "changes" | "clock"> {
+  readonly site: RunWorkspace;
+  readonly plan: WorkspacePlan;
+  /** Tells people that something could not be kept. */
+  readonly problem: (what: string, error: unknown) => void;
+}
+
+export interface Changed {
+  readonly files: readonly CollectedFile[];
+  readonly repositories: readonly RepositoryName[];
+}
+
+/** What the run changed, as files for people. What cannot be kept is told and changes nothing else. */
+export class PatchFiles {
+  readonly #deps: PatchFilesDeps;
+
+  constructor(deps: PatchFilesDeps) {
+    this.#deps = deps;
+  }
+
+  /** Remembers how the repositories stand, before a turn. */
+  async mark(): Promise<void> {
+    const { changes, problem, site } = this.#deps;
+    await changes.mark(site).catch((error) => problem("What this turn changes cannot be told apart", error));
+  }
+
+  /** What this turn changed; undefined: nobody knows. */
+  ofTurn(turn: number): Promise<Changed | undefined> {
+    return this.#collect("mark", `turn-${turn}`);
+  }
+
+  /** What the run changed in all its turns, but for a repository whose changes are elsewhere by now. */
+  async ofRun(but?: RepositoryName): Promise<readonly CollectedFile[]> {
+    return (await this.#collect("clone", "all", but))?.files ?? [];
+  }
+
+  async #collect(since: "mark" | "clone", name: string, but?: RepositoryName): Promise<Changed | undefined> {
+    const { changes, problem, site } = this.#deps;
+    try {
+      const all = await changes.diff(site, since);
+      const diffs = all.filter(({ repository }) => but === undefined || !isSameRepository(repository, but));
+      const files: CollectedFile[] = [];
+      for (const diff of diffs) files.push(await this.#store(diff, name));
+      return { files, repositories: diffs.map(({ repository }) => repository) };
+    } catch (error) {
+      problem("The changes could not be stored as a patch", error);
+      return undefined;
+    }
+  }
+
+  async #store({ isCut, patch, repository }: RepositoryDiff, name: string): Promise<CollectedFile> {
+    const { blobs, clock, problem } = this.#deps;
+    const path = `changes/${this.#folderOf(repository)}/${name}.diff`;
+    if (isCut) problem(`${path} is too long and was cut`, undefined);
+    const blobId = await untilAvailable(clock, () => blobs.put(patch));
+    return { path, blobId, sizeBytes: patch.length, hash: await hashOf(patch) };
+  }
+
+  /** By its name, as in the workspace; with its owner, where two are called alike. */
+  #folderOf({ name, owner }: RepositoryName): string {
+    const alike = this.#deps.plan.repositories.filter((each) => isSameName(each.name, name));
+    return alike.length > 1 ? `${owner}-${name}` : name;
+  }
+}
+
+async function hashOf(bytes: Uint8Array): Promise<string> {
+  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", Uint8Array.from(bytes)));
+  return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}

@@ -1,0 +1,45 @@
+import type { AttemptDeps } from "../attempts/attempt-deps.ts";
+import { untilAvailable } from "../attempts/until-available.ts";
+import type { Environment } from "../environments/environment.ts";
+import type { InputFiles } from "./input-files.ts";
+import { findPreviousCheckpoint } from "./previous-run.ts";
+import { runSkill } from "./run-skill.ts";
+import { SetupRecord } from "./setup-record.ts";
+import type { Preparation, Workspace } from "./workspace.ts";
+
+const TRIES = 3;
+
+export interface Asked extends Pick<Preparation, "gateway" | "plan" | "signal" | "tell" | "variables"> {
+  readonly environment: Environment | undefined;
+  readonly given: InputFiles;
+}
+
+/** The run's workspace. A new one holds what was given, its skill, and the files of the run whose conversation goes on. */
+export async function prepareWorkspace(deps: AttemptDeps, asked: Asked): Promise<Workspace> {
+  const { clock, log, run, storage, workspaces } = deps;
+  const { environment, given, ...preparation } = asked;
+  const setup = new SetupRecord(storage, environment);
+  const initialContents = setup.asideFrom(async () => {
+    const checkpoint = await findPreviousCheckpoint(storage, run);
+    const files = await given.withBytes();
+    return { files, ...(await runSkill(deps)), ...(checkpoint === undefined ? {} : { checkpoint }) };
+  });
+  const before = run.checkpoint === undefined ? {} : { checkpoint: run.checkpoint };
+  const whole = { ...preparation, ...before, runId: run.id, teamId: run.teamId, initialContents };
+  const tell = setup.hearing(preparation.tell);
+  for (let tries = 1; ; tries += 1) {
+    try {
+      const workspace = await untilAvailable(clock, () => workspaces.prepare({ ...whole, tell }));
+      await untilAvailable(clock, () => setup.succeeded());
+      return workspace;
+    } catch (error) {
+      // The run before may be at work and replace its checkpoint while we read it; then there is a newer one.
+      if (run.continuesId !== undefined && tries < TRIES && !preparation.signal.aborted) continue;
+      // Why it failed counts, also where that cannot be noted.
+      await untilAvailable(clock, () => setup.failed(error)).catch((problem) =>
+        log.warn("environment.status.not_stored", { runId: run.id, error: problem }),
+      );
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,53 @@
+import type { Environment } from "../environments/environment.ts";
+import { AppError } from "../errors.ts";
+import type { Storage } from "../storage.ts";
+import type { WorkspaceStep } from "./workspace.ts";
+
+/** Keeps with an environment whether its commands failed when they were last tried. */
+export class SetupRecord {
+  readonly #storage: Pick<Storage, "environments">;
+  readonly #environment: Environment | undefined;
+  #wasTried = false;
+  /** It failed for what the run itself was given. */
+  #isRunsFault = false;
+
+  constructor(storage: Pick<Storage, "environments">, environment: Environment | undefined) {
+    this.#storage = storage;
+    this.#environment = environment;
+  }
+
+  hearing(tell: (step: WorkspaceStep) => void): (step: WorkspaceStep) => void {
+    return (step) => {
+      this.#wasTried = true;
+      tell(step);
+    };
+  }
+
+  /** Work whose failure says nothing about the environment. */
+  asideFrom<T>(work: () => Promise<T>): () => Promise<T> {
+    return async () => {
+      try {
+        return await work();
+      } catch (error) {
+        this.#isRunsFault = true;
+        throw error;
+      }
+    };
+  }
+
+  async succeeded(): Promise<void> {
+    if (this.#wasTried) await this.#keep(false);
+  }
+
+  async failed(error: unknown): Promise<void> {
+    const isSetup = error instanceof AppError && error.code === "environment_setup_failed";
+    if (isSetup && !this.#isRunsFault) await this.#keep(true);
+  }
+
+  /** Of an environment that was changed since, or is changed just now, this says nothing. */
+  async #keep(setupFailed: boolean): Promise<void> {
+    const used = this.#environment;
+    if (used === undefined || used.setupFailed === setupFailed) return;
+    await this.#storage.environments.replace({ ...used, setupFailed }, used.updatedAt);
+  }
+}

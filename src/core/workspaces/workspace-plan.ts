@@ -1,0 +1,62 @@
+import type { GatewayGrant, RepositoryGrant } from "../agents/gateway.ts";
+import type { Environment } from "../environments/environment.ts";
+import { AppError } from "../errors.ts";
+import { isSameRepository } from "../repositories/repository-name.ts";
+import { homeRepositoryOf } from "../runs/home-repository.ts";
+import type { Run } from "../runs/run.ts";
+import type { Storage } from "../storage.ts";
+import type { PlannedRepository, WorkspacePlan } from "./workspace.ts";
+
+/** The environment that the run names, as it is now. */
+export async function findEnvironment(
+  { environments }: Pick<Storage, "environments">,
+  { config, teamId }: Pick<Run, "config" | "teamId">,
+): Promise<Environment | undefined> {
+  const id = config.environment_id;
+  if (id === undefined) return undefined;
+  const environment = await environments.find(teamId, id);
+  if (environment !== undefined) return environment;
+  throw new AppError("resource_not_found", "The environment of this run was deleted.", {
+    remedy: "Start a new run in another environment.",
+  });
+}
+
+/** A run without an environment works in the repository that it was asked for in, if it was in one. */
+export function planOf(run: Pick<Run, "provenance">, environment: Environment | undefined): WorkspacePlan {
+  const home = homeRepositoryOf(run);
+  const plannedHome = home && planned(home, home.branch);
+  if (environment === undefined) {
+    return { repositories: plannedHome === undefined ? [] : [plannedHome], setupCommands: [] };
+  }
+  const { image, repositories, setupCommands } = environment.config;
+  return {
+    repositories: repositories.map((each) =>
+      plannedHome !== undefined && isSameRepository(each, plannedHome) ? plannedHome : planned(each),
+    ),
+    setupCommands,
+    ...(image === undefined ? {} : { image }),
+  };
+}
+
+function planned({ owner, name }: PlannedRepository, ref?: string): PlannedRepository {
+  return { owner, name, ...(ref === undefined ? {} : { ref }) };
+}
+
+/** What the processes of an attempt may reach. The skill's repository is read alone, where it is no other as well. */
+export function grantOf(
+  run: Pick<Run, "id" | "teamId" | "provenance" | "skillSnapshot">,
+  plan: WorkspacePlan,
+  more: Pick<GatewayGrant, "network" | "mcpServers">,
+): GatewayGrant {
+  const home = homeRepositoryOf(run);
+  const pushed = [...plan.repositories, ...(home === undefined ? [] : [home])];
+  const skill = run.skillSnapshot?.repository;
+  const grants: RepositoryGrant[] = [
+    ...pushed.map(({ owner, name }) => ({ owner, name, push: true })),
+    ...(skill === undefined ? [] : [{ owner: skill.owner, name: skill.name, push: false }]),
+  ];
+  const repositories = grants.filter(
+    (grant, index) => grants.findIndex((each) => isSameRepository(each, grant)) === index,
+  );
+  return { runId: run.id, teamId: run.teamId, repositories, ...more };
+}

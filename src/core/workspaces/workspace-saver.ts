@@ -1,0 +1,130 @@
+import type { Artifact } from "../artifacts/artifact.ts";
+import { decideArtifacts, hashesOf } from "../artifacts/decide-artifacts.ts";
+import type { FileStore } from "../artifacts/file-store.ts";
+import type { AttemptDeps } from "../attempts/attempt-deps.ts";
+import type { LeaseWriter, Written } from "../attempts/lease-writer.ts";
+import { untilAvailable } from "../attempts/until-available.ts";
+import { cleaned } from "../clean-text.ts";
+import { AppError } from "../errors.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Log } from "../ports/log.ts";
+import type { Run } from "../runs/run.ts";
+import type { RunEdit } from "../runs/run-edit.ts";
+import type { Collected, CollectedFile, WorkspaceProvider } from "./workspace.ts";
+
+type Saved = { readonly checkpoint: string } | { readonly problem: string } | undefined;
+
+const NOTHING: Collected = { files: [], leftOut: [] };
+
+/**
+ * Stores the workspace, and what the agent left in it for people, together with what is decided about the run, and
+ * drops the checkpoint before.
+ */
+export class WorkspaceSaver {
+  readonly #workspaces: WorkspaceProvider;
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #lease: LeaseWriter;
+  readonly #run: Run;
+  readonly #files: FileStore;
+  readonly #redact: (text: string) => string;
+  #checkpoint: string | undefined;
+  #isTouched = false;
+  #hasArtifacts: boolean;
+
+  constructor({ clock, log, redact, run, storage, workspaces }: AttemptDeps, lease: LeaseWriter) {
+    this.#log = log;
+    this.#redact = redact;
+    this.#files = storage.files;
+    this.#hasArtifacts = run.artifactTypes !== undefined;
+    this.#workspaces = workspaces;
+    this.#clock = clock;
+    this.#lease = lease;
+    this.#run = run;
+    this.#checkpoint = run.checkpoint;
+  }
+
+  /** Files may change from now on. */
+  touch(): void {
+    this.#isTouched = true;
+  }
+
+  /** Whether files may have changed since they were stored. */
+  get isTouched(): boolean {
+    return this.#isTouched;
+  }
+
+  /**
+   * The checkpoint is stored first and named by the run in the same transaction as the decision; so are `made`, files
+   * that are stored already.
+   */
+  async saveWith<T>(decide: (edit: RunEdit) => T, made: readonly CollectedFile[] = []): Promise<Written<T>> {
+    const known = await this.#knownArtifacts();
+    const collected = this.#isTouched ? await this.#collect(known) : NOTHING;
+    const saved = this.#isTouched ? await this.#save() : undefined;
+    const files = [...collected.files, ...newOf(made, known)];
+    const written = await this.#lease.write((edit) => {
+      decideArtifacts(edit, { ...collected, files }, known);
+      recordSaved(edit, saved);
+      return decide(edit);
+    });
+    this.#isTouched = false;
+    this.#hasArtifacts = written.run.artifactTypes !== undefined;
+    if (saved !== undefined && "checkpoint" in saved) await this.#replace(saved.checkpoint);
+    return written;
+  }
+
+  async #knownArtifacts(): Promise<readonly Artifact[]> {
+    if (!this.#isTouched || !this.#hasArtifacts) return [];
+    return untilAvailable(this.#clock, () => this.#files.artifactsOf([this.#run.id]));
+  }
+
+  /** Files that cannot be collected are still in the workspace, for the next turn's end. */
+  async #collect(known: readonly Artifact[]): Promise<Collected> {
+    try {
+      const collect = () => this.#workspaces.collect(this.#run.id, hashesOf(known));
+      return cleaned(await untilAvailable(this.#clock, collect), this.#redact);
+    } catch (error) {
+      this.#log.error("artifacts.not_collected", { runId: this.#run.id, error });
+      return NOTHING;
+    }
+  }
+
+  /** A workspace that cannot be stored stays on this worker; the run goes on and its log says so. */
+  async #save(): Promise<Saved> {
+    try {
+      const checkpoint = await untilAvailable(this.#clock, () => this.#workspaces.checkpoint(this.#run.id));
+      return { checkpoint };
+    } catch (error) {
+      this.#log.error("workspace.not_stored", { runId: this.#run.id, error });
+      const known = error instanceof AppError ? `${error.message} ${error.options.remedy ?? ""}` : "";
+      return { problem: known.trim() || "The files of the workspace could not be read." };
+    }
+  }
+
+  async #replace(checkpoint: string): Promise<void> {
+    const before = this.#checkpoint;
+    this.#checkpoint = checkpoint;
+    if (before === undefined) return;
+    // One that stays behind costs space and nothing else.
+    await untilAvailable(this.#clock, () => this.#workspaces.forget(before)).catch((error) =>
+      this.#log.warn("workspace.checkpoint.not_removed", { runId: this.#run.id, checkpoint: before, error }),
+    );
+  }
+}
+
+/** The same content again is no new version. */
+function newOf(files: readonly CollectedFile[], known: readonly Artifact[]): readonly CollectedFile[] {
+  const hashes = hashesOf(known);
+  return files.filter(({ hash, path }) => hashes.get(path) !== hash);
+}
+
+function recordSaved(edit: RunEdit, saved: Saved): void {
+  if (saved === undefined) return;
+  if ("problem" in saved) {
+    edit.record({ kind: "workspace.not_stored", reason: saved.problem });
+    return;
+  }
+  edit.set({ checkpoint: saved.checkpoint });
+  edit.record({ kind: "workspace.stored", checkpoint: saved.checkpoint });
+}

@@ -1,0 +1,58 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { StartupError } from "../core/errors.ts";
+
+const SQLITE_BUSY = 5;
+const PRIVATE_FILE = 0o600;
+
+export interface DataDirLock {
+  release(): void;
+}
+
+/**
+ * Keeps a second process out of a data directory.
+ *
+ * Node cannot lock a file itself, SQLite can: an open exclusive transaction is a lock of the kernel on the file. It
+ * ends with the process however that dies, so there is no stale lock to judge by process ids, no two starters that
+ * both think they inherited it, and it also holds between containers that share a volume. The text beside it only
+ * says who holds it.
+ */
+export function lockDataDir(directory: string): DataDirLock {
+  const holderFile = join(directory, "postgres.holder");
+  const database = openExclusively(join(directory, "postgres.lock"), () => describeHolder(holderFile));
+  writeFileSync(holderFile, `process ${process.pid}, started ${startOfThisProcess()}\n`, {
+    mode: PRIVATE_FILE,
+  });
+  return { release: () => database.close() };
+}
+
+function openExclusively(path: string, holder: () => string): DatabaseSync {
+  // Whoever may open the file may block us: it must be ours alone from its beginning.
+  writeFileSync(path, "", { flag: "a", mode: PRIVATE_FILE });
+  const database = new DatabaseSync(path);
+  try {
+    database.exec("BEGIN EXCLUSIVE");
+    return database;
+  } catch (error) {
+    database.close();
+    if (error instanceof Error && "errcode" in error && error.errcode === SQLITE_BUSY) {
+      throw new StartupError(
+        `The data directory is in use by another Errand (${holder()}; ${path}): stop that one, or give this one its own ERRAND_DATA_DIR`,
+      );
+    }
+    throw error;
+  }
+}
+
+function describeHolder(holderFile: string): string {
+  try {
+    return readFileSync(holderFile, "utf8").trim();
+  } catch {
+    return "process unknown";
+  }
+}
+
+function startOfThisProcess(): string {
+  return new Date(performance.timeOrigin).toISOString();
+}

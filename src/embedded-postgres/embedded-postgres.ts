@@ -1,0 +1,107 @@
+import { access, constants, mkdir, realpath, rm } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import { StartupError } from "../core/errors.ts";
+import type { Log } from "../core/ports/log.ts";
+import { type PostgresBinaries, prepareBinaries } from "./binaries.ts";
+import { ensureCluster } from "./cluster.ts";
+import { type ClusterPlace, linkCluster, placeCluster, setStrangerAside } from "./cluster-place.ts";
+import { type DataDirLock, lockDataDir } from "./data-dir-lock.ts";
+import { ensureDatabase } from "./database.ts";
+import { stopLeftoverPostmaster } from "./leftover-postmaster.ts";
+import { prepareSocketDirectory } from "./socket-directory.ts";
+import { type SupervisedServer, superviseServer } from "./supervisor.ts";
+
+const PRIVATE_DIRECTORY = 0o700;
+const DEFAULT_SHARED_DIR = "/var/lib/errand";
+
+export interface EmbeddedPostgres {
+  readonly url: string;
+  /** Stops the server and gives up the data directory. Repeating it is harmless. */
+  stop(): Promise<void>;
+}
+
+export interface EmbeddedPostgresOptions {
+  readonly dataDir: string;
+  readonly log: Log;
+  /**
+   * Only used by root, for what another account must reach while data directory or program lie where it cannot.
+   * `/var/lib/errand` unless told.
+   */
+  readonly sharedDir?: string;
+}
+
+/**
+ * Starts the PostgreSQL that npm brought, on a unix socket only we can enter, with its files in `<dataDir>/postgres`
+ * (`placeCluster` tells the exception). What an earlier start left behind by dying is cleared up first. A server that
+ * dies under us is started again.
+ *
+ * Throws `StartupError` when this system cannot run it or somebody else uses the data directory.
+ */
+export async function startEmbeddedPostgres({
+  dataDir: path,
+  log,
+  sharedDir = DEFAULT_SHARED_DIR,
+}: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
+  const dataDir = await makeDataDir(path);
+  const place = await placeCluster(dataDir, sharedDir);
+  const lock = lockDataDir(place.home);
+  try {
+    const linksDir = join(place.home, "postgres.libraries");
+    const binaries = await prepareBinaries(place.account, { sharedDir, linksDir });
+    await prepareCluster(dataDir, place, binaries, log);
+    const socketDirectory = await prepareSocketDirectory(place);
+    const server = await superviseServer({ place, binaries, socketDirectory, log });
+    return await openDatabase(server, socketDirectory, lock);
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+async function makeDataDir(path: string): Promise<string> {
+  try {
+    await mkdir(dirname(resolve(path)), { recursive: true });
+    await mkdir(path, { recursive: true, mode: PRIVATE_DIRECTORY });
+    await access(path, constants.R_OK | constants.W_OK | constants.X_OK);
+    return await realpath(path);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new StartupError(`The data directory ${path} cannot be used: ${reason}`, { cause });
+  }
+}
+
+/** All that must be so before a server may run on the cluster. Only under the lock. */
+async function prepareCluster(
+  dataDir: string,
+  place: ClusterPlace,
+  binaries: PostgresBinaries,
+  log: Log,
+): Promise<void> {
+  await setStrangerAside(dataDir, place, log);
+  await ensureCluster(place, binaries);
+  await linkCluster(dataDir, place, log);
+  await stopLeftoverPostmaster(place.cluster, log);
+}
+
+async function openDatabase(
+  server: SupervisedServer,
+  socketDirectory: string,
+  lock: DataDirLock,
+): Promise<EmbeddedPostgres> {
+  const close = async () => {
+    await server.stop();
+    await rm(socketDirectory, { recursive: true, force: true });
+    lock.release();
+  };
+  let stopped: Promise<void> | undefined;
+  const stop = () => {
+    stopped ??= close();
+    return stopped;
+  };
+  try {
+    return { url: await ensureDatabase(socketDirectory), stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}

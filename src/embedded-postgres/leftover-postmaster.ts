@@ -1,0 +1,77 @@
+import { readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { StartupError } from "../core/errors.ts";
+import type { Log } from "../core/ports/log.ts";
+import { commandLineOf } from "./process-table.ts";
+
+const POLL_MS = 20;
+const FAST_SHUTDOWN_LIMIT_MS = 20_000;
+const IMMEDIATE_SHUTDOWN_LIMIT_MS = 10_000;
+
+/**
+ * Ends a server that outlived the process which started it (kill -9). It is not adopted: its settings and its version
+ * are those of the old program. Only called under the lock of the data directory, so nobody uses it any more.
+ *
+ * A process id in `postmaster.pid` proves nothing: after a restart of the machine or container it may be anybody's.
+ */
+export async function stopLeftoverPostmaster(cluster: string, log: Log): Promise<void> {
+  const pid = await readPostmasterPid(cluster);
+  if (pid === undefined) {
+    return;
+  }
+  if (!(await isPostmasterOf(cluster, pid))) {
+    return removeMisleading(join(cluster, "postmaster.pid"), pid);
+  }
+  log.warn("storage.postgres.orphan_found", { pid, cluster });
+  process.kill(pid, "SIGINT");
+  if (await hasEnded(cluster, pid, FAST_SHUTDOWN_LIMIT_MS)) {
+    return;
+  }
+  process.kill(pid, "SIGQUIT");
+  if (!(await hasEnded(cluster, pid, IMMEDIATE_SHUTDOWN_LIMIT_MS))) {
+    throw new StartupError(
+      `A PostgreSQL left over from an earlier start (process ${pid}) does not stop: stop it`,
+    );
+  }
+}
+
+async function readPostmasterPid(cluster: string): Promise<number | undefined> {
+  const text = await readFile(join(cluster, "postmaster.pid"), "utf8").catch(() => "");
+  const pid = Number.parseInt(text, 10);
+  return pid > 0 ? pid : undefined;
+}
+
+/**
+ * PostgreSQL refuses to start when the process id in its file is that of any living process, so the file goes. What it
+ * also protects from, children of a dead server that are still at work, the server finds without it: the key of the
+ * shared memory is made of the directory's inode.
+ */
+async function removeMisleading(pidFile: string, pid: number): Promise<void> {
+  if (isTaken(pid)) {
+    await rm(pidFile, { force: true });
+  }
+}
+
+function isTaken(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return error instanceof Error && "code" in error && error.code === "EPERM";
+  }
+}
+
+async function isPostmasterOf(cluster: string, pid: number): Promise<boolean> {
+  return (await commandLineOf(pid)).includes(`postgres -D ${cluster} `);
+}
+
+async function hasEnded(cluster: string, pid: number, limitMs: number): Promise<boolean> {
+  const deadline = performance.now() + limitMs;
+  while (await isPostmasterOf(cluster, pid)) {
+    if (performance.now() > deadline) {
+      return false;
+    }
+    await delay(POLL_MS);
+  }
+  return true;
+}

@@ -1,0 +1,101 @@
+import { execFile } from "node:child_process";
+import { access, constants, readFile } from "node:fs/promises";
+import { promisify } from "node:util";
+import { StartupError } from "../core/errors.ts";
+
+const run = promisify(execFile);
+const ROOT = 0;
+/** In this order: the account that a PostgreSQL package made, or the one that every system has. */
+const SERVER_ACCOUNT_NAMES = ["postgres", "nobody"] as const;
+
+/** The account the server runs under. PostgreSQL refuses to run as root, so for root it is another one than ours. */
+export type ServerAccount = Owner & { readonly isOurs: boolean };
+
+export type Owner = { readonly uid: number; readonly gid: number };
+
+/** What a path must allow: entering it (a directory) or running it (a program), or reading it. */
+export type Permission = "execute" | "read";
+
+/**
+ * The owner of the database if there is one already, so that a PostgreSQL package which brings its account later does
+ * not lock us out of what `nobody` made.
+ */
+export async function chooseServerAccount(owner: Owner | undefined): Promise<ServerAccount> {
+  const uid = process.getuid?.() ?? ROOT;
+  if (uid !== ROOT) {
+    return ourAccount(uid, owner);
+  }
+  if (owner && owner.uid !== ROOT) {
+    return { ...owner, isOurs: false };
+  }
+  const accounts = parseAccounts(await readFile("/etc/passwd", "utf8").catch(() => ""));
+  for (const name of SERVER_ACCOUNT_NAMES) {
+    const account = accounts.get(name);
+    if (account) {
+      return { ...account, isOurs: false };
+    }
+  }
+  throw new StartupError(
+    "PostgreSQL does not run as root and this system has neither a user postgres nor nobody: start Errand as an ordinary user, or set DATABASE_URL",
+  );
+}
+
+/** The part of the options of `spawn` that makes a child run under the account. */
+export function identityOf(account: ServerAccount): { uid?: number; gid?: number } {
+  return account.isOurs ? {} : { uid: account.uid, gid: account.gid };
+}
+
+/**
+ * Tried rather than computed from mode bits, so that access lists, user namespaces and network file systems are
+ * judged by the kernel.
+ */
+export async function accountMay(
+  account: ServerAccount,
+  permission: Permission,
+  path: string,
+): Promise<boolean> {
+  if (account.isOurs) {
+    const mode = permission === "read" ? constants.R_OK : constants.X_OK;
+    return access(path, mode).then(
+      () => true,
+      () => false,
+    );
+  }
+  const script = permission === "read" ? 'test -r "$1"' : 'test -x "$1"';
+  try {
+    await run("/bin/sh", ["-c", script, "sh", path], { ...identityOf(account), cwd: "/", env: {} });
+    return true;
+  } catch (error) {
+    return rejectUnlessExitCode(error, account);
+  }
+}
+
+function rejectUnlessExitCode(error: unknown, account: ServerAccount): false {
+  if (error instanceof Error && "code" in error && typeof error.code === "number") {
+    return false;
+  }
+  throw new StartupError(
+    `PostgreSQL does not run as root, and root may not start programs as user ${account.uid} here: start Errand as an ordinary user, or set DATABASE_URL`,
+    { cause: error },
+  );
+}
+
+function ourAccount(uid: number, owner: Owner | undefined): ServerAccount {
+  if (owner && owner.uid !== uid) {
+    throw new StartupError(
+      `The embedded database belongs to user ${owner.uid}, we are user ${uid}: start Errand as root or as that user, or use another ERRAND_DATA_DIR`,
+    );
+  }
+  return { uid, gid: process.getgid?.() ?? uid, isOurs: true };
+}
+
+function parseAccounts(passwd: string): Map<string, Owner> {
+  const accounts = new Map<string, Owner>();
+  for (const line of passwd.split("\n")) {
+    const [name, , uid, gid] = line.split(":");
+    if (name && uid && gid) {
+      accounts.set(name, { uid: Number(uid), gid: Number(gid) });
+    }
+  }
+  return accounts;
+}

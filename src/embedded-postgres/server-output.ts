@@ -1,0 +1,58 @@
+import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
+import type { Log } from "../core/ports/log.ts";
+
+const READY = "database system is ready to accept connections";
+const NOTEWORTHY = /^(?:FATAL|PANIC)|was terminated by signal/;
+const KEPT_LINES = 20;
+
+/**
+ * What a server writes about itself, in English because we start it with LC_ALL=C. Crashes go to our log; the last
+ * lines are kept to say why a start failed.
+ */
+export class ServerOutput {
+  /** The server takes connections. Never settles when it does not come to that. */
+  readonly ready: Promise<void>;
+  readonly ended: Promise<void>;
+  readonly #lines: string[] = [];
+  #isQuiet = false;
+
+  constructor(stream: Readable, log: Log) {
+    const ready = Promise.withResolvers<void>();
+    const ended = Promise.withResolvers<void>();
+    this.ready = ready.promise;
+    this.ended = ended.promise;
+    const reader = createInterface({ input: stream });
+    reader.once("close", ended.resolve);
+    reader.on("line", (line) => {
+      this.#keep(line);
+      if (line.includes(READY)) {
+        ready.resolve();
+      }
+      if (!this.#isQuiet && NOTEWORTHY.test(line)) {
+        log.warn("storage.postgres.output", { line });
+      }
+    });
+  }
+
+  /** A stop that was asked for ends every connection with a FATAL line, which is no news. */
+  quieten(): void {
+    this.#isQuiet = true;
+  }
+
+  mentions(text: string): boolean {
+    return this.#lines.some((line) => line.includes(text));
+  }
+
+  reason(): string {
+    const fatal = this.#lines.findLast((line) => NOTEWORTHY.test(line));
+    return fatal ?? this.#lines.at(-1) ?? "it said nothing";
+  }
+
+  #keep(line: string): void {
+    this.#lines.push(line);
+    if (this.#lines.length > KEPT_LINES) {
+      this.#lines.shift();
+    }
+  }
+}

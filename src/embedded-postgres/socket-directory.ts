@@ -1,0 +1,45 @@
+import { createHash } from "node:crypto";
+import { lstat, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { StartupError } from "../core/errors.ts";
+import { makePrivateDirectory } from "./cluster.ts";
+import type { ClusterPlace } from "./cluster-place.ts";
+
+export const SOCKET_PORT = 5432;
+
+/** sun_path holds 108 bytes on Linux and 104 on macOS, one of them the final zero. */
+const MAX_SOCKET_PATH_BYTES = process.platform === "linux" ? 107 : 103;
+const SOCKET_NAME = `.s.PGSQL.${SOCKET_PORT}`;
+const HASH_LENGTH = 16;
+
+/**
+ * The directory of the socket: beside the database, or in the temporary directory when that path is too long for a
+ * socket. No server of ours is alive when this is called, so a socket and its lock file are leftovers; PostgreSQL
+ * itself would trust them if their process id had been given to another process since.
+ */
+export async function prepareSocketDirectory(place: ClusterPlace): Promise<string> {
+  const beside = join(place.home, "postgres.socket");
+  const isShort = Buffer.byteLength(join(beside, SOCKET_NAME)) <= MAX_SOCKET_PATH_BYTES;
+  const directory = isShort ? beside : temporaryDirectory(place.cluster);
+  await refuseForeign(directory, place.account.uid);
+  await makePrivateDirectory(directory, place.account);
+  await rm(join(directory, SOCKET_NAME), { force: true });
+  await rm(join(directory, `${SOCKET_NAME}.lock`), { force: true });
+  return directory;
+}
+
+function temporaryDirectory(cluster: string): string {
+  const hash = createHash("sha256").update(cluster).digest("hex").slice(0, HASH_LENGTH);
+  return join(tmpdir(), `errand-${hash}`);
+}
+
+/** The temporary directory is everybody's: whoever made ours first could answer on our socket. */
+async function refuseForeign(directory: string, uid: number): Promise<void> {
+  const found = await lstat(directory).catch(() => undefined);
+  if (found && (found.uid !== uid || !found.isDirectory())) {
+    throw new StartupError(
+      `The directory for the database's socket, ${directory}, belongs to somebody else: remove it, or use a shorter ERRAND_DATA_DIR`,
+    );
+  }
+}

@@ -1,0 +1,79 @@
+import type { RemoteMcpServer } from "../../core/agents/gateway.ts";
+import { bodyOf, type Call, hasBody, type Part } from "../call.ts";
+import type { GatewayLimits } from "../gateway-options.ts";
+import { ANSWERED_CREDENTIALS, CREDENTIALS, without } from "../headers.ts";
+import { KeyMask, keysIn } from "../key-mask.ts";
+import { Refusal } from "../refusal.ts";
+import { sendOn } from "../send-on.ts";
+import type { Upstream } from "../upstream.ts";
+
+export interface McpGatewayOptions {
+  readonly mcpServers: Readonly<Record<string, RemoteMcpServer>>;
+  /** To where tool servers may be. */
+  readonly upstream: Upstream;
+  readonly limits: Pick<GatewayLimits, "bodyBytes">;
+}
+
+const PATH = /^\/(?<name>[^/]+)(?<rest>\/.*)?$/;
+const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
+
+/** `/tools/<name>…`: leads to a remote tool server of the run, and says there who asks. */
+export function createMcpGateway({ limits, mcpServers, upstream }: McpGatewayOptions): Part {
+  return async (call) => {
+    const { name = "", rest = "" } = PATH.exec(call.path)?.groups ?? {};
+    const server = serverOf(mcpServers, name);
+    const method = call.request.method ?? "GET";
+    if (!METHODS.has(method)) throw new Refusal(405, "Tool servers are not asked in this way.");
+    const answer = await upstream.ask({
+      url: urlOf(server, rest, call.query),
+      method,
+      headers: headersFor(call, server),
+      signal: call.signal,
+      ...(hasBody(call.request) ? { body: bodyOf(call.request, limits.bodyBytes) } : {}),
+    });
+    if (answer.status >= 300 && answer.status < 400 && answer.status !== 304) {
+      answer.body.on("error", () => undefined).destroy();
+      throw new Refusal(
+        502,
+        `The tool server leads elsewhere (HTTP ${answer.status}), which is not followed.`,
+      );
+    }
+    const through = [new KeyMask(keysIn(server.headers))];
+    await sendOn(answer, call.response, { drop: ANSWERED_CREDENTIALS, through });
+  };
+}
+
+function serverOf(servers: McpGatewayOptions["mcpServers"], encoded: string): RemoteMcpServer {
+  const name = decoded(encoded);
+  const server = Object.hasOwn(servers, name) ? servers[name] : undefined;
+  if (server === undefined) throw new Refusal(404, "This run has no remote tool server of that name.");
+  return server;
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return "";
+  }
+}
+
+/** The configured address with what the client put behind ours. */
+function urlOf({ url: base }: RemoteMcpServer, rest: string, query: string): URL {
+  const url = new URL(base);
+  if (url.protocol !== "https:" && url.protocol !== "http:") {
+    throw new Refusal(403, "The tool server's address must begin with https://.");
+  }
+  url.pathname = rest === "" ? url.pathname : `${url.pathname.replace(/\/$/, "")}${rest}`;
+  for (const [name, value] of new URLSearchParams(query)) url.searchParams.append(name, value);
+  return url;
+}
+
+function headersFor({ request }: Call, { headers }: RemoteMcpServer): Record<string, string | string[]> {
+  const configured = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value] as const);
+  const names = configured.map(([name]) => name);
+  // A packed answer could not be looked through for keys that it repeats.
+  const dropped = [...CREDENTIALS, ...names, "accept-encoding", "origin", "referer"];
+  const kept = without(request.headers, dropped);
+  return { ...kept, "accept-encoding": "identity", ...Object.fromEntries(configured) };
+}

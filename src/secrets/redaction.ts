@@ -1,0 +1,114 @@
+import type { Redactor, RunRedactors } from "../core/secrets/redactor.ts";
+
+export interface KnownSecrets extends RunRedactors {
+  /** Takes out everything that this process knows now: for its log. */
+  redact(text: string): string;
+}
+
+/**
+ * All secrets that this process knows: the platform's for good, a run's while it is worked on. What is stored of a run
+ * lacks the platform's and its own, and not those of other runs: who could see them taken out could guess them.
+ */
+export function createKnownSecrets(platform: readonly string[]): KnownSecrets {
+  const own = createRedactor(platform);
+  const lent = new Set<Redactor>();
+  return {
+    redact: (text) => Array.from(lent).reduce((clean, redactor) => redactor.redact(clean), own.redact(text)),
+    lend(secrets) {
+      const redactor = createRedactor([...platform, ...secrets.flatMap(formsOf)]);
+      lent.add(redactor);
+      return { ...redactor, release: () => void lent.delete(redactor) };
+    },
+  };
+}
+
+/** Short values are left alone: they would tear ordinary words apart. */
+const LENGTH_MIN = 8;
+const REDACTED = "[redacted]";
+
+/** Replaces every known secret in a text, and a beginning at its end that tells more than half of one. */
+export function createRedactor(secrets: readonly string[]): Redactor {
+  const spellings = secrets.filter(({ length }) => length >= LENGTH_MIN).flatMap(spellingsOf);
+  // The longest first: a secret that is the beginning of another must not leave the other's rest behind.
+  const known = [...new Set(spellings)].sort((a, b) => b.length - a.length).map(patternOf);
+  return {
+    redact: (text) => known.reduce(withoutSecret, text),
+    openTail: (text) => text.length - lastCut(text, known),
+  };
+}
+
+/** A line of a key says too much already; a shorter one is no more than padding. */
+const PEM_LINE = /^[A-Za-z\d+/=]{41,}$/;
+
+/** All forms in which a value is used: also a PEM whose line breaks were written as `\n`, and each of its lines. */
+export function formsOf(value: string): readonly string[] {
+  const pem = value.replaceAll("\\n", "\n");
+  const lines = pem.split(/\r?\n/).map((line) => line.trim());
+  return [...new Set([value, pem.trim(), ...lines.filter((line) => PEM_LINE.test(line))])];
+}
+
+/** As it stands, inside JSON, and in base64: alone, and with the line break that `echo` adds. */
+function spellingsOf(secret: string): readonly string[] {
+  const escaped = JSON.stringify(secret).slice(1, -1);
+  return [secret, escaped, base64(secret), base64(`${secret}\n`)];
+}
+
+/** Without the padding, which not all programs write. */
+function base64(text: string): string {
+  return Buffer.from(text).toString("base64").replace(/=+$/, "");
+}
+
+interface Pattern {
+  readonly secret: string;
+  /** At each place, how long the longest end of the secret up to there is that is a beginning of it as well. */
+  readonly borders: Int32Array;
+}
+
+function withoutSecret(text: string, pattern: Pattern): string {
+  const { secret } = pattern;
+  const clean = text.replaceAll(secret, REDACTED);
+  const tail = tailOf(clean, pattern);
+  const isTelling = tail >= LENGTH_MIN && tail * 2 > secret.length;
+  return isTelling ? `${clean.slice(0, -tail)}${REDACTED}` : clean;
+}
+
+/** Where text may be cut so that what comes before is surely no beginning of a secret, and no secret is cut in two. */
+function lastCut(text: string, known: readonly Pattern[]): number {
+  const longest = known.reduce((tail, pattern) => Math.max(tail, tailOf(text, pattern)), 0);
+  let [cut, before] = [text.length - longest, -1];
+  while (cut !== before) {
+    before = cut;
+    cut = known.reduce((end, { secret }) => Math.max(end, endOver(text, secret, before)), cut);
+  }
+  return cut;
+}
+
+/** Where a secret ends that begins before `cut` and goes over it; 0 where there is none. */
+function endOver(text: string, secret: string, cut: number): number {
+  const start = cut === 0 ? -1 : text.lastIndexOf(secret, cut - 1);
+  return start === -1 ? 0 : start + secret.length;
+}
+
+function patternOf(secret: string): Pattern {
+  const borders = new Int32Array(secret.length);
+  for (let place = 1; place < secret.length; place += 1) {
+    borders[place] = longer(secret, borders, borders[place - 1] ?? 0, secret.charCodeAt(place));
+  }
+  return { secret, borders };
+}
+
+/** How long the longest end of `text` is that is a beginning of the secret, but not all of it: Knuth, Morris, Pratt. */
+function tailOf(text: string, { secret, borders }: Pattern): number {
+  let tail = 0;
+  for (let place = Math.max(0, text.length - secret.length + 1); place < text.length; place += 1) {
+    tail = longer(secret, borders, tail, text.charCodeAt(place));
+  }
+  return tail;
+}
+
+/** The length of the beginning that `length` characters of it and one more, `code`, end with. */
+function longer(secret: string, borders: Int32Array, length: number, code: number): number {
+  let candidate = length;
+  while (candidate > 0 && secret.charCodeAt(candidate) !== code) candidate = borders[candidate - 1] ?? 0;
+  return secret.charCodeAt(candidate) === code ? candidate + 1 : 0;
+}

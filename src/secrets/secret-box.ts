@@ -1,0 +1,63 @@
+import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto";
+import type { SecretBox } from "../core/secrets/secret-box.ts";
+
+const ALGORITHM = "aes-256-gcm";
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+const VERSION = "v1";
+
+/**
+ * AES-256-GCM with a fresh nonce for each value. The first key seals; all of them open, so that a new key can take over
+ * while values sealed with the old one are still there. Keys are 32 bytes in base64url.
+ */
+export function createSecretBox(keys: readonly [string, ...string[]]): SecretBox {
+  const byId = new Map(keys.map((key) => [idOf(key), Buffer.from(key, "base64url")]));
+  const sealingId = idOf(keys[0]);
+  return {
+    seal: (text, owner) => seal(text, owner, sealingId, keyOf(byId, sealingId)),
+    open(sealed, owner) {
+      const [version, keyId = "", payload = ""] = sealed.split(".");
+      if (version !== VERSION) throw unreadable();
+      return open(Buffer.from(payload, "base64url"), owner, keyOf(byId, keyId));
+    },
+  };
+}
+
+function seal(text: string, owner: string, keyId: string, key: Buffer): string {
+  const nonce = randomBytes(NONCE_BYTES);
+  const cipher = createCipheriv(ALGORITHM, key, nonce, { authTagLength: TAG_BYTES }).setAAD(
+    Buffer.from(owner),
+  );
+  const parts = [nonce, cipher.update(text, "utf8"), cipher.final(), cipher.getAuthTag()];
+  return `${VERSION}.${keyId}.${Buffer.concat(parts).toString("base64url")}`;
+}
+
+function open(payload: Buffer, owner: string, key: Buffer): string {
+  const nonce = payload.subarray(0, NONCE_BYTES);
+  const tag = payload.subarray(-TAG_BYTES);
+  try {
+    const decipher = createDecipheriv(ALGORITHM, key, nonce, { authTagLength: TAG_BYTES });
+    decipher.setAAD(Buffer.from(owner)).setAuthTag(tag);
+    return (
+      decipher.update(payload.subarray(NONCE_BYTES, -TAG_BYTES), undefined, "utf8") + decipher.final("utf8")
+    );
+  } catch (cause) {
+    throw unreadable(cause);
+  }
+}
+
+function keyOf(keys: ReadonlyMap<string, Buffer>, id: string): Buffer {
+  const key = keys.get(id);
+  if (key === undefined) throw unreadable();
+  return key;
+}
+
+/** Tells keys apart and says nothing of them. */
+function idOf(key: string): string {
+  return createHash("sha256").update(`key id:${key}`).digest("hex").slice(0, 8);
+}
+
+/** Another key, another owner or another text than what was sealed. Which, is nobody's business. */
+function unreadable(cause?: unknown): Error {
+  return new Error("A sealed value cannot be opened with the keys that are set.", { cause });
+}

@@ -1,0 +1,159 @@
+import type { Gateway, PushedBranch } from "../../core/agents/gateway.ts";
+import { isSameRepository } from "../../core/repositories/repository-name.ts";
+import type {
+  BranchPush,
+  ChangeTracker,
+  RepositoryDiff,
+  RunWorkspace,
+} from "../../core/workspaces/change-tracker.ts";
+import { COMMITTER } from "../../git/working-clone.ts";
+import type { Sandbox } from "../../sandboxes/sandbox.ts";
+import { RunDirectory } from "../run-directory.ts";
+import { type ClonedRepository, readRecord } from "../workspace-record.ts";
+import { changeProblem } from "./change-problem.ts";
+import { DIFF, MARK, PUSH } from "./change-scripts.ts";
+import { readDiff } from "./read-diff.ts";
+import { runScript, type ScriptEnd } from "./sandboxed-script.ts";
+import { Snapshots } from "./snapshots.ts";
+
+export interface ChangeTrackerOptions {
+  readonly dataDir: string;
+  readonly sandbox: Sandbox;
+  /** Repositories are at `<gitUrl>/<owner>/<name>.git`. */
+  readonly gitUrl: string;
+  readonly variablesOf: (gateway: Gateway) => Readonly<Record<string, string>>;
+  readonly limits?: Partial<ChangeLimits>;
+}
+
+export interface ChangeLimits {
+  /** Of the patch of one repository. */
+  readonly patchBytes: number;
+  readonly lookMs: number;
+  readonly pushMs: number;
+}
+
+const DEFAULT_LIMITS: ChangeLimits = { patchBytes: 5 * 2 ** 20, lookMs: 120_000, pushMs: 300_000 };
+const WORDS_BYTES = 1_000;
+const MESSAGE_CHARS = 10_000;
+const ID = /^([0-9a-f]{40,64})\n$/;
+const IDENTITY = {
+  GIT_AUTHOR_NAME: COMMITTER.name,
+  GIT_AUTHOR_EMAIL: COMMITTER.email,
+  GIT_COMMITTER_NAME: COMMITTER.name,
+  GIT_COMMITTER_EMAIL: COMMITTER.email,
+};
+
+/** By git in the run's sandbox. What was cloned, and at which commit, is known from the run directory alone. */
+export function createChangeTracker(options: ChangeTrackerOptions): ChangeTracker {
+  return {
+    mark: (site) => new SiteChanges(options, site).mark(),
+    diff: (site, since) => new SiteChanges(options, site).diff(since),
+    push: (site, push) => new SiteChanges(options, site).push(push),
+  };
+}
+
+class SiteChanges {
+  readonly #options: ChangeTrackerOptions;
+  readonly #limits: ChangeLimits;
+  readonly #site: RunWorkspace;
+  readonly #path: string;
+  readonly #marks: Snapshots;
+
+  constructor(options: ChangeTrackerOptions, site: RunWorkspace) {
+    this.#options = options;
+    this.#limits = { ...DEFAULT_LIMITS, ...options.limits };
+    this.#site = site;
+    this.#path = new RunDirectory(options.dataDir, site.runId).path;
+    this.#marks = new Snapshots(this.#path);
+  }
+
+  async mark(): Promise<void> {
+    await this.#forEach(async (repository) => {
+      const { folder } = repository;
+      await this.#marks.set(folder, undefined);
+      await this.#marks.forgetObjects(folder);
+      const end = await this.#look(MARK, repository, [], WORDS_BYTES);
+      const tree = idIn(end);
+      if (tree === undefined) throw changeProblem(repository, end);
+      await this.#marks.set(folder, tree);
+    });
+  }
+
+  async diff(since: "mark" | "clone"): Promise<readonly RepositoryDiff[]> {
+    const found: RepositoryDiff[] = [];
+    await this.#forEach(async (repository) => {
+      const { commit, folder, name, owner } = repository;
+      const mark = since === "mark" ? await this.#marks.find(folder) : undefined;
+      const end = await this.#look(DIFF, repository, [mark ?? commit], this.#limits.patchBytes + WORDS_BYTES);
+      const read = readDiff(end, this.#limits.patchBytes);
+      if (read === undefined) throw changeProblem(repository, end);
+      if (read.filesChanged > 0 || read.isCut) found.push({ repository: { owner, name }, ...read });
+    });
+    return found;
+  }
+
+  async push({ branch, message, repository }: BranchPush): Promise<PushedBranch | undefined> {
+    const { repositories } = await readRecord(this.#path);
+    const cloned = repositories.find((each) => isSameRepository(each, repository));
+    if (cloned === undefined) return undefined;
+    const end = await this.#push(cloned, branch, message);
+    if (end.exit === "time-out" || end.exit === "cut" || end.exit.code !== 0)
+      throw changeProblem(cloned, end);
+    const commit = idIn(end);
+    if (commit === undefined) return undefined;
+    const { name, owner } = cloned;
+    // What the gateway saw counts for more than what is said inside; it sees nothing where the branch was there already.
+    const seen = this.#site.gateway.traffic.pushes.findLast(
+      (each) => each.branch === branch && isSameRepository(each, cloned),
+    );
+    return seen ?? { owner, name, branch, commit };
+  }
+
+  #push(cloned: ClonedRepository, branch: string, message: string): Promise<ScriptEnd> {
+    const { gitUrl, sandbox, variablesOf } = this.#options;
+    const { commit, defaultBranch, folder, name, owner } = cloned;
+    const url = `${gitUrl}/${owner}/${name}.git`;
+    // Of a branch that others work on nothing is taken away.
+    const force = branch === defaultBranch || branch === cloned.branch ? "" : "+";
+    const own = { ...IDENTITY, MESSAGE: message.slice(0, MESSAGE_CHARS) };
+    return runScript(
+      {
+        ...{ sandbox, site: this.#site, script: PUSH, args: [folder, commit, url, branch, force] },
+        ...{ env: { ...variablesOf(this.#site.gateway), ...own }, hasPortForward: true, writable: [] },
+        ...{ maxOutputBytes: WORDS_BYTES, timeoutMs: this.#limits.pushMs },
+      },
+      this.#path,
+    );
+  }
+
+  async #look(
+    script: string,
+    { folder }: ClonedRepository,
+    args: readonly string[],
+    maxOutputBytes: number,
+  ): Promise<ScriptEnd> {
+    const objects = await this.#marks.objectsOf(folder);
+    return runScript(
+      {
+        ...{ sandbox: this.#options.sandbox, site: this.#site, script, args: [folder, ...args] },
+        ...{ env: { OBJECTS: objects }, hasPortForward: false, writable: [objects] },
+        ...{ maxOutputBytes, timeoutMs: this.#limits.lookMs },
+      },
+      this.#path,
+    );
+  }
+
+  /** One that is broken does not keep the others from being told; if all are, the first says why. */
+  async #forEach(work: (repository: ClonedRepository) => Promise<void>): Promise<void> {
+    const { repositories } = await readRecord(this.#path);
+    const problems: unknown[] = [];
+    for (const repository of repositories) await work(repository).catch((error) => problems.push(error));
+    if (problems.length > 0 && problems.length === repositories.length) throw problems[0];
+  }
+}
+
+/** What a script said if it ended well and said an object's id. */
+function idIn({ exit, output }: ScriptEnd): string | undefined {
+  if (exit === "time-out" || exit === "cut" || exit.code !== 0) return undefined;
+  return ID.exec(output.toString("latin1"))?.[1];
+}

@@ -1,0 +1,176 @@
+import { lstat, mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { isSameRepository } from "../core/repositories/repository-name.ts";
+import type { InitialContents, PlannedRepository, Preparation } from "../core/workspaces/workspace.ts";
+import { writeManifest } from "./base-manifest.ts";
+import { environmentKey, setupOf } from "./environment-key.ts";
+import { writeInputFiles } from "./input-files.ts";
+import { foldersFor } from "./repository-folders.ts";
+import type { RunDirectory } from "./run-directory.ts";
+import { setUp } from "./setup.ts";
+import { writeSkillFiles } from "./skill-files.ts";
+import type { Step, Steps } from "./steps.ts";
+import type { WorkspaceDeps } from "./workspace-deps.ts";
+import type { ClonedRepository, WorkspaceRecord } from "./workspace-record.ts";
+
+interface Planned {
+  readonly repository: ClonedRepository;
+  readonly step: Step;
+}
+
+export interface NewWorkspaceOptions {
+  readonly deps: WorkspaceDeps;
+  readonly preparation: Preparation;
+  readonly initialContents: InitialContents;
+  readonly run: RunDirectory;
+  readonly steps: Steps;
+  /** Instead of the plan's: as they were once cloned. */
+  readonly repositories?: readonly ClonedRepository[];
+}
+
+/** What a run begins with: repositories, what it was given, and what its environment's commands make of it. */
+export class NewWorkspace {
+  readonly #options: NewWorkspaceOptions;
+  readonly #planned: Planned[] = [];
+
+  constructor(options: NewWorkspaceOptions) {
+    this.#options = options;
+  }
+
+  /** Fills the run directory. `before`: it holds another run's files already, as this record says. */
+  async make(before: WorkspaceRecord | undefined): Promise<WorkspaceRecord> {
+    try {
+      await this.#find(before);
+      if (before !== undefined) return await this.#build(before, undefined);
+      const key = this.#key();
+      const record = (await this.#reuse(key)) ?? (await this.#build(undefined, key));
+      await this.#noteBase(record);
+      return record;
+    } catch (error) {
+      for (const { step } of this.#planned) step.end("failed");
+      throw error;
+    }
+  }
+
+  /** Which commit each repository is at; it is asked even where a copy will do, for access may be gone. */
+  async #find(before: WorkspaceRecord | undefined): Promise<void> {
+    const { preparation, repositories: again } = this.#options;
+    for (const repository of again ?? []) await this.#findAgain(repository);
+    const { plan } = preparation;
+    const known = before?.repositories ?? [];
+    const wanted = eachOnce(plan.repositories);
+    const folders = foldersFor(wanted);
+    for (const [index, planned] of wanted.entries()) {
+      if (known.some((each) => isSameRepository(each, planned))) continue;
+      await this.#findNew(planned, await this.#freeFolder(folders[index] ?? planned.name));
+    }
+  }
+
+  async #findNew({ name, owner, ref }: PlannedRepository, folder: string): Promise<void> {
+    const { deps, preparation, steps } = this.#options;
+    const { signal, teamId } = preparation;
+    const step = steps.begin(`Clone ${owner}/${name}`);
+    // Until it is found there is no commit to tell, but a step to end.
+    this.#planned.push({ repository: { owner, name, folder, commit: "" }, step });
+    const found = await deps.repositories.find({ teamId, owner, name }, ref, signal);
+    this.#planned.splice(-1, 1, { repository: { ...found, folder }, step });
+    step.say(`${found.branch ?? ref ?? "HEAD"} at ${found.commit}`);
+  }
+
+  async #findAgain(repository: ClonedRepository): Promise<void> {
+    const { deps, preparation, steps } = this.#options;
+    const { signal, teamId } = preparation;
+    const { branch = "HEAD", commit, name, owner } = repository;
+    const step = steps.begin(`Clone ${owner}/${name}`);
+    this.#planned.push({ repository, step });
+    await deps.repositories.find({ teamId, owner, name }, undefined, signal);
+    step.say(`${branch} at ${commit}`);
+  }
+
+  /** Something of another run, or another repository's owner and name together, may be called the same. */
+  async #freeFolder(wanted: string): Promise<string> {
+    const taken = new Set(this.#planned.map(({ repository }) => repository.folder));
+    for (let folder = wanted, number = 2; ; folder = `${wanted}-${number}`, number += 1) {
+      const found = await lstat(join(this.#options.run.directory, folder)).catch(() => undefined);
+      if (found === undefined && !taken.has(folder)) return folder;
+    }
+  }
+
+  /** Undefined: there is nothing that would be worth keeping. */
+  #key(): string | undefined {
+    const { deps, preparation } = this.#options;
+    const { setupCommands } = preparation.plan;
+    if (setupCommands.length === 0) return undefined;
+    const repositories = this.#planned.map(({ repository }) => repository);
+    return environmentKey(preparation, repositories, deps.sandbox.name);
+  }
+
+  async #reuse(key: string | undefined): Promise<WorkspaceRecord | undefined> {
+    const { deps, preparation, run, steps } = this.#options;
+    if (key === undefined) return undefined;
+    const record = await deps.prepared.copyTo(run.path, key);
+    if (record === undefined) return undefined;
+    for (const { step } of this.#planned) endWith(step, ", reused");
+    for (const command of preparation.plan.setupCommands) endWith(steps.begin(command), "reused");
+    await this.#writeBeginning();
+    return record;
+  }
+
+  async #build(before: WorkspaceRecord | undefined, key: string | undefined): Promise<WorkspaceRecord> {
+    const { deps, preparation, run, steps } = this.#options;
+    for (const each of this.#planned) await this.#clone(each);
+    const cloned = this.#planned.map(({ repository }) => repository);
+    const repositories = [...(before?.repositories ?? []), ...cloned];
+    const record = { place: run.path, setup: setupOf(preparation), repositories };
+    if (repositories.length > 0) await mkdir(join(run.directory, "artifacts"), { recursive: true });
+    await this.#writeBeginning();
+    if (before?.setup === record.setup && cloned.length === 0) return record;
+    await setUp(deps, preparation, await run.workspaceOf(record), steps);
+    if (key !== undefined) await deps.prepared.keep(run.path, key, record, this.#givenPlaces());
+    return record;
+  }
+
+  async #clone({ repository, step }: Planned): Promise<void> {
+    const { deps, preparation, run } = this.#options;
+    const { folder, ...found } = repository;
+    const { isShallow } = await deps.repositories.clone({
+      repository: { teamId: preparation.teamId, owner: found.owner, name: found.name },
+      found,
+      directory: join(run.directory, folder),
+      signal: preparation.signal,
+    });
+    endWith(step, isShallow ? ", without its history, which is too large" : "");
+  }
+
+  async #writeBeginning(): Promise<void> {
+    const { initialContents, run } = this.#options;
+    await writeSkillFiles(run.directory, initialContents.skill);
+    await writeInputFiles(run.directory, initialContents.files);
+  }
+
+  /** So that a checkpoint can do without what is the same in every workspace of this environment. */
+  async #noteBase({ repositories }: WorkspaceRecord): Promise<void> {
+    const { preparation, run } = this.#options;
+    const { image, setupCommands } = preparation.plan;
+    const base = { repositories, setupCommands: [...setupCommands] };
+    await writeManifest(run.path, image === undefined ? base : { ...base, image }, this.#givenPlaces());
+  }
+
+  /** What is this run's alone, in the first folder of its path. */
+  #givenPlaces(): readonly string[] {
+    const { files, skill } = this.#options.initialContents;
+    const paths = [...files.map(({ path }) => path), ...(skill === undefined ? [] : [skill.directory])];
+    return [...new Set(paths.flatMap((path) => path.split("/").slice(0, 1)))];
+  }
+}
+
+function eachOnce(repositories: readonly PlannedRepository[]): readonly PlannedRepository[] {
+  return repositories.filter(
+    (repository, index) => repositories.findIndex((each) => isSameRepository(each, repository)) === index,
+  );
+}
+
+function endWith(step: Step, words: string): void {
+  step.say(words);
+  step.end("completed");
+}

@@ -1,0 +1,80 @@
+import { AppError } from "../core/errors.ts";
+import type { RunId } from "../core/ids.ts";
+import type { Preparation, Workspace, WorkspaceProvider } from "../core/workspaces/workspace.ts";
+import { collectArtifacts } from "./artifact-collector.ts";
+import { packCheckpoint, restoreCheckpoint } from "./checkpoint.ts";
+import { NewWorkspace } from "./new-workspace.ts";
+import { PreparedEnvironments, type PreparedLimits } from "./prepared-environments.ts";
+import { RunDirectory } from "./run-directory.ts";
+import { Steps } from "./steps.ts";
+import type { WorkspaceDeps } from "./workspace-deps.ts";
+
+/** Of the compressed checkpoint: it travels in one piece, through memory and mostly into a database. */
+const DEFAULT_MAX_BYTES = 64 * 1024 * 1024;
+
+/** Stands in the marker for the beginning of a run, before its first checkpoint. */
+const NONE = "";
+
+export interface WorkspaceProviderOptions extends Omit<WorkspaceDeps, "prepared" | "maxBytes"> {
+  readonly maxBytes?: number;
+  readonly prepared?: Partial<PreparedLimits>;
+}
+
+export function createWorkspaceProvider(options: WorkspaceProviderOptions): WorkspaceProvider {
+  const { dataDir, log, maxBytes = DEFAULT_MAX_BYTES } = options;
+  const deps = { ...options, maxBytes, prepared: new PreparedEnvironments(dataDir, log, options.prepared) };
+  return {
+    prepare: (preparation) => prepare(deps, preparation),
+    collect: (runId, known) =>
+      collectArtifacts(new RunDirectory(dataDir, runId).directory, options.blobs, known),
+    checkpoint: (runId) => storeCheckpoint(deps, runId),
+    forget: (checkpoint) => options.blobs.remove(checkpoint),
+  };
+}
+
+async function prepare(deps: WorkspaceDeps, preparation: Preparation): Promise<Workspace> {
+  const run = new RunDirectory(deps.dataDir, preparation.runId);
+  try {
+    if (!continues(await run.findCheckpoints(), preparation.checkpoint)) await build(deps, preparation, run);
+    return await run.workspace();
+  } catch (error) {
+    // The store of blobs says by itself whether it may work later.
+    if (error instanceof AppError) throw error;
+    const message = "The run's workspace could not be prepared on this worker.";
+    throw new AppError("environment_setup_failed", message, { cause: error });
+  }
+}
+
+async function build(deps: WorkspaceDeps, preparation: Preparation, run: RunDirectory): Promise<void> {
+  const { checkpoint, tell } = preparation;
+  const steps = new Steps(tell);
+  const restored = (archive: Uint8Array) => restoreCheckpoint(archive, { deps, preparation, run, steps });
+  if (checkpoint !== undefined) {
+    const archive = await deps.blobs.get(checkpoint);
+    return run.build([checkpoint], () => restored(archive));
+  }
+  const initialContents = await preparation.initialContents();
+  const { checkpoint: before } = initialContents;
+  const archive = before === undefined ? undefined : await deps.blobs.get(before);
+  const first = new NewWorkspace({ deps, preparation, initialContents, run, steps });
+  await run.build([NONE], async () =>
+    first.make(archive === undefined ? undefined : await restored(archive)),
+  );
+}
+
+/**
+ * Whether the files here go on from the run's newest checkpoint. They may hold more than it, which is the work of an
+ * attempt that was lost on this worker and is kept. If they go on from another one, a different worker had the run.
+ */
+function continues(held: readonly string[] | undefined, checkpoint: string | undefined): boolean {
+  return held?.includes(checkpoint ?? NONE) ?? false;
+}
+
+async function storeCheckpoint({ blobs, dataDir, maxBytes }: WorkspaceDeps, runId: RunId): Promise<string> {
+  const run = new RunDirectory(dataDir, runId);
+  const held = (await run.findCheckpoints()) ?? [];
+  const id = await blobs.put(await packCheckpoint(run.path, maxBytes));
+  // The one before is kept in the marker: until the run's row names the new one, it is still the newest.
+  await run.writeCheckpoints([...held.slice(-1), id]);
+  return id;
+}

@@ -1,0 +1,36 @@
+import { PgBossQueue } from "../../src/queue/pg-boss-queue.ts";
+import { Database } from "../../src/storage/database.ts";
+import { SILENT_LOG } from "../support/logs.ts";
+import { InMemoryPubSub } from "../support/memory/memory-pubsub.ts";
+import { createTestDatabase } from "../support/test-database.ts";
+import { waitFor } from "../support/wait-for.ts";
+import type { QueueHarness } from "./queue-contract.ts";
+
+/** The real queue on a database of its own. */
+export async function openPgBoss(host?: string) {
+  const testDatabase = await createTestDatabase();
+  const { url } = testDatabase;
+  const database = new Database({ url, maxConnections: 4, log: SILENT_LOG });
+  const pubsub = new InMemoryPubSub();
+  const queue = new PgBossQueue({
+    url,
+    maxConnections: 4,
+    pubsub,
+    log: SILENT_LOG,
+    ...(host === undefined ? {} : { host }),
+  });
+  await queue.start();
+  const send: QueueHarness["send"] = async (...jobs) => {
+    await database.transaction((tx) => queue.sendJobs(tx, jobs));
+    pubsub.publish(jobs.map(({ kind }) => `jobs:${kind}`));
+  };
+  const until: QueueHarness["until"] = async (check, what) => {
+    await waitFor(check, { what });
+  };
+  const close = async () => {
+    await queue.stop(1_000);
+    await database.close();
+    await testDatabase.drop();
+  };
+  return { queue, database, url, send, until, close };
+}

@@ -1,0 +1,153 @@
+import { randomUUID } from "node:crypto";
+import { chmod, mkdtemp, realpath, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { SUPERUSER } from "../../src/embedded-postgres/cluster.ts";
+import { stopLeftoverPostmaster } from "../../src/embedded-postgres/leftover-postmaster.ts";
+import { SOCKET_PORT } from "../../src/embedded-postgres/socket-directory.ts";
+import { type ApiClient, createApiClient, type LoggedEvent } from "../support/api-client.ts";
+import { type EmulatedGithub, startEmulatedGithub, type Written } from "../support/emulated-github.ts";
+import { type EmulatedSlack, type SendOptions, startEmulatedSlack } from "../support/emulated-slack.ts";
+import { GitHost } from "../support/git-host.ts";
+import { type CheckedSystem, checkInvariants, githubThreads, slackThreads } from "../support/invariants.ts";
+import { SILENT_LOG } from "../support/logs.ts";
+import { githubEnvironment, type Service, slackEnvironment, startService } from "../support/service.ts";
+import type { ButtonPress, SlackEvent } from "../support/slack/slack-events.ts";
+import { type KeyedSemaphore, startGate } from "./gate.ts";
+
+const ENTERABLE = 0o711;
+
+type Acknowledged = NonNullable<NonNullable<CheckedSystem["acknowledged"]>["deliveries"]>[number];
+type GithubDelivery = Pick<Written, "event" | "payload"> & { readonly deliveryId?: string };
+
+/** The service as a process, the Slack and the GitHub it talks to, and what it has acknowledged to them. */
+export class Fixture {
+  readonly slack: EmulatedSlack;
+  readonly github: EmulatedGithub;
+  /** Between the service and Slack's Web API. */
+  readonly slackGate: KeyedSemaphore;
+  readonly githubGate: KeyedSemaphore;
+  /** Has the repository of the emulated GitHub. */
+  readonly gitHost: GitHost;
+  readonly dataDir: string;
+  readonly acknowledged: Acknowledged[] = [];
+  readonly #folder: string;
+  readonly #env: Record<string, string>;
+  readonly #services: Service[] = [];
+
+  static async open(env: Record<string, string> = {}): Promise<Fixture> {
+    const folder = await realpath(await mkdtemp(join(tmpdir(), "errand-e2e-")));
+    await chmod(folder, ENTERABLE);
+    const [slack, github] = await Promise.all([startEmulatedSlack(), startEmulatedGithub()]);
+    const gates = await Promise.all([startGate(slack.apiUrl), startGate(github.apiUrl)]);
+    const gitHost = await GitHost.start(github.repo.fullName);
+    const fixture = new Fixture({ folder, slack, github, gates, gitHost }, env);
+    await fixture.start();
+    return fixture;
+  }
+
+  private constructor(
+    parts: {
+      readonly folder: string;
+      readonly slack: EmulatedSlack;
+      readonly github: EmulatedGithub;
+      readonly gates: readonly [KeyedSemaphore, KeyedSemaphore];
+      readonly gitHost: GitHost;
+    },
+    env: Record<string, string>,
+  ) {
+    const [slackGate, githubGate] = parts.gates;
+    this.slack = parts.slack;
+    this.github = parts.github;
+    this.slackGate = slackGate;
+    this.githubGate = githubGate;
+    this.gitHost = parts.gitHost;
+    this.dataDir = join(parts.folder, "data");
+    this.#folder = parts.folder;
+    this.#env = {
+      ...slackEnvironment(this.slack, slackGate.url),
+      ...githubEnvironment(this.github, githubGate.url),
+      ...this.gitHost.environment,
+      ...env,
+    };
+  }
+
+  /** The process that was started last. */
+  get service(): Service {
+    const service = this.#services.at(-1);
+    if (service === undefined) throw new Error("No service was started");
+    return service;
+  }
+
+  get api(): ApiClient {
+    return createApiClient(this.service);
+  }
+
+  async start(env: Record<string, string> = {}): Promise<void> {
+    this.#services.push(await startService(this.dataDir, { ...this.#env, ...env }));
+  }
+
+  async kill(): Promise<void> {
+    await this.service.end("SIGKILL");
+  }
+
+  async sendSlack(event: SlackEvent, options: SendOptions = {}): Promise<Response> {
+    const eventId = options.eventId ?? `Ev${randomUUID()}`;
+    const answer = await this.slack.sendEvent(this.#webhook("slack"), event, { ...options, eventId });
+    return this.#noted(answer, { adapter: "slack", deliveryId: eventId });
+  }
+
+  sendButton(press: ButtonPress): Promise<Response> {
+    return this.slack.sendButton(this.#webhook("slack"), press);
+  }
+
+  async sendGithub({ event, payload, deliveryId = randomUUID() }: GithubDelivery): Promise<Response> {
+    const answer = await this.github.sendWebhook(this.#webhook("github"), { event, payload, deliveryId });
+    return this.#noted(answer, { adapter: "github", deliveryId });
+  }
+
+  /** The runs that were started from there. */
+  async runsFrom({ address }: { readonly address: string }): Promise<string[]> {
+    const runs = await this.api.listRuns();
+    const from = runs.filter(({ trigger_url: url }) => typeof url === "string" && url.includes(address));
+    return from.map(({ run_id: id }) => id);
+  }
+
+  async followUpsOf(runId: string): Promise<readonly LoggedEvent[]> {
+    return (await this.api.events(runId)).filter(({ kind }) => kind === "followup.received");
+  }
+
+  /** Of all that the service has done so far, on its embedded database unless it was given another one. */
+  checkInvariants(databaseUrl = embeddedDatabaseUrl(this.dataDir)): Promise<void> {
+    const { slack, github } = this;
+    return checkInvariants({
+      databaseUrl,
+      acknowledged: { deliveries: this.acknowledged },
+      threads: [slackThreads(slack), githubThreads(github)],
+      canaries: [slack.botToken, slack.signingSecret, github.app.webhookSecret, this.service.apiKey],
+      responses: this.#services.map((service) => service.output()),
+    });
+  }
+
+  async close(): Promise<void> {
+    for (const service of this.#services) await service.end("SIGTERM");
+    await stopLeftoverPostmaster(join(this.dataDir, "postgres"), SILENT_LOG);
+    const parts = [this.slackGate, this.githubGate, this.slack, this.github, this.gitHost];
+    for (const part of parts) await part.stop();
+    await rm(this.#folder, { recursive: true, force: true, maxRetries: 10 });
+  }
+
+  #webhook(adapter: string): string {
+    return `${this.service.url}/webhooks/${adapter}`;
+  }
+
+  #noted(answer: Response, delivery: Acknowledged): Response {
+    if (answer.ok) this.acknowledged.push(delivery);
+    return answer;
+  }
+}
+
+function embeddedDatabaseUrl(dataDir: string): string {
+  const host = encodeURIComponent(join(dataDir, "postgres.socket"));
+  return `postgresql://${SUPERUSER}@localhost:${SOCKET_PORT}/errand?host=${host}&sslmode=disable`;
+}

@@ -1,0 +1,115 @@
+import { inspect } from "node:util";
+import Fastify, { type FastifyInstance } from "fastify";
+import { expect } from "vitest";
+import { createSlackAdapter, type SlackDeps } from "../../../../src/adapters/slack/index.ts";
+import { AppError } from "../../../../src/core/errors.ts";
+import { newId, type RunId } from "../../../../src/core/ids.ts";
+import type { Notice, RunCard } from "../../../../src/core/threads/notice.ts";
+import type {
+  Delivery,
+  InboundMessage,
+  InboxEvent,
+  ThreadAdapter,
+  Translation,
+} from "../../../../src/core/threads/thread-adapter.ts";
+import {
+  type EmulatedSlack,
+  type SlackMessage,
+  startEmulatedSlack,
+} from "../../../support/emulated-slack.ts";
+import { loopbackOnlyFetch } from "../../../support/loopback-only.ts";
+
+export const runId = newId<RunId>(new Date());
+
+/** The adapter between an emulated Slack and an inbox in memory. */
+export class SlackHarness {
+  readonly inbox: Omit<InboxEvent, "id" | "receivedAt">[] = [];
+  readonly slack: EmulatedSlack;
+  readonly adapter: ThreadAdapter;
+  /** How the adapter reaches Slack; a test may put something in between. */
+  fetch: NonNullable<SlackDeps["fetch"]> = (input, init) => loopbackOnlyFetch(input, init as RequestInit);
+  url = "";
+  readonly #lines: string[] = [];
+  readonly #server: FastifyInstance = Fastify();
+
+  static async open(): Promise<SlackHarness> {
+    const harness = new SlackHarness(await startEmulatedSlack());
+    harness.url = `${await harness.#server.listen({ port: 0, host: "127.0.0.1" })}/webhooks/slack`;
+    return harness;
+  }
+
+  private constructor(slack: EmulatedSlack) {
+    this.slack = slack;
+    const config = { signingSecret: slack.signingSecret, botToken: slack.botToken, apiUrl: slack.apiUrl };
+    const write = (...line: unknown[]) => this.#lines.push(inspect(line, { depth: 20 }));
+    const { adapter, routes } = createSlackAdapter(config, {
+      accept: async (event) => this.inbox.push(event) > 0,
+      log: { info: write, warn: write, error: write },
+      fetch: (input, init) => this.fetch(input, init),
+    });
+    this.adapter = adapter;
+    this.#server.register(routes);
+  }
+
+  /** Also makes sure that the token was never logged. */
+  async close(): Promise<void> {
+    await this.#server.close();
+    await this.slack.stop();
+    expect(this.#lines.join()).not.toContain(this.slack.botToken);
+  }
+
+  translateLast(): Promise<Translation> {
+    const event = this.inbox.at(-1);
+    if (!event) throw new Error("Nothing was stored");
+    return this.adapter.translate({ ...event, id: "i1", receivedAt: new Date() });
+  }
+
+  async mentioned(text = "fix it"): Promise<InboundMessage> {
+    const mention = await this.slack.mention(this.slack.alice, { channel: "work", text });
+    await this.slack.sendEvent(this.url, mention.appMention);
+    return messageOf(await this.translateLast());
+  }
+
+  deliver(message: InboundMessage, notice: Notice, changes: Partial<Delivery> = {}): Promise<string> {
+    const { installation, key } = message;
+    const thread = { id: "t1", installation, key };
+    return this.adapter.deliver({ id: "d1", thread, notice, maybeShown: false, ...changes });
+  }
+
+  /** What stands below the message, as everyone in the channel sees it. */
+  repliesTo({ messageRef }: InboundMessage): SlackMessage[] {
+    const { channel } = this.slack;
+    return this.slack.threadMessages(channel.id, messageRef).filter(({ ts }) => ts !== messageRef);
+  }
+
+  /** The failure that was expected; it must not tell the token. */
+  async failureOf(promise: Promise<unknown>): Promise<AppError> {
+    const error = await promise.then(
+      () => undefined,
+      (thrown: unknown) => thrown,
+    );
+    if (!(error instanceof AppError)) throw new Error("It did not fail as it should", { cause: error });
+    expect(inspect(error, { depth: 20 })).not.toContain(this.slack.botToken);
+    return error;
+  }
+}
+
+export function messageOf(translation: Translation): InboundMessage {
+  if (translation.kind !== "message") throw new Error(`Ignored: ${translation.reason}`);
+  return translation.message;
+}
+
+export function aCard(changes: Partial<RunCard> = {}): Notice {
+  const card: RunCard = {
+    runId,
+    title: "Fix it",
+    state: "INPROGRESS",
+    turn: 1,
+    sessionLink: "https://errand.example/sessions/1",
+  };
+  return { kind: "card", card: { ...card, ...changes } };
+}
+
+export function aReply(text = "Done."): Notice {
+  return { kind: "message", purpose: "reply", text };
+}

@@ -1,0 +1,265 @@
+import { randomUUID } from "node:crypto";
+import type { FastifyInstance, FastifyPluginAsync } from "fastify";
+import { createCatalogue } from "../../../src/agents/catalogue.ts";
+import { createCatalogueView } from "../../../src/agents/catalogue-view.ts";
+import { createKeyHasher, keyHint, newApiKey } from "../../../src/api/auth/api-keys.ts";
+import { PrincipalCache } from "../../../src/api/auth/principal-cache.ts";
+import { type ApiDeps, type ApiLimits, createServer } from "../../../src/api/server.ts";
+import { nextDue } from "../../../src/app/cron.ts";
+import { createLogger } from "../../../src/app/logger.ts";
+import { systemClock } from "../../../src/app/system-clock.ts";
+import { readConfig } from "../../../src/config.ts";
+import type { Check } from "../../../src/core/doctor/check.ts";
+import { Doctor } from "../../../src/core/doctor/doctor.ts";
+import { EnvironmentService } from "../../../src/core/environments/environment-service.ts";
+import type { IdempotencyStore } from "../../../src/core/idempotency/idempotency-store.ts";
+import type { RunId, TeamId } from "../../../src/core/ids.ts";
+import type { Scope } from "../../../src/core/people/api-key.ts";
+import { FIRST_TEAM } from "../../../src/core/people/team.ts";
+import type { Clock } from "../../../src/core/ports/clock.ts";
+import type { PubSub } from "../../../src/core/ports/pubsub.ts";
+import { runRules } from "../../../src/core/rules/run-rules.ts";
+import type { Run } from "../../../src/core/runs/run.ts";
+import { RunEdit } from "../../../src/core/runs/run-edit.ts";
+import { RunService } from "../../../src/core/runs/run-service.ts";
+import type { SecretBox } from "../../../src/core/secrets/secret-box.ts";
+import { SkillCatalogue } from "../../../src/core/skills/skill-catalogue.ts";
+import { SkillFinder } from "../../../src/core/skills/skill-finder.ts";
+import type { Storage } from "../../../src/core/storage.ts";
+import { NoticeWriter } from "../../../src/core/threads/notice-writer.ts";
+import { parseAllowList } from "../../../src/network-policy/allow-list.ts";
+import { Destinations } from "../../../src/network-policy/destinations.ts";
+import { createSecretBox } from "../../../src/secrets/secret-box.ts";
+import { deriveKey } from "../../../src/secrets/secret-files.ts";
+import { createPrismaBlobStore } from "../../../src/storage/blob-store.ts";
+import { Database } from "../../../src/storage/database.ts";
+import { createPrismaStorage } from "../../../src/storage/prisma-storage.ts";
+import { agentChoice } from "../../support/agent-choice.ts";
+import { SILENT_LOG } from "../../support/logs.ts";
+import { MemorySkillLibrary } from "../../support/memory/memory-skill-library.ts";
+import { createTestDatabase, type TestDatabase } from "../../support/test-database.ts";
+import { watchAnswers } from "../../support/watch-answers.ts";
+
+export interface BenchOptions {
+  /** Another process on the database of this one, which outlives it; no news goes from one to the other. */
+  readonly beside?: ApiHarness;
+  /** Opens news in the place of `LocalNews`. Whoever opens it closes it. */
+  readonly pubsub?: (databaseUrl: string) => Promise<PubSub>;
+  /** The installation's secret keys, the present one first. */
+  readonly secretKeys?: readonly [string, ...string[]];
+  readonly limits?: Partial<ApiLimits>;
+  readonly adapterRoutes?: readonly FastifyPluginAsync[];
+  readonly serves?: ApiDeps["serves"];
+  readonly trustProxy?: ApiDeps["trustProxy"];
+  readonly tls?: ApiDeps["tls"];
+  readonly publicUrl?: () => string;
+  readonly ready?: () => Promise<string | undefined>;
+  /** What the doctor looks at. Default: nothing. */
+  readonly checks?: readonly Check[];
+  readonly answers?: (answers: IdempotencyStore) => IdempotencyStore;
+  readonly webhookAllow?: string;
+}
+
+interface NewUser {
+  readonly name: string;
+  readonly teamId?: TeamId;
+  readonly scopes?: readonly Scope[];
+}
+
+export interface ApiHarness {
+  readonly server: FastifyInstance;
+  /** Of the server as it listens on a free port. */
+  readonly url: string;
+  readonly key: string;
+  readonly databaseUrl: string;
+  readonly storage: Storage;
+  readonly runs: RunService;
+  /** The repositories that skills are found in. */
+  readonly skillLibrary: MemorySkillLibrary;
+  readonly secrets: SecretBox;
+  readonly pubsub: LocalNews;
+  readonly clock: TestClock;
+  /** All that was logged, as text. */
+  readonly logged: string[];
+  /** A user's key, which may start and read runs unless told. */
+  addUser(name: string, more?: Omit<NewUser, "name">): Promise<string>;
+  revoke(key: string): Promise<void>;
+  /** Changes a run as a worker would. */
+  edit(runId: string, change: (edit: RunEdit) => void): Promise<Run>;
+  close(): Promise<void>;
+}
+
+/** News that stays in this process; `isSilent` loses all of it. */
+export class LocalNews implements PubSub {
+  isSilent = false;
+  readonly #listeners = new Map<string, Set<() => void>>();
+
+  /** Who listens to runs. */
+  get listenerCount(): number {
+    const ofRuns = Array.from(this.#listeners).filter(([channel]) => channel.startsWith("run:"));
+    return ofRuns.reduce((sum, [, listeners]) => sum + listeners.size, 0);
+  }
+
+  /** Who listens to this topic. */
+  countOf(channel: string): number {
+    return this.#listeners.get(channel)?.size ?? 0;
+  }
+
+  publish(channels: readonly string[]): void {
+    if (this.isSilent) return;
+    for (const channel of channels) {
+      for (const listener of this.#listeners.get(channel) ?? []) listener();
+    }
+  }
+
+  subscribe(channel: string, listener: () => void): () => void {
+    const listeners = this.#listeners.get(channel) ?? new Set();
+    this.#listeners.set(channel, listeners.add(listener));
+    return () => listeners.delete(listener);
+  }
+}
+
+/** The real time, moved ahead by hand. */
+export class TestClock implements Clock {
+  aheadMs = 0;
+
+  readonly elapsedMs = systemClock.elapsedMs;
+  readonly every = systemClock.every;
+  readonly after = systemClock.after;
+
+  now(): Date {
+    return new Date(Date.now() + this.aheadMs);
+  }
+}
+
+export const PUBLIC_URL = "http://127.0.0.1:8787";
+const SECRET = "a secret of this test";
+const AGENTS = agentChoice("demo", "codex");
+
+/** The whole HTTP side on a real database, listening on a free port. */
+export async function startHarness(options: BenchOptions = {}): Promise<ApiHarness> {
+  const testDatabase = options.beside === undefined ? await createTestDatabase() : shared(options.beside);
+  const database = new Database({ url: testDatabase.url, maxConnections: 8, log: SILENT_LOG });
+  const [pubsub, clock, logged] = [new LocalNews(), new TestClock(), [] as string[]];
+  const told = (await options.pubsub?.(testDatabase.url)) ?? pubsub;
+  const storage = createPrismaStorage({ database, pubsub: told, clock, sendJobs: async () => undefined });
+  const writer = new NoticeWriter(() => PUBLIC_URL, new Map());
+  const rules = runRules({ storage, pubsub, clock });
+  const skillLibrary = new MemorySkillLibrary();
+  const skillDeps = {
+    library: skillLibrary,
+    environments: new EnvironmentService({ environments: storage.environments, clock }),
+    history: storage.skillHistory,
+    log: SILENT_LOG,
+  };
+  const skills = new SkillFinder(skillDeps);
+  const runs = new RunService({ storage, clock, writer, agents: AGENTS, skills, ...rules });
+  const [secret, ...formerSecrets] = options.secretKeys ?? [SECRET];
+  const hashKey = createKeyHasher(secret);
+  const key = options.beside?.key ?? newApiKey();
+  if (options.beside === undefined) await storage.administrators.set(hashKey(key), keyHint(key));
+  const secrets = createSecretBox([sealingKey(secret), ...formerSecrets.map(sealingKey)]);
+  const server = await createServer({
+    runs,
+    skills: new SkillCatalogue(skillDeps),
+    catalogue: createCatalogueView({
+      catalogue: createCatalogue(),
+      servers: {},
+      setting: "auto",
+      programs: { isThere: async ({ isDemo }) => isDemo },
+    }),
+    doctor: new Doctor({ checks: options.checks ?? [], clock, log: skillDeps.log }),
+    principals: new PrincipalCache({ people: storage.people, pubsub: told, clock }),
+    storage: { ...storage, answers: options.answers?.(storage.answers) ?? storage.answers },
+    blobs: createPrismaBlobStore(database, clock),
+    secrets,
+    webhookClient: new Destinations(parseAllowList(options.webhookAllow ?? "")),
+    pubsub: told,
+    clock,
+    nextDue,
+    log: createLogger(
+      "debug",
+      (text) => text,
+      (line) => logged.push(line),
+    ),
+    hashKey,
+    formerHashers: formerSecrets.map(createKeyHasher),
+    sessionSecret: secret,
+    publicUrl: options.publicUrl ?? (() => PUBLIC_URL),
+    ready: options.ready ?? (async () => undefined),
+    serves: options.serves ?? "everything",
+    trustProxy: options.trustProxy ?? false,
+    tls: options.tls,
+    adapterRoutes: options.adapterRoutes ?? [],
+    limits: { ...readConfig({}).limits, pollMs: 50, rateLimit: 0, ...options.limits },
+  });
+  const answers = watchAnswers(server);
+  const url = await server.listen({ port: 0, host: "127.0.0.1" });
+  return {
+    ...{
+      server,
+      url,
+      key,
+      storage,
+      secrets,
+      runs,
+      skillLibrary,
+      pubsub,
+      clock,
+      logged,
+      databaseUrl: testDatabase.url,
+    },
+    addUser: (name, more) => addUser(storage, hashKey, { name, ...more }),
+    revoke: (revoked) => revoke(storage, hashKey(revoked)),
+    edit: (runId, change) => editRun(storage, clock, writer, runId as RunId, change),
+    close: async () => {
+      await server.close();
+      await database.close();
+      await testDatabase.drop();
+      answers.verify();
+    },
+  };
+}
+
+function shared({ databaseUrl: url }: ApiHarness): TestDatabase {
+  return { url, drop: async () => undefined };
+}
+
+type HashKey = (key: string) => string;
+
+function sealingKey(secret: string): string {
+  return deriveKey(secret, "sealing");
+}
+
+async function addUser(
+  storage: Storage,
+  hashKey: HashKey,
+  { name, teamId = FIRST_TEAM, scopes = ["runs:write"] }: NewUser,
+): Promise<string> {
+  const { id } = await storage.people.ensure(teamId, `test:${name}`, name);
+  const key = newApiKey();
+  const made = { id: randomUUID(), principalId: id, createdBy: id, createdAt: new Date() };
+  await storage.keys.add({ ...made, name, hint: keyHint(key), scopes }, hashKey(key));
+  return key;
+}
+
+async function revoke({ keys }: Storage, hash: string): Promise<void> {
+  const holder = await keys.findByHash(hash);
+  if (holder === undefined) return;
+  const { key, principal } = holder;
+  await keys.change(principal.teamId, key.id, (held) => ({ ...held, revokedAt: new Date() }));
+}
+
+async function editRun(
+  storage: Storage,
+  clock: Clock,
+  writer: NoticeWriter,
+  id: RunId,
+  change: (edit: RunEdit) => void,
+): Promise<Run> {
+  return storage.runs.change(id, (subject) => {
+    const edit = new RunEdit(subject, { now: clock.now(), writer });
+    change(edit);
+    return edit.done();
+  });
+}

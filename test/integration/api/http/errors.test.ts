@@ -1,0 +1,286 @@
+import { once } from "node:events";
+import { connect } from "node:net";
+import { gzipSync } from "node:zlib";
+import type { FastifyPluginAsync } from "fastify";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { AppError } from "../../../../src/core/errors.ts";
+import { type Answer, call } from "../api-caller.ts";
+import { type ApiHarness, PUBLIC_URL, startHarness } from "../api-harness.ts";
+
+const RUNS = "/api/v1/agent/runs";
+const CANARY = "canary-4f1c";
+
+let notReady: string | undefined;
+const adapter: FastifyPluginAsync = async (app) => {
+  app.addContentTypeParser("application/json", { parseAs: "buffer" }, (_request, body, done) =>
+    done(null, body),
+  );
+  app.get("/test/bug", async () => {
+    throw new Error(`SELECT * FROM runs -- ${CANARY}`);
+  });
+  app.get("/test/away", async () => {
+    throw new AppError("resource_unavailable", `postgres at ${CANARY} is away`, { retryAfterMs: 1_500 });
+  });
+  app.post("/test/raw", async ({ body }) => ({ isBuffer: Buffer.isBuffer(body) }));
+};
+
+let harness: ApiHarness;
+beforeAll(async () => {
+  harness = await startHarness({
+    adapterRoutes: [adapter],
+    ready: async () => notReady,
+    limits: { bodyBytes: 4_096, headersTimeoutMs: 200, requestTimeoutMs: 300, timeoutCheckMs: 50 },
+  });
+});
+afterAll(() => harness.close());
+
+function expectProblem(answer: Answer, status: number, code: string): void {
+  expect([answer.status, answer.body?.code]).toEqual([status, code]);
+  expect(answer.headers.get("content-type")).toMatch(/^application\/problem\+json/);
+  expect(answer.body).toMatchObject({
+    type: `${PUBLIC_URL}/problems/${code}`,
+    title: expect.any(String),
+    status,
+    error: expect.stringContaining(answer.body.title),
+    retryable: expect.any(Boolean),
+    trace_id: answer.headers.get("x-request-id"),
+  });
+  expect(answer.headers.get("x-should-retry")).toBe(String(answer.body.retryable));
+}
+
+describe("every refusal has the one shape", () => {
+  test.each<[string, Parameters<typeof call>[2], number, string]>([
+    ["/nowhere", {}, 404, "resource_not_found"],
+    ["/api/v1/nowhere", {}, 404, "resource_not_found"],
+    [RUNS, { method: "DELETE" }, 404, "resource_not_found"],
+    ["/%zz", {}, 400, "invalid_request"],
+    [`${RUNS}/${"x".repeat(200)}`, {}, 404, "resource_not_found"],
+    [RUNS, { body: "{" }, 400, "invalid_request"],
+    [RUNS, { body: '{"prompt":"x","__proto__":{"a":1}}' }, 400, "invalid_request"],
+    [RUNS, { body: "[".repeat(2_000) }, 400, "invalid_request"],
+    [
+      RUNS,
+      { body: `{"prompt":"x","config":{"a":${"[".repeat(500)}${"]".repeat(500)}}}` },
+      400,
+      "invalid_request",
+    ],
+    [RUNS, { body: "null" }, 400, "invalid_request"],
+    [RUNS, { body: '"text"' }, 400, "invalid_request"],
+    [RUNS, { body: "" }, 400, "invalid_request"],
+    [RUNS, { body: { prompt: "x".repeat(5_000) } }, 413, "invalid_request"],
+    [
+      RUNS,
+      { body: "prompt=x", headers: { "content-type": "application/x-www-form-urlencoded" } },
+      415,
+      "invalid_request",
+    ],
+    [RUNS, { body: "x", headers: { "content-type": "text/plain" } }, 415, "invalid_request"],
+    [RUNS, { key: null }, 401, "authentication_required"],
+    [RUNS, { key: "errand_wrong" }, 401, "authentication_required"],
+    [RUNS, { key: null, headers: { authorization: "Basic eDp5" } }, 401, "authentication_required"],
+    [RUNS, { key: null, headers: { authorization: "Bearer" } }, 401, "authentication_required"],
+  ])("%s %o → %d", async (path, options, status, code) => {
+    const answer = await call(harness, path, options);
+
+    expectProblem(answer, status, code);
+    expect(answer.body.instance).toBe(path);
+  });
+
+  test("bytes that are no UTF-8 are refused, compressed ones not even looked at", async () => {
+    const headers = { authorization: `Bearer ${harness.key}`, "content-type": "application/json" };
+    const post = (body: Buffer<ArrayBuffer>) =>
+      fetch(`${harness.url}${RUNS}`, { method: "POST", headers, body });
+
+    const answers = [
+      await post(Buffer.from('{"prompt":"caf\xe9"}', "latin1")),
+      await post(gzipSync("{}") as Buffer<ArrayBuffer>),
+    ];
+
+    expect(answers.map(({ status }) => status)).toEqual([400, 400]);
+    await Promise.all(answers.map((answer) => answer.arrayBuffer()));
+  });
+
+  test("a key that stands in the address is not repeated", async () => {
+    const answer = await call(harness, `${RUNS}/${harness.key}?key=${harness.key}`);
+
+    expectProblem(answer, 404, "resource_not_found");
+    expect(answer.body.instance).toBe(`${RUNS}/[redacted]`);
+    expect(answer.text).not.toContain(harness.key);
+  });
+
+  test("a 401 says how to do better", async () => {
+    const answer = await call(harness, RUNS, { key: null });
+
+    expect(answer.headers.get("www-authenticate")).toBe("Bearer");
+    expect(answer.body.remedy).toContain("Authorization");
+  });
+});
+
+describe("what goes wrong inside", () => {
+  test("a bug is answered with the trace id alone and logged once with its stack", async () => {
+    const answer = await call(harness, "/test/bug");
+
+    expectProblem(answer, 500, "internal_error");
+    expect(answer.text).not.toContain(CANARY);
+    expect(answer.body.detail).toBeUndefined();
+    const lines = harness.logged.filter(
+      (line) => line.includes(answer.body.trace_id) && line.includes(CANARY),
+    );
+    expect(lines).toHaveLength(1);
+    expect(JSON.parse(lines[0] ?? "")).toMatchObject({
+      msg: "request.failed",
+      error: { stack: expect.any(String) },
+    });
+  });
+
+  test("what is away is said to be so, with the time to come again", async () => {
+    const answer = await call(harness, "/test/away");
+
+    expectProblem(answer, 503, "resource_unavailable");
+    expect(answer.text).not.toContain(CANARY);
+    expect([answer.headers.get("retry-after"), answer.headers.get("retry-after-ms")]).toEqual(["2", "1500"]);
+  });
+
+  test("a server that is not ready says why, and is alive all the same", async () => {
+    notReady = "The database cannot be reached.";
+    const [ready, alive] = [await call(harness, "/readyz"), await call(harness, "/healthz", { key: null })];
+    notReady = undefined;
+
+    expectProblem(ready, 503, "resource_unavailable");
+    expect(ready.body.error).toContain("The database cannot be reached.");
+    expect([alive.status, alive.body]).toEqual([200, { status: "alive" }]);
+    expect((await call(harness, "/readyz", { key: null })).status).toBe(200);
+  });
+});
+
+describe("the request id", () => {
+  test.each(["req_1.a:b/c+d=~", "x".repeat(128)])("%s is the caller's own", async (id) => {
+    const answer = await call(harness, "/nowhere", { headers: { "x-request-id": id } });
+
+    expect([answer.headers.get("x-request-id"), answer.body.trace_id]).toEqual([id, id]);
+  });
+
+  test.each(["x".repeat(129), "a b", "<script>", "a, b", ""])("%j is replaced", async (id) => {
+    const answer = await call(harness, "/healthz", { headers: { "x-request-id": id } });
+
+    expect(answer.headers.get("x-request-id")).toMatch(/^[0-9a-f-]{36}$/);
+  });
+});
+
+test("no log line holds a key, a cookie, a query or a body", async () => {
+  const from = harness.logged.length;
+  await call(harness, `${RUNS}?q=${CANARY}`, { headers: { cookie: `a=${CANARY}` } });
+  await call(harness, RUNS, { body: { prompt: CANARY, title: 7 } });
+  await call(harness, RUNS, { key: CANARY });
+
+  const lines = harness.logged.slice(from);
+
+  expect(lines.filter((line) => line.includes("request.answered"))).toHaveLength(3);
+  expect(lines.filter((line) => line.includes(CANARY) || line.includes(harness.key))).toEqual([]);
+  expect(JSON.parse(lines[0] ?? "")).toMatchObject({
+    requestId: expect.any(String),
+    path: RUNS,
+    status: 200,
+  });
+});
+
+test("an adapter reads its bodies raw, beside the API that reads JSON", async () => {
+  expect((await call(harness, "/test/raw", { body: { a: 1 } })).body).toEqual({ isBuffer: true });
+});
+
+test("answers carry strict security headers, and those of the API are stored nowhere", async () => {
+  const { headers } = await call(harness, RUNS);
+
+  expect(headers.get("content-security-policy")).toContain("default-src 'none'");
+  expect(headers.get("content-security-policy")).not.toContain("unsafe");
+  expect(headers.get("x-content-type-options")).toBe("nosniff");
+  expect(headers.get("cache-control")).toBe("no-store");
+  expect(headers.get("strict-transport-security")).toBeNull();
+});
+
+describe("a caller that dawdles", () => {
+  test.each([
+    ["with its headers", "GET /healthz HTTP/1.1\r\nHost: x\r\nX-Slow: "],
+    [
+      "with its body",
+      `POST ${RUNS} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 99\r\n`,
+    ],
+  ])("%s is cut off", async (what, start) => {
+    const rest = what === "with its body" ? `Authorization: Bearer ${harness.key}\r\n\r\n{` : "";
+
+    expect(await rawAnswer(start + rest)).toMatch(/^HTTP\/1\.1 408 /);
+  });
+
+  test("what is no HTTP is answered in the one shape", async () => {
+    const answer = await rawAnswer("nonsense\r\n\r\n");
+
+    expect(answer).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
+    expect(answer).toContain("application/problem+json");
+    expect(answer).toContain('"code":"invalid_request"');
+  });
+});
+
+describe("headers that Node would refuse without a word", () => {
+  const request = (path: string, ...headers: string[]) =>
+    [`GET ${path} HTTP/1.1`, ...headers, "X-Request-Id: raw-1", "Connection: close", "", ""].join("\r\n");
+
+  test.each([
+    ["no Host", request("/healthz"), "400 Bad Request"],
+    ["no Host, at no address", request("/nowhere"), "400 Bad Request"],
+    ["no Host, but an expectation", request("/healthz", "Expect: tea"), "400 Bad Request"],
+    [
+      "an expectation that is unknown",
+      request("/healthz", "Host: x", "Expect: tea"),
+      "417 Expectation Failed",
+    ],
+    ["one at no address", request("/nowhere", "Host: x", "Expect: tea"), "417 Expectation Failed"],
+    ["one before the key is looked at", request(RUNS, "Host: x", "Expect: tea"), "417 Expectation Failed"],
+  ])("%s is refused in the one shape", async (_what, text, status) => {
+    const [head = "", body = ""] = (await rawAnswer(text)).split("\r\n\r\n");
+
+    const [first, ...lines] = head.split("\r\n");
+    expect(first).toBe(`HTTP/1.1 ${status}`);
+    expect(lines).toContain("x-request-id: raw-1");
+    expect(lines).toContain("x-should-retry: false");
+    expect(lines).toContainEqual(expect.stringMatching(/^content-type: application\/problem\+json/));
+    expect(lines).toContain("connection: close");
+    expect(JSON.parse(body)).toMatchObject({
+      type: `${PUBLIC_URL}/problems/invalid_request`,
+      status: Number(status.slice(0, 3)),
+      code: "invalid_request",
+      trace_id: "raw-1",
+    });
+  });
+
+  test("the connection is closed after, whether the caller asked for that or not", async () => {
+    expect(await rawAnswer("GET /healthz HTTP/1.1\r\n\r\n")).toMatch(/^HTTP\/1\.1 400 /);
+    expect(await rawAnswer("GET /healthz HTTP/1.1\r\nHost: x\r\nExpect: tea\r\n\r\n")).toMatch(
+      /^HTTP\/1\.1 417 /,
+    );
+  });
+
+  test.each([
+    ["HTTP/1.0, which has no Host", "GET /healthz HTTP/1.0\r\n\r\n"],
+    ["an empty Host", request("/healthz", "Host:")],
+  ])("%s is answered", async (_what, text) => {
+    expect(await rawAnswer(text)).toMatch(/^HTTP\/1\.1 200 /);
+  });
+
+  test("a caller that waits for leave to send its body is given it", async () => {
+    expect(await rawAnswer(request("/healthz", "Host: x", "Expect: 100-continue"))).toMatch(
+      /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 /,
+    );
+  });
+});
+
+/** All that comes back until the server closes the connection. */
+async function rawAnswer(text: string): Promise<string> {
+  const socket = connect(Number(new URL(harness.url).port), "127.0.0.1");
+  let answer = "";
+  socket.setEncoding("utf8").on("data", (part) => {
+    answer += part;
+  });
+  socket.write(text);
+  await once(socket, "close");
+  return answer;
+}

@@ -1,0 +1,24 @@
+import { expect, test } from "vitest";
+import { withSession } from "../../../src/storage/session.ts";
+import { atHarness } from "./fault-harness.ts";
+
+const SESSION = { applicationName: "errand tests", queryLimitMs: 30_000 };
+
+/** In this database nobody is ever notified: the name of the function means another one, which does nothing. */
+const NO_NEWS = `
+  CREATE FUNCTION public.pg_notify(text, text) RETURNS void LANGUAGE sql AS 'SELECT';
+  DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET search_path = public, pg_catalog', current_database()); END $$`;
+
+test("a run starts soon where no news ever comes: work is looked for as well (26)", { timeout: 60_000 }, () =>
+  atHarness(async (harness) => {
+    await withSession(harness.databaseUrl, SESSION, (client) => client.query(NO_NEWS));
+    const api = await harness.start({ ERRAND_ROLE: "api" });
+    await harness.start({ ERRAND_ROLE: "worker" });
+
+    const runId = await harness.createRun(api, "say hello");
+
+    const run = await api.api.waitForState(runId, "SUCCEEDED", 10_000);
+    expect(run.state).toBe("SUCCEEDED");
+    await harness.check();
+  }),
+);

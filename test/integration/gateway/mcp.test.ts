@@ -1,0 +1,269 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { GatewayGrant } from "../../../src/core/agents/gateway.ts";
+import {
+  type AnsweringServer,
+  answerEvents,
+  answerJson,
+  startAnsweringServer,
+} from "../../support/answering-server.ts";
+import {
+  askRaw,
+  type BenchOptions,
+  type GatewayHarness,
+  openGateway,
+} from "../../support/gateway-harness.ts";
+import { type McpServer, startMcpServer } from "../../support/mcp-server.ts";
+
+const SECRET = "canary-secret-of-the-tool-server";
+const TOKEN = `Bearer ${SECRET}`;
+
+let server: AnsweringServer;
+const started: { stop(): Promise<void> }[] = [];
+const open: GatewayHarness[] = [];
+
+beforeEach(async () => {
+  server = await startAnsweringServer();
+  started.push(server);
+});
+afterEach(async () => {
+  for (const harness of open.splice(0)) {
+    expect(JSON.stringify([harness.logged, harness.gateway.traffic])).not.toContain(SECRET);
+    await harness.close();
+  }
+  for (const each of started.splice(0)) await each.stop();
+});
+
+async function benchOf(url: string, options: BenchOptions = {}): Promise<GatewayHarness> {
+  const mcpServers: GatewayGrant["mcpServers"] = {
+    notes: { url, headers: { Authorization: TOKEN, "X-Team": "7" } },
+    "two words": { url, headers: {} },
+  };
+  const harness = await openGateway({ allow: "127.0.0.1", grant: { mcpServers }, ...options });
+  open.push(harness);
+  return harness;
+}
+
+describe("a tool server", () => {
+  let mcp: McpServer;
+  let address: string;
+  beforeEach(async () => {
+    mcp = await startMcpServer();
+    started.push(mcp);
+    address = `${(await benchOf(`${mcp.url}/mcp`)).gateway.address}/tools/notes`;
+  });
+
+  function say(message: object, session?: string): Promise<Response> {
+    const headers = {
+      accept: "application/json, text/event-stream",
+      "content-type": "application/json",
+      authorization: "Bearer of-the-sandbox",
+      "x-team": "8",
+      ...(session === undefined ? {} : { "mcp-session-id": session }),
+    };
+    return fetch(address, { method: "POST", headers, body: JSON.stringify({ jsonrpc: "2.0", ...message }) });
+  }
+
+  test("is spoken to by the Model Context Protocol, with its session and its key", async () => {
+    const hello = await say({ id: 1, method: "initialize" });
+    const session = hello.headers.get("mcp-session-id") ?? "";
+    expect(await hello.json()).toMatchObject({ result: { capabilities: { tools: {} } } });
+    expect((await say({ method: "notifications/initialized" }, session)).status).toBe(202);
+
+    const called = await say(
+      { id: 2, method: "tools/call", params: { name: "echo", arguments: { text: "hi" } } },
+      session,
+    );
+    const told = await called.text();
+    const ended = await fetch(address, { method: "DELETE", headers: { "mcp-session-id": session } });
+
+    expect(called.headers.get("content-type")).toBe("text/event-stream");
+    expect(told).toContain('"text":"hi"');
+    expect([ended.status, mcp.sessions.size]).toEqual([204, 0]);
+    expect((await say({ id: 3, method: "tools/list" }, session)).status).toBe(404);
+    for (const { headers, url } of mcp.requests) {
+      expect([url, headers.authorization, headers["x-team"]]).toEqual(["/mcp", TOKEN, "7"]);
+    }
+  });
+
+  test("is heard as it speaks", async () => {
+    const session = (await say({ id: 1, method: "initialize" })).headers.get("mcp-session-id") ?? "";
+    const stream = await fetch(address, {
+      headers: { accept: "text/event-stream", "mcp-session-id": session },
+    });
+    const reader = stream.body?.pipeThrough(new TextDecoderStream()).getReader();
+
+    for (const word of ["one", "two"]) {
+      mcp.notify(word);
+      expect((await reader?.read())?.value).toContain(word);
+    }
+
+    await reader?.cancel();
+  });
+});
+
+describe("the address of a tool server", () => {
+  test.each([
+    ["/mcp", "/tools/notes", "/mcp"],
+    ["/mcp?team=7", "/tools/notes?page=2", "/mcp?team=7&page=2"],
+    ["/mcp/", "/tools/notes/messages", "/mcp/messages"],
+    ["", "/tools/two%20words/messages", "/messages"],
+  ])("%j, asked for as %s, is %s", async (path, asked, url) => {
+    const { gateway } = await benchOf(`${server.url}${path}`);
+
+    expect((await askRaw(gateway, asked)).status).toBe(200);
+    expect(server.requests.map((each) => each.url)).toEqual([url]);
+  });
+
+  test.each([
+    ["/tools/other", 404],
+    ["/tools/constructor", 404],
+    ["/tools", 404],
+    ["/tools/%zz", 404],
+    ["/tools/notes/../admin", 400],
+    ["/tools/notes/%2e%2e/admin", 400],
+    ["/tools/notes/..%2fadmin", 400],
+    ["/tools/notes//evil.example/x", 400],
+    ["/tools/notes@evil.example", 404],
+  ])("is not reached by %s", async (asked, status) => {
+    const { gateway } = await benchOf(`${server.url}/mcp`);
+
+    expect((await askRaw(gateway, asked)).status).toBe(status);
+    expect(server.requests).toEqual([]);
+  });
+
+  test("is not left for another: a redirect is an error", async () => {
+    server.answer = (response) =>
+      void response.writeHead(302, { location: "http://169.254.169.254/latest" }).end();
+    const { gateway } = await benchOf(server.url);
+
+    const answer = await askRaw(gateway, "/tools/notes");
+
+    expect([answer.status, answer.headers.location, server.requests.length]).toEqual([502, undefined, 1]);
+  });
+
+  test("is told nothing of what the sandbox says of itself", async () => {
+    const { gateway } = await benchOf(server.url);
+    const headers = {
+      authorization: "Bearer theirs",
+      cookie: "a=b",
+      origin: "http://x",
+      "x-api-key": "theirs",
+    };
+
+    await askRaw(gateway, "/tools/two%20words", { headers: { ...headers, "x-else": "kept" } });
+
+    expect(Object.keys(server.requests[0]?.headers ?? {}).toSorted()).toEqual([
+      "accept-encoding",
+      "connection",
+      "host",
+      "x-else",
+    ]);
+  });
+
+  test("that refuses the key has that told, without asking the sandbox for one", async () => {
+    server.answer = (response) => {
+      response.setHeader("www-authenticate", "Bearer resource_metadata=http://x");
+      response.setHeader("set-cookie", "a=b");
+      answerJson(response, { error: `not ${SECRET}` }, 401);
+    };
+    const { gateway } = await benchOf(server.url);
+
+    const answer = await askRaw(gateway, "/tools/notes");
+
+    expect([answer.status, answer.body]).toEqual([401, `{"error":"not ${"*".repeat(SECRET.length)}"}`]);
+    expect(answer.headers).not.toHaveProperty("www-authenticate");
+    expect(answer.headers).not.toHaveProperty("set-cookie");
+  });
+
+  test("has its key covered wherever it repeats it", async () => {
+    server.answer = (response) => answerEvents(response, [`data: ${TOKEN}\n\n`]);
+    const { gateway } = await benchOf(server.url);
+
+    expect((await askRaw(gateway, "/tools/notes")).body).toBe(`data: ${"*".repeat(TOKEN.length)}\n\n`);
+  });
+});
+
+/** Fault case 69. */
+describe("a tool server in the operator's network is not connected to", () => {
+  const resolvesTo =
+    (...addresses: string[]) =>
+    async () =>
+      addresses.map((address) => ({ address, family: address.includes(":") ? 6 : 4 }));
+
+  test.each([
+    "http://127.0.0.1",
+    "https://127.0.0.1",
+    "https://0x7f000001",
+    "https://2130706433",
+    "https://127.1",
+    "https://0",
+    "https://[::1]",
+    "https://[::ffff:10.0.0.1]",
+    "https://169.254.169.254",
+    "https://[fd00:ec2::254]",
+    "https://10.0.0.1",
+    "https://192.168.1.1",
+    "https://100.64.0.1",
+    "https://localhost",
+    "http://8.8.8.8",
+  ])("at %s", async (origin) => {
+    const { gateway } = await benchOf(`${origin}:${server.port}/mcp`, { allow: "" });
+
+    const answer = await askRaw(gateway, "/tools/notes");
+
+    expect([answer.status, answer.body]).toEqual([403, expect.stringContaining("not public")]);
+    expect(answer.body).not.toMatch(/\d+\.\d+\.\d+\.\d+/);
+  });
+
+  test("by the root's name for it, which not every machine knows", async () => {
+    const { gateway } = await benchOf(`https://localhost.:${server.port}/mcp`, { allow: "" });
+
+    expect([403, 502]).toContain((await askRaw(gateway, "/tools/notes")).status);
+  });
+
+  test.each([
+    ["one of the network", ["10.0.0.1"]],
+    ["one of this machine", ["127.0.0.1"]],
+    ["a public one and one of the network", ["8.8.8.8", "10.0.0.1"]],
+    ["a public one and the metadata's", ["2606:4700::1", "::ffff:169.254.169.254"]],
+  ])("by a name that resolves to %s", async (_, addresses) => {
+    const options = { allow: "", resolve: resolvesTo(...addresses) };
+    const { gateway } = await benchOf(`https://tools.example:${server.port}/mcp`, options);
+
+    expect((await askRaw(gateway, "/tools/notes")).status).toBe(403);
+  });
+
+  test("by a name whose second answer is another", async () => {
+    const answers = ["8.8.8.8", "127.0.0.1"];
+    let asked = 0;
+    const resolve = async () => [{ address: answers[asked++] ?? "", family: 4 }];
+    const { gateway } = await benchOf(`https://tools.example:${server.port}/mcp`, {
+      allow: "",
+      resolve,
+      limits: { connectMs: 300 },
+    });
+
+    // Loopback is all that tests may connect to, so the public address is not reached; the second one never is.
+    expect((await askRaw(gateway, "/tools/notes")).status).toBe(502);
+    expect([asked, server.requests]).toEqual([1, []]);
+  });
+
+  test.each(["ftp://tools.example", "file:///etc/passwd", "gopher://tools.example"])(
+    "by another way: %s",
+    async (url) => {
+      const { gateway } = await benchOf(url);
+
+      expect((await askRaw(gateway, "/tools/notes")).status).toBe(403);
+    },
+  );
+
+  test("unless the operator allows it", async () => {
+    const resolve = resolvesTo("127.0.0.1");
+    const { gateway } = await benchOf(`http://tools.internal:${server.port}/mcp`, {
+      allow: "tools.internal",
+      resolve,
+    });
+
+    expect((await askRaw(gateway, "/tools/notes")).status).toBe(200);
+  });
+});

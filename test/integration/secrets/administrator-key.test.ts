@@ -1,0 +1,126 @@
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { beforeEach, describe, expect, test } from "vitest";
+import type { Storage } from "../../../src/core/storage.ts";
+import { type AdministratorKeyDeps, ensureAdministratorKey } from "../../../src/secrets/administrator-key.ts";
+import { makeTemporaryFolder } from "../../support/data-dir.ts";
+import { ManualClock } from "../../support/manual-clock.ts";
+import { InMemoryPubSub } from "../../support/memory/memory-pubsub.ts";
+import { createMemoryStorage } from "../../support/memory/storage/memory-storage.ts";
+
+let storage: Storage;
+let dataDir: string;
+beforeEach(async () => {
+  storage = createMemoryStorage({
+    clock: new ManualClock(),
+    pubsub: new InMemoryPubSub(),
+    sendJobs: () => undefined,
+  });
+  dataDir = await makeTemporaryFolder();
+});
+
+function keep(changes: Partial<AdministratorKeyDeps> = {}): Promise<string | undefined> {
+  return ensureAdministratorKey({
+    ...{ dataDir, apiKey: undefined, isShared: true, storage },
+    newKey: () => "a new key",
+    hintOf: (key) => key.slice(0, 2),
+    hashers: [hash],
+    ...changes,
+  });
+}
+
+function hash(key: string): string {
+  return `hash of ${key}`;
+}
+
+async function isSet(key: string): Promise<boolean> {
+  return (await storage.keys.findByHash(hash(key))) !== undefined;
+}
+
+function inFile(): Promise<string> {
+  return readFile(join(dataDir, "api-key"), "utf8");
+}
+
+/** The storage to somebody who looked just before the key was set. */
+function justBefore(): Pick<Storage, "administrators" | "keys"> {
+  const { administrators, keys } = storage;
+  const setFirst: typeof administrators.setFirst = (...given) => administrators.setFirst(...given);
+  const set: typeof administrators.set = (...given) => administrators.set(...given);
+  return { keys, administrators: { set, setFirst, exists: async () => false } };
+}
+
+describe("on a shared database", () => {
+  test("the first process makes the key and keeps it", async () => {
+    expect(await keep()).toBe(join(dataDir, "api-key"));
+
+    expect([await inFile(), await isSet("a new key")]).toEqual(["a new key\n", true]);
+  });
+
+  test("a later one makes none", async () => {
+    await storage.administrators.set(hash("theirs"), "th");
+
+    expect(await keep()).toBeUndefined();
+
+    expect(await readdir(dataDir)).toEqual([]);
+    expect([await isSet("theirs"), await isSet("a new key")]).toEqual([true, false]);
+  });
+
+  test("one that comes second by a hair leaves the other's key in force, and no file behind", async () => {
+    await storage.administrators.set(hash("theirs"), "th");
+
+    expect(await keep({ storage: justBefore() })).toBeUndefined();
+
+    expect(await readdir(dataDir)).toEqual([]);
+    expect([await isSet("theirs"), await isSet("a new key")]).toEqual([true, false]);
+  });
+
+  test("the one that keeps the key knows it again, also as it was stored under an earlier secret", async () => {
+    await keep();
+
+    expect(await keep()).toBe(join(dataDir, "api-key"));
+    expect(await keep({ hashers: [(key) => `new ${hash(key)}`, hash] })).toBe(join(dataDir, "api-key"));
+    expect(await isSet("a new key")).toBe(true);
+  });
+
+  test("a file with a key that is not in force is left alone", async () => {
+    await storage.administrators.set(hash("theirs"), "th");
+    await writeFile(join(dataDir, "api-key"), "an old key\n");
+
+    expect(await keep()).toBeUndefined();
+
+    expect([await inFile(), await isSet("an old key"), await isSet("theirs")]).toEqual([
+      "an old key\n",
+      false,
+      true,
+    ]);
+  });
+
+  test("the operator's own key stays the same one under a new secret", async () => {
+    await keep({ apiKey: "own" });
+    const before = await storage.keys.findByHash(hash("own"));
+    const newHash = (key: string) => `new ${hash(key)}`;
+
+    await keep({ apiKey: "own", hashers: [newHash, hash] });
+
+    expect(await storage.keys.findByHash(newHash("own"))).toEqual(before);
+    expect(await isSet("own")).toBe(false);
+  });
+
+  test("the operator's own key takes the place of any other, and is written nowhere", async () => {
+    await keep();
+
+    expect(await keep({ apiKey: "the operator's" })).toBeUndefined();
+
+    expect([await isSet("the operator's"), await isSet("a new key")]).toEqual([true, false]);
+    expect(await inFile()).toBe("a new key\n");
+  });
+});
+
+test("alone on its database, a process sets what its file holds", async () => {
+  await keep({ isShared: false });
+  await writeFile(join(dataDir, "api-key"), "replaced\n");
+
+  expect(await keep({ isShared: false })).toBe(join(dataDir, "api-key"));
+
+  expect([await isSet("replaced"), await isSet("a new key")]).toEqual([true, false]);
+});

@@ -1,0 +1,109 @@
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import type { RunId } from "../../../src/core/ids.ts";
+import type { InitialContents, WorkspaceProvider } from "../../../src/core/workspaces/workspace.ts";
+import { aPreparation, aWorkspaceKeeper } from "../../support/workspace-harness.ts";
+
+const FIRST = "0197f3a2-0000-7000-8000-000000000001" as RunId;
+const SECOND = "0197f3a2-0000-7000-8000-000000000002" as RunId;
+const FILE = { path: "attachments/a.txt", bytes: Buffer.from("given") };
+
+let root: string;
+let keeper: WorkspaceProvider;
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), "errand-given-"));
+  keeper = aWorkspaceKeeper(root);
+});
+afterEach(() => rm(root, { recursive: true, force: true }));
+
+function initialContents(runId: RunId, given: InitialContents) {
+  return aPreparation(runId, { initialContents: async () => given });
+}
+
+function text(directory: string, file: string): Promise<string> {
+  return readFile(join(directory, file), "utf8");
+}
+
+test("a new workspace holds what was given, which nobody else may read", async () => {
+  const { directory } = await keeper.prepare(initialContents(FIRST, { files: [FILE] }));
+
+  expect(await text(directory, FILE.path)).toBe("given");
+  expect((await stat(join(directory, FILE.path))).mode & 0o777).toBe(0o600);
+});
+
+test("given once: what the agent made of it since is kept", async () => {
+  const { directory } = await keeper.prepare(initialContents(FIRST, { files: [FILE] }));
+  await writeFile(join(directory, FILE.path), "changed");
+
+  await keeper.prepare(initialContents(FIRST, { files: [FILE] }));
+  const checkpoint = await keeper.checkpoint(FIRST);
+  const again = { checkpoint, initialContents: () => Promise.reject(new Error("asked for")) };
+  await keeper.prepare(aPreparation(FIRST, again));
+
+  expect(await text(directory, FILE.path)).toBe("changed");
+});
+
+test("a run can begin with the files of another, and what they do is then apart", async () => {
+  const first = await keeper.prepare(aPreparation(FIRST));
+  await writeFile(join(first.directory, "work.txt"), "of the first");
+  await writeFile(join(first.home, "session"), "remembered");
+  const checkpoint = await keeper.checkpoint(FIRST);
+
+  const second = await keeper.prepare(initialContents(SECOND, { checkpoint, files: [FILE] }));
+  await writeFile(join(second.directory, "work.txt"), "of the second");
+
+  expect(await text(second.home, "session")).toBe("remembered");
+  expect(await text(second.directory, FILE.path)).toBe("given");
+  expect(await text(first.directory, "work.txt")).toBe("of the first");
+});
+
+test("links that an earlier agent laid are taken away, not followed", async () => {
+  const outside = join(root, "outside");
+  await mkdir(outside);
+  await writeFile(join(outside, "a.txt"), "ours");
+  const first = await keeper.prepare(aPreparation(FIRST));
+  await symlink(outside, join(first.directory, "attachments"));
+  const checkpoint = await keeper.checkpoint(FIRST);
+
+  const { directory } = await keeper.prepare(initialContents(SECOND, { checkpoint, files: [FILE] }));
+
+  expect(await text(outside, "a.txt")).toBe("ours");
+  expect(await text(directory, FILE.path)).toBe("given");
+});
+
+test("a link in the place of the file itself is taken away too", async () => {
+  await writeFile(join(root, "ours.txt"), "ours");
+  const first = await keeper.prepare(aPreparation(FIRST));
+  await mkdir(join(first.directory, "attachments"));
+  await symlink(join(root, "ours.txt"), join(first.directory, FILE.path));
+  const checkpoint = await keeper.checkpoint(FIRST);
+
+  const { directory } = await keeper.prepare(initialContents(SECOND, { checkpoint, files: [FILE] }));
+
+  expect(await text(root, "ours.txt")).toBe("ours");
+  expect(await text(directory, FILE.path)).toBe("given");
+});
+
+test.each(["attachments/../../x", "../x", "attachments/..", "a/b/c", "a"])(
+  "the path %s has no place, and nothing is there",
+  async (path) => {
+    const files = [{ path, bytes: Buffer.from("x") }];
+
+    const prepared = keeper.prepare(initialContents(FIRST, { files }));
+
+    await expect(prepared).rejects.toMatchObject({ code: "environment_setup_failed" });
+    expect(await readdir(join(root, "runs"))).not.toContain(FIRST);
+  },
+);
+
+test("what is collected is stored", async () => {
+  const { directory } = await keeper.prepare(aPreparation(FIRST));
+  await mkdir(join(directory, "artifacts"));
+  await writeFile(join(directory, "artifacts/a.txt"), "made");
+
+  const { files } = await keeper.collect(FIRST, new Map());
+
+  expect(files).toMatchObject([{ path: "artifacts/a.txt", sizeBytes: 4 }]);
+});

@@ -1,0 +1,101 @@
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { AgentDefinition, AgentLaunch } from "../../src/agents/agent-definition.ts";
+import type {
+  AgentObserver,
+  AgentRunner,
+  AgentSession,
+  AgentStart,
+  AgentUpdate,
+} from "../../src/core/agents/agent-runner.ts";
+import type { RunId } from "../../src/core/ids.ts";
+import type { Workspace } from "../../src/core/workspaces/workspace.ts";
+import { anIdleGateway } from "./idle-gateway.ts";
+
+/** What a runner needs besides a catalogue and a sandbox, for agents that are there and have no model. */
+export const BARE_RUNNER = {
+  programs: { provide: async () => "" },
+  servers: {},
+  requireSandboxFor: () => undefined,
+  variablesOf: () => ({}),
+  log: { debug: () => undefined, warn: () => undefined },
+};
+
+/** An agent that is a program of a test's. */
+export function aScriptedAgent(
+  name: string,
+  argv: AgentLaunch["argv"],
+  launch: Partial<AgentLaunch> = {},
+): AgentDefinition {
+  return {
+    ...{ name, displayName: name, description: "", license: "none", providers: [], isDemo: false },
+    models: [{ id: name, displayName: name, provider: "test", seesImages: false }],
+    ...{ tellsCost: false, countsUsage: "by turn", takesToolServers: true },
+    launch: () => ({ argv, env: {}, readable: [], ...launch }),
+  };
+}
+
+export type MakeRunner = (dataDir: string) => AgentRunner;
+
+export interface StartedAgent {
+  readonly session: AgentSession;
+  readonly updates: readonly AgentUpdate[];
+  /** All messages of the agent so far. */
+  said(): string;
+}
+
+const RUN_ID = "0197f3a2-0000-7000-8000-000000000001" as RunId;
+
+/** A workspace with a runner for it; closes what a test leaves open. */
+export class AgentHarness {
+  readonly workspace: Workspace;
+  /** What agents wait for before more is read of them. */
+  room: Promise<void> | undefined;
+  readonly #root: string;
+  readonly #runner: AgentRunner;
+  readonly #sessions: AgentSession[] = [];
+
+  private constructor(root: string, runner: AgentRunner) {
+    this.#root = root;
+    this.#runner = runner;
+    const directory = join(root, "run", "workspace");
+    this.workspace = { directory, workingDirectory: directory, home: join(root, "run", "home") };
+  }
+
+  static async open(makeRunner: MakeRunner): Promise<AgentHarness> {
+    const root = await mkdtemp(join(tmpdir(), "errand-agent-"));
+    const harness = new AgentHarness(root, makeRunner(root));
+    await mkdir(harness.workspace.directory, { recursive: true });
+    await mkdir(harness.workspace.home);
+    return harness;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#sessions.map((session) => session.close()));
+    await rm(this.#root, { recursive: true, force: true });
+  }
+
+  async start(
+    changes: Partial<AgentStart> = {},
+    permission: AgentObserver["permission"] = async () => undefined,
+  ): Promise<StartedAgent> {
+    const updates: AgentUpdate[] = [];
+    const update = (told: AgentUpdate) => void updates.push(told);
+    const observer = { update, room: () => this.room, permission };
+    const request = {
+      runId: RUN_ID,
+      agent: "demo",
+      workspace: this.workspace,
+      gateway: anIdleGateway(),
+      mcpServers: {},
+      variables: {},
+      permissionPolicy: "allow" as const,
+      signal: new AbortController().signal,
+    };
+    const session = await this.#runner.start({ ...request, ...changes }, observer);
+    this.#sessions.push(session);
+    const said = () => updates.map((update) => (update.kind === "agent.message" ? update.text : "")).join("");
+    return { session, updates, said };
+  }
+}

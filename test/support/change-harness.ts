@@ -1,0 +1,66 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import type { Gateway } from "../../src/core/agents/gateway.ts";
+import type { RunId } from "../../src/core/ids.ts";
+import type { ChangeTracker, RunWorkspace } from "../../src/core/workspaces/change-tracker.ts";
+import type { PlannedRepository, Workspace } from "../../src/core/workspaces/workspace.ts";
+import { gatewayVariables } from "../../src/gateway/gateway-variables.ts";
+import type { Sandbox } from "../../src/sandboxes/sandbox.ts";
+import { type ChangeLimits, createChangeTracker } from "../../src/workspace/changes/change-tracker.ts";
+import { anIdleGateway } from "./idle-gateway.ts";
+import { aPreparation, aWorkspaceKeeper } from "./workspace-harness.ts";
+
+const run = promisify(execFile);
+const RUN = "0197f3a2-0000-7000-8000-000000000001" as RunId;
+
+export interface ChangeBenchOptions {
+  readonly gitUrl: string;
+  readonly sandbox: Sandbox;
+  readonly repositories: readonly PlannedRepository[];
+  readonly gateway?: Gateway;
+  /** With which its repositories are cloned. */
+  readonly authorization?: string;
+  readonly limits?: Partial<ChangeLimits>;
+}
+
+/** A run whose repositories are cloned, and who tells what changes in them. */
+export class ChangeHarness {
+  readonly root: string;
+  readonly workspace: Workspace;
+  readonly site: RunWorkspace;
+  readonly changes: ChangeTracker;
+
+  private constructor(root: string, workspace: Workspace, options: ChangeBenchOptions) {
+    const { gateway = anIdleGateway(), gitUrl, limits = {}, sandbox } = options;
+    this.root = root;
+    this.workspace = workspace;
+    this.site = { runId: RUN, workspace, gateway };
+    const variablesOf = (opened: Gateway) => gatewayVariables(opened, gitUrl);
+    this.changes = createChangeTracker({ dataDir: root, sandbox, gitUrl, variablesOf, limits });
+  }
+
+  static async open(options: ChangeBenchOptions): Promise<ChangeHarness> {
+    const root = await mkdtemp(join(tmpdir(), "errand-changes-"));
+    const { authorization, gitUrl, repositories } = options;
+    const keeper = aWorkspaceKeeper(root, { gitUrl, authorize: async () => authorization });
+    const workspace = await keeper.prepare(aPreparation(RUN, { plan: { repositories } }));
+    return new ChangeHarness(root, workspace, options);
+  }
+
+  async close(): Promise<void> {
+    await rm(this.root, { recursive: true, force: true });
+  }
+
+  /** As the agent would, in its repository. */
+  async git(...args: readonly string[]): Promise<string> {
+    return runGit(this.workspace.workingDirectory, args);
+  }
+}
+
+export async function runGit(cwd: string, args: readonly string[]): Promise<string> {
+  const env = { PATH: process.env.PATH, HOME: "/nonexistent", GIT_CONFIG_NOSYSTEM: "1" };
+  return (await run("git", [...args], { cwd, env })).stdout;
+}

@@ -1,0 +1,161 @@
+import { RunWorker, type RunWorkerDeps } from "../../src/core/attempts/run-worker.ts";
+import { EnvironmentService } from "../../src/core/environments/environment-service.ts";
+import type { RunId } from "../../src/core/ids.ts";
+import { InboxProcessor } from "../../src/core/inbox/inbox-processor.ts";
+import { OutboxDispatcher } from "../../src/core/outbox/outbox-dispatcher.ts";
+import type { Principal } from "../../src/core/people/principal.ts";
+import { FIRST_TEAM } from "../../src/core/people/team.ts";
+import type { Log } from "../../src/core/ports/log.ts";
+import { runRules } from "../../src/core/rules/run-rules.ts";
+import type { RunEvent } from "../../src/core/runs/events.ts";
+import type { NewRun } from "../../src/core/runs/new-run.ts";
+import type { FollowUpDelivery, Run } from "../../src/core/runs/run.ts";
+import { RunService } from "../../src/core/runs/run-service.ts";
+import type { RunRedactors } from "../../src/core/secrets/redactor.ts";
+import { SkillFinder } from "../../src/core/skills/skill-finder.ts";
+import type { Storage } from "../../src/core/storage.ts";
+import { NoticeWriter } from "../../src/core/threads/notice-writer.ts";
+import { Maintenance } from "../../src/core/workers/maintenance.ts";
+import { createKnownSecrets } from "../../src/secrets/redaction.ts";
+import { createSecretBox } from "../../src/secrets/secret-box.ts";
+import { agentChoice } from "./agent-choice.ts";
+import { ManualClock, quiet } from "./manual-clock.ts";
+import { MemoryAdapter } from "./memory/memory-adapter.ts";
+import { MemoryChanges } from "./memory/memory-changes.ts";
+import { MemoryGateways } from "./memory/memory-gateways.ts";
+import { InMemoryPubSub } from "./memory/memory-pubsub.ts";
+import { MemoryPullRequests } from "./memory/memory-pull-requests.ts";
+import { MemoryQueue } from "./memory/memory-queue.ts";
+import { MemorySkillLibrary } from "./memory/memory-skill-library.ts";
+import { MemoryWorkspaces } from "./memory/memory-workspaces.ts";
+import { createMemoryBlobStore } from "./memory/storage/blob-store.ts";
+import { createMemoryStorage } from "./memory/storage/memory-storage.ts";
+import { ScriptedAgents } from "./scripted-agents.ts";
+import { StorageFaults } from "./storage-faults.ts";
+import { wholeLog } from "./whole-log.ts";
+
+export const LEASE_MS = 10_000;
+const MINUTE_MS = 60_000;
+export const LIMITS = {
+  inactivityMs: 15 * MINUTE_MS,
+  turnMs: 120 * MINUTE_MS,
+  runMs: 360 * MINUTE_MS,
+  logMib: 256,
+};
+
+/** The core on memory twins, put together as in production; nothing happens but by promises and the clock. */
+export class CoreHarness {
+  readonly clock = new ManualClock();
+  readonly pubsub = new InMemoryPubSub();
+  readonly queue = new MemoryQueue(this.clock);
+  readonly faults: StorageFaults;
+  readonly storage: Storage;
+  readonly adapter = new MemoryAdapter();
+  /** What the twins below did, in its order. */
+  readonly journal: string[] = [];
+  readonly agents = new ScriptedAgents(this.journal);
+  readonly gateways = new MemoryGateways(this.journal);
+  readonly workspaces = new MemoryWorkspaces(this.journal);
+  readonly changes = new MemoryChanges(this.journal);
+  readonly pullRequests = new MemoryPullRequests();
+  readonly secretBox = createSecretBox([Buffer.alloc(32, 1).toString("base64url")]);
+  readonly skills = new MemorySkillLibrary();
+  readonly blobs = createMemoryBlobStore(this.clock);
+  readonly logged: { readonly message: string; readonly facts: Record<string, unknown> | undefined }[] = [];
+  readonly runs: RunService;
+  readonly inboxProcessor: InboxProcessor;
+  readonly outboxDispatcher: OutboxDispatcher;
+  readonly #workerDeps: RunWorkerDeps;
+
+  constructor() {
+    const { clock, pubsub, queue } = this;
+    const { sendJobs } = queue;
+    this.faults = new StorageFaults(createMemoryStorage({ clock, pubsub, sendJobs }));
+    this.storage = this.faults.storage;
+    const { storage } = this;
+    const log = this.#log();
+    const adapters = new Map([[this.adapter.name, this.adapter]]);
+    const writer = new NoticeWriter(() => "http://here", new Map([[this.adapter.name, this.adapter.traits]]));
+    const agents = agentChoice("scripted", "other");
+    const environments = new EnvironmentService({ environments: storage.environments, clock });
+    const skills = new SkillFinder({ library: this.skills, environments });
+    this.runs = new RunService({
+      storage,
+      clock,
+      writer,
+      agents,
+      skills,
+      ...runRules({ storage, pubsub, clock }),
+    });
+    this.inboxProcessor = new InboxProcessor({ storage, runs: this.runs, adapters, clock, log });
+    this.outboxDispatcher = new OutboxDispatcher({ outbox: storage.outbox, adapters, log });
+    const { secretBox } = this;
+    const settings = { ...LIMITS, pullRequests: "draft" } as const;
+    const worker = { worker: "worker-1", leaseMs: LEASE_MS, settings, redactors: REDACTORS, secretBox };
+    const { agents: runner, blobs, changes, gateways, pullRequests, workspaces } = this;
+    const shared = { skills: this.skills, blobs, workspaces, gateways, changes, pullRequests };
+    this.#workerDeps = { storage, pubsub, clock, writer, log, ...shared, agents: runner, ...worker };
+  }
+
+  worker(changes: Partial<RunWorkerDeps> = {}): RunWorker {
+    return new RunWorker({ ...this.#workerDeps, ...changes });
+  }
+
+  maintenance(): Maintenance {
+    const { blobs, clock, queue, storage } = this;
+    return new Maintenance({ storage, blobs, queue, clock, log: this.#log(), runWorker: this.worker() });
+  }
+
+  /** Begins to do what the jobs ask for. */
+  async start(worker = this.worker()): Promise<void> {
+    await this.queue.work("run", 4, (key, stop) => worker.work(key as RunId, stop));
+    await this.queue.work("inbox", 4, (key, stop) => this.inboxProcessor.work(key, stop));
+    await this.queue.work("deliver", 4, (key, stop) => this.outboxDispatcher.work(key, stop));
+    await quiet();
+  }
+
+  person(name = "Ada"): Promise<Principal> {
+    return this.storage.people.ensure(FIRST_TEAM, `memory:${name}`, name);
+  }
+
+  async create(request: Partial<NewRun> = {}): Promise<Run> {
+    const creator = await this.person();
+    return this.runs.create({ prompt: "Fix it", source: "API", creator, ...request });
+  }
+
+  async run(id: RunId): Promise<Run> {
+    const run = await this.storage.runs.find({ id });
+    if (run === undefined) throw new Error("There is no such run.");
+    return run;
+  }
+
+  events(id: RunId): Promise<readonly RunEvent[]> {
+    return wholeLog(this.storage.runs, id);
+  }
+
+  async followUp(id: RunId, message: string, delivery: FollowUpDelivery = "queue"): Promise<void> {
+    const viewer = await this.person();
+    await this.runs.followUp(id, viewer, { message, delivery, authorId: viewer.id });
+    await quiet();
+  }
+
+  async cancel(id: RunId): Promise<void> {
+    await this.runs.cancel(id, await this.person());
+    await quiet();
+  }
+
+  #log(): Log {
+    const keep = (message: string, facts?: Record<string, unknown>) => {
+      this.logged.push({ message, facts });
+    };
+    return { info: keep, warn: keep, error: keep };
+  }
+}
+
+/** The platform's own secret is short, so that tests can read. */
+const REDACTORS: RunRedactors = {
+  lend(secrets) {
+    const known = createKnownSecrets([]).lend(secrets);
+    return { ...known, redact: (text) => known.redact(text).replaceAll("s3cret", "[redacted]") };
+  },
+};

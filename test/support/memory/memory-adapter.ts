@@ -1,0 +1,88 @@
+import type { AppError } from "../../../src/core/errors.ts";
+import type { ThreadKey } from "../../../src/core/ids.ts";
+import type { Notice } from "../../../src/core/threads/notice.ts";
+import type {
+  AdapterTraits,
+  Authorization,
+  Delivery,
+  InboundMessage,
+  InboxEvent,
+  Receipt,
+  ThreadAdapter,
+  Translation,
+} from "../../../src/core/threads/thread-adapter.ts";
+
+/** A message as it stands in a thread. */
+export interface Post {
+  readonly id: Receipt;
+  /** The delivery that made it. */
+  readonly deliveryId: string;
+  readonly notice: Notice;
+}
+
+export interface DeliverFault {
+  readonly error: AppError;
+  /** Fails after the notice was shown: its answer is lost on the way. */
+  readonly shown?: boolean;
+}
+
+/** An outside conversation system that is nothing but a map. Its events are inbound messages as JSON. */
+export class MemoryAdapter implements ThreadAdapter {
+  readonly name = "memory";
+  readonly traits: AdapterTraits;
+  /** Those who may do nothing here, and what they are told. */
+  readonly refused = new Map<string, string>();
+  /** Each strikes the next delivery. */
+  readonly deliverFaults: DeliverFault[] = [];
+  /** Each strikes the next translation. */
+  readonly translateFaults: unknown[] = [];
+  /** By thread, oldest first. */
+  readonly #posts = new Map<ThreadKey, readonly Post[]>();
+
+  constructor(closingWords: AdapterTraits["closingWords"] = "message") {
+    this.traits = { source: "API", closingWords, trigger: "@errand" };
+  }
+
+  async translate({ body }: InboxEvent): Promise<Translation> {
+    const fault = this.translateFaults.shift();
+    if (fault !== undefined) throw fault;
+    const posting = JSON.parse(body) as InboundMessage | { readonly ignored: string };
+    if ("ignored" in posting) return { kind: "ignored", reason: posting.ignored };
+    return { kind: "message", message: posting };
+  }
+
+  async authorize({ author }: InboundMessage): Promise<Authorization> {
+    const reason = this.refused.get(author.subject);
+    return reason === undefined
+      ? { allowed: true, permission: "member", author }
+      : { allowed: false, reason };
+  }
+
+  async deliver(delivery: Delivery): Promise<Receipt> {
+    const fault = this.deliverFaults.shift();
+    if (fault !== undefined && fault.shown !== true) throw fault.error;
+    const receipt = this.#show(delivery);
+    if (fault !== undefined) throw fault.error;
+    return receipt;
+  }
+
+  /** What people see in a thread. */
+  thread(key: ThreadKey): readonly Post[] {
+    return this.#posts.get(key) ?? [];
+  }
+
+  #show({ id, maybeShown, notice, shownAt, thread }: Delivery): Receipt {
+    const posts = this.thread(thread.key);
+    const isShown = (post: Post) =>
+      post.id === shownAt || (maybeShown && (post.deliveryId === id || isSameCard(post.notice, notice)));
+    const shown = posts.find(isShown);
+    const post = { id: shown?.id ?? `post-${posts.length + 1}`, deliveryId: shown?.deliveryId ?? id, notice };
+    const others = posts.map((other) => (other === shown ? post : other));
+    this.#posts.set(thread.key, shown === undefined ? [...posts, post] : others);
+    return post.id;
+  }
+}
+
+function isSameCard(shown: Notice, notice: Notice): boolean {
+  return shown.kind === "card" && notice.kind === "card" && shown.card.runId === notice.card.runId;
+}

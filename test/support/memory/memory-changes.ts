@@ -1,0 +1,65 @@
+import type { PushedBranch } from "../../../src/core/agents/gateway.ts";
+import type { RepositoryName } from "../../../src/core/repositories/repository-name.ts";
+import type {
+  BranchPush,
+  ChangeTracker,
+  RepositoryDiff,
+  RunWorkspace,
+} from "../../../src/core/workspaces/change-tracker.ts";
+
+/** What a run changes, as a test says it. */
+export class MemoryChanges implements ChangeTracker {
+  /** What stands in the repositories' diffs, by `owner/name`, from now on. */
+  readonly sinceMark = new Map<string, string>();
+  readonly sinceClone = new Map<string, string>();
+  readonly pushes: BranchPush[] = [];
+  /** Each strikes the next of its kind. */
+  readonly diffFaults: Error[] = [];
+  readonly markFaults: Error[] = [];
+  readonly pushFaults: Error[] = [];
+  /** Awaited before a mark, and before a push, one each. */
+  readonly markGates: Promise<void>[] = [];
+  readonly pushGates: Promise<void>[] = [];
+  marks = 0;
+  readonly #journal: string[];
+
+  constructor(journal: string[] = []) {
+    this.#journal = journal;
+  }
+
+  async mark(): Promise<void> {
+    await this.markGates.shift();
+    const fault = this.markFaults.shift();
+    if (fault !== undefined) throw fault;
+    this.marks += 1;
+  }
+
+  async diff(_site: RunWorkspace, since: "mark" | "clone"): Promise<readonly RepositoryDiff[]> {
+    this.#journal.push(`diff since ${since}`);
+    const fault = this.diffFaults.shift();
+    if (fault !== undefined) throw fault;
+    const texts = since === "mark" ? this.sinceMark : this.sinceClone;
+    return Array.from(texts, ([name, text]) => ({
+      repository: repositoryNamed(name),
+      patch: new TextEncoder().encode(text),
+      isCut: false,
+      filesChanged: 1,
+    }));
+  }
+
+  async push(_site: RunWorkspace, push: BranchPush): Promise<PushedBranch | undefined> {
+    this.pushes.push(push);
+    this.#journal.push(`pushed ${push.branch}`);
+    await this.pushGates.shift();
+    const fault = this.pushFaults.shift();
+    if (fault !== undefined) throw fault;
+    const { name, owner } = push.repository;
+    if (!this.sinceClone.has(`${owner}/${name}`)) return undefined;
+    return { owner, name, branch: push.branch, commit: "c0ffee" };
+  }
+}
+
+function repositoryNamed(fullName: string): RepositoryName {
+  const [owner = "", name = ""] = fullName.split("/");
+  return { owner, name };
+}

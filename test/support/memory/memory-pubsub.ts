@@ -1,0 +1,23 @@
+import type { PubSub, Unsubscribe } from "../../../src/core/ports/pubsub.ts";
+import { Listeners } from "../../../src/pubsub/listeners.ts";
+
+/** News within one process. */
+export class InMemoryPubSub implements PubSub {
+  readonly #listeners = new Listeners();
+  readonly #waiting = new Set<string>();
+
+  publish(channels: readonly string[]): void {
+    if (this.#waiting.size === 0) queueMicrotask(() => this.#flush());
+    for (const channel of channels) this.#waiting.add(channel);
+  }
+
+  subscribe(channel: string, listener: () => void): Unsubscribe {
+    return this.#listeners.add(channel, listener);
+  }
+
+  #flush(): void {
+    const channels = [...this.#waiting];
+    this.#waiting.clear();
+    this.#listeners.call(channels);
+  }
+}

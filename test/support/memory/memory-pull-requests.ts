@@ -1,0 +1,61 @@
+import type { ThreadKey } from "../../../src/core/ids.ts";
+import type {
+  PullRequest,
+  PullRequestDraft,
+  PullRequests,
+} from "../../../src/core/pull-requests/pull-requests.ts";
+import type { RepositoryName } from "../../../src/core/repositories/repository-name.ts";
+
+/** Pull requests on a system that is not there. */
+export class MemoryPullRequests implements PullRequests {
+  readonly drafts: PullRequestDraft[] = [];
+  /** Each strikes the next that is opened or looked for. */
+  readonly faults: Error[] = [];
+  /** Awaited before one is opened, and before it is told that it was. */
+  readonly gates: Promise<void>[] = [];
+  readonly openedGates: Promise<void>[] = [];
+  /** Where no installation lets us open any. */
+  isClosed = false;
+  readonly #open = new Map<string, PullRequest>();
+
+  async open(draft: PullRequestDraft): Promise<PullRequest | undefined> {
+    this.#strike();
+    this.drafts.push(draft);
+    if (this.isClosed) return undefined;
+    await this.gates.shift();
+    const opened = this.somebodyOpened(draft.repository, draft.branch);
+    await this.openedGates.shift();
+    return opened;
+  }
+
+  async find(_teamId: unknown, repository: RepositoryName, branch: string): Promise<PullRequest | undefined> {
+    this.#strike();
+    return this.#open.get(keyOf(repository, branch));
+  }
+
+  /** How many there are. */
+  get count(): number {
+    return this.#open.size;
+  }
+
+  somebodyOpened(repository: RepositoryName, branch: string): PullRequest {
+    const key = keyOf(repository, branch);
+    const number = this.#open.size + 1;
+    const known = this.#open.get(key) ?? {
+      url: `https://forge.example/${repository.owner}/${repository.name}/pull/${number}`,
+      branch,
+      thread: { adapter: "memory", installation: "here", key: `pull-${number}` as ThreadKey },
+    };
+    this.#open.set(key, known);
+    return known;
+  }
+
+  #strike(): void {
+    const fault = this.faults.shift();
+    if (fault !== undefined) throw fault;
+  }
+}
+
+function keyOf({ owner, name }: RepositoryName, branch: string): string {
+  return `${owner}/${name}:${branch}`;
+}

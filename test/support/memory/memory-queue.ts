@@ -1,0 +1,103 @@
+import { type Clock, sleep } from "../../../src/core/ports/clock.ts";
+import type { Job, JobHandler, JobKind, Queue } from "../../../src/core/ports/queue.ts";
+
+interface WaitingJob {
+  readonly job: Job;
+  readonly dueAt: number;
+  readonly failures: number;
+}
+
+interface Worker {
+  readonly handler: JobHandler;
+  free: number;
+}
+
+const RETRY_MIN_MS = 1_000;
+const RETRY_MAX_MS = 60_000;
+
+/** The twin of the real queue: jobs of this process, for tests. */
+export class MemoryQueue implements Queue {
+  readonly #clock: Clock;
+  readonly #host: string | undefined;
+  readonly #workers = new Map<JobKind, Worker>();
+  readonly #active = new Map<string, Promise<void>>();
+  readonly #stopping = new AbortController();
+  #waiting: readonly WaitingJob[] = [];
+
+  /** `host`: the name by which jobs ask for the workers of this queue. */
+  constructor(clock: Clock, host?: string) {
+    this.#clock = clock;
+    this.#host = host;
+  }
+
+  async work(kind: JobKind, concurrency: number, handler: JobHandler): Promise<void> {
+    this.#workers.set(kind, { handler, free: concurrency });
+    this.#handOut();
+  }
+
+  async ensure(job: Job): Promise<void> {
+    const isWaiting = this.#waiting.some((waiting) => nameOf(waiting.job) === nameOf(job));
+    if (!isWaiting) this.sendJobs([job]);
+  }
+
+  async stop(graceMs: number): Promise<void> {
+    this.#stopping.abort();
+    await Promise.race([Promise.all(this.#active.values()), sleep(this.#clock, graceMs)]);
+  }
+
+  /** Stores jobs; they are handed out when the caller's transaction is through. */
+  readonly sendJobs = (jobs: readonly Job[]): void => {
+    for (const job of jobs) this.#keep(job, job.afterMs ?? 0, 0);
+  };
+
+  /** Jobs that nobody has taken, and those that are being handled. */
+  list(): readonly Job[] {
+    return this.#waiting.map(({ job }) => job);
+  }
+
+  /** Whether a job is being handled. */
+  get isBusy(): boolean {
+    return this.#active.size > 0;
+  }
+
+  #keep(job: Job, afterMs: number, failures: number): void {
+    this.#waiting = [...this.#waiting, { job, dueAt: this.#clock.now().getTime() + afterMs, failures }];
+    if (afterMs > 0) this.#clock.after(afterMs, () => this.#handOut());
+    else queueMicrotask(() => this.#handOut());
+  }
+
+  #handOut(): void {
+    if (this.#stopping.signal.aborted) return;
+    const now = this.#clock.now().getTime();
+    for (const waiting of this.#waiting) {
+      const worker = this.#workers.get(waiting.job.kind);
+      const isOurs = waiting.job.host === undefined || waiting.job.host === this.#host;
+      const isFree = worker !== undefined && worker.free > 0 && !this.#active.has(nameOf(waiting.job));
+      if (isOurs && isFree && waiting.dueAt <= now) this.#start(waiting, worker);
+    }
+  }
+
+  #start(waiting: WaitingJob, worker: Worker): void {
+    this.#waiting = this.#waiting.filter((other) => other !== waiting);
+    worker.free -= 1;
+    const name = nameOf(waiting.job);
+    const done = this.#perform(waiting, worker).finally(() => {
+      worker.free += 1;
+      this.#active.delete(name);
+      this.#handOut();
+    });
+    this.#active.set(name, done);
+  }
+
+  async #perform({ job, failures }: WaitingJob, { handler }: Worker): Promise<void> {
+    try {
+      await handler(job.key, this.#stopping.signal);
+    } catch {
+      this.#keep(job, Math.min(RETRY_MAX_MS, RETRY_MIN_MS * 2 ** failures), failures + 1);
+    }
+  }
+}
+
+function nameOf({ kind, key }: Job): string {
+  return `${kind} ${key}`;
+}

@@ -1,0 +1,74 @@
+import type { RunId } from "../../../src/core/ids.ts";
+import type {
+  Collected,
+  InitialContents,
+  Preparation,
+  Workspace,
+  WorkspacePlan,
+  WorkspaceProvider,
+  WorkspaceStep,
+} from "../../../src/core/workspaces/workspace.ts";
+
+/** Workspaces that are names only. */
+export class MemoryWorkspaces implements WorkspaceProvider {
+  readonly checkpoints: string[] = [];
+  readonly forgotten: string[] = [];
+  /** Each strikes the next checkpoint. */
+  readonly faults: Error[] = [];
+  /** Each strikes the next workspace that is prepared. */
+  readonly prepareFaults: Error[] = [];
+  readonly preparations: Preparation[] = [];
+  /** Told by each preparation. */
+  readonly steps: WorkspaceStep[] = [];
+  /** Awaited by preparations, one each. */
+  readonly gates: ((signal: AbortSignal) => Promise<void>)[] = [];
+
+  /** What the new workspaces held. */
+  readonly beginnings: InitialContents[] = [];
+  /** What is found in workspaces at the next ends of turns. */
+  readonly found: Collected[] = [];
+  /** What was known each time. */
+  readonly known: ReadonlyMap<string, string>[] = [];
+  readonly #journal: string[];
+
+  constructor(journal: string[] = []) {
+    this.#journal = journal;
+  }
+
+  async prepare(preparation: Preparation): Promise<Workspace> {
+    const { initialContents, checkpoint, plan, runId, signal, tell } = preparation;
+    this.preparations.push(preparation);
+    const begun = checkpoint === undefined ? await initialContents() : undefined;
+    for (const step of this.steps) tell(step);
+    await this.gates.shift()?.(signal);
+    const fault = this.prepareFaults.shift();
+    if (fault !== undefined) throw fault;
+    if (begun !== undefined) this.beginnings.push(begun);
+    return workspaceOf(runId, plan);
+  }
+
+  async checkpoint(): Promise<string> {
+    const fault = this.faults.shift();
+    if (fault !== undefined) throw fault;
+    this.checkpoints.push(`checkpoint-${this.checkpoints.length + 1}`);
+    this.#journal.push("workspace stored");
+    return this.checkpoints.at(-1) ?? "";
+  }
+
+  async collect(_runId: RunId, known: ReadonlyMap<string, string>): Promise<Collected> {
+    this.known.push(known);
+    return this.found.shift() ?? { files: [], leftOut: [] };
+  }
+
+  async forget(checkpoint: string): Promise<void> {
+    this.forgotten.push(checkpoint);
+  }
+}
+
+function workspaceOf(runId: RunId, { repositories }: WorkspacePlan): Workspace {
+  const directory = `/runs/${runId}/workspace`;
+  const [first, ...more] = repositories;
+  const isAlone = first !== undefined && more.length === 0;
+  const workingDirectory = isAlone ? `${directory}/${first.name}` : directory;
+  return { directory, workingDirectory, home: `/runs/${runId}/home` };
+}

@@ -1,0 +1,26 @@
+import { newId } from "../../../../src/core/ids.ts";
+import type { BlobStore } from "../../../../src/core/ports/blob-store.ts";
+import type { Clock } from "../../../../src/core/ports/clock.ts";
+import { PIECE_LENGTH, raiseGone } from "../../../../src/storage/blob-store.ts";
+
+/** The twin of the real one. It knows no rows, so it takes every blob for one that is named. */
+export function createMemoryBlobStore(clock: Clock): BlobStore {
+  const blobs = new Map<string, Uint8Array>();
+  const find = (id: string): Uint8Array => blobs.get(id) ?? raiseGone();
+  return {
+    async put(blob) {
+      const id = newId(clock.now());
+      blobs.set(id, Uint8Array.from(blob));
+      return id;
+    },
+    get: async (id) => find(id),
+    async *read(id) {
+      for (let from = 0; from < find(id).length; from += PIECE_LENGTH)
+        yield find(id).subarray(from, from + PIECE_LENGTH);
+    },
+    async remove(id) {
+      blobs.delete(id);
+    },
+    prune: async () => 0,
+  };
+}

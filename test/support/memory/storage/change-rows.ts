@@ -1,0 +1,75 @@
+import type { IdempotentResponse } from "../../../../src/core/idempotency/idempotent-response.ts";
+import { newId, type RunId } from "../../../../src/core/ids.ts";
+import type { InboxResult } from "../../../../src/core/inbox/settlement.ts";
+import type { RunChange } from "../../../../src/core/runs/run-change.ts";
+import { UniqueConflict } from "../../../../src/core/storage.ts";
+import { messageKeyOf } from "../../../../src/core/threads/notice.ts";
+import type {
+  StoredThread,
+  Thread,
+  ThreadAddress,
+  ThreadBinding,
+} from "../../../../src/core/threads/thread.ts";
+import type { Tx } from "./memory-database.ts";
+import type { Tables } from "./tables.ts";
+
+/** Rows that a change writes beside the run. */
+export function bindThread(tx: Tx, runId: RunId, { thread, expected }: ThreadBinding): void {
+  if (expected === undefined) makeThread(tx, thread);
+  const row = tx.tables.threads.get(thread.id);
+  if (row === undefined || row.runId !== expected) throw new UniqueConflict("thread");
+  tx.tables.threads.set(row.id, { ...row, runId });
+  const bound = tx.tables.threadRuns.get(runId) ?? [];
+  if (!bound.includes(row.id)) tx.tables.threadRuns.set(runId, [...bound, row.id]);
+}
+
+/** All threads that were ever bound to the run. */
+export function threadsOf({ threadRuns, threads }: Tables, runId: RunId): readonly StoredThread[] {
+  return (threadRuns.get(runId) ?? []).flatMap((id) => threads.get(id) ?? []);
+}
+
+/** Makes the thread unless this very row is there already; another row with its address means it is taken. */
+export function makeThread({ now, tables }: Tx, { id, adapter, installation, key }: Thread): void {
+  if (tables.threads.has(id)) return;
+  if (findThread(tables, { adapter, installation, key }) !== undefined) throw new UniqueConflict("thread");
+  const stored = { verbosity: "normal", createdAt: new Date(now) } as const;
+  tables.threads.set(id, { id, adapter, installation, key, ...stored });
+}
+
+export function findThread(
+  tables: Tables,
+  { adapter, installation, key }: ThreadAddress,
+): StoredThread | undefined {
+  return tables.threads
+    .values()
+    .find(
+      (thread) => thread.adapter === adapter && thread.installation === installation && thread.key === key,
+    );
+}
+
+export function addNotices({ tables, now }: Tx, notices: RunChange["notices"]): void {
+  for (const { threadId, notice } of notices) {
+    const id = newId(new Date(now));
+    const slot = messageKeyOf(notice, id);
+    tables.deliveries.set(id, { id, threadId, slot, notice, state: "waiting", tries: 0, dueAt: now });
+  }
+}
+
+export function settleEvent({ tables }: Tx, { inboxId, meaning, ...end }: InboxResult): void {
+  const row = tables.inbox.get(inboxId);
+  const isTaken = meaning !== undefined && tables.meanings.has(meaning);
+  if (isTaken || row === undefined || row.disposition !== undefined) throw new UniqueConflict("meaning");
+  if (meaning !== undefined) tables.meanings.add(meaning);
+  const { reason: _ofFailures, ...settled } = row;
+  tables.inbox.set(inboxId, { ...settled, ...end });
+}
+
+export function storeIdempotentResponse({ tables }: Tx, answer: IdempotentResponse): void {
+  const name = answerName(answer);
+  if (tables.answers.has(name)) throw new UniqueConflict("answer");
+  tables.answers.set(name, answer);
+}
+
+export function answerName({ principalId, key }: Pick<IdempotentResponse, "principalId" | "key">): string {
+  return `${principalId} ${key}`;
+}

@@ -1,0 +1,49 @@
+import type { Viewer } from "../../../../src/core/people/principal.ts";
+import {
+  type EventLog,
+  type EventLogPage,
+  type EventLogPosition,
+  type LoggedEvent,
+  positionAfter,
+} from "../../../../src/core/runs/event-log.ts";
+import { isVisible } from "../../../../src/core/runs/visibility.ts";
+import type { MemoryStatements } from "./memory-database.ts";
+import { withinLength } from "./within-length.ts";
+
+/** The twin of the log. Transactions follow one another here, so nothing is ever held back. */
+export class MemoryEventLog implements EventLog {
+  readonly #database: MemoryStatements;
+
+  constructor(database: MemoryStatements) {
+    this.#database = database;
+  }
+
+  read(after: EventLogPosition, limit: number, viewer?: Viewer): Promise<EventLogPage> {
+    return this.#database.read(({ log, runs }) => {
+      const open = log.filter(({ place }) => compare(place, after) > 0);
+      const shows = ({ place }: LoggedEvent): boolean => {
+        const run = runs.get(place.runId)?.run;
+        return run !== undefined && (viewer === undefined || isVisible(run, viewer));
+      };
+      const looked = withinLength(open.slice(0, limit), (logged) =>
+        shows(logged) ? logged.event : undefined,
+      );
+      const next = looked.at(-1)?.place ?? after;
+      return { events: looked.filter(shows), next, hasMore: open.length > looked.length, isHeldBack: false };
+    });
+  }
+
+  end(): Promise<EventLogPosition> {
+    return this.#database.read(({ log }) => positionAfter(BigInt(log.length) - 1n));
+  }
+
+  knows({ position }: EventLogPosition): Promise<boolean> {
+    return this.#database.read(({ log }) => position < BigInt(log.length));
+  }
+}
+
+function compare(a: EventLogPosition, b: EventLogPosition): number {
+  if (a.position !== b.position) return a.position < b.position ? -1 : 1;
+  if (a.runId !== b.runId) return a.runId < b.runId ? -1 : 1;
+  return a.seq - b.seq;
+}

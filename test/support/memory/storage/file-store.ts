@@ -1,0 +1,37 @@
+import type { Artifact } from "../../../../src/core/artifacts/artifact.ts";
+import type { FileStore } from "../../../../src/core/artifacts/file-store.ts";
+import type { RunId } from "../../../../src/core/ids.ts";
+import type { RunInput } from "../../../../src/core/inputs/run-input.ts";
+import type { RunChange } from "../../../../src/core/runs/run-change.ts";
+import type { MemoryStatements, Tx } from "./memory-database.ts";
+
+export class MemoryFileStore implements FileStore {
+  readonly #database: MemoryStatements;
+
+  constructor(database: MemoryStatements) {
+    this.#database = database;
+  }
+
+  inputsOf(runId: RunId): Promise<readonly RunInput[]> {
+    return this.#database.read(({ inputs }) => inputs.get(runId) ?? []);
+  }
+
+  artifactsOf(runIds: readonly RunId[]): Promise<readonly Artifact[]> {
+    return this.#database.read(({ artifacts }) =>
+      Array.from(artifacts.values().filter(({ runId }) => runIds.includes(runId))).sort(byAge),
+    );
+  }
+
+  findArtifact(id: string): Promise<Artifact | undefined> {
+    return this.#database.read(({ artifacts }) => artifacts.get(id));
+  }
+}
+
+export function addFiles({ tables }: Tx, runId: RunId, { inputs = [], artifacts = [] }: RunChange): void {
+  if (inputs.length > 0) tables.inputs.set(runId, inputs);
+  for (const artifact of artifacts) tables.artifacts.set(artifact.id, artifact);
+}
+
+function byAge(a: Artifact, b: Artifact): number {
+  return a.createdAt.getTime() - b.createdAt.getTime() || (a.key < b.key ? -1 : 1);
+}

@@ -1,0 +1,37 @@
+import type { InboxQuery, SettledEvent } from "../../../../src/core/inbox/inbox-log.ts";
+import type { InboxRow, Tables } from "./tables.ts";
+
+export function listInbox({ inbox }: Tables, query: InboxQuery): readonly SettledEvent[] {
+  const found = [...inbox.values()].filter((row) => isAsked(row, query));
+  return found
+    .toSorted((a, b) => Number(b.seq - a.seq))
+    .slice(0, query.limit)
+    .map(eventOf);
+}
+
+function isAsked(row: InboxRow, query: InboxQuery): boolean {
+  const { adapter = row.event.adapter, before, disposition = row.disposition, runId = row.runId } = query;
+  const isTheirs = row.teamId === query.teamId || (row.teamId === undefined && query.withUnknownTeam);
+  const isOfThat = row.event.adapter === adapter && row.runId === runId;
+  return (
+    isTheirs &&
+    isOfThat &&
+    (row.disposition ?? null) === (disposition ?? null) &&
+    (before === undefined || row.seq < before)
+  );
+}
+
+function eventOf({
+  event: { id, adapter, name, receivedAt },
+  seq,
+  disposition,
+  reason,
+  runId,
+}: InboxRow): SettledEvent {
+  return {
+    ...{ id, seq, adapter, name, receivedAt },
+    ...(disposition === undefined ? {} : { disposition }),
+    ...(reason === undefined ? {} : { reason }),
+    ...(runId === undefined ? {} : { runId }),
+  };
+}

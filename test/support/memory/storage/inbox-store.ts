@@ -1,0 +1,70 @@
+import type { InboxStore, ThreadNotices } from "../../../../src/core/inbox/inbox-store.ts";
+import type { InboxResult } from "../../../../src/core/inbox/settlement.ts";
+import type { InboxEvent } from "../../../../src/core/threads/thread-adapter.ts";
+import { addNotices, makeThread, settleEvent } from "./change-rows.ts";
+import { IDLE_MS } from "./lease-store.ts";
+import type { MemoryStatements } from "./memory-database.ts";
+
+export class MemoryInboxStore implements InboxStore {
+  readonly #database: MemoryStatements;
+
+  constructor(database: MemoryStatements) {
+    this.#database = database;
+  }
+
+  put(event: InboxEvent): Promise<boolean> {
+    return this.#database.transaction(({ tables, jobs, now }) => {
+      const { adapter, deliveryId } = event;
+      const isKnown = tables.inbox
+        .values()
+        .some(({ event: known }) => known.adapter === adapter && known.deliveryId === deliveryId);
+      if (isKnown) return false;
+      const seq = BigInt(tables.inbox.size + 1);
+      tables.inbox.set(event.id, { event: { ...event, receivedAt: new Date(now) }, seq, failures: 0 });
+      jobs.push({ kind: "inbox", key: event.lane });
+      return true;
+    });
+  }
+
+  next(lane: string): Promise<InboxEvent | undefined> {
+    return this.#database.read(({ inbox }) => {
+      const isOpen = (row: { event: InboxEvent; disposition?: string }) =>
+        row.event.lane === lane && row.disposition === undefined;
+      return inbox.values().find(isOpen)?.event;
+    });
+  }
+
+  settle(result: InboxResult, says?: ThreadNotices): Promise<void> {
+    return this.#database.transaction((tx) => {
+      settleEvent(tx, result);
+      if (says === undefined) return;
+      const { thread, notices, once } = says;
+      if (once !== undefined && tx.tables.meanings.has(once)) return;
+      if (once !== undefined) tx.tables.meanings.add(once);
+      makeThread(tx, thread);
+      addNotices(
+        tx,
+        structuredClone(notices).map((notice) => ({ threadId: thread.id, notice })),
+      );
+      tx.jobs.push({ kind: "deliver", key: thread.id });
+    });
+  }
+
+  countFailure(id: string, error: string): Promise<number> {
+    return this.#database.transaction(({ tables }) => {
+      const row = tables.inbox.get(id);
+      if (row === undefined) throw new Error("A failure of an event that is not there was to be counted.");
+      const failures = row.failures + 1;
+      tables.inbox.set(id, { ...row, failures, reason: error });
+      return failures;
+    });
+  }
+
+  listOpenLanes(limit: number): Promise<readonly string[]> {
+    return this.#database.read(({ inbox }, now) => {
+      const open = [...inbox.values()].filter(({ disposition }) => disposition === undefined);
+      const old = open.filter(({ event }) => event.receivedAt.getTime() < now - IDLE_MS);
+      return [...new Set(old.map(({ event }) => event.lane))].slice(0, limit);
+    });
+  }
+}

@@ -1,0 +1,48 @@
+import { newId, type TeamId } from "../../../../src/core/ids.ts";
+import type { Installation } from "../../../../src/core/people/installation.ts";
+import type { InstallationStore } from "../../../../src/core/people/people-stores.ts";
+import { FIRST_TEAM } from "../../../../src/core/people/team.ts";
+import type { MemoryStatements } from "./memory-database.ts";
+
+export class MemoryInstallationStore implements InstallationStore {
+  readonly #database: MemoryStatements;
+
+  constructor(database: MemoryStatements) {
+    this.#database = database;
+  }
+
+  ensure(adapter: string, externalId: string): Promise<Installation> {
+    return this.#database.transaction(({ tables: { installations }, now }) => {
+      const name = `${adapter} ${externalId}`;
+      const createdAt = new Date(now);
+      const fresh = {
+        id: newId(createdAt),
+        teamId: FIRST_TEAM,
+        adapter,
+        externalId,
+        enabled: !installations.values().some((one) => one.adapter === adapter),
+        createdAt,
+      };
+      const installation = installations.get(name) ?? fresh;
+      installations.set(name, installation);
+      return installation;
+    });
+  }
+
+  list(teamId?: TeamId): Promise<readonly Installation[]> {
+    return this.#database.read(({ installations }) => [
+      ...installations.values().filter((one) => teamId === undefined || one.teamId === teamId),
+    ]);
+  }
+
+  /** Transactions wait for one another, so a lock is nothing more than a look. */
+  lock(id: string): Promise<Installation | undefined> {
+    return this.#database.read(({ installations }) => installations.values().find((one) => one.id === id));
+  }
+
+  update(installation: Installation): Promise<void> {
+    return this.#database.transaction(({ tables: { installations } }) => {
+      installations.set(`${installation.adapter} ${installation.externalId}`, installation);
+    });
+  }
+}

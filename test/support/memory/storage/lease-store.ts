@@ -1,0 +1,46 @@
+import type { IdleRun, LeaseStore } from "../../../../src/core/attempts/lease-store.ts";
+import type { LeaseToken, RunId } from "../../../../src/core/ids.ts";
+import { isFor } from "../../../../src/core/runs/run-job.ts";
+import type { RunState } from "../../../../src/core/runs/states.ts";
+import { IDLE_SECONDS } from "../../../../src/storage/lease-store.ts";
+import type { MemoryStatements } from "./memory-database.ts";
+
+export const IDLE_MS = IDLE_SECONDS * 1_000;
+
+export class MemoryLeaseStore implements LeaseStore {
+  readonly #database: MemoryStatements;
+
+  constructor(database: MemoryStatements) {
+    this.#database = database;
+  }
+
+  renew(id: RunId, token: LeaseToken, ttlMs: number): Promise<RunState | undefined> {
+    return this.#database.transaction(({ tables, now }) => {
+      const row = tables.runs.get(id);
+      if (row === undefined || row.run.lease?.token !== token) return undefined;
+      tables.runs.set(id, { ...row, leaseUntil: now + ttlMs });
+      return row.run.state;
+    });
+  }
+
+  listLost(limit: number): Promise<readonly RunId[]> {
+    return this.#database.read(({ runs }, now) => {
+      const leased = [...runs.values()].map(({ run, leaseUntil = Infinity }) => ({ id: run.id, leaseUntil }));
+      const lost = leased.filter(({ leaseUntil }) => leaseUntil < now);
+      return lost
+        .sort((a, b) => a.leaseUntil - b.leaseUntil)
+        .slice(0, limit)
+        .map(({ id }) => id);
+    });
+  }
+
+  listIdle(host: string | undefined, limit: number): Promise<readonly IdleRun[]> {
+    return this.#database.read(({ runs }, now) => {
+      const free = [...runs.values()].map(({ run }) => run).filter(({ lease }) => lease === undefined);
+      const idle = free.filter(
+        (run) => run.state === "QUEUED" && run.updatedAt.getTime() < now - IDLE_MS && isFor(run, host),
+      );
+      return idle.sort((a, b) => a.updatedAt.getTime() - b.updatedAt.getTime()).slice(0, limit);
+    });
+  }
+}

@@ -1,0 +1,100 @@
+import type { OutboxStore, TakenDelivery } from "../../../../src/core/outbox/outbox-store.ts";
+import type { Receipt } from "../../../../src/core/threads/thread-adapter.ts";
+import { IDLE_MS } from "./lease-store.ts";
+import type { MemoryStatements } from "./memory-database.ts";
+import type { DeliveryRow, Tables } from "./tables.ts";
+
+export class MemoryOutboxStore implements OutboxStore {
+  readonly #database: MemoryStatements;
+
+  constructor(database: MemoryStatements) {
+    this.#database = database;
+  }
+
+  take(threadId: string): Promise<TakenDelivery | undefined> {
+    return this.#database.transaction(({ tables, now }) => {
+      replaceOldCards(tables, threadId);
+      const [first] = waitingIn(tables, threadId);
+      if (first === undefined || first.dueAt > now) return undefined;
+      tables.deliveries.set(first.id, { ...first, tries: first.tries + 1 });
+      return deliveryOf(tables, first);
+    });
+  }
+
+  sent(deliveryId: string, receipt: Receipt): Promise<void> {
+    return this.#database.transaction(({ tables }) => {
+      const row = rowOf(tables, deliveryId);
+      tables.deliveries.set(row.id, { ...row, state: "sent" });
+      tables.receipts.set(placeOf(row), receipt);
+    });
+  }
+
+  failed(deliveryId: string, _error: string, retryAfterMs?: number): Promise<void> {
+    return this.#database.transaction(({ tables, jobs, now }) => {
+      const row = rowOf(tables, deliveryId);
+      if (row.state !== "waiting") return;
+      if (retryAfterMs === undefined) {
+        tables.deliveries.set(row.id, { ...row, state: "dead" });
+        return;
+      }
+      tables.deliveries.set(row.id, { ...row, dueAt: now + retryAfterMs });
+      jobs.push({ kind: "deliver", key: row.threadId, afterMs: retryAfterMs });
+    });
+  }
+
+  listDue(limit: number): Promise<readonly string[]> {
+    return this.#database.read(({ deliveries }, now) => {
+      const due = [...deliveries.values()].filter(
+        ({ state, dueAt }) => state === "waiting" && dueAt < now - IDLE_MS,
+      );
+      return [...new Set(due.map(({ threadId }) => threadId))].slice(0, limit);
+    });
+  }
+}
+
+/** Only the newest card of a run is shown. One that was tried stays: it may be the message that must be edited. */
+function replaceOldCards(tables: Tables, threadId: string): void {
+  const cards = waitingIn(tables, threadId).filter(({ notice }) => notice.kind === "card");
+  for (const [index, card] of cards.entries()) {
+    const isOld = cards.slice(index + 1).some(({ slot }) => slot === card.slot);
+    if (isOld && card.tries === 0) tables.deliveries.set(card.id, { ...card, state: "replaced" });
+  }
+}
+
+function waitingIn({ deliveries }: Tables, threadId: string): DeliveryRow[] {
+  return [...deliveries.values()].filter((row) => row.threadId === threadId && row.state === "waiting");
+}
+
+/** A card that was given up may be shown all the same; the next one of its slot must look for it. */
+function wasSlotTried({ deliveries }: Tables, row: DeliveryRow): boolean {
+  return [...deliveries.values()].some(
+    ({ id, slot, threadId, tries }) =>
+      threadId === row.threadId && slot === row.slot && id !== row.id && tries > 0,
+  );
+}
+
+function rowOf({ deliveries }: Tables, id: string): DeliveryRow {
+  const row = deliveries.get(id);
+  if (row === undefined) throw new Error("There is no such delivery.");
+  return row;
+}
+
+function placeOf({ threadId, slot }: DeliveryRow): string {
+  return `${threadId} ${slot}`;
+}
+
+function deliveryOf(tables: Tables, row: DeliveryRow): TakenDelivery {
+  const thread = tables.threads.get(row.threadId);
+  if (thread === undefined) throw new Error("There is no such thread.");
+  const { id, adapter, installation, key } = thread;
+  const shownAt = tables.receipts.get(placeOf(row));
+  return {
+    id: row.id,
+    adapter,
+    thread: { id, installation, key },
+    notice: row.notice,
+    maybeShown: row.tries > 0 || (shownAt === undefined && wasSlotTried(tables, row)),
+    tries: row.tries,
+    ...(shownAt === undefined ? {} : { shownAt }),
+  };
+}

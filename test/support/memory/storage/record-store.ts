@@ -1,0 +1,87 @@
+import type { TeamId } from "../../../../src/core/ids.ts";
+import type { RecordStore, TeamRecord } from "../../../../src/core/records/record-store.ts";
+import { UniqueConflict } from "../../../../src/core/storage.ts";
+import type { MemoryStatements, Tx } from "./memory-database.ts";
+import type { Tables } from "./tables.ts";
+
+/** The twin of a table of records. */
+export class MemoryRecordStore<R extends TeamRecord> implements RecordStore<R> {
+  readonly #database: MemoryStatements;
+  readonly #kind: string;
+  readonly #uniqueName: ((record: R) => string) | undefined;
+  readonly #topics: readonly string[];
+
+  /**
+   * `uniqueName`: what no two records of a team may share, where the table has such an index. `topics`: what is told
+   * when something was stored or removed.
+   */
+  constructor(
+    database: MemoryStatements,
+    kind: string,
+    uniqueName?: (record: R) => string,
+    channels: readonly string[] = [],
+  ) {
+    this.#database = database;
+    this.#kind = kind;
+    this.#uniqueName = uniqueName;
+    this.#topics = channels;
+  }
+
+  add(record: R): Promise<void> {
+    return this.#database.transaction((tx) => {
+      this.#requireFree(tx, record);
+      this.#put(tx, record);
+    });
+  }
+
+  find(teamId: TeamId, id: string): Promise<R | undefined> {
+    return this.#database.read((tables) => this.#ofTeam(tables, teamId).find((record) => record.id === id));
+  }
+
+  list(teamId: TeamId): Promise<readonly R[]> {
+    return this.#database.read((tables) =>
+      this.#ofTeam(tables, teamId).sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime()),
+    );
+  }
+
+  replace(record: R, seenAt?: Date): Promise<boolean> {
+    return this.#database.transaction((tx) => {
+      const known = this.#ofTeam(tx.tables, record.teamId).find(({ id }) => id === record.id);
+      if (known === undefined) return false;
+      if (seenAt !== undefined && known.updatedAt.getTime() !== seenAt.getTime()) return false;
+      this.#requireFree(tx, record);
+      this.#put(tx, record);
+      return true;
+    });
+  }
+
+  remove(teamId: TeamId, id: string): Promise<boolean> {
+    return this.#database.transaction(({ tables, channels }) => {
+      const isThere = this.#ofTeam(tables, teamId).some((record) => record.id === id);
+      if (isThere) channels.push(...this.#topics);
+      return isThere && tables.records.delete(this.#place(id));
+    });
+  }
+
+  #ofTeam({ records }: Tables, teamId: TeamId): R[] {
+    const mine = records.entries().filter(([place]) => place.startsWith(`${this.#kind} `));
+    // Only this store puts records of its kind there.
+    return [...mine.map(([, record]) => record as R)].filter((record) => record.teamId === teamId);
+  }
+
+  #requireFree({ tables }: Tx, record: R): void {
+    const name = this.#uniqueName?.(record);
+    if (name === undefined) return;
+    const others = this.#ofTeam(tables, record.teamId).filter(({ id }) => id !== record.id);
+    if (others.some((other) => this.#uniqueName?.(other) === name)) throw new UniqueConflict("name");
+  }
+
+  #put({ tables, channels }: Tx, record: R): void {
+    channels.push(...this.#topics);
+    tables.records.set(this.#place(record.id), record);
+  }
+
+  #place(id: string): string {
+    return `${this.#kind} ${id}`;
+  }
+}

@@ -1,0 +1,78 @@
+import type { Run } from "../../../../src/core/runs/run.ts";
+import {
+  type RunFilters,
+  type RunPage,
+  type RunPosition,
+  type RunQuery,
+  type RunSort,
+  wordsOf,
+} from "../../../../src/core/runs/run-query.ts";
+import { isVisible } from "../../../../src/core/runs/visibility.ts";
+import { needsEnd, pageOf } from "../../../../src/storage/run-list.ts";
+
+export function listRuns(runs: Iterable<Run>, query: RunQuery): RunPage {
+  const { after, limit, order, sort } = query;
+  const sign = order === "asc" ? 1 : -1;
+  const isBehind = (run: Run) => after === undefined || sign * compare(positionOf(run, sort), after) > 0;
+  const isBeforeEnd = (run: Run) => after?.until === undefined || updateOf(run) <= after.until;
+  const visible = Array.from(runs).filter((run) => isVisible(run, query.viewer));
+  const found = visible
+    .filter((run) => isBehind(run) && isBeforeEnd(run) && CHECKS.every((holds) => holds(run, query.filters)))
+    .sort((a, b) => sign * compare(positionOf(a, sort), positionOf(b, sort)));
+  const newest = needsEnd(query) ? visible.map(updateOf).sort().at(-1) : undefined;
+  return pageOf(found.slice(0, limit + 1), query, newest);
+}
+
+function updateOf({ updatedAt }: Run): string {
+  return updatedAt.toISOString();
+}
+
+const VALUES: Readonly<Record<RunSort, (run: Run) => string>> = {
+  updated_at: updateOf,
+  created_at: ({ createdAt }) => createdAt.toISOString(),
+  title: ({ title }) => title,
+  agent: ({ agent }) => agent,
+};
+
+function positionOf(run: Run, sort: RunSort): RunPosition {
+  return { value: VALUES[sort](run), id: run.id };
+}
+
+/** Runs with the same value stand in the order of their ids. */
+function compare(a: RunPosition, b: RunPosition): number {
+  if (a.value !== b.value) return a.value < b.value ? -1 : 1;
+  if (a.id === b.id) return 0;
+  return a.id < b.id ? -1 : 1;
+}
+
+type Check = (run: Run, filters: RunFilters) => boolean;
+
+const CHECKS: readonly Check[] = [
+  ({ state }, { states }) => states === undefined || states.includes(state),
+  ({ config }, { name }) => isAsked(config.name, name),
+  ({ config }, { modelId }) => isAsked(config.harness?.model_id ?? config.model_id, modelId),
+  ({ creatorId }, filters) => isAsked(creatorId, filters.creatorId),
+  ({ source }, filters) => isAsked(source, filters.source),
+  ({ skill }, filters) => isAsked(skill, filters.skill),
+  ({ createdAt }, { createdAfter }) => createdAfter === undefined || createdAt > createdAfter,
+  ({ createdAt }, { createdBefore }) => createdBefore === undefined || createdAt < createdBefore,
+  ({ updatedAt }, { updatedAfter }) => updatedAfter === undefined || updatedAt > updatedAfter,
+  ({ config }, { environmentId }) => isAsked(config.environment_id ?? null, environmentId),
+  ({ ancestorIds }, { ancestorId }) => ancestorId === undefined || ancestorIds.includes(ancestorId),
+  ({ metadata }, filters) =>
+    Object.entries(filters.metadata ?? {}).every(([key, value]) => metadata[key] === value),
+  (run, { conversationId }) => isAsked(run.conversationId, conversationId),
+  ({ artifactTypes = [] }, { artifactType }) =>
+    artifactType === undefined || artifactTypes.some((type) => type === artifactType),
+  (run, { text }) => text === undefined || contains(run, text),
+  (run, { scheduleId }) => isAsked(run.scheduleId, scheduleId),
+];
+
+function isAsked<T>(value: T, asked: T | undefined): boolean {
+  return asked === undefined || value === asked;
+}
+
+function contains({ title, prompt, skill = "" }: Run, text: string): boolean {
+  const places = [title, prompt, skill].map((place) => place.toLowerCase());
+  return wordsOf(text.toLowerCase()).every((word) => places.some((place) => place.includes(word)));
+}

@@ -1,0 +1,76 @@
+import type { Viewer } from "../../../../src/core/people/principal.ts";
+import type { Run } from "../../../../src/core/runs/run.ts";
+import { isVisible } from "../../../../src/core/runs/visibility.ts";
+import type { LastRuns, RunReports } from "../../../../src/core/usage/run-reports.ts";
+import type { UsageGroup, UsageQuery, UsageRow } from "../../../../src/core/usage/usage.ts";
+import type { MemoryStatements } from "./memory-database.ts";
+import type { Tables } from "./tables.ts";
+
+export class MemoryRunReports implements RunReports {
+  readonly #database: MemoryStatements;
+
+  constructor(database: MemoryStatements) {
+    this.#database = database;
+  }
+
+  lastRuns(viewer: Viewer, environmentIds: readonly string[]): Promise<ReadonlyMap<string, LastRuns>> {
+    return this.#database.read((tables) => {
+      const runs = visibleRuns(tables, viewer);
+      return new Map(environmentIds.flatMap((id) => lastEntry(runs, id)));
+    });
+  }
+
+  usage({ viewer, from, until, groups, limit }: UsageQuery): Promise<readonly UsageRow[]> {
+    return this.#database.read((tables, now) => {
+      const runs = visibleRuns(tables, viewer).filter(
+        ({ createdAt }) => createdAt >= from && createdAt < until,
+      );
+      const grouped = Map.groupBy(runs, (run) =>
+        JSON.stringify(groups.map((group) => VALUES[group](run) ?? null)),
+      );
+      const sorted = [...grouped].sort(([left], [right]) => (left < right ? -1 : 1)).slice(0, limit);
+      return sorted.map(([, members]) => rowOf(members, groups, now));
+    });
+  }
+}
+
+/** The newest first. */
+function visibleRuns({ runs }: Tables, viewer: Viewer): readonly Run[] {
+  const visible = Array.from(runs.values(), ({ run }) => run).filter((run) => isVisible(run, viewer));
+  return visible.sort((a, b) => b.createdAt.getTime() - a.createdAt.getTime() || (a.id < b.id ? 1 : -1));
+}
+
+function lastEntry(runs: readonly Run[], id: string): readonly (readonly [string, LastRuns])[] {
+  const there = runs.filter(({ config }) => config.environment_id === id);
+  const [created] = there;
+  const startedAt = there.find((run) => run.startedAt !== undefined)?.startedAt;
+  return created === undefined ? [] : [[id, { created, ...(startedAt === undefined ? {} : { startedAt }) }]];
+}
+
+const MEMBERS = { day: "day", source: "source", creator: "creatorId", environment: "environmentId" } as const;
+
+const VALUES: Readonly<Record<UsageGroup, (run: Run) => string | undefined>> = {
+  day: ({ createdAt }) => createdAt.toISOString().slice(0, 10),
+  source: ({ source }) => source,
+  creator: ({ creatorId }) => creatorId,
+  environment: ({ config }) => config.environment_id,
+};
+
+function rowOf(runs: readonly Run[], groups: readonly UsageGroup[], now: number): UsageRow {
+  const named = groups.map((group) => [MEMBERS[group], runs[0] && VALUES[group](runs[0])] as const);
+  const sum = (value: (run: Run) => number) => runs.reduce((total, run) => total + value(run), 0);
+  return {
+    ...Object.fromEntries(named.filter(([, value]) => value !== undefined)),
+    runs: runs.length,
+    succeeded: sum(({ state }) => (state === "SUCCEEDED" ? 1 : 0)),
+    failed: sum(({ state }) => (state === "FAILED" || state === "ERROR" ? 1 : 0)),
+    runSeconds: sum((run) => secondsOf(run, now)),
+    totalTokens: sum(({ totalTokens }) => totalTokens),
+    costUsd: sum(({ costUsd = 0 }) => costUsd),
+  };
+}
+
+function secondsOf({ startedAt, endedAt }: Run, now: number): number {
+  if (startedAt === undefined) return 0;
+  return Math.max(0, (endedAt?.getTime() ?? now) - startedAt.getTime()) / 1_000;
+}

@@ -1,0 +1,170 @@
+import { AppError } from "../../../../src/core/errors.ts";
+import type { RunId } from "../../../../src/core/ids.ts";
+import { CHANNELS } from "../../../../src/core/ports/pubsub.ts";
+import type { RunEvent, RunEventKind } from "../../../../src/core/runs/events.ts";
+import type { FollowUp, Lease, Run, RunOrigin } from "../../../../src/core/runs/run.ts";
+import type { RunChange } from "../../../../src/core/runs/run-change.ts";
+import type { RunPage, RunQuery } from "../../../../src/core/runs/run-query.ts";
+import type { RunKey, RunStore, RunSubject } from "../../../../src/core/runs/run-store.ts";
+import { addNotices, bindThread, settleEvent, storeIdempotentResponse, threadsOf } from "./change-rows.ts";
+import { addFiles } from "./file-store.ts";
+import type { MemoryStatements, Tx } from "./memory-database.ts";
+import { listRuns } from "./run-list.ts";
+import type { RunRow, Tables } from "./tables.ts";
+import { withinLength } from "./within-length.ts";
+
+export class MemoryRunStore implements RunStore {
+  readonly #database: MemoryStatements;
+
+  constructor(database: MemoryStatements) {
+    this.#database = database;
+  }
+
+  create(origin: RunOrigin, change: RunChange): Promise<Run> {
+    return this.#database.transaction((tx) => {
+      const run = { ...origin, ...change.progress, updatedAt: origin.createdAt, lastSeq: 0 };
+      return store(tx, { run }, structuredClone(change));
+    });
+  }
+
+  change(id: RunId, decide: (subject: RunSubject) => RunChange | undefined): Promise<Run> {
+    return this.#database.transaction((tx) => {
+      const row = rowOf(tx.tables, id);
+      const change = decide(subjectOf(tx, row));
+      if (change === undefined) return row.run;
+      const run = {
+        ...row.run,
+        ...change.progress,
+        ...(change.events.length > 0 && { updatedAt: laterOf(row.run.updatedAt, tx.now) }),
+        lastSeq: row.run.lastSeq,
+      };
+      return store(tx, leased({ ...row, run }, change.lease, tx.now), structuredClone(change));
+    });
+  }
+
+  look(id: RunId): Promise<RunSubject> {
+    return this.#database.transaction((tx) => subjectOf(tx, rowOf(tx.tables, id)));
+  }
+
+  find(key: RunKey): Promise<Run | undefined> {
+    return this.#database.read(({ runs }) => {
+      if ("id" in key) return runs.get(key.id)?.run;
+      if ("sessionId" in key) return runs.values().find(({ run }) => run.sessionId === key.sessionId)?.run;
+      const { conversationId } = key;
+      return listConversation(runs.values(), conversationId).at(-1);
+    });
+  }
+
+  list(query: RunQuery): Promise<RunPage> {
+    return this.#database.read(({ runs }) =>
+      listRuns(
+        runs.values().map(({ run }) => run),
+        query,
+      ),
+    );
+  }
+
+  readEvents(
+    id: RunId,
+    after: number,
+    limit: number,
+    kinds?: readonly RunEventKind[],
+  ): Promise<readonly RunEvent[]> {
+    return this.#database.read(({ events }) => {
+      const later = (events.get(id) ?? []).slice(after);
+      const found = later.filter(({ body }) => kinds === undefined || kinds.includes(body.kind));
+      return withinLength(found.slice(0, limit), (event) => event);
+    });
+  }
+}
+
+/** Clocks may go back, updates do not. */
+function laterOf(updatedAt: Date, now: number): Date {
+  return new Date(Math.max(updatedAt.getTime(), now));
+}
+
+/** The oldest first. */
+function listConversation(rows: Iterable<RunRow>, conversationId: string): readonly Run[] {
+  const runs = Array.from(rows, ({ run }) => run).filter((run) => run.conversationId === conversationId);
+  return runs.sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime() || (a.id < b.id ? -1 : 1));
+}
+
+function rowOf({ runs }: Tables, id: RunId): RunRow {
+  const row = runs.get(id);
+  if (row === undefined) throw new AppError("resource_not_found", "There is no such run.");
+  return row;
+}
+
+function subjectOf({ tables, now }: Tx, { run, leaseUntil }: RunRow): RunSubject {
+  const followUps = followUpsOf(tables, run.id);
+  return {
+    run,
+    waiting: followUps.filter(({ turn }) => turn === undefined),
+    taken: followUps.filter(({ turn }) => turn === run.turn),
+    threads: threadsOf(tables, run.id),
+    leaseOver: leaseUntil !== undefined && leaseUntil < now,
+  };
+}
+
+function followUpsOf({ followUps }: Tables, runId: RunId): FollowUp[] {
+  return [...followUps.values().filter((followUp) => followUp.runId === runId)].sort((a, b) => a.seq - b.seq);
+}
+
+function leased({ run, leaseUntil }: RunRow, grant: RunChange["lease"], now: number): RunRow {
+  if (grant === undefined) return { run, ...(leaseUntil === undefined ? {} : { leaseUntil }) };
+  const { lease: _given, ...free } = run;
+  if (grant === null) return { run: free };
+  const { token, worker, ttlMs } = grant;
+  const lease: Lease = { token, worker };
+  return { run: { ...free, lease }, leaseUntil: now + ttlMs };
+}
+
+function store(tx: Tx, row: RunRow, change: RunChange): Run {
+  const { id, lastSeq } = row.run;
+  const run = present({ ...row.run, lastSeq: lastSeq + change.events.length });
+  tx.tables.runs.set(id, { ...row, run });
+  addEvents(tx, run, lastSeq, change.events);
+  addFollowUps(tx, id, change);
+  addFiles(tx, id, change);
+  if (change.binding !== undefined) bindThread(tx, id, change.binding);
+  addNotices(tx, change.notices);
+  if (change.result !== undefined) settleEvent(tx, change.result);
+  if (change.answer !== undefined) storeIdempotentResponse(tx, change.answer);
+  tx.jobs.push(...change.jobs);
+  tx.channels.push(CHANNELS.run(id), CHANNELS.log);
+  return run;
+}
+
+function addEvents({ tables, now }: Tx, { id }: Run, lastSeq: number, added: RunChange["events"]): void {
+  const at = new Date(now);
+  const events = added.map(({ turn, body }, index) => ({
+    runId: id,
+    seq: lastSeq + index + 1,
+    turn,
+    at,
+    body,
+  }));
+  tables.events.set(id, [...(tables.events.get(id) ?? []), ...events]);
+  const position = BigInt(tables.log.length);
+  tables.log = [
+    ...tables.log,
+    ...events.map((event) => ({ event, place: { position, runId: id, seq: event.seq } })),
+  ];
+}
+
+function addFollowUps({ tables }: Tx, runId: RunId, { followUps, takes }: RunChange): void {
+  const lastSeq = followUpsOf(tables, runId).at(-1)?.seq ?? 0;
+  for (const [index, followUp] of followUps.entries()) {
+    tables.followUps.set(followUp.id, { ...followUp, seq: lastSeq + index + 1 });
+  }
+  for (const id of takes?.ids ?? []) {
+    const followUp = tables.followUps.get(id);
+    if (followUp !== undefined && takes !== undefined)
+      tables.followUps.set(id, { ...followUp, turn: takes.turn });
+  }
+}
+
+/** A member that is undefined is absent, as it is behind a database's null. */
+function present(run: Run): Run {
+  return Object.fromEntries(Object.entries(run).filter(([, value]) => value !== undefined)) as unknown as Run;
+}

@@ -1,0 +1,54 @@
+import type { Policy } from "../../../../src/core/policies/policy.ts";
+import { CHANNELS } from "../../../../src/core/ports/pubsub.ts";
+import type { RoutingRule } from "../../../../src/core/routing/routing-rule.ts";
+import type { DueSchedule } from "../../../../src/core/schedules/due-schedules.ts";
+import type { Schedule } from "../../../../src/core/schedules/schedule.ts";
+import type { Storage } from "../../../../src/core/storage.ts";
+import type { MemoryStatements } from "./memory-database.ts";
+import { MemoryRecordStore } from "./record-store.ts";
+import type { Tables } from "./tables.ts";
+
+type Settings = Pick<Storage, "schedules" | "dueSchedules" | "policies" | "routingRules">;
+
+const nameOf = ({ name }: { readonly name: string }): string => name;
+const SCHEDULE = "schedule";
+
+/** The twins of the stores of schedules and rules. */
+export function createMemorySettings(database: MemoryStatements): Settings {
+  return {
+    policies: new MemoryRecordStore<Policy>(database, "policy", nameOf, [CHANNELS.policies]),
+    routingRules: new MemoryRecordStore<RoutingRule>(database, "routing rule", nameOf, [
+      CHANNELS.routingRules,
+    ]),
+    schedules: new MemoryRecordStore<Schedule>(database, SCHEDULE),
+    dueSchedules: {
+      // Transactions wait for one another, so a lock is nothing more than a look.
+      lock: (id) =>
+        database.transaction(({ tables, now }) => {
+          const schedule = tables.records.get(`${SCHEDULE} ${id}`) as Schedule | undefined;
+          return schedule && dueSchedule(schedule, now);
+        }),
+      ring: (id, at) =>
+        database.transaction(({ jobs, now }) => {
+          jobs.push({ kind: SCHEDULE, key: id, afterMs: Math.max(0, at.getTime() - now) });
+        }),
+      list: (limit) =>
+        database.read((tables, now) =>
+          schedulesIn(tables)
+            .filter((schedule) => dueSchedule(schedule, now).isDue)
+            .slice(0, limit)
+            .map(({ id }) => id),
+        ),
+    },
+  };
+}
+
+function schedulesIn({ records }: Tables): Schedule[] {
+  const mine = records.entries().filter(([place]) => place.startsWith(`${SCHEDULE} `));
+  return [...mine.map(([, record]) => record as Schedule)];
+}
+
+function dueSchedule(schedule: Schedule, now: number): DueSchedule {
+  const { nextRunAt } = schedule;
+  return { schedule, now: new Date(now), isDue: nextRunAt !== undefined && nextRunAt.getTime() <= now };
+}

@@ -1,0 +1,52 @@
+import type { RunId } from "../../../../src/core/ids.ts";
+import type { ShareLink } from "../../../../src/core/people/share-link.ts";
+import type { ShareLinkStore } from "../../../../src/core/people/share-link-store.ts";
+import { CHANNELS } from "../../../../src/core/ports/pubsub.ts";
+import { KEPT_MS } from "../../../../src/storage/share-link-store.ts";
+import type { MemoryStatements } from "./memory-database.ts";
+
+export class MemoryShareLinkStore implements ShareLinkStore {
+  readonly #database: MemoryStatements;
+
+  constructor(database: MemoryStatements) {
+    this.#database = database;
+  }
+
+  add(link: ShareLink, tokenHash: string): Promise<void> {
+    return this.#database.transaction(({ tables }) => {
+      tables.shareLinks.set(tokenHash, link);
+    });
+  }
+
+  findByHash(tokenHash: string): Promise<ShareLink | undefined> {
+    return this.#database.read(({ keys, shareLinks }) => {
+      const link = shareLinks.get(tokenHash);
+      const isOfDeadKey =
+        link?.keyId !== undefined &&
+        !keys.values().some(({ id, revokedAt }) => id === link.keyId && revokedAt === undefined);
+      return isOfDeadKey ? undefined : link;
+    });
+  }
+
+  list(runId: RunId): Promise<readonly ShareLink[]> {
+    return this.#database.read(({ shareLinks }) => [
+      ...shareLinks.values().filter((link) => link.runId === runId),
+    ]);
+  }
+
+  remove(runId: RunId, id: string): Promise<boolean> {
+    return this.#database.transaction(({ tables: { shareLinks }, channels }) => {
+      const [hash] = shareLinks.entries().find(([, link]) => link.runId === runId && link.id === id) ?? [];
+      if (hash === undefined) return false;
+      channels.push(CHANNELS.keys);
+      return shareLinks.delete(hash);
+    });
+  }
+
+  prune(): Promise<number> {
+    return this.#database.transaction(({ tables: { shareLinks }, now }) => {
+      const over = shareLinks.entries().filter(([, link]) => now - link.expiresAt.getTime() > KEPT_MS);
+      return Array.from(over, ([hash]) => shareLinks.delete(hash)).length;
+    });
+  }
+}

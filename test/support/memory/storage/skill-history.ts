@@ -1,0 +1,18 @@
+import { isVisible } from "../../../../src/core/runs/visibility.ts";
+import type { SkillHistory } from "../../../../src/core/skills/skill-history.ts";
+import type { MemoryStatements } from "./memory-database.ts";
+
+export function createMemorySkillHistory(database: MemoryStatements): SkillHistory {
+  return {
+    lastRuns: (viewer, skillIds) =>
+      database.read(({ runs }) => {
+        const found = new Map<string, Date>();
+        for (const { run } of runs.values()) {
+          const { createdAt, skill } = run;
+          if (skill === undefined || !skillIds.includes(skill) || !isVisible(run, viewer)) continue;
+          if (createdAt > (found.get(skill) ?? new Date(0))) found.set(skill, createdAt);
+        }
+        return found;
+      }),
+  };
+}

@@ -1,0 +1,150 @@
+import type { Artifact } from "../../../../src/core/artifacts/artifact.ts";
+import type { IdempotentResponse } from "../../../../src/core/idempotency/idempotent-response.ts";
+import type { PrincipalId, RunId, TeamId } from "../../../../src/core/ids.ts";
+import type { InboxResult } from "../../../../src/core/inbox/settlement.ts";
+import type { RunInput } from "../../../../src/core/inputs/run-input.ts";
+import type { ApiKey } from "../../../../src/core/people/api-key.ts";
+import type { IdentityLink } from "../../../../src/core/people/identity.ts";
+import type { Installation } from "../../../../src/core/people/installation.ts";
+import type { Principal } from "../../../../src/core/people/principal.ts";
+import type { ShareLink } from "../../../../src/core/people/share-link.ts";
+import { FIRST_TEAM, type Team } from "../../../../src/core/people/team.ts";
+import type { TeamRecord } from "../../../../src/core/records/record-store.ts";
+import type { LoggedEvent } from "../../../../src/core/runs/event-log.ts";
+import type { RunEvent } from "../../../../src/core/runs/events.ts";
+import type { FollowUp, Run } from "../../../../src/core/runs/run.ts";
+import type { Notice } from "../../../../src/core/threads/notice.ts";
+import type { StoredThread } from "../../../../src/core/threads/thread.ts";
+import type { InboxEvent } from "../../../../src/core/threads/thread-adapter.ts";
+import type {
+  NewWebhookDelivery,
+  WebhookDeliveryState,
+  WebhookTry,
+} from "../../../../src/core/webhooks/webhook-delivery.ts";
+import type { LiveWorker } from "../../../../src/core/workers/worker.ts";
+
+export interface RunRow {
+  readonly run: Run;
+  /** In milliseconds of the clock; undefined without a lease. */
+  readonly leaseUntil?: number;
+}
+
+export interface InboxRow extends Partial<Pick<InboxResult, "disposition" | "reason" | "runId" | "teamId">> {
+  readonly event: InboxEvent;
+  /** The order in which events came. */
+  readonly seq: bigint;
+  readonly failures: number;
+}
+
+export interface DeliveryRow {
+  readonly id: string;
+  readonly threadId: string;
+  readonly slot: string;
+  readonly notice: Notice;
+  readonly state: "waiting" | "sent" | "replaced" | "dead";
+  readonly tries: number;
+  readonly dueAt: number;
+}
+
+export interface WebhookRow extends NewWebhookDelivery {
+  readonly state: WebhookDeliveryState;
+  readonly tries: number;
+  readonly step: number;
+  readonly error?: string;
+  readonly dueAt: number;
+  readonly createdAt: number;
+  readonly settledAt?: number;
+  readonly history: readonly WebhookTry[];
+}
+
+/** Rows are never changed but replaced, so that a copy of the maps is a copy of everything. */
+export interface Tables {
+  readonly runs: Map<RunId, RunRow>;
+  readonly events: Map<RunId, readonly RunEvent[]>;
+  /** The same in the order of commit. */
+  log: readonly LoggedEvent[];
+  /** How much of it webhooks were made of. */
+  logTold: number;
+  readonly followUps: Map<string, FollowUp>;
+  readonly inputs: Map<RunId, readonly RunInput[]>;
+  readonly artifacts: Map<string, Artifact>;
+  readonly threads: Map<string, StoredThread>;
+  /** The threads that each run was ever bound to. */
+  readonly threadRuns: Map<RunId, readonly string[]>;
+  readonly inbox: Map<string, InboxRow>;
+  readonly meanings: Set<string>;
+  readonly deliveries: Map<string, DeliveryRow>;
+  /** By thread and slot. */
+  readonly receipts: Map<string, string>;
+  readonly teams: Map<TeamId, Team>;
+  readonly principals: Map<PrincipalId, Principal>;
+  /** By team and subject. */
+  readonly identities: Map<string, IdentityLink>;
+  /** By hash. */
+  readonly keys: Map<string, ApiKey>;
+  /** By adapter and its own id. */
+  readonly installations: Map<string, Installation>;
+  /** By the token's hash. */
+  readonly shareLinks: Map<string, ShareLink>;
+  readonly answers: Map<string, IdempotentResponse>;
+  readonly webhooks: Map<string, WebhookRow>;
+  /** By kind and id. */
+  readonly records: Map<string, TeamRecord>;
+  readonly workers: Map<string, LiveWorker>;
+}
+
+export function emptyTables(): Tables {
+  return {
+    runs: new Map(),
+    events: new Map(),
+    log: [],
+    logTold: 0,
+    followUps: new Map(),
+    inputs: new Map(),
+    artifacts: new Map(),
+    threads: new Map(),
+    threadRuns: new Map(),
+    inbox: new Map(),
+    meanings: new Set(),
+    deliveries: new Map(),
+    receipts: new Map(),
+    teams: new Map([[FIRST_TEAM, { id: FIRST_TEAM, name: "Team", createdAt: new Date(0) }]]),
+    principals: new Map(),
+    identities: new Map(),
+    keys: new Map(),
+    installations: new Map(),
+    shareLinks: new Map(),
+    answers: new Map(),
+    webhooks: new Map(),
+    records: new Map(),
+    workers: new Map(),
+  };
+}
+
+export function copyOf(tables: Tables): Tables {
+  return {
+    runs: new Map(tables.runs),
+    events: new Map(tables.events),
+    log: tables.log,
+    logTold: tables.logTold,
+    followUps: new Map(tables.followUps),
+    inputs: new Map(tables.inputs),
+    artifacts: new Map(tables.artifacts),
+    threads: new Map(tables.threads),
+    threadRuns: new Map(tables.threadRuns),
+    inbox: new Map(tables.inbox),
+    meanings: new Set(tables.meanings),
+    deliveries: new Map(tables.deliveries),
+    receipts: new Map(tables.receipts),
+    teams: new Map(tables.teams),
+    principals: new Map(tables.principals),
+    identities: new Map(tables.identities),
+    keys: new Map(tables.keys),
+    installations: new Map(tables.installations),
+    shareLinks: new Map(tables.shareLinks),
+    answers: new Map(tables.answers),
+    webhooks: new Map(tables.webhooks),
+    records: new Map(tables.records),
+    workers: new Map(tables.workers),
+  };
+}

@@ -1,0 +1,32 @@
+import type { TeamId } from "../../../../src/core/ids.ts";
+import type { TeamStore } from "../../../../src/core/people/people-stores.ts";
+import type { Team } from "../../../../src/core/people/team.ts";
+import { UniqueConflict } from "../../../../src/core/storage.ts";
+import type { MemoryStatements } from "./memory-database.ts";
+
+export class MemoryTeamStore implements TeamStore {
+  readonly #database: MemoryStatements;
+
+  constructor(database: MemoryStatements) {
+    this.#database = database;
+  }
+
+  find(id: TeamId): Promise<Team | undefined> {
+    return this.#database.read(({ teams }) => teams.get(id));
+  }
+
+  /** Transactions wait for one another anyway. */
+  async lock(): Promise<void> {}
+
+  list(): Promise<readonly Team[]> {
+    return this.#database.read(({ teams }) => [...teams.values()]);
+  }
+
+  put(team: Team): Promise<void> {
+    return this.#database.transaction(({ tables: { teams } }) => {
+      if (teams.values().some(({ id, name }) => name === team.name && id !== team.id))
+        throw new UniqueConflict("name");
+      teams.set(team.id, team);
+    });
+  }
+}

@@ -1,0 +1,17 @@
+import { EVENTS_LENGTH_MAX } from "../../../../src/core/runs/event-pages.ts";
+import type { RunEvent } from "../../../../src/core/runs/events.ts";
+
+/** Those with which a page of events is within bounds: the first always. Undefined: told without its text. */
+export function withinLength<T>(
+  page: readonly T[],
+  eventOf: (item: T) => RunEvent | undefined,
+): readonly T[] {
+  let before = 0;
+  const end = page.findIndex((item) => {
+    if (before >= EVENTS_LENGTH_MAX) return true;
+    const body = eventOf(item)?.body;
+    if (body !== undefined) before += Buffer.byteLength(JSON.stringify(body));
+    return false;
+  });
+  return end === -1 ? page : page.slice(0, end);
+}

@@ -1,0 +1,47 @@
+import type { LiveWorker, Worker } from "../../../../src/core/workers/worker.ts";
+import type { Load, WorkerStore } from "../../../../src/core/workers/worker-store.ts";
+import { LIVE_SECONDS } from "../../../../src/storage/worker-store.ts";
+import type { MemoryStatements } from "./memory-database.ts";
+import type { Tables } from "./tables.ts";
+
+export class MemoryWorkerStore implements WorkerStore {
+  readonly #database: MemoryStatements;
+
+  constructor(database: MemoryStatements) {
+    this.#database = database;
+  }
+
+  beat(worker: Worker): Promise<void> {
+    return this.#database.transaction(({ tables: { workers }, now }) => {
+      const known = workers.get(worker.id) ?? { ...worker, startedAt: new Date(now) };
+      workers.set(worker.id, { ...known, lastSeenAt: new Date(now) });
+    });
+  }
+
+  remove(id: string): Promise<void> {
+    return this.#database.transaction(({ tables: { workers } }) => {
+      workers.delete(id);
+    });
+  }
+
+  listLive(): Promise<readonly LiveWorker[]> {
+    return this.#database.read(liveOf);
+  }
+
+  load(host: string | undefined): Promise<Load> {
+    return this.#database.read((tables, now) => {
+      const live = liveOf(tables, now).filter((worker) => host === undefined || worker.host === host);
+      const ids = new Set(live.map(({ id }) => id));
+      const leased = [...tables.runs.values()].filter(({ leaseUntil = 0 }) => leaseUntil > now);
+      const taken = leased.filter(({ run }) => run.lease !== undefined && ids.has(run.lease.worker)).length;
+      return { slots: live.reduce((sum, { slots }) => sum + slots, 0), taken };
+    });
+  }
+}
+
+function liveOf({ workers }: Tables, now: number): readonly LiveWorker[] {
+  const live = [...workers.values()].filter(
+    ({ lastSeenAt }) => lastSeenAt.getTime() > now - LIVE_SECONDS * 1_000,
+  );
+  return live.sort((a, b) => a.startedAt.getTime() - b.startedAt.getTime() || (a.id < b.id ? -1 : 1));
+}

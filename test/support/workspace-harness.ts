@@ -1,0 +1,68 @@
+import { systemClock } from "../../src/app/system-clock.ts";
+import type { RunId, TeamId } from "../../src/core/ids.ts";
+import type { Preparation, WorkspaceProvider, WorkspaceStep } from "../../src/core/workspaces/workspace.ts";
+import { type CloneOptions, RepositoryClones } from "../../src/git/repository-clones.ts";
+import { createLocalSandbox } from "../../src/sandboxes/local/local-sandbox.ts";
+import {
+  createWorkspaceProvider,
+  type WorkspaceProviderOptions,
+} from "../../src/workspace/workspace-provider.ts";
+import { anIdleGateway } from "./idle-gateway.ts";
+import { SILENT_LOG } from "./logs.ts";
+import { createMemoryBlobStore } from "./memory/storage/blob-store.ts";
+
+const MINUTE_MS = 60_000;
+
+export type KeeperChanges = Partial<WorkspaceProviderOptions> &
+  Partial<Pick<CloneOptions, "authorize">> & { readonly gitUrl?: string };
+
+/** A keeper of workspaces on its own; `gitUrl` is where its repositories are. */
+export function aWorkspaceKeeper(
+  dataDir: string,
+  { authorize = async () => undefined, gitUrl: baseUrl = "file:///nowhere", ...changes }: KeeperChanges = {},
+): WorkspaceProvider {
+  return createWorkspaceProvider({
+    dataDir,
+    blobs: createMemoryBlobStore(systemClock),
+    sandbox: createLocalSandbox(dataDir),
+    repositories: new RepositoryClones({ dataDir, baseUrl, authorize, log: SILENT_LOG }),
+    variablesOf: () => ({}),
+    setup: { commandMs: MINUTE_MS, totalMs: MINUTE_MS },
+    log: SILENT_LOG,
+    ...changes,
+  });
+}
+
+export interface TestPreparation extends Preparation {
+  /** What was told, in its order. */
+  readonly told: WorkspaceStep[];
+}
+
+/** Of an environment with nothing in it. */
+export function aPreparation(
+  runId: RunId,
+  changes: Partial<Omit<Preparation, "plan">> & { readonly plan?: Partial<Preparation["plan"]> } = {},
+): TestPreparation {
+  const told: WorkspaceStep[] = [];
+  return {
+    runId,
+    teamId: "team-1" as TeamId,
+    initialContents: async () => ({ files: [] }),
+    gateway: anIdleGateway(),
+    variables: {},
+    tell: (step) => void told.push(step),
+    signal: new AbortController().signal,
+    told,
+    ...changes,
+    plan: { repositories: [], setupCommands: [], ...changes.plan },
+  };
+}
+
+/** What each step said in the end, by its title. */
+export function stepsOf(told: readonly WorkspaceStep[]): readonly (readonly [string, string, string])[] {
+  const steps = new Map<string, [string, string, string]>();
+  for (const { output = "", status, stepId, title } of told) {
+    steps.set(stepId, [title, status, (steps.get(stepId)?.[2] ?? "") + output]);
+  }
+  return [...steps.values()];
+}

@@ -1,0 +1,84 @@
+import { expect, test } from "vitest";
+import { ApiKeyCache } from "../../../../src/api/auth/api-key-cache.ts";
+import type { KeyHolder } from "../../../../src/core/people/api-key.ts";
+import type { KeyStore } from "../../../../src/core/people/people-stores.ts";
+import { ManualClock } from "../../../support/manual-clock.ts";
+import { InMemoryPubSub } from "../../../support/memory/memory-pubsub.ts";
+import { aPrincipal } from "../../../support/run-builders.ts";
+
+type Look = PromiseWithResolvers<KeyHolder | undefined>;
+
+/** Keys in a store whose answers the test gives. */
+function aHarness() {
+  const looks: Look[] = [];
+  const findByHash = () => {
+    const look = Promise.withResolvers<KeyHolder | undefined>();
+    looks.push(look);
+    return look.promise;
+  };
+  const keys = { findByHash, touch: async () => undefined } as unknown as KeyStore;
+  const known = new ApiKeyCache({
+    keys,
+    hashKey: (key) => key,
+    formerHashers: [],
+    pubsub: new InMemoryPubSub(),
+    clock: new ManualClock(new Date("2026-03-01T12:00:00.000Z")),
+    log: { warn: () => undefined },
+  });
+  return { known, looks };
+}
+
+function aHolder(): KeyHolder {
+  const principal = aPrincipal();
+  const key = {
+    id: "key",
+    principalId: principal.id,
+    name: "x",
+    hint: "x",
+    scopes: [],
+    createdAt: new Date(0),
+  };
+  return { key, principal };
+}
+
+test("one look is for all who come while it is under way, and after it", async () => {
+  const { known, looks } = aHarness();
+  const holder = aHolder();
+
+  const finding = [known.find("key"), known.find("key"), known.find("key")];
+  looks[0]?.resolve(holder);
+  const found = [...(await Promise.all(finding)), await known.find("key")];
+
+  expect(looks).toHaveLength(1);
+  expect(found).toEqual([holder, holder, holder, holder]);
+});
+
+test("what was looked up before a change is for nobody who comes after it", async () => {
+  const { known, looks } = aHarness();
+  const [before, after] = [aHolder(), undefined];
+
+  const early = known.find("key");
+  known.forget();
+  const late = known.find("key");
+  looks[1]?.resolve(after);
+  looks[0]?.resolve(before);
+  const found = [await early, await late];
+  void known.find("key");
+
+  expect(found).toEqual([before, after]);
+  expect(looks).toHaveLength(3);
+});
+
+test.each<[string, (look: Look | undefined) => void]>([
+  ["a key that does not exist", (look) => look?.resolve(undefined)],
+  ["a look that failed", (look) => look?.reject(new Error("The database is away."))],
+])("%s is not kept in mind", async (_what, end) => {
+  const { known, looks } = aHarness();
+
+  const early = known.find("key").catch(() => undefined);
+  end(looks[0]);
+  await early;
+  void known.find("key");
+
+  expect(looks).toHaveLength(2);
+});

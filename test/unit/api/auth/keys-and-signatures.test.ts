@@ -1,0 +1,63 @@
+import { expect, test } from "vitest";
+import { createKeyHasher, newApiKey } from "../../../../src/api/auth/api-keys.ts";
+import { SessionCookies } from "../../../../src/api/auth/session-cookie.ts";
+import { Signer } from "../../../../src/api/auth/signer.ts";
+import { systemClock } from "../../../../src/app/system-clock.ts";
+
+const KEY_HASH = createKeyHasher("s")("a key");
+
+test("a key is 256 random bits behind our name", () => {
+  const keys = Array.from({ length: 100 }, newApiKey);
+
+  expect(new Set(keys).size).toBe(100);
+  for (const key of keys) expect(key).toMatch(/^errand_[A-Za-z0-9_-]{43}$/);
+});
+
+test("a key is stored as a hash that hangs on the key and on the secret", () => {
+  const hashes = [createKeyHasher("s")("a"), createKeyHasher("s")("b"), createKeyHasher("t")("a")];
+
+  expect(new Set(hashes).size).toBe(3);
+  expect(createKeyHasher("s")("a")).toBe(hashes[0]);
+  expect(hashes[0]).toMatch(/^[0-9a-f]{64}$/);
+});
+
+test("what is signed for one purpose is no good for another, or under another secret", () => {
+  const signature = new Signer("s", "cookie").sign("x");
+
+  expect(new Signer("s", "cookie").verify("x", signature)).toBe(true);
+  expect(new Signer("s", "cursor").verify("x", signature)).toBe(false);
+  expect(new Signer("t", "cookie").verify("x", signature)).toBe(false);
+  expect(new Signer("s", "cookie").verify("x", "")).toBe(false);
+});
+
+test.each([
+  ["http://127.0.0.1:8787", false],
+  ["http://localhost", false],
+  ["http://[::1]:8787", false],
+  ["http://errand.example", true],
+  ["https://errand.example", true],
+  ["https://127.0.0.1", true],
+  ["http://127.0.0.1.example", true],
+])("a cookie of %s is for HTTPS alone: %s", (publicUrl, isSecure) => {
+  const cookie = new SessionCookies({
+    sessionSecret: "s",
+    publicUrl: () => publicUrl,
+    clock: systemClock,
+  }).issue(KEY_HASH);
+
+  expect(cookie.includes("; Secure")).toBe(isSecure);
+  expect(cookie.startsWith("__Host-")).toBe(isSecure);
+});
+
+test("the cookie is found among others", () => {
+  const cookies = new SessionCookies({
+    sessionSecret: "s",
+    publicUrl: () => "http://localhost",
+    clock: systemClock,
+  });
+  const [pair] = cookies.issue(KEY_HASH).split(";");
+
+  expect(cookies.read(`a=b; ${pair}; c=d`)).toBe(KEY_HASH);
+  expect(cookies.read("a=b")).toBeUndefined();
+  expect(cookies.read(undefined)).toBeUndefined();
+});

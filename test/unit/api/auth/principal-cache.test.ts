@@ -1,0 +1,85 @@
+import { describe, expect, it } from "vitest";
+import { PrincipalCache } from "../../../../src/api/auth/principal-cache.ts";
+import type { PrincipalId } from "../../../../src/core/ids.ts";
+import type { Principal } from "../../../../src/core/people/principal.ts";
+import { ManualClock } from "../../../support/manual-clock.ts";
+import { aPrincipal } from "../../../support/run-builders.ts";
+
+/** People of whom it is written down how often they were asked for. */
+function aHarness(...people: Principal[]) {
+  const stored = new Map(people.map((principal) => [principal.id, principal]));
+  const asked: PrincipalId[][] = [];
+  const listeners: (() => void)[] = [];
+  const pubsub = {
+    publish: () => undefined,
+    subscribe: (_channel: string, listener: () => void) => {
+      listeners.push(listener);
+      return () => undefined;
+    },
+  };
+  const publishChange = () => {
+    for (const listener of listeners) listener();
+  };
+  const clock = new ManualClock(new Date("2026-03-01T12:00:00.000Z"));
+  let beforeAnswer: () => void = () => undefined;
+  const getMany = async (ids: readonly PrincipalId[]) => {
+    asked.push([...ids]);
+    const found = ids.flatMap((id) => stored.get(id) ?? []);
+    beforeAnswer();
+    return found;
+  };
+  const known = new PrincipalCache({ people: { getMany }, pubsub, clock });
+  const nameOf = async (id: PrincipalId) => (await known.getMany(new Set([id]))).get(id)?.displayName;
+  const rename = (principal: Principal, displayName: string) => {
+    stored.set(principal.id, { ...principal, displayName });
+  };
+  const meanwhile = (work: () => void) => {
+    beforeAnswer = work;
+  };
+  return { asked, clock, known, meanwhile, nameOf, rename, publishChange };
+}
+
+describe("known people", () => {
+  it("are asked for once, those that are not known together", async () => {
+    const [ada, bob] = [aPrincipal(), aPrincipal()];
+    const { asked, known } = aHarness(ada, bob);
+
+    await known.getMany(new Set([ada.id]));
+    const both = await known.getMany(new Set([ada.id, bob.id]));
+
+    expect(asked).toEqual([[ada.id], [bob.id]]);
+    expect(new Set(both.values())).toEqual(new Set([ada, bob]));
+  });
+
+  it("have their new name at once when there is news of it, and after a while without", async () => {
+    const ada = aPrincipal({ displayName: "Ada" });
+    const { clock, nameOf, rename, publishChange } = aHarness(ada);
+    await nameOf(ada.id);
+
+    rename(ada, "Ada L.");
+    expect(await nameOf(ada.id)).toBe("Ada");
+    publishChange();
+    expect(await nameOf(ada.id)).toBe("Ada L.");
+
+    rename(ada, "Countess");
+    await clock.advance(5_000);
+    expect(await nameOf(ada.id)).toBe("Countess");
+  });
+
+  it("are not kept when the news comes while they are read", async () => {
+    const ada = aPrincipal({ displayName: "Ada" });
+    const { meanwhile, nameOf, rename, publishChange } = aHarness(ada);
+    meanwhile(publishChange);
+    expect(await nameOf(ada.id)).toBe("Ada");
+
+    rename(ada, "Ada L.");
+
+    expect(await nameOf(ada.id)).toBe("Ada L.");
+  });
+
+  it("that do not exist are not made up", async () => {
+    const { nameOf } = aHarness();
+
+    expect(await nameOf(aPrincipal().id)).toBeUndefined();
+  });
+});

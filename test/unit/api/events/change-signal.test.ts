@@ -1,0 +1,44 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { ChangeSignal } from "../../../../src/api/events/change-signal.ts";
+
+const LONG_MS = 3_600_000;
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+/** Whether `waiting` is over without any time passing. */
+async function isOver(waiting: Promise<void>): Promise<boolean> {
+  let over = false;
+  void waiting.then(() => {
+    over = true;
+  });
+  await vi.advanceTimersByTimeAsync(0);
+  return over;
+}
+
+test("a ring while nobody waits ends the next wait at once, and only that one", async () => {
+  const bell = new ChangeSignal();
+  bell.ring();
+  bell.ring();
+
+  expect(await isOver(bell.wait(LONG_MS))).toBe(true);
+  expect(await isOver(bell.wait(LONG_MS))).toBe(false);
+});
+
+test("a ring ends a wait that is under way, and leaves no timer behind", async () => {
+  const bell = new ChangeSignal();
+  const waiting = bell.wait(LONG_MS);
+
+  expect(await isOver(waiting)).toBe(false);
+  bell.ring();
+  expect(await isOver(waiting)).toBe(true);
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+test("a wait without a ring ends when its time is over", async () => {
+  const waiting = new ChangeSignal().wait(LONG_MS);
+
+  await vi.advanceTimersByTimeAsync(LONG_MS);
+
+  expect(await isOver(waiting)).toBe(true);
+});

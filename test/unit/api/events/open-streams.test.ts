@@ -1,0 +1,38 @@
+import { IncomingMessage, ServerResponse } from "node:http";
+import { Socket } from "node:net";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { expect, test } from "vitest";
+import type { EventStream } from "../../../../src/api/events/event-stream.ts";
+import { OpenStreams } from "../../../../src/api/events/open-streams.ts";
+
+const LIMITS = { heartbeatMs: 60_000, streamBufferBytes: 1, streamStallMs: 1 };
+
+function open(streams: OpenStreams, id: string): EventStream {
+  const raw = new ServerResponse(new IncomingMessage(new Socket()));
+  const reply = { raw, hijack: () => undefined, getHeaders: () => ({}) };
+  return streams.open(
+    { caller: { id, onDoubt: () => () => undefined } } as unknown as FastifyRequest,
+    reply as unknown as FastifyReply,
+  );
+}
+
+test("a key may have so many streams open, and others have their own", () => {
+  const streams = new OpenStreams({ ...LIMITS, streamsPerKey: 2 });
+  const first = open(streams, "key");
+  open(streams, "key");
+
+  expect(() => open(streams, "key")).toThrow(/2 streams/);
+  expect(() => open(streams, "other")).not.toThrow();
+  first.end();
+  expect(() => open(streams, "key")).not.toThrow();
+  streams.endAll();
+});
+
+test("0 sets no limit, and all end together", () => {
+  const streams = new OpenStreams({ ...LIMITS, streamsPerKey: 0 });
+
+  const opened = Array.from({ length: 100 }, () => open(streams, "key"));
+  streams.endAll();
+
+  expect(opened.every(({ isOver }) => isOver)).toBe(true);
+});

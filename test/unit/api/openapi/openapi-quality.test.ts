@@ -1,0 +1,167 @@
+import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import formats from "ajv-formats";
+import { beforeAll, describe, expect, test } from "vitest";
+import { openapiDocument } from "../../../../scripts/openapi-document.ts";
+import { AnswerJudge } from "../../../support/openapi-answers.ts";
+
+const FILE = resolve(import.meta.dirname, "../../../../docs/openapi.json");
+const METHODS = ["get", "post", "put", "patch", "delete"];
+
+// biome-ignore lint/suspicious/noExplicitAny: the document is looked into from all sides
+type Anything = any;
+let text: string;
+let document: Anything;
+beforeAll(async () => {
+  text = await openapiDocument();
+  document = JSON.parse(text);
+});
+
+function operations(): { readonly name: string; readonly operation: Anything }[] {
+  return Object.entries<Anything>(document.paths).flatMap(([path, item]) =>
+    METHODS.filter((method) => item[method] !== undefined).map((method) => ({
+      name: `${method.toUpperCase()} ${path}`,
+      operation: item[method],
+    })),
+  );
+}
+
+test("the file in docs is that of the routes; else: npm run openapi", async () => {
+  const isSame = (await readFile(FILE, "utf8")) === text;
+
+  expect(isSame).toBe(true);
+});
+
+describe("every operation", () => {
+  test("has an id of its own, a summary, and tags that are described", () => {
+    const tags = document.tags.map(({ name, description }: Anything) => (description ? name : ""));
+    const bad = operations().filter(
+      ({ operation: { operationId, summary, tags: own = [] } }) =>
+        !operationId || !summary || own.length === 0 || own.some((tag: string) => !tags.includes(tag)),
+    );
+    const ids = operations().map(({ operation }) => operation.operationId);
+
+    expect(bad.map(({ name }) => name)).toEqual([]);
+    expect(ids).toHaveLength(new Set(ids).size);
+  });
+
+  test("describes what it reads and how it answers", () => {
+    const bad = operations().flatMap(({ name, operation: { parameters = [], responses } }) => [
+      ...parameters
+        .filter((parameter: Anything) => !parameter.description && !isDescribed(parameter.schema))
+        .map((parameter: Anything) => `${name}: ${parameter.name}`),
+      ...Object.entries<Anything>(responses)
+        .filter(([, answer]) => !answer.$ref && /^(Default Response)?$/.test(answer.description ?? ""))
+        .map(([status]) => `${name}: ${status}`),
+    ]);
+
+    expect(bad).toEqual([]);
+  });
+
+  test("shows each parameter by an example that it takes", () => {
+    const ajv = new Ajv2020({ strict: false, validateSchema: false });
+    formats.default(ajv);
+    ajv.addSchema(document, "https://errand.example/openapi.json");
+    const accepts = (schema: Anything, example: unknown) => {
+      const text = JSON.stringify(schema).replaceAll('"#/', '"https://errand.example/openapi.json#/');
+      return ajv.validate(JSON.parse(text), example);
+    };
+    const bad = operations().flatMap(({ name, operation: { parameters = [] } }) =>
+      parameters
+        .filter(({ schema, example }: Anything) => example === undefined || !accepts(schema, example))
+        .map((parameter: Anything) => `${name}: ${parameter.name}`),
+    );
+
+    expect(bad).toEqual([]);
+  });
+
+  test("that writes takes an Idempotency-Key", () => {
+    const bad = operations()
+      // A dry run changes nothing.
+      .filter(({ name }) => !name.startsWith("GET") && !name.endsWith("/evaluate"))
+      .filter(({ operation: { parameters = [] } }) =>
+        parameters.every((parameter: Anything) => parameter.name !== "Idempotency-Key"),
+      );
+
+    expect(bad.map(({ name }) => name)).toEqual([]);
+  });
+
+  test("names the refusals that any operation of its kind may meet", () => {
+    const bad = operations().flatMap(({ name, operation: { responses, security, parameters = [] } }) => {
+      const isPublic = security?.length === 0;
+      const hasKey = parameters.some((parameter: Anything) => parameter.name === "Idempotency-Key");
+      const wanted = [
+        ...["400", "429", "500", "503"],
+        ...(name.startsWith("GET") ? [] : ["413", "415"]),
+        ...(isPublic ? [] : ["401", "403"]),
+        ...(name.includes("{") ? ["404"] : []),
+        ...(hasKey ? ["409", "422"] : []),
+      ];
+      return wanted.filter((status) => !(status in responses)).map((status) => `${name}: ${status}`);
+    });
+
+    expect(bad).toEqual([]);
+  });
+});
+
+test("a page has a size that is told, and metadata are bounded", () => {
+  const parameters = operations().flatMap(({ operation }) => operation.parameters ?? []);
+  const schemasOf = (name: string) =>
+    parameters.filter((parameter: Anything) => parameter.name === name).map(({ schema }: Anything) => schema);
+
+  expect(schemasOf("limit").map((schema: Anything) => typeof schema.default)).not.toContain("undefined");
+  expect(schemasOf("metadata").map((schema: Anything) => schema.maxProperties)).toEqual([5, 5]);
+  const { metadata } = document.components.schemas.RunAgentRequest.properties;
+  expect(metadata).toMatchObject({ maxProperties: 20, description: expect.stringContaining("256 bytes") });
+});
+
+describe("every schema", () => {
+  test("describes all its members", () => {
+    const places = [
+      ...Object.entries<Anything>(document.components.schemas),
+      ...operations().map(({ name, operation }) => [name, operation.responses] as const),
+      ...operations().map(({ name, operation }) => [name, operation.requestBody] as const),
+    ];
+
+    expect(places.flatMap(([name, schema]) => undescribed(schema, name))).toEqual([]);
+  });
+
+  test("that has a name has a description, and examples that it accepts", () => {
+    const evaluatePolicies = new AnswerJudge(document);
+    const bad = Object.entries<Anything>(document.components.schemas).flatMap(
+      ([name, { description, examples = [] }]) => [
+        ...(description ? [] : [`${name} has no description`]),
+        ...(examples.length > 0 ? [] : [`${name} has no example`]),
+        ...examples.flatMap((example: unknown) => evaluatePolicies.judgeNamed(name, example) ?? []),
+      ],
+    );
+
+    expect(bad).toEqual([]);
+  });
+});
+
+test("nothing in it depends on where the server listens", () => {
+  expect(document.servers).toEqual([{ url: "/", description: "This server." }]);
+  expect(text).not.toMatch(/127\.0\.0\.1|localhost/);
+});
+
+/** The paths of members without a description, of their own or of the schema that they refer to. */
+function undescribed(schema: Anything, path: string): string[] {
+  if (typeof schema !== "object" || schema === null) return [];
+  return Object.entries<Anything>(schema).flatMap(([name, member]) => {
+    if (name === "examples") return [];
+    if (name !== "properties") return undescribed(member, Array.isArray(schema) ? path : `${path}/${name}`);
+    return Object.entries<Anything>(member).flatMap(([property, value]) => [
+      ...(isDescribed(value) ? [] : [`${path}/${property}`]),
+      ...undescribed(value, `${path}/${property}`),
+    ]);
+  });
+}
+
+/** What is always the same says so itself. */
+function isDescribed(schema: Anything): boolean {
+  if (schema.const !== undefined) return true;
+  const target = schema.$ref ? document.components.schemas[schema.$ref.split("/").at(-1)] : undefined;
+  return Boolean(schema.description || target?.description);
+}

@@ -1,0 +1,166 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { PageDocument, type PageElement } from "./page-document.ts";
+
+type Listener = (event: { data: string }) => void;
+
+/** What the page sees of the event stream. */
+class FakeEventSource {
+  static readonly CLOSED = 2;
+  static opened: FakeEventSource[] = [];
+  readonly url: string;
+  readyState = 1;
+  readonly #listeners = new Map<string, Listener>();
+
+  constructor(url: string) {
+    this.url = url;
+    FakeEventSource.opened.push(this);
+  }
+
+  addEventListener(name: string, listener: Listener): void {
+    this.#listeners.set(name, listener);
+  }
+
+  send(seq: number, kind: string, members: object): void {
+    const data = JSON.stringify({ seq, turn: 1, at: "2026-01-01T00:00:00Z", kind, ...members });
+    this.#listeners.get(kind)?.({ data });
+  }
+
+  fail(): void {
+    this.readyState = FakeEventSource.CLOSED;
+    this.#listeners.get("error")?.({ data: "" });
+  }
+}
+
+const RUN = {
+  title: "<b>T</b>",
+  prompt: "p",
+  source: "API",
+  state: "QUEUED",
+  created_at: "2026-01-01T00:00:00Z",
+  agent_config: { harness: { type: "demo" } },
+};
+
+let page: PageDocument;
+let left: string[];
+let status: number;
+let wait: (() => void) | undefined;
+
+beforeEach(() => {
+  page = new PageDocument();
+  page.getElementById("run").dataset.runId = "R";
+  [left, status, wait, FakeEventSource.opened] = [[], 200, undefined, []];
+  vi.stubGlobal("document", page);
+  vi.stubGlobal("EventSource", FakeEventSource);
+  vi.stubGlobal("innerHeight", 0);
+  vi.stubGlobal("scrollY", 0);
+  vi.stubGlobal("requestAnimationFrame", (draw: () => void) => draw());
+  vi.stubGlobal("setTimeout", (later: () => void) => {
+    wait = later;
+  });
+  vi.stubGlobal("location", { pathname: "/runs/R", assign: (path: string) => left.push(path) });
+  vi.stubGlobal("fetch", async () => Response.json(status === 200 ? RUN : { error: "No." }, { status }));
+});
+afterEach(() => vi.unstubAllGlobals());
+
+let loads = 0;
+async function openPage(): Promise<FakeEventSource> {
+  loads += 1;
+  const script = new URL(`../../../../src/api/pages/assets/run-page.js?load=${loads}`, import.meta.url);
+  await import(/* @vite-ignore */ script.href);
+  const source = FakeEventSource.opened[0];
+  if (source === undefined) throw new Error("The page opened no stream.");
+  return source;
+}
+
+function log(): PageElement[] {
+  return page.getElementById("log").children;
+}
+
+test("the page shows the run and listens from the beginning", async () => {
+  const source = await openPage();
+
+  expect(page.getElementById("title").textContent).toBe("<b>T</b>");
+  expect(page.getElementById("state").dataset.state).toBe("QUEUED");
+  expect(page.getElementById("facts").textContent).toMatch(/^API · demo · /);
+  expect(source.url).toBe("/api/v1/agent/runs/R/events?follow=true&after=0");
+});
+
+test("pieces of a message become one, and a tool call is one entry however often it is told", async () => {
+  const source = await openPage();
+
+  source.send(1, "agent.message", { text: "Hel" });
+  source.send(2, "agent.message", { text: "lo <script>" });
+  source.send(3, "agent.tool_call", { toolCallId: "t", title: "Write a", status: "pending" });
+  source.send(3, "agent.tool_call", { toolCallId: "t", title: "seen before" });
+  source.send(4, "agent.tool_call", {
+    toolCallId: "t",
+    status: "completed",
+    content: [{ type: "diff", path: "a", oldText: "1\n2\n", newText: "1\n3\n" }],
+  });
+
+  expect(log().map(({ className }) => className)).toEqual(["message", "tool"]);
+  expect(log()[0]?.textContent).toBe("Hello <script>");
+  expect(log()[1]?.textContent).toBe("✓ Write a (completed)a 1\n-2\n+3\n");
+});
+
+test("every kind of event has its place", async () => {
+  const source = await openPage();
+  const options = [{ optionId: "y", name: "Yes", kind: "allow_once" }];
+
+  source.send(1, "agent.started", { agent: "demo", version: "1" });
+  source.send(2, "agent.thought", { text: "hm" });
+  source.send(3, "agent.plan", {
+    entries: [
+      { content: "one", status: "completed" },
+      { content: "two", status: "pending" },
+    ],
+  });
+  source.send(4, "agent.usage", { used: 5, size: 10, costUsd: 0.5 });
+  source.send(5, "permission.requested", { request: { permissionId: "p", title: "May I?", options } });
+  source.send(6, "permission.answered", { permissionId: "p", optionId: "y" });
+  source.send(7, "followup.received", { followUpId: "f", message: "more" });
+  source.send(8, "turn.ended", { stopReason: "refusal", answer: "" });
+  source.send(9, "run.state", {
+    from: "INPROGRESS",
+    to: "FAILED",
+    status: { message: "Refused.", errorCode: "invalid_request" },
+  });
+  source.send(10, "approval.requested", { policyId: "p", reason: "It costs." });
+
+  expect(log().map(({ textContent }) => textContent)).toEqual([
+    "Agent: demo 1",
+    "Thoughthm",
+    "Plan☑ one☐ two",
+    "Context: 5 of 10 tokens · $0.5000",
+    "Was askedMay I?Answer: Yes",
+    "Follow-upmore",
+    "The turn ended: refusal",
+    "INPROGRESS → FAILED: Refused. (invalid_request)",
+    "Waits for approval: It costs.",
+  ]);
+  expect(page.getElementById("state").textContent).toBe("FAILED");
+  expect([page.getElementById("problem").hidden, page.getElementById("problem").textContent]).toEqual([
+    false,
+    "Refused.",
+  ]);
+});
+
+test("a stream that was refused is opened again behind the last event", async () => {
+  const source = await openPage();
+  source.send(1, "run.created", { state: "QUEUED" });
+  source.send(2, "agent.message", { text: "a" });
+
+  source.fail();
+  wait?.();
+  await vi.waitFor(() => expect(FakeEventSource.opened).toHaveLength(2), { interval: 1 });
+
+  expect(FakeEventSource.opened[1]?.url).toBe("/api/v1/agent/runs/R/events?follow=true&after=2");
+});
+
+test("whoever is signed out is sent to sign in, and comes back here", async () => {
+  status = 401;
+
+  await openPage();
+
+  expect(left).toEqual(["/signin?next=%2Fruns%2FR"]);
+});

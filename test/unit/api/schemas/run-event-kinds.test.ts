@@ -1,0 +1,96 @@
+import { beforeAll, expect, test } from "vitest";
+import { openapiDocument } from "../../../../scripts/openapi-document.ts";
+import { eventJson } from "../../../../src/api/events/event-text.ts";
+import type { RunId } from "../../../../src/core/ids.ts";
+import type { RunEventBody, RunEventKind } from "../../../../src/core/runs/events.ts";
+import { AnswerJudge } from "../../../support/openapi-answers.ts";
+
+/** One event of each kind, with every member that it can have. */
+const EVENTS: { readonly [Kind in RunEventKind]: Omit<Extract<RunEventBody, { kind: Kind }>, "kind"> } = {
+  "run.created": {
+    state: "QUEUED",
+    files: [{ path: "attachments/a.txt", kind: "attachment", mimeType: "text/plain", sizeBytes: 1 }],
+  },
+  "run.state": {
+    from: "INPROGRESS",
+    to: "ERROR",
+    reason: "It died.",
+    status: { message: "It died.", errorCode: "agent_process_failed", retryable: false },
+  },
+  "attempt.started": { attempt: 1, worker: "w" },
+  "attempt.ended": { attempt: 1, reason: "done" },
+  "workspace.step": { stepId: "s", title: "t", status: "running", output: "o" },
+  "workspace.ready": { restored: true },
+  "workspace.stored": { checkpoint: "c" },
+  "workspace.not_stored": { reason: "r" },
+  "changes.not_kept": { reason: "r" },
+  "agent.started": { agent: "demo", version: "1", session: "s", resumed: false },
+  "turn.started": { followUpIds: ["f"], again: false, mode: "plan" },
+  "turn.ended": { stopReason: "end_turn", answer: "", usage: { totalTokens: 1 } },
+  "followup.received": { followUpId: "f", message: "m", authorId: "a", delivery: "queue" },
+  "followup.steered": { followUpId: "f" },
+  "permission.requested": {
+    request: {
+      permissionId: "p",
+      toolCallId: "t",
+      title: "May I?",
+      options: [{ optionId: "o", name: "Yes", kind: "allow_once" }],
+    },
+  },
+  "permission.answered": { permissionId: "p", optionId: null },
+  "approval.requested": { policyId: "p", reason: "r" },
+  "approval.decided": { approved: false, decidedBy: "p", comment: "c" },
+  "thread.bound": { adapter: "issues", threadId: "t" },
+  "artifact.added": { artifactId: "a", version: 1, artifact: { type: "PLAN", documentUid: "d", title: "t" } },
+  "artifact.left_out": { files: [{ path: "p", reason: "r" }] },
+  "agent.message": { messageId: "m", text: "t" },
+  "agent.thought": { messageId: "m", text: "t" },
+  "agent.tool_call": {
+    toolCallId: "t",
+    title: "t",
+    toolKind: "read",
+    status: "pending",
+    content: [
+      { type: "text", text: "t" },
+      { type: "diff", path: "p", oldText: null, newText: "n" },
+      { type: "terminal", terminalId: "t", output: "o" },
+      { type: "other", data: { of: "any shape" } },
+    ],
+    locations: [{ path: "p", line: 1 }],
+    rawInput: { of: "any shape" },
+    rawOutput: ["too"],
+  },
+  "agent.plan": { entries: [{ content: "c", status: "pending", priority: "high" }] },
+  "agent.usage": { used: 1, size: 2, costUsd: 0.5 },
+  "agent.title": { title: "t" },
+  "agent.notice": { severity: "info", text: "t" },
+  "agent.permission_granted": { title: "t", optionId: "o" },
+  "agent.other": { name: "n", data: 1 },
+};
+const KINDS = Object.keys(EVENTS) as RunEventKind[];
+
+let evaluatePolicies: AnswerJudge;
+beforeAll(async () => {
+  evaluatePolicies = new AnswerJudge(JSON.parse(await openapiDocument()));
+});
+
+test.each(KINDS)("the members of %s are described, and no others", (kind) => {
+  const event = told(kind);
+
+  expect(evaluatePolicies.judgeNamed("RunEvent", event)).toBeUndefined();
+  expect(evaluatePolicies.judgeNamed("RunEvent", { ...event, undescribed: 1 })).toContain(
+    "must NOT have additional properties",
+  );
+});
+
+test("a kind that comes later is allowed whatever it has", () => {
+  const event = { ...told("agent.title"), kind: "moon.landed", crew: 3 };
+
+  expect(evaluatePolicies.judgeNamed("RunEvent", event)).toBeUndefined();
+});
+
+function told(kind: RunEventKind): object {
+  const body = { kind, ...EVENTS[kind] } as RunEventBody;
+  const [runId, at] = ["0198f3a2-6c1e-7b90-8f53-2f1f6e0c9a11" as RunId, new Date(0)];
+  return eventJson({ runId, seq: 1, turn: 0, at, body });
+}

@@ -1,0 +1,41 @@
+import { readFile } from "node:fs/promises";
+import { join, relative, resolve } from "node:path";
+import { expect, test } from "vitest";
+
+const ROOT = resolve(import.meta.dirname, "../../..");
+/** Static ones that are left when types are taken away, and what is passed on. */
+const IMPORTS = /^(?:import|export)(?! type\b)(?: [^;"=]*? from)? "(?<name>[^"]+)";/gm;
+
+/** All that is loaded with a file before anything of it runs: our files by their paths, the rest by name. */
+async function loadedWith(file: string, loaded: Set<string> = new Set()): Promise<ReadonlySet<string>> {
+  if (loaded.has(file)) return loaded;
+  loaded.add(file);
+  const text = await readFile(join(ROOT, file), "utf8");
+  for (const { groups: { name = "" } = {} } of text.matchAll(IMPORTS)) {
+    if (name.startsWith(".")) await loadedWith(relative(ROOT, resolve(ROOT, file, "..", name)), loaded);
+    else loaded.add(name);
+  }
+  return loaded;
+}
+
+test("a process is ready before it loads what only some need", async () => {
+  const loaded = await loadedWith("src/app/serve.ts");
+
+  const foundations = ["src/app/start.ts", "src/app/compose.ts", "src/api/server.ts", "fastify", "pg-boss"];
+  expect(foundations.filter((name) => !loaded.has(name))).toEqual([]);
+  const ofSome = [
+    ...["src/app/compose-worker.ts", "src/core/attempts/attempt.ts", "@agentclientprotocol/sdk", "tar"],
+    ...["src/api/api-routes.ts", "@fastify/swagger", "@fastify/static"],
+    ...["src/embedded-postgres/embedded-postgres.ts", "undici"],
+    // Its names are read from getters, one of which loads Node's own `fetch`.
+    "node:http",
+  ];
+  expect(ofSome.filter((name) => loaded.has(name))).toEqual([]);
+});
+
+test("the routes of the API load no HTTP client", async () => {
+  const loaded = await loadedWith("src/api/all-routes.ts");
+
+  expect(loaded).toContain("src/api/api-routes.ts");
+  expect(["undici", "node:http"].filter((name) => loaded.has(name))).toEqual([]);
+});

@@ -1,0 +1,59 @@
+import { randomUUID } from "node:crypto";
+import { beforeEach, describe, expect, test } from "vitest";
+import type { RunId } from "../../../../src/core/ids.ts";
+import { untilCancelled } from "../../../support/scripted-agents.ts";
+import { IntakeHarness } from "./inbox-harness.ts";
+
+let harness: IntakeHarness;
+beforeEach(async () => {
+  harness = new IntakeHarness();
+  await harness.start();
+});
+
+describe("a pressed button", () => {
+  test("stops its run", async () => {
+    harness.agents.scripts.push(untilCancelled);
+    await harness.receive({});
+    const { id: runId } = await harness.currentRun();
+
+    expect(await harness.receive({ press: { kind: "cancel", runId } })).toBe("cancelled");
+
+    expect(await harness.currentRun()).toMatchObject({ state: "CANCELLED" });
+  });
+
+  test("answers the question of its run, once", async () => {
+    const run = await harness.aBlockedRun();
+    const press = { kind: "answer", runId: run.id, permissionId: "p", optionId: "yes" } as const;
+
+    expect(await harness.receive({ press })).toBe("answered");
+    expect(await harness.receive({ press })).toBe("replied");
+
+    expect(await harness.currentRun()).toMatchObject({ state: "SUCCEEDED", answer: "I got yes" });
+    expect(harness.repliesShown()).toEqual(["The run does not wait for this answer."]);
+  });
+
+  test("stops a run that works on though its thread has begun another one", async () => {
+    harness.agents.scripts.push(untilCancelled);
+    await harness.receive({});
+    const { id: runId } = await harness.currentRun();
+    await harness.receive({ text: "new fix the lexer" });
+
+    expect(await harness.receive({ press: { kind: "cancel", runId } })).toBe("cancelled");
+
+    expect(await harness.run(runId)).toMatchObject({ state: "CANCELLED" });
+    expect(await harness.currentRun()).toMatchObject({ prompt: "fix the lexer", state: "SUCCEEDED" });
+    expect(harness.cardsShown()).toMatchObject([
+      { runId, state: "CANCELLED" },
+      { title: "fix the lexer", state: "SUCCEEDED" },
+    ]);
+  });
+
+  test("of a run of another thread does nothing but say so", async () => {
+    await harness.receive({});
+
+    const press = { kind: "cancel", runId: randomUUID() as RunId } as const;
+
+    expect(await harness.receive({ press })).toBe("replied");
+    expect(harness.repliesShown()).toEqual(["That run is not one of this thread."]);
+  });
+});

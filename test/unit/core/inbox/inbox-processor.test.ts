@@ -1,0 +1,223 @@
+import { randomUUID } from "node:crypto";
+import { beforeEach, describe, expect, test } from "vitest";
+import { FIRST_TEAM } from "../../../../src/core/people/team.ts";
+import { quiet } from "../../../support/manual-clock.ts";
+import { untilCancelled } from "../../../support/scripted-agents.ts";
+import { ADDRESS, IntakeHarness, KEY } from "./inbox-harness.ts";
+
+let harness: IntakeHarness;
+beforeEach(async () => {
+  harness = new IntakeHarness();
+  await harness.start();
+});
+
+describe("a message that names the bot", () => {
+  test("creates a run that is bound to its thread, and is seen", async () => {
+    harness.agents.scripts.push(untilCancelled);
+
+    const disposition = await harness.receive({
+      text: "Fix it",
+      context: "issue",
+      permalink: "http://m/1",
+      subject: "Bug",
+    });
+
+    expect(disposition).toBe("run_created");
+    expect(await harness.currentRun()).toMatchObject({
+      title: "Bug",
+      prompt: "Fix it",
+      context: "issue",
+      triggerUrl: "http://m/1",
+      source: "API",
+      provenance: { from: "test", permission: "member" },
+      state: "INPROGRESS",
+    });
+    expect(harness.kindsShown()).toEqual(["seen", "card"]);
+  });
+
+  test("is kept with what the platform said of the place when it was asked", async () => {
+    const authorize = harness.adapter.authorize.bind(harness.adapter);
+    const proven = { head: { branch: "feature" } };
+    harness.adapter.authorize = async (message) => {
+      const allowed = await authorize(message);
+      return allowed.allowed ? { ...allowed, provenance: proven } : allowed;
+    };
+
+    await harness.receive({ text: "Fix it" });
+
+    expect((await harness.currentRun()).provenance).toMatchObject({ ...proven, permission: "member" });
+  });
+
+  test("is kept with whose account its author's was", async () => {
+    await harness.receive({ text: "Fix it" });
+    const first = await harness.currentRun();
+    const mira = await harness.person("Mira");
+    await harness.storage.identities.link(FIRST_TEAM, "memory:Ada", mira.id);
+
+    await harness.receive({ text: "new Fix that" });
+
+    expect(first.provenance).toMatchObject({ linked_account: first.creatorId });
+    expect((await harness.currentRun()).provenance).toMatchObject({ linked_account: mira.id });
+    expect((await harness.run(first.id)).provenance).toEqual(first.provenance);
+  });
+
+  test("shows how the run ends, in its card and in its words", async () => {
+    await harness.receive({ text: "Fix it" });
+    await harness.clock.advance(1_000);
+
+    expect(harness.adapter.thread(KEY).map(({ notice }) => notice)).toMatchObject([
+      { kind: "seen", messageRef: "ref" },
+      { kind: "card", card: { state: "SUCCEEDED", answer: "Done." } },
+      { kind: "message", purpose: "answer", text: "Done." },
+    ]);
+  });
+
+  test("in a thread with a run is a follow-up of it", async () => {
+    await harness.receive({ text: "Fix it" });
+    const run = await harness.currentRun();
+
+    expect(await harness.receive({ text: "and this", addressed: "reply" })).toBe("follow_up");
+
+    expect(harness.agents.prompts).toEqual(["Fix it", "and this"]);
+    expect((await harness.currentRun()).id).toBe(run.id);
+  });
+
+  test.each(["new try again", "new: try again"])("%j begins another run in the thread", async (text) => {
+    await harness.receive({ text: "Fix it" });
+    const first = await harness.currentRun();
+
+    expect(await harness.receive({ text })).toBe("run_created");
+
+    expect(await harness.currentRun()).toMatchObject({ prompt: "try again" });
+    expect((await harness.currentRun()).id).not.toBe(first.id);
+    expect(await harness.run(first.id)).toMatchObject({ state: "SUCCEEDED" });
+  });
+
+  test("stops the run", async () => {
+    harness.agents.scripts.push(untilCancelled);
+    await harness.receive({ text: "Fix it" });
+
+    expect(await harness.receive({ text: "stop" })).toBe("cancelled");
+
+    expect(await harness.currentRun()).toMatchObject({
+      state: "CANCELLED",
+      statusMessage: { message: "Cancelled by Ada." },
+    });
+  });
+
+  test.each([
+    ["stop", /no run here/],
+    ["status", /no run here/],
+    ["help", /@errand/],
+    ["", /@errand/],
+  ])("%j in a thread without a run is answered", async (text, reply) => {
+    expect(await harness.receive({ text })).toBe("replied");
+
+    expect(harness.repliesShown()).toEqual([expect.stringMatching(reply)]);
+    expect(await harness.storage.threads.find(ADDRESS)).not.toHaveProperty("runId");
+  });
+
+  test("tells how the run stands", async () => {
+    await harness.receive({ text: "Fix it" });
+
+    expect(await harness.receive({ text: "status" })).toBe("replied");
+
+    expect(harness.repliesShown()).toEqual([
+      expect.stringMatching(/^"Fix it" is SUCCEEDED\. http:\/\/here\/sessions\//),
+    ]);
+  });
+
+  test("stopping what is over is answered with the reason", async () => {
+    await harness.receive({ text: "Fix it" });
+
+    expect(await harness.receive({ text: "stop" })).toBe("replied");
+
+    expect(harness.repliesShown()).toEqual(["The run is over: it is SUCCEEDED."]);
+  });
+
+  test("from somebody who may not is refused, with the reason, and does nothing", async () => {
+    harness.adapter.refused.set("memory:Ada", "You are not of the team.");
+
+    expect(await harness.receive({ text: "Fix it" })).toBe("refused");
+
+    expect(harness.repliesShown()).toEqual(["You are not of the team."]);
+    expect(harness.agents.starts).toEqual([]);
+  });
+
+  test("from somebody who may not, again and again, is answered once a day and thread, and to each", async () => {
+    const bob = { subject: "memory:Bob" };
+    for (const subject of ["memory:Ada", bob.subject]) harness.adapter.refused.set(subject, "You may not.");
+    for (let time = 0; time < 3; time += 1) await harness.receive({ text: "Fix it" });
+    expect(harness.repliesShown()).toHaveLength(1);
+
+    await harness.receive({ text: "Fix it", author: bob });
+    await harness.clock.advance(24 * 3_600_000);
+    await harness.receive({ text: "Fix it" });
+
+    expect(harness.repliesShown()).toEqual(["You may not.", "You may not.", "You may not."]);
+    expect(new Set(harness.settled())).toEqual(new Set(["refused"]));
+  });
+});
+
+describe("a message that does not name the bot", () => {
+  test("in a thread without a run is ignored, in silence", async () => {
+    expect(await harness.receive({ addressed: "reply" })).toBe("ignored");
+
+    expect(harness.adapter.thread(KEY)).toEqual([]);
+    expect(await harness.storage.threads.find(ADDRESS)).toBeUndefined();
+  });
+
+  test("that means nothing is ignored", async () => {
+    expect(await harness.receive({}, { ignored: "A bot said it." })).toBe("ignored");
+  });
+});
+
+describe("two events of one posting", () => {
+  test.each([[["mention", "reply"]], [["reply", "mention"]]] as const)(
+    "come as %j: one run",
+    async (order) => {
+      const meaning = randomUUID();
+      const dispositions: string[] = [];
+
+      for (const addressed of order)
+        dispositions.push(await harness.receive({ meaning, addressed, text: "Fix it" }));
+
+      expect(dispositions).toContain("run_created");
+      expect(harness.agents.prompts).toEqual(["Fix it"]);
+      expect(harness.adapter.thread(KEY).filter(({ notice }) => notice.kind === "seen")).toHaveLength(1);
+    },
+  );
+
+  test("at once in different lanes: one run, the other a duplicate", async () => {
+    const meaning = randomUUID();
+
+    await Promise.all([harness.put({ meaning }), harness.put({ meaning }), harness.put({ meaning })]);
+    await quiet();
+
+    expect(harness.settled().toSorted()).toEqual(["duplicate", "duplicate", "run_created"]);
+    expect(harness.agents.prompts).toEqual(["Fix it"]);
+  });
+
+  test("that was answered or refused is answered once", async () => {
+    const meaning = randomUUID();
+    await harness.receive({ meaning, text: "help" });
+
+    expect(await harness.receive({ meaning, text: "help" })).toBe("duplicate");
+
+    expect(harness.repliesShown()).toHaveLength(1);
+  });
+});
+
+test("two messages that bind one thread at once: one makes the run, the other follows it up", async () => {
+  harness.agents.scripts.push(untilCancelled);
+
+  await Promise.all([harness.put({ text: "one" }), harness.put({ text: "two" })]);
+  await quiet();
+
+  expect(harness.settled().toSorted()).toEqual(["follow_up", "run_created"]);
+  const run = await harness.currentRun();
+  const words = (await harness.events(run.id)).flatMap(({ body }) =>
+    body.kind === "followup.received" ? [body.message] : [],
+  );
+  expect([run.prompt, ...words].toSorted()).toEqual(["one", "two"]);
+});

@@ -1,0 +1,120 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import type { Policy } from "../../../../src/core/policies/policy.ts";
+import { anEnvironment } from "../../../support/environment-builders.ts";
+import { quiet } from "../../../support/manual-clock.ts";
+import { aPolicy, aRoutingRule } from "../../../support/rule-builders.ts";
+import { untilCancelled } from "../../../support/scripted-agents.ts";
+import { IntakeHarness, KEY } from "./inbox-harness.ts";
+
+let harness: IntakeHarness;
+beforeEach(async () => {
+  harness = new IntakeHarness();
+  await harness.start();
+});
+
+describe("a message that a policy forbids", () => {
+  test("starts no run, and its author is told why, once", async () => {
+    await forbid({ match: { integrations: ["memory"], installations: ["here"], places: ["acme/*"] } });
+    const message = { meaning: "m1", place: "acme/web" };
+
+    expect(await harness.receive(message)).toBe("refused");
+    expect(await harness.receive(message)).toBe("duplicate");
+
+    expect(harness.repliesShown()).toEqual(["Ask in #requests."]);
+    expect(harness.agents.starts).toEqual([]);
+  });
+
+  test("elsewhere is none of its business", async () => {
+    await forbid({ match: { places: ["acme/*"] } });
+
+    expect(await harness.receive({ place: "other/web" })).toBe("run_created");
+  });
+
+  test("follows up nothing, and is told why though it named nobody", async () => {
+    await harness.receive({});
+    await forbid({ match: { actions: ["follow_up"] } });
+
+    expect(await harness.receive({ text: "and this", addressed: "reply" })).toBe("refused");
+
+    expect(harness.repliesShown()).toEqual(["Ask in #requests."]);
+    expect(harness.agents.prompts).toEqual(["Fix it"]);
+  });
+
+  test("stops nothing, by word or by button", async () => {
+    harness.agents.scripts.push(untilCancelled);
+    await harness.receive({});
+    const { id: runId } = await harness.currentRun();
+    await forbid({ match: { actions: ["cancel"] } });
+
+    expect(await harness.receive({ text: "stop" })).toBe("refused");
+    expect(await harness.receive({ press: { kind: "cancel", runId } })).toBe("refused");
+
+    expect(await harness.currentRun()).toMatchObject({ state: "INPROGRESS" });
+    expect(harness.repliesShown()).toHaveLength(2);
+  });
+
+  test("answers nothing, by word or by button", async () => {
+    const { id: runId } = await harness.aBlockedRun();
+    await forbid({ match: { actions: ["answer"] } });
+    const press = { kind: "answer", runId, permissionId: "p", optionId: "yes" } as const;
+
+    expect(await harness.receive({ press })).toBe("refused");
+    expect(await harness.receive({ text: "yes" })).toBe("refused");
+
+    expect(await harness.currentRun()).toMatchObject({ state: "BLOCKED", permission: { permissionId: "p" } });
+  });
+});
+
+test("a request that needs approval says in the thread what it waits for, and is followed up meanwhile", async () => {
+  await forbid({ effect: "require_approval", reason: "It costs." });
+
+  expect(await harness.receive({})).toBe("run_created");
+  expect(await harness.receive({ text: "yes", addressed: "reply" })).toBe("follow_up");
+
+  expect(await harness.currentRun()).toMatchObject({ state: "BLOCKED", approval: { reason: "It costs." } });
+  expect(harness.cardsShown()).toMatchObject([
+    { state: "BLOCKED", message: "Waits for approval. It costs." },
+  ]);
+  expect(harness.cardsShown()[0]).not.toHaveProperty("question");
+});
+
+test("a refused request is told in its thread", async () => {
+  await forbid({ effect: "require_approval", reason: "It costs." });
+  await harness.receive({});
+  const chief = { ...(await harness.person("Chief")), administrator: true };
+
+  await harness.runs.approve((await harness.currentRun()).id, chief, { approve: false, comment: "too dear" });
+  await quiet();
+
+  expect(harness.cardsShown()).toMatchObject([{ state: "CANCELLED" }]);
+  expect(harness.adapter.thread(KEY).map(({ notice }) => notice)).toContainEqual(
+    expect.objectContaining({ purpose: "outcome", text: "Refused by Chief: too dear" }),
+  );
+});
+
+test("somebody who is disabled may do nothing, and is told", async () => {
+  await harness.storage.people.put({ ...(await harness.person("Ada")), disabled: true });
+
+  expect(await harness.receive({})).toBe("refused");
+
+  expect(harness.repliesShown()).toEqual([expect.stringContaining("switched your account here off")]);
+});
+
+test("a request from outside is routed by where it came from and what it says", async () => {
+  await harness.storage.environments.add(anEnvironment("env-1"));
+  const match = { integrations: ["memory"], places: ["acme/*"], text: ["login"] };
+  await harness.storage.routingRules.add(
+    aRoutingRule({ environmentId: "env-1", config: { model_id: "m" }, match }),
+  );
+
+  await harness.receive({ text: "Fix the Login page", place: "acme/web" });
+
+  expect(await harness.currentRun()).toMatchObject({
+    config: { environment_id: "env-1", model_id: "m" },
+    provenance: { from: "test", permission: "member", routing: { environment: "env-1" } },
+  });
+});
+
+function forbid(changes: Partial<Policy>): Promise<void> {
+  return harness.storage.policies.add(aPolicy({ reason: "Ask in #requests.", ...changes }));
+}

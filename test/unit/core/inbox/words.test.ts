@@ -1,0 +1,43 @@
+import { expect, test } from "vitest";
+import { type Command, helpText, parseCommand } from "../../../../src/core/inbox/words.ts";
+
+const WORK: Command = { kind: "work" };
+const created = (prompt: string): Command => ({ kind: "new", prompt });
+
+test.each<[string, Command]>([
+  ["stop", { kind: "stop" }],
+  [" Cancel! ", { kind: "stop" }],
+  ["abort.", { kind: "stop" }],
+  ["stop the server", WORK],
+  ["don't stop", WORK],
+  ["status", { kind: "status" }],
+  ["Status?", { kind: "status" }],
+  ["status of the build", WORK],
+  ["help", { kind: "help" }],
+  ["", { kind: "help" }],
+  [" \n", { kind: "help" }],
+  ["?", { kind: "help" }],
+  ["help me with the parser", WORK],
+  ["new fix the lexer", created("fix the lexer")],
+  ["New: fix\nthe lexer", created("fix\nthe lexer")],
+  ["new run, fix it", created("fix it")],
+  ["newer tests, please", WORK],
+  ["new", { kind: "help" }],
+  ["New run:", { kind: "help" }],
+  ["add a new test", WORK],
+])("%j", (text, wish) => {
+  expect(parseCommand(text)).toEqual(wish);
+});
+
+test("long texts are read quickly", () => {
+  const started = performance.now();
+
+  for (const word of ["stop", "status", "help", "new", "new run"])
+    parseCommand(`${word}${" ".repeat(100_000)}x`);
+
+  expect(performance.now() - started).toBeLessThan(500);
+});
+
+test("the help names how the bot is addressed", () => {
+  expect(helpText("@errand")).toContain("`@errand stop`");
+});

@@ -1,0 +1,258 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import type { RunId } from "../../../../src/core/ids.ts";
+import type { RunConfig } from "../../../../src/core/runs/run.ts";
+import { CoreHarness, LEASE_MS, LIMITS } from "../../../support/core-harness.ts";
+import { quiet } from "../../../support/manual-clock.ts";
+import {
+  END_TURN,
+  type Script,
+  type ScriptedTurn,
+  untilCancelled,
+} from "../../../support/scripted-agents.ts";
+
+const MINUTE_MS = 60_000;
+
+let harness: CoreHarness;
+beforeEach(() => {
+  harness = new CoreHarness();
+});
+
+async function aRunOf(script: Script, config: RunConfig = {}): Promise<RunId> {
+  harness.agents.scripts.push(script);
+  await harness.start();
+  const { id } = await harness.create({ config });
+  await quiet();
+  return id;
+}
+
+async function endOf(id: RunId): Promise<unknown> {
+  const { state, statusMessage } = await harness.run(id);
+  return [state, statusMessage?.errorCode, statusMessage?.message];
+}
+
+describe("an agent that gives no sign of life", () => {
+  test("is given up with its own reason, after it was asked to stop", async () => {
+    const cancelled: boolean[] = [];
+    const id = await aRunOf((turn) => {
+      turn.cancelled.addEventListener("abort", () => cancelled.push(true), { once: true });
+      return new Promise(() => undefined);
+    });
+    await harness.clock.advance(LIMITS.inactivityMs - 1);
+    expect((await harness.run(id)).state).toBe("INPROGRESS");
+
+    await harness.clock.advance(1);
+    expect(cancelled).toEqual([true]);
+    expect(harness.agents.open).toBe(1);
+    await harness.clock.advance(5_000);
+
+    expect(await endOf(id)).toEqual([
+      "ERROR",
+      "infrastructure_timeout",
+      "The agent gave no sign of life for 15 minutes.",
+    ]);
+    expect(await harness.run(id)).not.toHaveProperty("lease");
+    expect([harness.agents.open, harness.clock.pending]).toEqual([0, 0]);
+  });
+
+  test.each<[string, (turn: ScriptedTurn) => void]>([
+    ["words", (turn) => turn.say("still here")],
+    ["a model call", () => harness.gateways.last.call({ totalTokens: 1 })],
+  ])("but %s is one", async (_what, sign) => {
+    const turns: ScriptedTurn[] = [];
+    const id = await aRunOf((turn) => {
+      turns.push(turn);
+      return untilCancelled(turn);
+    });
+
+    for (let times = 0; times < 3; times += 1) {
+      await harness.clock.advance(LIMITS.inactivityMs - 1_000);
+      for (const turn of turns) sign(turn);
+    }
+
+    expect((await harness.run(id)).state).toBe("INPROGRESS");
+    await harness.clock.advance(LIMITS.inactivityMs + 1_000);
+    expect((await harness.run(id)).state).toBe("ERROR");
+  });
+
+  test("while a person is asked is waited for, and has its whole time again afterwards", async () => {
+    const asks: Script = async (turn) => {
+      await turn.observer.permission({
+        permissionId: "p",
+        title: "May I?",
+        options: [{ optionId: "yes", name: "Yes", kind: "allow_once" }],
+      });
+      return untilCancelled(turn);
+    };
+    const id = await aRunOf(asks, { idle_timeout_minutes: 60 });
+    await harness.clock.advance(MINUTE_MS);
+    harness.gateways.last.call({ totalTokens: 1 });
+    await harness.clock.advance(2 * LIMITS.inactivityMs);
+    expect((await harness.run(id)).state).toBe("BLOCKED");
+    await harness.followUp(id, "yes");
+
+    await harness.clock.advance(LIMITS.inactivityMs - 1_000);
+    expect((await harness.run(id)).state).toBe("INPROGRESS");
+    await harness.clock.advance(2_000);
+
+    expect(await endOf(id)).toContain("infrastructure_timeout");
+  });
+
+  test("between two turns is nobody's", async () => {
+    const id = await aRunOf(async () => END_TURN);
+    await harness.clock.advance(2 * LIMITS.inactivityMs);
+
+    expect((await harness.run(id)).state).toBe("SUCCEEDED");
+    expect(harness.clock.pending).toBe(0);
+  });
+});
+
+/** A sign of life now and then, without end. */
+function busy(turn: ScriptedTurn): ReturnType<Script> {
+  harness.clock.every(MINUTE_MS, () => turn.say("."));
+  return untilCancelled(turn);
+}
+
+test("a turn that goes on for too long ends with its own reason", async () => {
+  const id = await aRunOf(busy);
+
+  await harness.clock.advance(LIMITS.turnMs + 1_000);
+
+  expect(await endOf(id)).toEqual([
+    "ERROR",
+    "infrastructure_timeout",
+    "The turn took longer than 120 minutes, the longest that is allowed here.",
+  ]);
+});
+
+test("the time of a person is none of the turn's", async () => {
+  const id = await aRunOf(async (turn) => {
+    harness.clock.every(MINUTE_MS, () => turn.say("."));
+    await turn.observer.permission({ permissionId: "p", title: "?", options: [] });
+    return untilCancelled(turn);
+  });
+  await harness.clock.advance(9 * MINUTE_MS);
+  await harness.followUp(id, "no");
+
+  await harness.clock.advance(LIMITS.turnMs - MINUTE_MS);
+  expect((await harness.run(id)).state).toBe("INPROGRESS");
+  await harness.clock.advance(2 * MINUTE_MS);
+  expect((await harness.run(id)).state).toBe("ERROR");
+});
+
+test.each([1, -1])(
+  "a wall clock that jumps by %i day takes no time from a turn and gives it none",
+  async (days) => {
+    const id = await aRunOf(async (turn) => {
+      harness.clock.every(MINUTE_MS, () => turn.say("."));
+      await new Promise<void>((resolve) => harness.clock.after(4 * MINUTE_MS, resolve));
+      await turn.observer.permission({ permissionId: "p", title: "?", options: [] });
+      return untilCancelled(turn);
+    });
+    await harness.clock.advance(MINUTE_MS);
+    harness.clock.jump(days * 24 * 60 * MINUTE_MS);
+    await harness.clock.advance(3 * MINUTE_MS);
+    await harness.followUp(id, "no");
+
+    await harness.clock.advance(LIMITS.turnMs - 5 * MINUTE_MS);
+    expect((await harness.run(id)).state).toBe("INPROGRESS");
+    await harness.clock.advance(2 * MINUTE_MS);
+
+    expect((await harness.run(id)).state).toBe("ERROR");
+  },
+);
+
+test("a run that is worked on for too long at a stretch ends with its own reason", async () => {
+  const turnMs = 100 * MINUTE_MS;
+  const aTurn: Script = async (turn) => {
+    harness.clock.every(MINUTE_MS, () => turn.say("."));
+    await new Promise<void>((resolve) => harness.clock.after(turnMs, resolve));
+    return END_TURN;
+  };
+  harness.agents.scripts.push(aTurn, aTurn, aTurn);
+  const id = await aRunOf(aTurn);
+  // Each turn is short enough; together they are not.
+  for (let turns = 0; turns < 3; turns += 1) {
+    await harness.followUp(id, "more");
+    await harness.clock.advance(turnMs);
+  }
+  expect((await harness.run(id)).state).toBe("INPROGRESS");
+
+  await harness.clock.advance(LIMITS.runMs - 3 * turnMs + LEASE_MS);
+
+  expect(await endOf(id)).toEqual([
+    "ERROR",
+    "infrastructure_timeout",
+    "The run was worked on for 360 minutes at a stretch, the longest that is allowed here.",
+  ]);
+});
+
+test("the longest attempt counts the preparation too, and breaks it off", async () => {
+  harness.workspaces.gates.push(
+    (signal) =>
+      new Promise((_resolve, reject) => {
+        signal.addEventListener("abort", () => reject(new Error("aborted")), { once: true });
+      }),
+  );
+  await harness.start();
+  const { id } = await harness.create();
+  await quiet();
+
+  await harness.clock.advance(LIMITS.runMs);
+
+  expect(await endOf(id)).toEqual([
+    "ERROR",
+    "infrastructure_timeout",
+    "The run was worked on for 360 minutes at a stretch, the longest that is allowed here.",
+  ]);
+  expect(await harness.run(id)).not.toHaveProperty("lease");
+});
+
+test("a run that was stopped by a limit is taken up again by a follow-up that came meanwhile", async () => {
+  const id = await aRunOf(untilCancelled);
+  await harness.followUp(id, "more");
+
+  await harness.clock.advance(LIMITS.inactivityMs + LEASE_MS);
+
+  expect(harness.agents.prompts.at(-1)).toBe("more");
+  expect(await harness.run(id)).toMatchObject({ state: "SUCCEEDED", turn: 2 });
+});
+
+test("a limit that is met while the run is cancelled leaves it cancelled", async () => {
+  const id = await aRunOf(() => new Promise(() => undefined));
+  await harness.clock.advance(LIMITS.inactivityMs - 1);
+
+  await harness.cancel(id);
+  await harness.clock.advance(10_000);
+
+  expect((await harness.run(id)).state).toBe("CANCELLED");
+  expect(harness.clock.pending).toBe(0);
+});
+
+test("a worker that stops while its run meets a limit ends the run by the limit", async () => {
+  harness.agents.scripts.push(() => new Promise(() => undefined));
+  const { id } = await harness.create();
+  const stop = new AbortController();
+  const working = harness.worker().work(id, stop.signal);
+  await quiet();
+  await harness.clock.advance(LIMITS.inactivityMs + 1_000);
+
+  stop.abort();
+  await harness.clock.advance(LEASE_MS);
+  await working;
+
+  expect(await endOf(id)).toContain("infrastructure_timeout");
+});
+
+test("a limit that is met before a turn begins begins none", async () => {
+  harness.changes.markGates.push(new Promise(() => undefined));
+  await harness.start();
+  const provenance = { repository: { full_name: "acme/widgets" } };
+  const { id } = await harness.create({ provenance });
+  await quiet();
+
+  await harness.clock.advance(LIMITS.runMs + LEASE_MS);
+
+  expect(await endOf(id)).toContain("infrastructure_timeout");
+  expect(await harness.run(id)).toMatchObject({ turn: 0 });
+  expect(harness.agents.prompts).toEqual([]);
+});

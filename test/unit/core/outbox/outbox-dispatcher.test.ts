@@ -1,0 +1,172 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import { AppError } from "../../../../src/core/errors.ts";
+import type { Notice } from "../../../../src/core/threads/notice.ts";
+import type { ThreadBinding } from "../../../../src/core/threads/thread.ts";
+import { CoreHarness } from "../../../support/core-harness.ts";
+import { quiet } from "../../../support/manual-clock.ts";
+import { aCard, anInboxEvent, aReply, aRun, aThread } from "../../../support/run-builders.ts";
+
+const BUSY = new AppError("resource_unavailable", "Busy.");
+const NEVER = new AppError("not_authorized", "Thrown out of the channel.");
+
+let harness: CoreHarness;
+let thread: ThreadBinding["thread"];
+beforeEach(() => {
+  harness = new CoreHarness();
+  thread = aThread();
+});
+
+describe("the postman", () => {
+  test("shows what is said, in order", async () => {
+    await say(aReply("one"), aReply("two"), aReply("three"));
+
+    await harness.start();
+
+    expect(shown()).toEqual([aReply("one"), aReply("two"), aReply("three")]);
+  });
+
+  test("tries again what can be tried again, with the later ones behind it", async () => {
+    harness.adapter.deliverFaults.push({ error: BUSY }, { error: BUSY });
+    await say(aReply("one"), aReply("two"));
+    await harness.start();
+    expect(shown()).toEqual([]);
+
+    await harness.clock.advance(999);
+    expect(harness.adapter.deliverFaults).toHaveLength(1);
+    await harness.clock.advance(3_000);
+
+    expect(shown()).toEqual([aReply("one"), aReply("two")]);
+  });
+
+  test("waits as long as it is told to", async () => {
+    harness.adapter.deliverFaults.push({
+      error: new AppError("conflict", "Slow down.", { retryAfterMs: 30_000 }),
+    });
+    await say(aReply("one"));
+    await harness.start();
+
+    await harness.clock.advance(29_900);
+    expect(shown()).toEqual([]);
+    await harness.clock.advance(200);
+
+    expect(shown()).toEqual([aReply("one")]);
+  });
+
+  test("keeps to its order while it waits, and lets other threads go on (57)", async () => {
+    const other = aThread();
+    const busy = new AppError("conflict", "Slow down.", { retryAfterMs: 30_000 });
+    harness.adapter.deliverFaults.push({ error: busy });
+    await say(aReply("one"), aReply("two"));
+    await harness.start();
+    await sayIn(other, aReply("elsewhere"));
+    await sayIn(thread, aReply("three"));
+
+    await harness.clock.advance(29_900);
+    expect(shown()).toEqual([]);
+    expect(harness.adapter.thread(other.key)).toHaveLength(1);
+    await harness.clock.advance(200);
+
+    expect(shown()).toEqual([aReply("one"), aReply("two"), aReply("three")]);
+  });
+
+  test("waits longer each time", async () => {
+    harness.adapter.deliverFaults.push(...Array.from({ length: 5 }, () => ({ error: BUSY })));
+    await say(aReply("one"));
+    await harness.start();
+
+    await harness.clock.advance(30_900);
+    expect(shown()).toEqual([]);
+    await harness.clock.advance(200);
+
+    expect(shown()).toEqual([aReply("one")]);
+  });
+
+  test("gives up what cannot be shown, and goes on", async () => {
+    harness.adapter.deliverFaults.push({ error: NEVER });
+    await say(aReply("one"), aReply("two"));
+
+    await harness.start();
+
+    expect(shown()).toEqual([aReply("two")]);
+    expect(harness.logged.map(({ message }) => message)).toContain("delivery.dead");
+  });
+
+  test("gives up after about a day", async () => {
+    harness.adapter.deliverFaults.push(...Array.from({ length: 40 }, () => ({ error: BUSY })));
+    await say(aReply("one"), aReply("two"));
+    await harness.start();
+
+    await harness.clock.advance(40 * 3_600_000);
+
+    expect(shown()).toEqual([aReply("two")]);
+  });
+
+  test("shows nothing twice when the answer was lost on the way", async () => {
+    harness.adapter.deliverFaults.push({ error: BUSY, shown: true });
+    await say(aReply("one"), aReply("two"));
+    await harness.start();
+
+    await harness.clock.advance(2_000);
+
+    expect(shown()).toEqual([aReply("one"), aReply("two")]);
+  });
+
+  test("shows nothing twice when it could not be stored that it was shown", async () => {
+    await say(aReply("one"), aReply("two"));
+    const outbox = harness.storage.outbox;
+    const delivery = await outbox.take(thread.id);
+    if (delivery !== undefined) await harness.adapter.deliver(delivery);
+
+    await harness.start();
+
+    expect(shown()).toEqual([aReply("one"), aReply("two")]);
+  });
+
+  test("edits the one card of a run, and shows only the newest", async () => {
+    const run = aRun();
+    await say(aCard(run, { state: "QUEUED" }));
+    await harness.start();
+    await say(aCard(run, { state: "PENDING" }), aReply("between"), aCard(run, { state: "INPROGRESS" }));
+    await quiet();
+
+    expect(shown()).toEqual([aCard(run, { state: "INPROGRESS" }), aReply("between")]);
+  });
+
+  test("edits the card that an earlier one may have left", async () => {
+    const run = aRun();
+    harness.adapter.deliverFaults.push({ error: NEVER, shown: true });
+    await say(aCard(run, { state: "QUEUED" }));
+    await harness.start();
+    await say(aCard(run, { state: "SUCCEEDED" }));
+    await quiet();
+
+    expect(shown()).toEqual([aCard(run, { state: "SUCCEEDED" })]);
+  });
+
+  test("keeps what is meant for an adapter that is switched off: another worker may have it", async () => {
+    thread = aThread({ adapter: "gone" });
+    await say(aReply("one"));
+
+    await harness.start();
+
+    expect(harness.logged.map(({ message }) => message)).toContain("delivery.retried");
+  });
+});
+
+function say(...notices: readonly Notice[]): Promise<void> {
+  return sayIn(thread, ...notices);
+}
+
+async function sayIn(there: ThreadBinding["thread"], ...notices: readonly Notice[]): Promise<void> {
+  const event = anInboxEvent();
+  await harness.storage.inbox.put(event);
+  await harness.storage.inbox.settle(
+    { inboxId: event.id, disposition: "replied" },
+    { thread: there, notices },
+  );
+  await quiet();
+}
+
+function shown(): readonly Notice[] {
+  return harness.adapter.thread(thread.key).map(({ notice }) => notice);
+}

@@ -1,0 +1,77 @@
+import { randomUUID } from "node:crypto";
+import type { TeamId } from "../../../../src/core/ids.ts";
+import { type ApiKey, type KeyHolder, type Scope, viewerWith } from "../../../../src/core/people/api-key.ts";
+import { IdentityService } from "../../../../src/core/people/identity-service.ts";
+import { InstallationService } from "../../../../src/core/people/installation-service.ts";
+import { KeyService } from "../../../../src/core/people/key-service.ts";
+import type { Principal, Viewer } from "../../../../src/core/people/principal.ts";
+import { PrincipalService } from "../../../../src/core/people/principal-service.ts";
+import { ShareLinkService } from "../../../../src/core/people/share-link-service.ts";
+import { FIRST_TEAM } from "../../../../src/core/people/team.ts";
+import { TeamService } from "../../../../src/core/people/team-service.ts";
+import type { Storage } from "../../../../src/core/storage.ts";
+import { ManualClock } from "../../../support/manual-clock.ts";
+import { InMemoryPubSub } from "../../../support/memory/memory-pubsub.ts";
+import { createMemoryStorage } from "../../../support/memory/storage/memory-storage.ts";
+import { aPrincipal } from "../../../support/run-builders.ts";
+
+/** The services of people on a storage in memory. */
+export class PeopleHarness {
+  readonly clock = new ManualClock();
+  readonly storage: Storage = createMemoryStorage({
+    clock: this.clock,
+    pubsub: new InMemoryPubSub(),
+    sendJobs: () => undefined,
+  });
+  readonly keys = new KeyService({
+    storage: this.storage,
+    clock: this.clock,
+    makeKey: () => {
+      const secret = randomUUID();
+      return { secret, hash: hashOf(secret), hint: secret.slice(0, 3) };
+    },
+  });
+  readonly principals = new PrincipalService(this);
+  readonly teams = new TeamService(this);
+  readonly identities = new IdentityService(this);
+  readonly installations = new InstallationService(this.storage);
+  readonly shareLinks = new ShareLinkService(this);
+
+  async revoke({ id }: ApiKey, teamId: TeamId = FIRST_TEAM): Promise<void> {
+    await this.storage.keys.change(teamId, id, (key) => ({ ...key, revokedAt: this.clock.now() }));
+  }
+
+  async team(): Promise<TeamId> {
+    const id = randomUUID() as TeamId;
+    await this.storage.teams.put({ id, name: id, createdAt: this.clock.now() });
+    return id;
+  }
+
+  async principal(changes: Partial<Principal> = {}): Promise<Principal> {
+    const principal = aPrincipal({ teamId: FIRST_TEAM, ...changes });
+    await this.storage.people.put(principal);
+    return principal;
+  }
+
+  /** Whoever holds a key with these scopes; with `admin` among them an administrator. */
+  async holder(scopes: readonly Scope[], changes: Partial<Principal> = {}): Promise<KeyHolder> {
+    const principal = await this.principal({ administrator: scopes.includes("admin"), ...changes });
+    const whose = { principalId: principal.id, createdBy: principal.id, createdAt: this.clock.now() };
+    const key = { id: randomUUID(), name: "own", hint: "own", scopes, ...whose };
+    await this.storage.keys.add(key, randomUUID());
+    return { key, principal };
+  }
+
+  async viewer(scopes: readonly Scope[], changes: Partial<Principal> = {}): Promise<Viewer> {
+    return viewerWith(await this.holder(scopes, changes));
+  }
+
+  /** Whether the secret opens anything, as the storage knows it. */
+  async find(secret: string): Promise<KeyHolder | undefined> {
+    return this.storage.keys.findByHash(hashOf(secret));
+  }
+}
+
+function hashOf(secret: string): string {
+  return `hash of ${secret}`;
+}

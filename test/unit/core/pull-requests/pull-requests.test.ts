@@ -1,0 +1,465 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import type { AttemptDeps } from "../../../../src/core/attempts/attempt-deps.ts";
+import { AppError } from "../../../../src/core/errors.ts";
+import { newId, type RunId, type ThreadKey } from "../../../../src/core/ids.ts";
+import { harmlessTitle } from "../../../../src/core/pull-requests/pull-request-text.ts";
+import type { NewRun } from "../../../../src/core/runs/new-run.ts";
+import { CoreHarness, LEASE_MS, LIMITS } from "../../../support/core-harness.ts";
+import { anEnvironment } from "../../../support/environment-builders.ts";
+import { quiet } from "../../../support/manual-clock.ts";
+import { END_TURN, type Script, untilCancelled } from "../../../support/scripted-agents.ts";
+import { waitFor } from "../../../support/wait-for.ts";
+
+const REPOSITORY = { owner: "acme", name: "widgets" };
+const TRIGGER = "https://forge.example/acme/widgets/issues/5#comment-1";
+const HOME: Partial<NewRun> = {
+  source: "GITHUB_WEBHOOK",
+  title: "Parser breaks",
+  triggerUrl: TRIGGER,
+  provenance: { repository: { id: 7, full_name: "acme/widgets" } },
+};
+
+let harness: CoreHarness;
+beforeEach(() => {
+  harness = new CoreHarness();
+});
+
+function changed(): void {
+  harness.changes.sinceMark.set("acme/widgets", "diff");
+  harness.changes.sinceClone.set("acme/widgets", "diff");
+}
+
+async function start(setting: AttemptDeps["settings"]["pullRequests"] = "draft"): Promise<void> {
+  await harness.start(harness.worker({ settings: { ...LIMITS, pullRequests: setting } }));
+}
+
+async function perform(request: Partial<NewRun> = HOME): Promise<RunId> {
+  const { id } = await harness.create(request);
+  await ended(id);
+  return id;
+}
+
+async function ended(id: RunId): Promise<void> {
+  const isFree = async () => {
+    const { lease, state } = await harness.run(id);
+    return lease === undefined && state !== "QUEUED";
+  };
+  await waitFor(isFree, { what: "the run to be free", everyMs: 2 });
+}
+
+/** Of the two faults, so many were met, and what follows from that is done. */
+async function refused(times: 1 | 2): Promise<void> {
+  await waitFor(() => harness.pullRequests.faults.length === 2 - times, { what: "a refusal", everyMs: 2 });
+  await quiet();
+}
+
+async function pullsOf(id: RunId): Promise<readonly unknown[]> {
+  const artifacts = await harness.storage.files.artifactsOf([id]);
+  return artifacts.flatMap(({ body }) => (body.type === "PULL_REQUEST" ? [body] : []));
+}
+
+async function problemsOf(id: RunId): Promise<readonly string[]> {
+  const bodies = (await harness.events(id)).map(({ body }) => body);
+  return bodies.flatMap((body) => (body.kind === "changes.not_kept" ? [body.reason] : []));
+}
+
+async function inAnEnvironment(): Promise<Partial<NewRun>> {
+  await harness.storage.environments.add(anEnvironment("e", "acme/widgets"));
+  return { config: { environment_id: "e" } };
+}
+
+function branchOf(id: RunId): string {
+  return `errand/${id.slice(-12)}`;
+}
+
+/** A turn in which the agent pushes a branch itself. */
+function pushes(branch: string): Script {
+  return async () => {
+    harness.gateways.last.push({ ...REPOSITORY, branch, commit: "c0ffee" });
+    return END_TURN;
+  };
+}
+
+describe("work that was asked for in a repository and left there", () => {
+  test("is pushed to a branch of the run's own, and its pull request opened", async () => {
+    changed();
+    await start();
+
+    const id = await perform();
+
+    expect(harness.changes.pushes).toEqual([
+      {
+        repository: REPOSITORY,
+        branch: branchOf(id),
+        message: expect.stringMatching(
+          /^Parser breaks\n\nMade by a run of Errand: http:\/\/here\/sessions\//,
+        ),
+      },
+    ]);
+    expect(harness.pullRequests.drafts).toEqual([
+      {
+        teamId: (await harness.run(id)).teamId,
+        repository: REPOSITORY,
+        branch: branchOf(id),
+        title: "Parser breaks",
+        body: expect.stringMatching(
+          /^Made by a run of Errand: \[session\]\(http:\/\/here\/sessions\/[^)]+\)\.\n\nAsked for in https/,
+        ),
+        isDraft: true,
+      },
+    ]);
+    const url = "https://forge.example/acme/widgets/pull/1";
+    expect(await pullsOf(id)).toEqual([{ type: "PULL_REQUEST", url, branch: branchOf(id) }]);
+    expect(await harness.run(id)).toMatchObject({
+      state: "SUCCEEDED",
+      answer: "Done.",
+      statusMessage: { message: `Its pull request: ${url}` },
+      artifactTypes: expect.arrayContaining(["PULL_REQUEST"]),
+    });
+    expect((await harness.run(id)).statusMessage).not.toHaveProperty("errorCode");
+  });
+
+  test("is not left as a patch as well", async () => {
+    changed();
+    harness.changes.sinceClone.set("acme/tools", "diff");
+    await start();
+
+    const id = await perform();
+
+    const keys = (await harness.storage.files.artifactsOf([id])).map(({ key }) => key);
+    expect(keys).toContain("changes/tools/all.diff");
+    expect(keys).not.toContain("changes/widgets/all.diff");
+  });
+
+  test("is talked about in the pull request: what is said there is a follow-up of the run", async () => {
+    changed();
+    await start();
+
+    const id = await perform();
+
+    const key = "pull-1" as ThreadKey;
+    expect(
+      await harness.storage.threads.find({ adapter: "memory", installation: "here", key }),
+    ).toMatchObject({
+      runId: id,
+    });
+    const shown = harness.adapter.thread(key).map(({ notice }) => notice);
+    const url = "https://forge.example/acme/widgets/pull/1";
+    expect(shown.filter(({ kind }) => kind === "card")).toMatchObject([
+      { card: { state: "SUCCEEDED", message: `Its pull request: ${url}` } },
+    ]);
+  });
+
+  test("goes to the same pull request after the next turn", async () => {
+    changed();
+    await start();
+    const id = await perform();
+
+    await harness.followUp(id, "more");
+    await ended(id);
+
+    expect(harness.changes.pushes.map(({ branch }) => branch)).toEqual([branchOf(id), branchOf(id)]);
+    expect(await pullsOf(id)).toHaveLength(1);
+    const [artifact] = await harness.storage.files.artifactsOf([id]);
+    expect(artifact?.version).toBe(1);
+  });
+
+  test("is not handed over again by a turn that changed nothing; it is still shown", async () => {
+    changed();
+    await start();
+    const id = await perform();
+    harness.changes.sinceMark.clear();
+
+    await harness.followUp(id, "What did you do?");
+    await ended(id);
+
+    expect(harness.changes.pushes).toHaveLength(1);
+    expect((await harness.run(id)).statusMessage?.message).toContain("/pull/1");
+    const keys = (await harness.storage.files.artifactsOf([id])).map(({ key }) => key);
+    expect(keys).not.toContain("changes/widgets/all.diff");
+  });
+
+  test("from a pull request goes into that one's branch", async () => {
+    changed();
+    await start();
+
+    await perform({ ...HOME, provenance: { ...HOME.provenance, head: { branch: "feature" } } });
+
+    expect(harness.pullRequests.drafts).toMatchObject([{ base: "feature" }]);
+  });
+
+  test.each([
+    ["ready", false, 1],
+    ["draft", true, 1],
+    ["off", undefined, 0],
+  ] as const)("with the setting %s", async (setting, isDraft, count) => {
+    changed();
+    await start(setting);
+
+    const id = await perform();
+
+    expect(harness.pullRequests.drafts.map((draft) => draft.isDraft)).toEqual(count === 0 ? [] : [isDraft]);
+    expect(harness.changes.pushes).toHaveLength(count);
+    expect((await harness.run(id)).state).toBe("SUCCEEDED");
+    expect(await pullsOf(id)).toHaveLength(count);
+  });
+
+  test.each<[string, () => Promise<RunId>]>([
+    ["that changed nothing", () => perform()],
+    [
+      "that was not asked for in a repository",
+      async () => {
+        changed();
+        return perform(await inAnEnvironment());
+      },
+    ],
+    [
+      "that did not go well",
+      () => {
+        changed();
+        harness.agents.scripts.push(async () => ({ stopReason: "refusal" }));
+        return perform();
+      },
+    ],
+    [
+      "where nobody lets us",
+      () => {
+        changed();
+        harness.pullRequests.isClosed = true;
+        return perform();
+      },
+    ],
+  ])("is none of a run %s", async (_what, act) => {
+    await start();
+
+    const id = await act();
+
+    expect(await pullsOf(id)).toEqual([]);
+    expect((await harness.run(id)).statusMessage?.message ?? "").not.toContain("pull request");
+    expect(await problemsOf(id)).toEqual([]);
+  });
+
+  test("waits for the last turn", async () => {
+    changed();
+    harness.agents.scripts.push(async () => {
+      for (const { runId } of harness.agents.starts) await harness.followUp(runId, "more");
+      expect(harness.changes.pushes).toEqual([]);
+      return END_TURN;
+    });
+    await start();
+
+    const id = await perform();
+
+    expect(await harness.run(id)).toMatchObject({ state: "SUCCEEDED", turn: 2 });
+    expect(harness.changes.pushes).toHaveLength(1);
+  });
+});
+
+describe("what is in the way of a pull request", () => {
+  test.each<[string, () => void, string]>([
+    [
+      "a push that is refused",
+      () => harness.changes.pushFaults.push(new AppError("not_authorized", "protected branch s3cret")),
+      "The pull request could not be opened: protected branch [redacted]",
+    ],
+    [
+      "a refusal",
+      () => harness.pullRequests.faults.push(new AppError("not_authorized", "No permission.")),
+      "The pull request could not be opened: No permission.",
+    ],
+    [
+      "a bug",
+      () => harness.pullRequests.faults.push(new TypeError("x is undefined")),
+      "The pull request could not be opened.",
+    ],
+  ])("(%s) is told, and the work is left as a patch", async (_what, fail, told) => {
+    changed();
+    fail();
+    await start();
+
+    const id = await perform();
+
+    expect((await harness.run(id)).state).toBe("SUCCEEDED");
+    expect(await problemsOf(id)).toEqual([told]);
+    expect((await harness.run(id)).artifactTypes).toEqual(["FILE"]);
+  });
+
+  test("for a moment is waited for", async () => {
+    changed();
+    harness.pullRequests.faults.push(
+      new AppError("resource_unavailable", "Slow down.", { retryAfterMs: 7_000 }),
+      new AppError("resource_unavailable", "Not now."),
+    );
+    await start();
+    const { id } = await harness.create(HOME);
+    await refused(1);
+    await harness.clock.advance(6_999);
+    expect(await pullsOf(id)).toEqual([]);
+    expect(harness.pullRequests.faults).toHaveLength(1);
+
+    await harness.clock.advance(1);
+    await refused(2);
+    await harness.clock.advance(4_000);
+    await ended(id);
+
+    expect(await pullsOf(id)).toHaveLength(1);
+  });
+
+  test("for long is not waited for", async () => {
+    changed();
+    harness.pullRequests.faults.push(
+      new AppError("resource_unavailable", "Slow down.", { retryAfterMs: 60_000 }),
+    );
+    await start();
+
+    expect(await problemsOf(await perform())).toEqual(["The pull request could not be opened: Slow down."]);
+  });
+
+  test("is left behind by a cancel", async () => {
+    changed();
+    harness.pullRequests.faults.push(new AppError("resource_unavailable", "Not now."));
+    await start();
+    const { id } = await harness.create(HOME);
+    await quiet();
+
+    await harness.cancel(id);
+    await ended(id);
+
+    expect((await harness.run(id)).state).toBe("CANCELLED");
+  });
+
+  test("in the thread somebody else's run is: it keeps the thread", async () => {
+    changed();
+    await start();
+    const thread = {
+      id: newId(harness.clock.now()),
+      adapter: "memory",
+      installation: "here",
+      key: "pull-1" as ThreadKey,
+    };
+    const creator = await harness.person();
+    const request = { prompt: "Other", source: "API", creator } as const;
+    const other = await harness.runs.create(request, { binds: { thread, expected: undefined } });
+
+    const id = await perform();
+
+    expect(await pullsOf(id)).toHaveLength(1);
+    expect(await harness.storage.threads.find(thread)).toMatchObject({ runId: other.id });
+  });
+});
+
+describe("a branch that the agent pushed itself", () => {
+  test("is not pushed again; its pull request is opened where it has none", async () => {
+    changed();
+    harness.agents.scripts.push(pushes("feature-x"));
+    await start();
+
+    const id = await perform();
+
+    expect(harness.changes.pushes).toEqual([]);
+    expect(await pullsOf(id)).toMatchObject([{ branch: "feature-x" }]);
+    expect((await harness.run(id)).statusMessage?.message).toContain("/pull/1");
+  });
+
+  test("has the pull request that somebody opened", async () => {
+    const { url } = harness.pullRequests.somebodyOpened(REPOSITORY, "feature-x");
+    harness.agents.scripts.push(pushes("feature-x"));
+    await start("off");
+
+    const id = await perform(await inAnEnvironment());
+
+    expect(await pullsOf(id)).toEqual([{ type: "PULL_REQUEST", url, branch: "feature-x" }]);
+    expect(harness.pullRequests.drafts).toEqual([]);
+  });
+
+  test("is the pull request's own that the run was asked for in", async () => {
+    harness.pullRequests.somebodyOpened(REPOSITORY, "feature");
+    harness.agents.scripts.push(pushes("feature"));
+    await start();
+
+    const id = await perform({ ...HOME, provenance: { ...HOME.provenance, head: { branch: "feature" } } });
+
+    expect(await pullsOf(id)).toHaveLength(1);
+    expect(harness.pullRequests.drafts).toEqual([]);
+  });
+
+  test("in a turn before holds all there is where the next one changes nothing", async () => {
+    changed();
+    harness.agents.scripts.push(pushes("feature-x"));
+    await start();
+    const id = await perform();
+    harness.changes.sinceMark.clear();
+
+    await harness.followUp(id, "What did you do?");
+    await ended(id);
+
+    expect(harness.changes.pushes).toEqual([]);
+  });
+
+  test("in a turn before does not keep later work from being handed over", async () => {
+    changed();
+    harness.agents.scripts.push(pushes("feature-x"));
+    await start();
+    const id = await perform();
+
+    await harness.followUp(id, "more");
+    await ended(id);
+
+    expect(harness.changes.pushes.map(({ branch }) => branch)).toEqual([branchOf(id)]);
+  });
+});
+
+describe("a worker that is lost while it hands the work over", () => {
+  test.each<[string, () => void]>([
+    ["while it pushes", () => harness.changes.pushGates.push(new Promise(() => undefined))],
+    ["between push and pull request", () => harness.pullRequests.gates.push(new Promise(() => undefined))],
+    [
+      "after the pull request was opened",
+      () => harness.pullRequests.openedGates.push(new Promise(() => undefined)),
+    ],
+  ])("%s is followed by one that goes on with the same branch", async (_what, hang) => {
+    changed();
+    hang();
+    const { id } = await harness.create(HOME);
+    // It hears nothing, and its time stands still.
+    const { clock, pubsub } = new CoreHarness();
+    void harness.worker({ clock, pubsub }).work(id, new AbortController().signal);
+    await waitFor(() => harness.changes.pushes.length === 1, { what: "the push", everyMs: 2 });
+    await quiet();
+    await harness.clock.advance(2 * LEASE_MS);
+    await harness.worker().recover(id);
+
+    await start();
+    await ended(id);
+
+    expect(await harness.run(id)).toMatchObject({ state: "SUCCEEDED", turn: 1, attempt: 2 });
+    expect(harness.changes.pushes.map(({ branch }) => branch)).toEqual([branchOf(id), branchOf(id)]);
+    expect(harness.pullRequests.count).toBe(1);
+    expect(await pullsOf(id)).toHaveLength(1);
+  });
+});
+
+test.each([
+  ["Fixes #12 for @ada", "Fixes no. 12 for ada"],
+  ["closes https://forge.example/a/b/issues/3 now", "closes  now"],
+  ["GH-7\n\u202eevil\u0007", "no. 7 evil"],
+  ["", "Work of run 1"],
+])("the title %j neither calls nor closes anything", (title, expected) => {
+  expect(harmlessTitle({ title, id: "1" as RunId })).toBe(expected);
+});
+
+test("an endless title is cut", () => {
+  expect(harmlessTitle({ title: "😀".repeat(300), id: "1" as RunId })).toBe(`${"😀".repeat(120)}…`);
+});
+
+test("a turn that is cancelled pushes nothing", async () => {
+  changed();
+  harness.agents.scripts.push(untilCancelled);
+  await start();
+  const { id } = await harness.create(HOME);
+  await quiet();
+  await harness.cancel(id);
+  await ended(id);
+
+  expect(harness.changes.pushes).toEqual([]);
+});

@@ -1,0 +1,301 @@
+import { expect } from "vitest";
+import type { StopReason } from "../../../../src/core/agents/agent-runner.ts";
+import {
+  decideClaim,
+  decideFailure,
+  decideHandBack,
+  decideReady,
+  decideRecovery,
+  decideTurnEnd,
+  decideTurnStart,
+} from "../../../../src/core/attempts/decide-attempt.ts";
+import { LeaseLost, LeaseWriter } from "../../../../src/core/attempts/lease-writer.ts";
+import { AppError, type ErrorCode } from "../../../../src/core/errors.ts";
+import { type LeaseToken, newId, type RunId } from "../../../../src/core/ids.ts";
+import type { Principal } from "../../../../src/core/people/principal.ts";
+import { runRules } from "../../../../src/core/rules/run-rules.ts";
+import { needsApproval } from "../../../../src/core/runs/decide-approval.ts";
+import { RunEdit } from "../../../../src/core/runs/run-edit.ts";
+import { RunService } from "../../../../src/core/runs/run-service.ts";
+import type { RunSubject } from "../../../../src/core/runs/run-store.ts";
+import { isEnded, isMoving } from "../../../../src/core/runs/states.ts";
+import { SkillFinder } from "../../../../src/core/skills/skill-finder.ts";
+import { NoticeWriter } from "../../../../src/core/threads/notice-writer.ts";
+import { decideSteered } from "../../../../src/core/turns/steering.ts";
+import { agentChoice } from "../../../support/agent-choice.ts";
+import { ManualClock } from "../../../support/manual-clock.ts";
+import { InMemoryPubSub } from "../../../support/memory/memory-pubsub.ts";
+import { MemorySkillLibrary } from "../../../support/memory/memory-skill-library.ts";
+import { createMemoryStorage } from "../../../support/memory/storage/memory-storage.ts";
+import { aPolicy } from "../../../support/rule-builders.ts";
+import { aPrincipal } from "../../../support/run-builders.ts";
+import { wholeLog } from "../../../support/whole-log.ts";
+import { checkLog, mustHaveTakenAll } from "./life-checks.ts";
+
+const LEASE_MS = 10_000;
+const OPTIONS = [
+  { optionId: "yes", name: "Yes", kind: "allow_once" },
+  { optionId: "no", name: "No", kind: "reject_once" },
+] as const;
+
+interface Attempt {
+  readonly writer: LeaseWriter;
+  phase: "claimed" | "ready" | "turn" | "over";
+}
+
+/** One run, its jobs, and a worker that takes one step at a time. */
+export class LifeHarness {
+  readonly #clock = new ManualClock();
+  /** Jobs that nobody has taken. */
+  #jobs = 0;
+  readonly #storage = createMemoryStorage({
+    clock: this.#clock,
+    pubsub: new InMemoryPubSub(),
+    sendJobs: (jobs) => {
+      this.#jobs += jobs.filter(({ kind }) => kind === "run").length;
+    },
+  });
+  readonly #writer = new NoticeWriter(() => "http://here", new Map());
+  readonly #runs: RunService;
+  readonly #person: Principal;
+  #id: RunId = "" as RunId;
+  #attempt: Attempt | undefined;
+
+  private constructor(person: Principal) {
+    this.#person = person;
+    const agents = agentChoice("scripted");
+    const [storage, clock] = [this.#storage, this.#clock];
+    const rules = runRules({ storage, clock, pubsub: new InMemoryPubSub() });
+    const library = new MemorySkillLibrary();
+    const skills = new SkillFinder({ library, environments: { list: async () => [] } });
+    this.#runs = new RunService({ storage, clock, writer: this.#writer, agents, skills, ...rules });
+  }
+
+  static async open(isToBeApproved = false): Promise<LifeHarness> {
+    const id = newId<Principal["id"]>(new Date());
+    const ada = aPrincipal({ id, administrator: true });
+    const harness = new LifeHarness(ada);
+    if (isToBeApproved) await harness.#storage.policies.add(aPolicy({ effect: "require_approval" }));
+    harness.#id = (await harness.#runs.create({ prompt: "x", source: "API", creator: ada })).id;
+    return harness;
+  }
+
+  async followUp(): Promise<void> {
+    await this.#follow("and this", "queue");
+  }
+
+  async interrupt(): Promise<void> {
+    await this.#follow("rather this", "interrupt");
+  }
+
+  async answer(): Promise<void> {
+    await this.#follow("yes", "queue");
+  }
+
+  async cancel(): Promise<void> {
+    await unlessRefused("invalid_request", () => this.#runs.cancel(this.#id, this.#person));
+  }
+
+  async approve(): Promise<void> {
+    await this.#decide(true);
+  }
+
+  async refuse(): Promise<void> {
+    await this.#decide(false);
+  }
+
+  /** Also while another worker works on the run: then the job finds nothing to do, and is gone. */
+  async takeJob(): Promise<void> {
+    if (this.#jobs === 0) return;
+    this.#jobs -= 1;
+    const token = newId<LeaseToken>(this.#clock.now());
+    const grant = { token, worker: "w", ttlMs: LEASE_MS };
+    const run = await this.#change((edit) => decideClaim(edit, grant));
+    if (run.lease?.token !== token) return;
+    expect(this.#attempt, "two attempts at a time").toBeUndefined();
+    const parts = {
+      runs: this.#storage.runs,
+      runId: this.#id,
+      token,
+      clock: this.#clock,
+      writer: this.#writer,
+    };
+    this.#attempt = { writer: new LeaseWriter(parts), phase: "claimed" };
+  }
+
+  async ready(): Promise<void> {
+    await this.#work("claimed", async ({ writer }) => {
+      return (await writer.write((edit) => decideReady(edit, false))).value ? "ready" : "over";
+    });
+  }
+
+  async startTurn(): Promise<void> {
+    await this.#work("ready", async ({ writer }) => {
+      return (await writer.write(decideTurnStart)).value === undefined ? "over" : "turn";
+    });
+  }
+
+  async ask(): Promise<void> {
+    await this.#work("turn", async ({ writer }) => {
+      await writer.write((edit) => {
+        if (edit.run.state !== "INPROGRESS") return;
+        edit.set({ permission: { permissionId: "p", title: "?", options: OPTIONS } });
+        edit.moveTo("BLOCKED");
+      });
+      return "turn";
+    });
+  }
+
+  async say(): Promise<void> {
+    await this.#work("turn", async ({ writer }) => {
+      await writer.write((edit) => edit.record({ kind: "agent.message", text: "hm" }));
+      return "turn";
+    });
+  }
+
+  async steer(): Promise<void> {
+    await this.#work("turn", async ({ writer }) => {
+      await writer.write((edit) => {
+        const [first] = edit.subject.waiting;
+        if (first !== undefined) decideSteered(edit, first.id);
+      });
+      return "turn";
+    });
+  }
+
+  async endTurn(): Promise<void> {
+    await this.#endTurn("end_turn");
+  }
+
+  async refuseTurn(): Promise<void> {
+    await this.#endTurn("refusal");
+  }
+
+  async fail(): Promise<void> {
+    const status = { message: "dead", errorCode: "agent_process_failed" } as const;
+    for (const phase of ["claimed", "ready", "turn"] as const) {
+      await this.#work(phase, async ({ writer }) => {
+        await writer.write((edit) => decideFailure(edit, status));
+        return "over";
+      });
+    }
+  }
+
+  async handBack(): Promise<void> {
+    const attempt = this.#attempt;
+    if (attempt === undefined) return;
+    await this.#unlessLost(() =>
+      attempt.writer.write((edit) => decideHandBack(edit, { reason: "over", isStopping: true })),
+    );
+    this.#attempt = undefined;
+  }
+
+  /** The worker is gone with its attempt; the queue hands its job out again. */
+  async die(): Promise<void> {
+    if (this.#attempt === undefined) return;
+    this.#attempt = undefined;
+    this.#jobs += 1;
+  }
+
+  /** The lease of a worker that is gone runs out; one that lives renews its own. */
+  async lapse(): Promise<void> {
+    if (this.#attempt === undefined) await this.#clock.advance(2 * LEASE_MS);
+  }
+
+  async recover(): Promise<void> {
+    await this.#change((edit) => {
+      decideRecovery(edit);
+      return edit.subject.leaseOver;
+    });
+  }
+
+  /** Lets people answer and workers work until nothing is left to do. */
+  async finish(): Promise<void> {
+    for (let isDone = false; !isDone; ) {
+      await this.approve();
+      if ((await this.#look()).run.state === "BLOCKED") await this.answer();
+      await this.lapse();
+      await this.recover();
+      await this.takeJob();
+      for (const step of [this.ready, this.startTurn, this.endTurn]) await step.call(this);
+      isDone = this.#jobs === 0 && (this.#attempt === undefined || this.#attempt.phase === "over");
+      if (this.#attempt?.phase === "over") await this.handBack();
+      isDone &&= this.#jobs === 0;
+    }
+  }
+
+  async check(): Promise<void> {
+    const { run, waiting } = await this.#look();
+    const events = await wholeLog(this.#storage.runs, this.#id);
+    checkLog(run, events);
+    if (isMoving(run.state)) expect(run.lease, `a lease while ${run.state}`).toBeDefined();
+    if (run.state === "QUEUED" && run.lease === undefined) expect(this.#jobs, "jobs").toBeGreaterThan(0);
+    if (needsApproval(run)) expect(run.attempt, "attempts before the approval").toBe(0);
+    if (mustHaveTakenAll(run, events)) expect(waiting, run.state).toEqual([]);
+  }
+
+  async checkEnd(): Promise<void> {
+    const { run } = await this.#look();
+    expect(run.lease).toBeUndefined();
+    expect(isEnded(run.state), run.state).toBe(true);
+    await this.check();
+  }
+
+  async #decide(approve: boolean): Promise<void> {
+    await unlessRefused("conflict", () => this.#runs.approve(this.#id, this.#person, { approve }));
+  }
+
+  async #follow(message: string, delivery: "queue" | "interrupt"): Promise<void> {
+    const input = { message, delivery, authorId: this.#person.id };
+    await this.#runs.followUp(this.#id, this.#person, input);
+  }
+
+  async #endTurn(stopReason: StopReason): Promise<void> {
+    await this.#work("turn", async ({ writer }) => {
+      return (await writer.write((edit) => decideTurnEnd(edit, { stopReason }, "Done"))).value
+        ? "ready"
+        : "over";
+    });
+  }
+
+  async #work(phase: Attempt["phase"], step: (attempt: Attempt) => Promise<Attempt["phase"]>): Promise<void> {
+    const attempt = this.#attempt;
+    if (attempt === undefined || attempt.phase !== phase) return;
+    const next = await this.#unlessLost(() => step(attempt));
+    attempt.phase = next ?? "over";
+  }
+
+  async #unlessLost<T>(write: () => Promise<T>): Promise<T | undefined> {
+    return write().catch((error) => {
+      if (error instanceof LeaseLost) return undefined;
+      throw error;
+    });
+  }
+
+  #change(decide: (edit: RunEdit) => boolean) {
+    return this.#storage.runs.change(this.#id, (subject) => {
+      const edit = new RunEdit(subject, { now: this.#clock.now(), writer: this.#writer });
+      return decide(edit) ? edit.done() : undefined;
+    });
+  }
+
+  async #look(): Promise<RunSubject> {
+    const seen: RunSubject[] = [];
+    await this.#storage.runs.change(this.#id, (subject) => {
+      seen.push(subject);
+      return undefined;
+    });
+    const [subject] = seen;
+    if (subject === undefined) throw new Error("The store did not call `decide`.");
+    return subject;
+  }
+}
+
+/** What makes no sense at this moment is refused with `code`, and does nothing. */
+async function unlessRefused(code: ErrorCode, act: () => Promise<unknown>): Promise<void> {
+  try {
+    await act();
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== code) throw error;
+  }
+}

@@ -1,0 +1,165 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import type { AgentStart } from "../../../../src/core/agents/agent-runner.ts";
+import { AppError } from "../../../../src/core/errors.ts";
+import type { Principal } from "../../../../src/core/people/principal.ts";
+import type { Run } from "../../../../src/core/runs/run.ts";
+import { SecretService } from "../../../../src/core/secrets/secret-service.ts";
+import { createSecretBox } from "../../../../src/secrets/secret-box.ts";
+import { CoreHarness } from "../../../support/core-harness.ts";
+import { quiet } from "../../../support/manual-clock.ts";
+import { END_TURN } from "../../../support/scripted-agents.ts";
+
+const TEAMS = "the-value-of-the-team";
+const ADAS = "the-value-of-ada";
+const BOBS = "the-value-of-bob";
+
+let harness: CoreHarness;
+let ada: Principal;
+let bob: Principal;
+beforeEach(async () => {
+  harness = new CoreHarness();
+  [ada, bob] = [await harness.person("Ada"), await harness.person("Bob")];
+});
+
+function set(editor: Principal, name: string, value: string, isTeamOwned = true) {
+  const { clock, secretBox: box, storage } = harness;
+  return new SecretService({ secrets: storage.secrets, box, clock }).put(
+    editor,
+    { name, isTeamOwned },
+    value,
+  );
+}
+
+async function perform(creator: Principal): Promise<Run> {
+  const { id } = await harness.create({ creator });
+  await quiet();
+  return harness.run(id);
+}
+
+describe("the secrets of a run", () => {
+  test("are the team's, and over them its creator's own", async () => {
+    await set(ada, "BOTH", TEAMS);
+    await set(ada, "TEAMS", TEAMS);
+    await set(ada, "BOTH", ADAS, false);
+    await set(bob, "BOBS", BOBS, false);
+    await harness.start();
+
+    await perform(ada);
+    await perform(bob);
+
+    const [adas, bobs] = harness.agents.starts.map(secretsOf);
+    expect(adas).toEqual({ BOTH: ADAS, TEAMS });
+    expect(bobs).toEqual({ BOTH: TEAMS, TEAMS, BOBS });
+  });
+
+  test("are not those of a creator who was disabled: whoever goes on with the run would have them", async () => {
+    await set(ada, "TEAMS", TEAMS);
+    await set(ada, "ADAS", ADAS, false);
+    const { id } = await harness.create({ creator: ada });
+    await harness.storage.people.put({ ...ada, disabled: true });
+    await harness.start();
+
+    expect(harness.agents.starts.map(secretsOf)).toEqual([{ TEAMS }]);
+    expect(await harness.run(id)).toMatchObject({ state: "SUCCEEDED" });
+  });
+
+  test("are out of all that is told of it: events, answer, questions, end", async () => {
+    await set(ada, "BOTH", TEAMS);
+    await set(ada, "BOTH", ADAS, false);
+    const { promise: aBatchLater, resolve: goOn } = Promise.withResolvers<void>();
+    harness.agents.scripts.push(async ({ observer, say }) => {
+      observer.update({
+        kind: "agent.tool_call",
+        toolCallId: "1",
+        rawOutput: Buffer.from(ADAS).toString("base64"),
+      });
+      observer.update({ kind: "agent.other", name: ADAS, data: { [TEAMS]: [ADAS] } });
+      say("It is the-value-");
+      await aBatchLater;
+      say("of-ada.");
+      throw new AppError("agent_process_failed", `It broke over ${ADAS}`);
+    });
+    await harness.start();
+
+    const { id } = await harness.create({ creator: ada });
+    await quiet();
+    await harness.clock.advance(50);
+    goOn();
+    await quiet();
+    const run = await harness.run(id);
+
+    const told = JSON.stringify([run, await harness.events(run.id)]);
+    expect(told).not.toContain("the-value-");
+    expect(told).not.toContain(Buffer.from(ADAS).toString("base64"));
+    expect(told).toContain("It broke over [redacted]");
+    const words = (await harness.events(id)).map(({ body }) =>
+      body.kind === "agent.message" ? body.text : "",
+    );
+    expect(words.join("")).toBe("It is [redacted].");
+  });
+
+  test("of others are not taken out: who saw that could guess them", async () => {
+    await set(bob, "BOBS", BOBS, false);
+    harness.agents.scripts.push(async ({ say }) => {
+      say(`Is it ${BOBS}?`);
+      return END_TURN;
+    });
+    await harness.start();
+
+    expect((await perform(ada)).answer).toBe(`Is it ${BOBS}?`);
+  });
+
+  test("that cannot be opened fail it, by name", async () => {
+    await set(ada, "FINE", TEAMS);
+    const sealed = createSecretBox([Buffer.alloc(32, 9).toString("base64url")]).seal(ADAS, "secret");
+    await harness.storage.secrets.replace({ ...(await set(ada, "BROKEN", ADAS)), sealed });
+    await harness.start();
+
+    const run = await perform(ada);
+
+    expect(run).toMatchObject({
+      state: "FAILED",
+      statusMessage: {
+        message: "The secret BROKEN cannot be opened.",
+        errorCode: "environment_setup_failed",
+      },
+    });
+    expect(harness.agents.starts).toEqual([]);
+    expect(JSON.stringify(await harness.events(run.id))).not.toContain(ADAS);
+  });
+
+  test("whose rows were swapped fail it", async () => {
+    const [one, two] = [await set(ada, "ONE", TEAMS), await set(ada, "TWO", ADAS)];
+    await harness.storage.secrets.replace({ ...one, sealed: two.sealed });
+    await harness.start();
+
+    expect((await perform(ada)).statusMessage?.message).toBe("The secret ONE cannot be opened.");
+  });
+
+  test("that are too large together fail it before its agent does", async () => {
+    for (let index = 0; index < 17; index += 1) await set(ada, `LARGE_${index}`, "x".repeat(64 * 1024));
+    await harness.start();
+
+    expect(await perform(ada)).toMatchObject({
+      state: "FAILED",
+      statusMessage: { errorCode: "environment_setup_failed", message: expect.stringContaining("too large") },
+    });
+  });
+
+  test("are opened anew for each attempt", async () => {
+    await set(ada, "TOKEN", TEAMS);
+    await harness.start();
+    const { id } = await perform(ada);
+    await set(ada, "TOKEN", ADAS);
+
+    await harness.followUp(id, "Again");
+    await quiet();
+
+    expect(harness.agents.starts.map(secretsOf)).toEqual([{ TOKEN: TEAMS }, { TOKEN: ADAS }]);
+  });
+});
+
+/** What an agent was given beside what the platform sets. */
+function secretsOf({ variables: { ERRAND_ARTIFACTS_DIR: _ours, ...secrets } }: AgentStart) {
+  return secrets;
+}

@@ -1,0 +1,158 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import { decideTurnEnd } from "../../../../src/core/attempts/decide-attempt.ts";
+import type { Principal } from "../../../../src/core/people/principal.ts";
+import type { Thread } from "../../../../src/core/threads/thread.ts";
+import { quiet } from "../../../support/manual-clock.ts";
+import { aFollowUp, aRun, aThread } from "../../../support/run-builders.ts";
+import { END_TURN } from "../../../support/scripted-agents.ts";
+import { IntakeHarness, KEY } from "../inbox/inbox-harness.ts";
+import { anEdit } from "../runs/edit.ts";
+
+const IDLE_MS = 60 * 60_000;
+
+let harness: IntakeHarness;
+let bob: Principal;
+beforeEach(async () => {
+  harness = new IntakeHarness();
+  bob = await harness.person("Bob");
+  await harness.start();
+  await harness.receive({ text: "Fix it" });
+});
+
+describe("a follow-up over the API to a run with a thread", () => {
+  test("is told there, with who asked", async () => {
+    await ask("And the lexer");
+
+    expect(harness.repliesShown()).toEqual(["Bob asked over the API: And the lexer"]);
+    expect(harness.agents.prompts).toEqual(["Fix it", "And the lexer"]);
+  });
+
+  test("is told in part when it is long", async () => {
+    await ask(`${"x".repeat(499)}😀😀`);
+
+    expect(harness.repliesShown()).toEqual([`Bob asked over the API: ${"x".repeat(499)}😀…`]);
+  });
+
+  test("that is private is not told, and done all the same", async () => {
+    await ask("And the lexer", true);
+
+    expect(harness.repliesShown()).toEqual([]);
+    expect(harness.agents.prompts).toEqual(["Fix it", "And the lexer"]);
+  });
+});
+
+describe("the answer to a private follow-up", () => {
+  test("is in the log alone; the card goes on with how the run stands, and the answer before", async () => {
+    answers("Not for all");
+    await ask("And the lexer", true);
+
+    const { id, turn } = await harness.currentRun();
+    expect(turn).toBe(2);
+    expect(answersShown()).toEqual(["Done."]);
+    expect(harness.cardsShown()).toMatchObject([{ state: "SUCCEEDED", turn: 2, answer: "Done." }]);
+    expect(JSON.stringify(harness.adapter.thread(KEY))).not.toContain("Not for all");
+    expect(JSON.stringify(await harness.events(id))).toContain("Not for all");
+  });
+
+  test("is not told either when a follow-up for all is waiting, whose answer is", async () => {
+    harness.agents.scripts.push(async ({ say }) => {
+      await send("For all");
+      say("Not for all");
+      return END_TURN;
+    });
+    answers("Told");
+    await ask("And the lexer", true);
+
+    expect(harness.agents.prompts).toEqual(["Fix it", "And the lexer", "For all"]);
+    expect(answersShown()).toEqual(["Done.", "Told"]);
+    expect(harness.cardsShown()).toMatchObject([{ turn: 3, answer: "Told" }]);
+  });
+
+  test("is told where the same turn takes another one for all", async () => {
+    harness = new IntakeHarness();
+    bob = await harness.person("Bob");
+    harness.agents.scripts.push(async ({ say }) => {
+      await send("And the lexer", true);
+      await send("For all");
+      say("First");
+      return END_TURN;
+    });
+    answers("Both");
+    await harness.start();
+    await harness.receive({ text: "Fix it" });
+
+    expect(harness.agents.prompts).toEqual(["Fix it", "And the lexer\n\nFor all"]);
+    expect(answersShown()).toEqual(["First", "Both"]);
+  });
+
+  test("is not told after its agent was given up and asked anew", async () => {
+    const options = [{ optionId: "yes", name: "Yes", kind: "allow_once" }] as const;
+    harness.agents.scripts.push(async ({ observer }) => {
+      await observer.permission({ permissionId: "p", title: "May I?", options });
+      return END_TURN;
+    });
+    answers("Not for all");
+    await ask("And the lexer", true);
+    await harness.clock.advance(IDLE_MS);
+    expect(await harness.currentRun()).toMatchObject({ state: "BLOCKED", turn: 2 });
+
+    await ask("yes");
+
+    expect(await harness.currentRun()).toMatchObject({ state: "SUCCEEDED", turn: 2, attempt: 3 });
+    expect(JSON.stringify(harness.adapter.thread(KEY))).not.toContain("Not for all");
+  });
+
+  test("leaves a cancel to be told", async () => {
+    harness.agents.scripts.push(async ({ say }) => {
+      say("Not for all");
+      await harness.cancel((await harness.currentRun()).id);
+      return END_TURN;
+    });
+
+    await ask("And the lexer", true);
+
+    expect(harness.cardsShown()).toMatchObject([{ state: "CANCELLED", message: "Cancelled by Ada." }]);
+    expect(answersShown()).toEqual(["Done."]);
+  });
+});
+
+test("the answer of a first turn is told, whatever it takes besides", () => {
+  const edit = anEdit(
+    { state: "INPROGRESS", turn: 1, turnOpen: true },
+    { taken: [{ ...aFollowUp(aRun(), { private: true }), seq: 1 }], threads: [aThread() as Thread] },
+  );
+
+  decideTurnEnd(edit, END_TURN, "Told");
+
+  expect(JSON.stringify(edit.done().notices)).toContain("Told");
+});
+
+test("a follow-up from the thread itself is not repeated there", async () => {
+  await harness.receive({ text: "and this", addressed: "reply" });
+
+  expect(harness.repliesShown()).toEqual([]);
+});
+
+function answers(text: string): void {
+  harness.agents.scripts.push(async ({ say }) => {
+    say(text);
+    return END_TURN;
+  });
+}
+
+function answersShown(): readonly string[] {
+  return harness.adapter
+    .thread(KEY)
+    .flatMap(({ notice }) => (notice.kind === "message" && notice.purpose === "answer" ? [notice.text] : []));
+}
+
+async function ask(message: string, isPrivate?: boolean): Promise<void> {
+  await send(message, isPrivate);
+  await quiet();
+}
+
+async function send(message: string, isPrivate?: boolean): Promise<void> {
+  const { id } = await harness.currentRun();
+  const visibility = isPrivate === undefined ? {} : { private: isPrivate };
+  await harness.runs.followUp(id, bob, { message, authorId: bob.id, ...visibility });
+}

@@ -1,0 +1,43 @@
+import { expect, test } from "vitest";
+import type { AgentUpdate } from "../../../../src/core/agents/agent-runner.ts";
+import { AnswerCollector } from "../../../../src/core/turns/answer-collector.ts";
+
+const say = (text: string): AgentUpdate => ({ kind: "agent.message", text });
+const act: AgentUpdate = { kind: "agent.tool_call", toolCallId: "1" };
+
+test("the answer is what was said after the last thing done", () => {
+  expect(answerTo(say("I look."), act, act, say(" Done"), say(", all of it.\n"))).toBe("Done, all of it.");
+});
+
+test("words before anything was done count when nothing follows them", () => {
+  expect(answerTo(say("Done."), act)).toBe("Done.");
+});
+
+test("thoughts and plans are no words", () => {
+  expect(
+    answerTo(say("Done."), { kind: "agent.thought", text: "hm" }, { kind: "agent.plan", entries: [] }),
+  ).toBe("Done.");
+});
+
+test("an endless answer is not kept for ever", () => {
+  const keeper = new AnswerCollector();
+
+  for (let index = 0; index < 300; index += 1) keeper.hear(say("x".repeat(1_000)));
+
+  expect(keeper.text.length).toBeLessThanOrEqual(101_000);
+});
+
+test("a new turn begins with nothing", () => {
+  const keeper = new AnswerCollector();
+  keeper.hear(say("old"));
+  keeper.hear(act);
+  keeper.clear();
+
+  expect(keeper.text).toBe("");
+});
+
+function answerTo(...updates: readonly AgentUpdate[]): string {
+  const keeper = new AnswerCollector();
+  for (const update of updates) keeper.hear(update);
+  return keeper.text;
+}

@@ -1,0 +1,285 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import type { PermissionRequest } from "../../../../src/core/agents/agent-runner.ts";
+import type { Run } from "../../../../src/core/runs/run.ts";
+import { CoreHarness, LEASE_MS } from "../../../support/core-harness.ts";
+import { quiet } from "../../../support/manual-clock.ts";
+import { END_TURN, type ScriptedTurn } from "../../../support/scripted-agents.ts";
+
+const IDLE_MS = 10 * 60_000;
+
+let harness: CoreHarness;
+let answers: (string | undefined)[];
+beforeEach(() => {
+  harness = new CoreHarness();
+  answers = [];
+});
+
+describe("a question of the agent", () => {
+  test("blocks the run until it is answered, and the lease is kept", async () => {
+    const { id } = await aBlockedRun();
+    await harness.clock.advance(3 * LEASE_MS);
+
+    const run = await harness.run(id);
+    expect(run).toMatchObject({
+      state: "BLOCKED",
+      permission: question("p1"),
+      lease: { worker: "worker-1" },
+    });
+    expect(await harness.storage.leases.listLost(10)).toEqual([]);
+    expect(answers).toEqual([]);
+  });
+
+  test("that is answered lets the agent go on", async () => {
+    const run = await aBlockedRun();
+
+    await answer(run, "p1", "allow");
+
+    expect(answers).toEqual(["allow"]);
+    expect(await harness.run(run.id)).toMatchObject({ state: "SUCCEEDED", turn: 1, attempt: 1 });
+    expect(await harness.run(run.id)).not.toHaveProperty("permission");
+  });
+
+  test("is what the run waits for, until it goes on", async () => {
+    const run = await harness.run((await aBlockedRun()).id);
+    const asked = (await harness.events(run.id)).findLast(({ body }) => body.kind === "run.state");
+
+    const after = await harness.runs.answerPermission(run.id, await harness.person(), {
+      permissionId: "p1",
+      optionId: "allow",
+    });
+
+    const status = { message: "The agent asks: May I?" };
+    expect(run).toMatchObject({ state: "BLOCKED", statusMessage: status });
+    expect(asked?.body).toMatchObject({ to: "BLOCKED", status });
+    expect([after.state, after.statusMessage]).toEqual(["INPROGRESS", undefined]);
+  });
+
+  test("is answered by a follow-up in words", async () => {
+    const { id } = await aBlockedRun();
+
+    await harness.followUp(id, "no");
+
+    expect(answers).toEqual(["reject"]);
+    expect(harness.agents.prompts).toHaveLength(1);
+  });
+
+  test("is answered once, and only with what it offers", async () => {
+    const run = await aBlockedRun();
+
+    await expect(answer(run, "other", "allow")).rejects.toMatchObject({ code: "conflict" });
+    await expect(answer(run, "p1", "other")).rejects.toMatchObject({ code: "invalid_request" });
+    await answer(run, "p1", "allow");
+    await expect(answer(run, "p1", "reject")).rejects.toMatchObject({ code: "conflict" });
+
+    expect(answers).toEqual(["allow"]);
+  });
+
+  test("waits for the one before it", async () => {
+    harness.agents.scripts.push(async (turn) => {
+      await Promise.all([ask(turn, "p1"), ask(turn, "p2")]);
+      return END_TURN;
+    });
+    const run = await aStartedRun();
+    expect(await harness.run(run.id)).toMatchObject({ permission: { permissionId: "p1" } });
+
+    await answer(run, "p1", "allow");
+    expect(await harness.run(run.id)).toMatchObject({ state: "BLOCKED", permission: { permissionId: "p2" } });
+    await answer(run, "p2", "reject");
+
+    expect(answers).toEqual(["allow", "reject"]);
+    expect(await harness.run(run.id)).toMatchObject({ state: "SUCCEEDED" });
+  });
+
+  test("is not answered by what was seen late of the one before it", async () => {
+    harness.agents.scripts.push(async (turn) => {
+      await Promise.all([ask(turn, "p1"), ask(turn, "p2")]);
+      return END_TURN;
+    });
+    const run = await aStartedRun();
+    const cleared = Promise.withResolvers<void>();
+    const seen = Promise.withResolvers<void>();
+    harness.faults.gates.push(Promise.resolve(), cleared.promise);
+    await answer(run, "p1", "allow");
+    harness.faults.lateLooks.push(seen.promise);
+    harness.pubsub.publish([`run:${run.id}`]);
+    await quiet();
+    cleared.resolve();
+    await quiet();
+
+    seen.resolve();
+    await quiet();
+
+    expect(answers).toEqual(["allow"]);
+    expect(await harness.run(run.id)).toMatchObject({ state: "BLOCKED", permission: { permissionId: "p2" } });
+  });
+
+  test("that nobody answers for long gives the agent up; the run stays blocked", async () => {
+    const { id } = await aBlockedRun();
+
+    await harness.clock.advance(IDLE_MS + 10_000);
+
+    expect(harness.agents.open).toBe(0);
+    expect(await harness.run(id)).toMatchObject({
+      state: "BLOCKED",
+      permission: question("p1"),
+      lostAttempts: 0,
+    });
+    expect(await harness.run(id)).not.toHaveProperty("lease");
+  });
+
+  test("that is answered after its agent was given up takes the turn up again, with the answer", async () => {
+    const run = await aBlockedRun();
+    await harness.clock.advance(IDLE_MS + 10_000);
+
+    await answer(run, "p1", "allow");
+
+    expect(harness.agents.prompts[1]).toMatch(
+      /interrupted[\s\S]*Fix it\n\nYou asked: May I\?\. The answer: Allow\.$/,
+    );
+    expect(await harness.run(run.id)).toMatchObject({ state: "SUCCEEDED", turn: 1, attempt: 2 });
+  });
+
+  test("is answered for by nobody when the run is cancelled", async () => {
+    const { id } = await aBlockedRun();
+
+    await harness.cancel(id);
+
+    expect(answers).toEqual([undefined]);
+    await harness.clock.advance(5_000);
+    expect(await harness.run(id)).toMatchObject({ state: "CANCELLED" });
+    expect(await harness.run(id)).not.toHaveProperty("lease");
+    expect(harness.clock.pending).toBe(0);
+  });
+
+  test("is not answered by the answer to an older one, which a lost worker never took", async () => {
+    const run = await aRunWithAnAnswerThatNobodyTook();
+    // The new attempt looks at the run just when its agent asks, before the question is stored.
+    harness.agents.scripts.push(async (turn) => {
+      harness.pubsub.publish([`run:${run.id}`]);
+      await ask(turn, "p2");
+      return END_TURN;
+    });
+
+    await harness.start();
+    await harness.clock.advance(LEASE_MS);
+
+    expect(answers).toEqual([]);
+    expect(await harness.run(run.id)).toMatchObject({ state: "BLOCKED", permission: question("p2") });
+  });
+
+  test("keeps its answer when its worker dies before taking it: the next agent is told", async () => {
+    await aRunWithAnAnswerThatNobodyTook();
+
+    await harness.start();
+    await quiet();
+
+    expect(harness.agents.prompts.at(-1)).toMatch(/You asked: May I\?\. The answer: Allow\.$/);
+  });
+
+  test("without measure is stored with as much of it as people can read", async () => {
+    const long = "x".repeat(100_000);
+    harness.agents.scripts.push(async ({ observer }) => {
+      const options = ["yes", ...Array.from({ length: 500 }, (_, index) => `${index}`)].map(
+        (optionId) => ({ optionId, name: `${optionId} ${long}`, kind: "allow_once" }) as const,
+      );
+      const tooLong = { optionId: long, name: "Long", kind: "reject_once" } as const;
+      const asked = { permissionId: "p1", toolCallId: long, title: long, options: [tooLong, ...options] };
+      answers.push(await observer.permission(asked));
+      return END_TURN;
+    });
+    const run = await aStartedRun();
+
+    const { permission } = await harness.run(run.id);
+    await answer(run, "p1", "18");
+
+    expect(JSON.stringify(permission).length).toBeLessThan(20_000);
+    expect(permission?.options.map(({ optionId }) => optionId)).toEqual([
+      "yes",
+      ...Array.from({ length: 19 }, (_, index) => `${index}`),
+    ]);
+    expect(permission?.title).toMatch(/^x{4000}… \[96000 characters cut\]$/);
+    expect(permission).not.toHaveProperty("toolCallId");
+    expect(answers).toEqual(["18"]);
+  });
+
+  test("is cut behind a secret, not within it", async () => {
+    harness.agents.scripts.push(async ({ observer }) => {
+      const text = (length: number) => `${"x".repeat(length - 3)}s3cret`;
+      const options = [{ optionId: "yes", name: text(500), kind: "allow_once" }] as const;
+      answers.push(await observer.permission({ permissionId: "p1", title: text(4_000), options }));
+      return END_TURN;
+    });
+    const run = await aStartedRun();
+
+    expect(JSON.stringify((await harness.run(run.id)).permission)).not.toContain("s3c");
+    await answer(run, "p1", "yes");
+    expect(answers).toEqual(["yes"]);
+  });
+
+  test("that offers no refusal is answered by a plain no as by nobody", async () => {
+    harness.agents.scripts.push(async ({ observer }) => {
+      const { options, ...rest } = question("p1");
+      answers.push(await observer.permission({ ...rest, options: options.slice(0, 1) }));
+      return END_TURN;
+    });
+    const { id } = await aStartedRun();
+
+    await harness.followUp(id, "no");
+
+    expect(answers).toEqual([undefined]);
+    expect(await harness.run(id)).toMatchObject({ state: "SUCCEEDED", turn: 1 });
+  });
+});
+
+function question(permissionId: string): PermissionRequest {
+  return {
+    permissionId,
+    title: "May I?",
+    options: [
+      { optionId: "allow", name: "Allow", kind: "allow_once" },
+      { optionId: "reject", name: "Reject", kind: "reject_once" },
+    ],
+  };
+}
+
+async function ask({ observer }: ScriptedTurn, permissionId: string): Promise<void> {
+  answers.push(await observer.permission(question(permissionId)));
+}
+
+async function answer(run: Run, permissionId: string, optionId: string): Promise<void> {
+  await harness.runs.answerPermission(run.id, await harness.person(), { permissionId, optionId });
+  await quiet();
+}
+
+async function aStartedRun(): Promise<Run> {
+  await harness.start();
+  const run = await harness.create();
+  await quiet();
+  return run;
+}
+
+async function aBlockedRun(): Promise<Run> {
+  harness.agents.scripts.push(async (turn) => {
+    await ask(turn, "p1");
+    return END_TURN;
+  });
+  return aStartedRun();
+}
+
+/** A worker asks, dies, somebody answers, and the run is taken from the dead. */
+async function aRunWithAnAnswerThatNobodyTook(): Promise<Run> {
+  const run = await harness.create();
+  // It hears nothing, and its time stands still.
+  const { clock, pubsub } = new CoreHarness();
+  const worker = harness.worker({ clock, pubsub });
+  harness.agents.scripts.push(async ({ observer }) => {
+    await observer.permission(question("p1"));
+    return new Promise(() => undefined);
+  });
+  void worker.work(run.id, new AbortController().signal);
+  await quiet();
+  await answer(run, "p1", "allow");
+  await harness.clock.advance(2 * LEASE_MS);
+  await harness.worker().recover(run.id);
+  return run;
+}

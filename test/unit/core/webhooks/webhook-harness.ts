@@ -1,0 +1,160 @@
+import { newId, type RunId } from "../../../../src/core/ids.ts";
+import type { Log } from "../../../../src/core/ports/log.ts";
+import type { RunEventBody } from "../../../../src/core/runs/events.ts";
+import type { Run, RunOrigin } from "../../../../src/core/runs/run.ts";
+import type { SecretBox } from "../../../../src/core/secrets/secret-box.ts";
+import type { Storage } from "../../../../src/core/storage.ts";
+import type {
+  SignedMessage,
+  WebhookAnswer,
+  WebhookClient,
+} from "../../../../src/core/webhooks/webhook-client.ts";
+import type { NewWebhookDelivery } from "../../../../src/core/webhooks/webhook-delivery.ts";
+import { secretOwner, type WebhookEndpoint } from "../../../../src/core/webhooks/webhook-endpoint.ts";
+import { WebhookFanOut } from "../../../../src/core/webhooks/webhook-fan-out.ts";
+import { WebhookSender } from "../../../../src/core/webhooks/webhook-sender.ts";
+import type { TriedWebhook } from "../../../../src/core/webhooks/webhook-stores.ts";
+import { ManualClock, quiet } from "../../../support/manual-clock.ts";
+import { InMemoryPubSub } from "../../../support/memory/memory-pubsub.ts";
+import { createMemoryStorage } from "../../../support/memory/storage/memory-storage.ts";
+import { aChange, anOrigin, aRun } from "../../../support/run-builders.ts";
+import { aDelivery, anEndpoint } from "../../../support/webhook-builders.ts";
+
+/** Receivers that answer as a test says, and remember what they were sent. */
+class ScriptedReceivers implements WebhookClient {
+  readonly posts: SignedMessage[] = [];
+  /** Of posts that were not answered yet. */
+  open = 0;
+  answer: (message: SignedMessage, stop: AbortSignal) => Promise<WebhookAnswer> = async () => answered(204);
+
+  problemOf(): undefined {
+    return undefined;
+  }
+
+  async post(message: SignedMessage, stop: AbortSignal): Promise<WebhookAnswer> {
+    this.posts.push(message);
+    this.open += 1;
+    try {
+      return await this.answer(message, stop);
+    } finally {
+      this.open -= 1;
+    }
+  }
+}
+
+export function answered(status: number, retryAfterMs?: number): WebhookAnswer {
+  return { durationMs: 5, status, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+}
+
+/** Turns every answer into silence until the post is stopped. */
+export function hangs(_message: SignedMessage, stop: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    stop.addEventListener("abort", () => reject(stop.reason), { once: true });
+  });
+}
+
+/** Shows whose a sealed secret is, so that a wrong owner does not pass. */
+const box: SecretBox = {
+  seal: (text, owner) => `${owner}|${text}`,
+  open(sealed, owner) {
+    if (!sealed.startsWith(`${owner}|`)) throw new Error("cannot be opened");
+    return sealed.slice(owner.length + 1);
+  },
+};
+
+export interface LogLine {
+  readonly level: keyof Log;
+  readonly message: string;
+  readonly facts: Record<string, unknown>;
+}
+
+/** What webhooks are made of, on twins. */
+export class WebhookHarness {
+  readonly clock = new ManualClock();
+  readonly pubsub = new InMemoryPubSub();
+  readonly storage: Storage;
+  readonly receivers = new ScriptedReceivers();
+  readonly lines: LogLine[] = [];
+  readonly log: Log;
+  readonly sender: WebhookSender;
+  readonly fanOut: WebhookFanOut;
+  readonly box = box;
+
+  constructor() {
+    const { clock, lines, pubsub, receivers: client } = this;
+    this.storage = createMemoryStorage({ clock, pubsub, sendJobs: () => undefined });
+    const line =
+      (level: keyof Log) =>
+      (message: string, facts: Record<string, unknown> = {}) =>
+        void lines.push({ level, message, facts });
+    this.log = { info: line("info"), warn: line("warn"), error: line("error") };
+    this.sender = new WebhookSender({ storage: this.storage, client, box, clock, log: this.log });
+    this.fanOut = this.aFanOut();
+  }
+
+  aFanOut(): WebhookFanOut {
+    const sessionLink = ({ sessionId }: Pick<RunOrigin, "sessionId">) =>
+      `https://errand.example/sessions/${sessionId}`;
+    const redact = (text: string) => text.replaceAll("canary", "[redacted]");
+    return new WebhookFanOut({ storage: this.storage, log: this.log, redact, sessionLink });
+  }
+
+  async anEndpoint(changes: Partial<WebhookEndpoint> = {}): Promise<WebhookEndpoint> {
+    const { id } = anEndpoint();
+    const endpoint = anEndpoint({
+      id,
+      secrets: [{ sealed: box.seal("whsec_1", secretOwner(id)) }],
+      ...changes,
+    });
+    await this.storage.webhooks.endpoints.add(endpoint);
+    return endpoint;
+  }
+
+  async aDelivery(
+    endpoint: WebhookEndpoint,
+    changes: Partial<NewWebhookDelivery> = {},
+  ): Promise<NewWebhookDelivery> {
+    const delivery = aDelivery(endpoint, { id: newId(this.clock.now()), ...changes });
+    await this.storage.webhooks.outbox.add([delivery]);
+    return delivery;
+  }
+
+  async aRun(origin: Partial<RunOrigin> = {}, events: readonly RunEventBody[] = []): Promise<Run> {
+    const made = anOrigin({ createdAt: this.clock.now(), ...origin });
+    const created: RunEventBody = { kind: "run.created", state: "QUEUED" };
+    const bodies = [created, ...events].map((body) => ({ turn: 0, body }));
+    return this.storage.runs.create(made, aChange(aRun(made), { events: bodies }));
+  }
+
+  async addEvents(runId: RunId, ...events: readonly RunEventBody[]): Promise<void> {
+    const bodies = events.map((body) => ({ turn: 1, body }));
+    await this.storage.runs.change(runId, ({ run }) => aChange(run, { events: bodies }));
+  }
+
+  /** Everything that is due is sent, and all that comes of it at once. */
+  async send(): Promise<void> {
+    this.sender.wake();
+    await quiet();
+  }
+
+  /** The time passes, with somebody looking for work at its end. */
+  async pass(ms: number): Promise<void> {
+    await this.clock.advance(ms);
+    await this.send();
+  }
+
+  endpoint({ id, teamId }: WebhookEndpoint): Promise<WebhookEndpoint | undefined> {
+    return this.storage.webhooks.endpoints.find(teamId, id);
+  }
+
+  async delivery({ endpointId, id }: NewWebhookDelivery): Promise<TriedWebhook> {
+    const found = await this.storage.webhooks.history.find(endpointId, id);
+    if (found === undefined) throw new Error("There is no such delivery.");
+    return found;
+  }
+
+  /** What the endpoint is told, the first thing first. */
+  async told({ id: endpointId }: WebhookEndpoint): Promise<readonly NewWebhookDelivery[]> {
+    return (await this.storage.webhooks.history.list({ endpointId, limit: 1_000 })).toReversed();
+  }
+}

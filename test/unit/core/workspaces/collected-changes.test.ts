@@ -1,0 +1,300 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import type { Artifact } from "../../../../src/core/artifacts/artifact.ts";
+import { AppError } from "../../../../src/core/errors.ts";
+import type { RunId } from "../../../../src/core/ids.ts";
+import type { NewRun } from "../../../../src/core/runs/new-run.ts";
+import type { Run } from "../../../../src/core/runs/run.ts";
+import { CoreHarness, LIMITS } from "../../../support/core-harness.ts";
+import { anEnvironment } from "../../../support/environment-builders.ts";
+import { quiet } from "../../../support/manual-clock.ts";
+import { untilCancelled } from "../../../support/scripted-agents.ts";
+import { waitFor } from "../../../support/wait-for.ts";
+
+const HOME = { provenance: { repository: { id: 7, full_name: "acme/widgets" } } } as const;
+
+let harness: CoreHarness;
+beforeEach(async () => {
+  harness = new CoreHarness();
+  await harness.start(harness.worker({ settings: { ...LIMITS, pullRequests: "off" } }));
+});
+
+async function begin(request: Partial<NewRun> = HOME): Promise<RunId> {
+  const { id } = await harness.create(request);
+  await quiet();
+  return id;
+}
+
+async function perform(request?: Partial<NewRun>): Promise<RunId> {
+  const id = await begin(request);
+  await freed(id);
+  return id;
+}
+
+async function more(id: RunId): Promise<void> {
+  await harness.followUp(id, "more");
+  await freed(id);
+}
+
+/** Hashing is not done by promises alone. */
+async function freed(id: RunId): Promise<Run> {
+  const look = async () => {
+    const run = await harness.run(id);
+    return run.lease === undefined && run.state !== "QUEUED" && run;
+  };
+  return waitFor(look, { what: "the run to be free", everyMs: 2 });
+}
+
+async function filesOf(id: RunId): Promise<Readonly<Record<string, string>>> {
+  const artifacts = await harness.storage.files.artifactsOf([id]);
+  const texts = artifacts.map(async (artifact) => [artifact.key, await textOf(artifact)] as const);
+  return Object.fromEntries(await Promise.all(texts));
+}
+
+async function textOf({ file }: Artifact): Promise<string> {
+  return file === undefined ? "" : Buffer.from(await harness.blobs.get(file.blobId)).toString();
+}
+
+async function problemsOf(id: RunId): Promise<readonly string[]> {
+  const bodies = (await harness.events(id)).map(({ body }) => body);
+  return bodies.flatMap((body) => (body.kind === "changes.not_kept" ? [body.reason] : []));
+}
+
+describe("what a turn changed", () => {
+  test("is a patch of its own, beside that of all turns", async () => {
+    harness.changes.sinceMark.set("acme/widgets", "one");
+    harness.changes.sinceClone.set("acme/widgets", "one");
+    const id = await perform();
+    harness.changes.sinceMark.set("acme/widgets", "two");
+    harness.changes.sinceClone.set("acme/widgets", "one and two");
+    await more(id);
+
+    expect(await filesOf(id)).toEqual({
+      "changes/widgets/turn-1.diff": "one",
+      "changes/widgets/turn-2.diff": "two",
+      "changes/widgets/all.diff": "one and two",
+    });
+    const [all] = (await harness.storage.files.artifactsOf([id])).filter(({ key }) =>
+      key.endsWith("all.diff"),
+    );
+    expect(all).toMatchObject({
+      version: 2,
+      body: { type: "FILE", fileName: "all.diff", mimeType: "text/x-diff" },
+      file: {
+        sizeBytes: 11,
+        hash: Buffer.from(
+          await crypto.subtle.digest("SHA-256", new TextEncoder().encode("one and two")),
+        ).toString("hex"),
+      },
+    });
+    expect(harness.changes.marks).toBe(2);
+  });
+
+  test("is stored with the end of the turn, so that whoever sees the end finds it", async () => {
+    harness.changes.sinceClone.set("acme/widgets", "one");
+    const id = await perform();
+
+    const kinds = (await harness.events(id)).map(({ body }) => body.kind);
+    expect(kinds.indexOf("artifact.added")).toBeLessThan(kinds.indexOf("turn.ended"));
+  });
+
+  test("that changed nothing is none; and the same again is no new version", async () => {
+    const id = await perform();
+    expect(await filesOf(id)).toEqual({});
+
+    harness.changes.sinceClone.set("acme/widgets", "one");
+    await more(id);
+    await more(id);
+
+    expect(await harness.storage.files.artifactsOf([id])).toMatchObject([{ version: 1, turn: 2 }]);
+  });
+
+  test("while follow-ups wait is the turn's alone", async () => {
+    harness.changes.sinceMark.set("acme/widgets", "one");
+    harness.changes.sinceClone.set("acme/widgets", "one");
+    harness.agents.scripts.push(async () => {
+      for (const { runId } of harness.agents.starts) await harness.followUp(runId, "more");
+      return { stopReason: "end_turn" };
+    });
+    await perform();
+
+    expect(harness.journal.filter((line) => line.startsWith("diff"))).toEqual([
+      "diff since mark",
+      "diff since mark",
+      "diff since clone",
+    ]);
+  });
+
+  test("in repositories of one name is told apart by their owners", async () => {
+    await harness.storage.environments.add(anEnvironment("e", "acme/widgets", "other/Widgets"));
+    harness.changes.sinceClone.set("acme/widgets", "a");
+    harness.changes.sinceClone.set("other/Widgets", "b");
+
+    const id = await perform({ config: { environment_id: "e" } });
+
+    expect(await filesOf(id)).toEqual({
+      "changes/acme-widgets/all.diff": "a",
+      "changes/other-Widgets/all.diff": "b",
+    });
+  });
+
+  test("is not marked anew when a lost turn is taken up again", async () => {
+    const other = new CoreHarness();
+    other.agents.scripts.push(untilCancelled);
+    const { id: lost } = await other.create(HOME);
+    const stop = new AbortController();
+    const working = other.worker().work(lost, stop.signal);
+    await quiet();
+    stop.abort();
+    await other.clock.advance(10_000);
+    await working;
+    await other.start();
+    await quiet();
+
+    expect(await other.run(lost)).toMatchObject({ state: "SUCCEEDED", turn: 1, attempt: 2 });
+    expect(other.changes.marks).toBe(1);
+  });
+});
+
+describe("a patch of all the work", () => {
+  beforeEach(() => {
+    harness.changes.sinceClone.set("acme/widgets", "half");
+  });
+
+  test("is left by a cancel, before the lease is given back", async () => {
+    harness.agents.scripts.push(untilCancelled);
+    const id = await begin();
+    await harness.cancel(id);
+    await freed(id);
+
+    expect((await harness.run(id)).state).toBe("CANCELLED");
+    expect(await filesOf(id)).toEqual({ "changes/widgets/all.diff": "half" });
+    expect(harness.journal).toEqual([
+      "agent closed",
+      "diff since clone",
+      "gateway closed",
+      "workspace stored",
+    ]);
+    const kinds = (await harness.events(id)).map(({ body }) => body.kind);
+    expect(kinds.indexOf("artifact.added")).toBeLessThan(kinds.indexOf("attempt.ended"));
+  });
+
+  test.each<[string, () => Promise<never>]>([
+    [
+      "a failure",
+      async () => {
+        throw new AppError("agent_process_failed", "It died.");
+      },
+    ],
+    [
+      "a budget that is used up",
+      () => {
+        harness.gateways.last.call({ totalTokens: 10 });
+        return new Promise(() => undefined);
+      },
+    ],
+    ["a time-out", () => new Promise(() => undefined)],
+  ])("is left by %s, ahead of the end", async (_what, script) => {
+    harness.agents.scripts.push(script);
+    const id = await begin({ ...HOME, config: { budget: { max_tokens: 5 } } });
+    await harness.clock.advance(LIMITS.inactivityMs + 5_000);
+
+    expect(["FAILED", "ERROR"]).toContain((await freed(id)).state);
+    expect(await filesOf(id)).toEqual({ "changes/widgets/all.diff": "half" });
+    const bodies = (await harness.events(id)).map(({ body }) => body);
+    const end = bodies.findIndex(
+      (body) => body.kind === "run.state" && ["FAILED", "ERROR"].includes(body.to),
+    );
+    expect(bodies.findIndex(({ kind }) => kind === "artifact.added")).toBeLessThan(end);
+  });
+
+  test.each(["refusal", "max_tokens"] as const)("is left by %s", async (stopReason) => {
+    harness.agents.scripts.push(async () => ({ stopReason }));
+    const id = await perform();
+
+    expect((await harness.run(id)).state).toBe("FAILED");
+    expect(await filesOf(id)).toEqual({ "changes/widgets/all.diff": "half" });
+  });
+
+  test("is not left by a worker that stops, which takes the files along", async () => {
+    const other = new CoreHarness();
+    other.changes.sinceClone.set("acme/widgets", "half");
+    other.agents.scripts.push(untilCancelled);
+    const { id } = await other.create(HOME);
+    const stop = new AbortController();
+    const working = other.worker().work(id, stop.signal);
+    await quiet();
+    stop.abort();
+    await working;
+
+    expect(await other.storage.files.artifactsOf([id])).toEqual([]);
+    expect(await other.run(id)).toMatchObject({ state: "QUEUED", checkpoint: "checkpoint-1" });
+  });
+
+  test("is not looked for where there are no repositories", async () => {
+    await perform({});
+
+    expect(harness.journal).toEqual(["workspace stored", "agent closed", "gateway closed"]);
+  });
+});
+
+describe("work that cannot be kept", () => {
+  test("is told in the log, and changes nothing about the end", async () => {
+    harness.changes.markFaults.push(new Error("EACCES"));
+    harness.changes.diffFaults.push(
+      new AppError("internal_error", "git said s3cret"),
+      new Error("no such directory"),
+    );
+
+    const id = await perform();
+
+    expect((await harness.run(id)).state).toBe("SUCCEEDED");
+    expect(await problemsOf(id)).toEqual([
+      "What this turn changes cannot be told apart.",
+      "The changes could not be stored as a patch: git said [redacted]",
+      "The changes could not be stored as a patch.",
+    ]);
+  });
+
+  test("at a cancel does not hold the run", async () => {
+    harness.agents.scripts.push(untilCancelled);
+    const id = await begin();
+    harness.changes.diffFaults.push(new Error("no such directory"));
+    await harness.cancel(id);
+    await freed(id);
+
+    expect((await harness.run(id)).state).toBe("CANCELLED");
+    expect(await harness.run(id)).not.toHaveProperty("lease");
+    expect(await problemsOf(id)).toHaveLength(1);
+  });
+
+  test("even in the database leaves the run free, and ended as it ended", async () => {
+    harness.changes.sinceClone.set("acme/widgets", "half");
+    harness.agents.scripts.push(async () => {
+      throw new AppError("agent_process_failed", "It died.");
+    });
+    harness.workspaces.checkpoint = async () => {
+      harness.faults.changes.push({ when: "before", error: new Error("unsupported Unicode") });
+      return "checkpoint-1";
+    };
+
+    const id = await perform();
+
+    expect(await harness.run(id)).toMatchObject({ state: "ERROR", statusMessage: { message: "It died." } });
+    expect(await harness.storage.files.artifactsOf([id])).toEqual([]);
+  });
+
+  test("a patch that was cut says so", async () => {
+    const { changes } = harness;
+    changes.diff = async () => [
+      {
+        repository: { owner: "acme", name: "widgets" },
+        patch: new TextEncoder().encode("cut"),
+        isCut: true,
+        filesChanged: 1,
+      },
+    ];
+    const id = await perform();
+
+    expect(await problemsOf(id)).toContain("changes/widgets/all.diff is too long and was cut.");
+  });
+});

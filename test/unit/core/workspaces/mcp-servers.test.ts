@@ -1,0 +1,138 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import type { RunConfig } from "../../../../src/core/runs/run.ts";
+import { sealOwner } from "../../../../src/core/secrets/secret.ts";
+import { CoreHarness } from "../../../support/core-harness.ts";
+import { anEnvironment } from "../../../support/environment-builders.ts";
+import { quiet } from "../../../support/manual-clock.ts";
+
+const KEY = "$" + "{WIKI_KEY}";
+
+let harness: CoreHarness;
+beforeEach(async () => {
+  harness = new CoreHarness();
+  await harness.start();
+});
+
+async function perform(servers: RunConfig["mcp_servers"]) {
+  const { id } = await harness.create({ config: { mcp_servers: servers ?? {} } });
+  await quiet();
+  return harness.run(id);
+}
+
+async function aSecret(name: string, value: string): Promise<void> {
+  const { teamId, ownerId, createdAt, updatedAt, creatorId } = anEnvironment("e");
+  const owner = { teamId, ownerId, name };
+  const sealed = harness.secretBox.seal(value, sealOwner(owner));
+  await harness.storage.secrets.add({
+    ...{ ...owner, id: name, sealed, createdAt, updatedAt },
+    editorId: creatorId,
+  });
+}
+
+describe("a tool server", () => {
+  test("that is a program is started by the agent, with its secrets in its environment alone", async () => {
+    await aSecret("WIKI_KEY", "the-key-of-the-wiki");
+
+    await perform({ wiki: { command: "wiki-mcp", args: ["--all"], env: { TOKEN: `Bearer ${KEY}` } } });
+
+    expect(harness.agents.starts[0]?.mcpServers).toEqual({
+      wiki: { command: "wiki-mcp", args: ["--all"], env: { TOKEN: "Bearer the-key-of-the-wiki" } },
+    });
+    expect(harness.gateways.grants[0]?.mcpServers).toEqual({});
+  });
+
+  test("that is remote is reached through the gateway, and the agent learns no key", async () => {
+    await aSecret("WIKI_KEY", "the-key-of-the-wiki");
+
+    const run = await perform({
+      wiki: { url: `https://wiki.example/mcp?k=${KEY}`, headers: { "X-Key": KEY } },
+    });
+
+    expect(harness.agents.starts[0]?.mcpServers).toEqual({ wiki: "remote" });
+    expect(harness.gateways.grants[0]?.mcpServers).toEqual({
+      wiki: {
+        url: "https://wiki.example/mcp?k=the-key-of-the-wiki",
+        headers: { "X-Key": "the-key-of-the-wiki" },
+      },
+    });
+    expect(JSON.stringify([run, await harness.events(run.id)])).not.toContain("the-key-of-the-wiki");
+  });
+
+  test.each(["constructor", "NOT_THERE"])(
+    "that needs the secret %s, which is not there, fails",
+    async (name) => {
+      const run = await perform({ wiki: { command: "w", env: { TOKEN: `$\{${name}}` } } });
+
+      expect(run).toMatchObject({
+        state: "FAILED",
+        statusMessage: {
+          errorCode: "environment_setup_failed",
+          message: `MCP server "wiki" needs the secret ${name}.`,
+        },
+      });
+      expect(harness.agents.starts).toEqual([]);
+      expect(harness.gateways.opened).toEqual([]);
+    },
+  );
+
+  test("whose secret would break its headers fails, without telling it", async () => {
+    await aSecret("WIKI_KEY", "two\nlines-of-key");
+
+    const run = await perform({ wiki: { url: "https://wiki.example", headers: { A: KEY } } });
+
+    expect(run).toMatchObject({
+      state: "FAILED",
+      statusMessage: {
+        errorCode: "environment_setup_failed",
+        message: expect.stringContaining("line break"),
+      },
+    });
+    expect(run.statusMessage?.message).not.toContain("lines-of-key");
+  });
+});
+
+describe("at creation", () => {
+  const many = Object.fromEntries(Array.from({ length: 21 }, (_, index) => [`s${index}`, { command: "c" }]));
+
+  test.each<[string, NonNullable<RunConfig["mcp_servers"]>, string]>([
+    ["a name that is none", { "a/b": { command: "c" } }, "config.mcp_servers.a/b"],
+    ["neither program nor address", { a: {} }, "config.mcp_servers.a"],
+    ["both", { a: { command: "c", url: "https://x" } }, "config.mcp_servers.a"],
+    ["an empty program", { a: { command: " " } }, "config.mcp_servers.a"],
+    ["a secret in an argument", { a: { command: "c", args: [`--key=${KEY}`] } }, "config.mcp_servers.a"],
+    ["a secret in the program's name", { a: { command: KEY } }, "config.mcp_servers.a"],
+    ["a NUL", { a: { command: "c", args: ["a\0"] } }, "config.mcp_servers.a"],
+    ["an endless argument", { a: { command: "c", args: ["x".repeat(5_000)] } }, "config.mcp_servers.a"],
+    ["a variable that is none", { a: { command: "c", env: { "A=B": "" } } }, "config.mcp_servers.a"],
+    ["another scheme", { a: { url: "file:///etc/passwd" } }, "config.mcp_servers.a"],
+    ["a key in its address", { a: { url: "https://me:key@x" } }, "config.mcp_servers.a"],
+    ["a header that is none", { a: { url: "https://x", headers: { "a b": "" } } }, "config.mcp_servers.a"],
+    [
+      "a header with a line break",
+      { a: { url: "https://x", headers: { a: "b\r\nc: d" } } },
+      "config.mcp_servers.a",
+    ],
+    ["too many", many, "config.mcp_servers"],
+  ])("%s is refused", async (_what, servers, path) => {
+    await expect(harness.create({ config: { mcp_servers: servers } })).rejects.toMatchObject({
+      code: "invalid_request",
+      options: { issues: [{ path }] },
+    });
+  });
+
+  test("a shared server is refused in words: there are none", async () => {
+    const config = { mcp_servers: { wiki: { warp_id: "w" } } };
+
+    await expect(harness.create({ config })).rejects.toMatchObject({
+      code: "operation_not_supported",
+      options: { remedy: expect.stringContaining("url") },
+    });
+  });
+
+  test("a limit that nobody would keep is refused", async () => {
+    await expect(harness.create({ config: { budget: { max_beer: 1 } } })).rejects.toMatchObject({
+      code: "operation_not_supported",
+      options: { issues: [{ path: "config.budget.max_beer" }] },
+    });
+  });
+});

@@ -1,0 +1,123 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import { AppError } from "../../../../src/core/errors.ts";
+import type { NewRun } from "../../../../src/core/runs/new-run.ts";
+import type { SkillLibrary } from "../../../../src/core/skills/skill-library.ts";
+import { CoreHarness } from "../../../support/core-harness.ts";
+import { quiet } from "../../../support/manual-clock.ts";
+
+const FOLDER = ".agents/skills/deploy";
+
+describe("a run of a skill", () => {
+  let harness: CoreHarness;
+  beforeEach(() => {
+    harness = new CoreHarness();
+    harness.skills.put("acme/tools", {
+      [`${FOLDER}/SKILL.md`]: "---\nname: shipping\n---\nDeploy it with scripts/run.sh.",
+      [`${FOLDER}/scripts/run.sh`]: "echo deployed",
+    });
+  });
+
+  async function perform(request: Partial<NewRun>, readFiles?: SkillLibrary["readFiles"]) {
+    await harness.start(readFiles && harness.worker({ skills: { readFiles } }));
+    const { id } = await harness.create(request);
+    await quiet();
+    return id;
+  }
+
+  test("has its instructions before the caller's own, and says where its files are", async () => {
+    await perform({ config: { skill_spec: "acme/tools:deploy", base_prompt: "Softly." } });
+
+    const { basePrompt = "" } = harness.agents.starts[0] ?? {};
+    expect(basePrompt.split("\n\n")).toEqual([
+      "Deploy it with scripts/run.sh.",
+      expect.stringContaining(".skills/deploy, from the working directory"),
+      "Softly.",
+    ]);
+  });
+
+  test("has the skill's files in its first workspace", async () => {
+    await perform({ config: { skill_spec: "acme/tools:deploy" } });
+
+    const { skill } = harness.workspaces.beginnings[0] ?? {};
+    expect(skill?.directory).toBe(".skills/deploy");
+    expect(skill?.files.map(({ path }) => path)).toEqual(["SKILL.md", "scripts/run.sh"]);
+  });
+
+  test("is told to carry it out where nothing else is asked, in the first turn alone", async () => {
+    const id = await perform({ prompt: " ", config: { skill_spec: "acme/tools:deploy" } });
+    await harness.followUp(id, "And once more.");
+
+    expect(harness.agents.prompts).toEqual([
+      'Carry out the skill "shipping", as its instructions say.',
+      "And once more.",
+    ]);
+  });
+
+  test("is told what is asked", async () => {
+    await perform({ prompt: "The blue one.", config: { skill_spec: "acme/tools:deploy" } });
+
+    expect(harness.agents.prompts).toEqual(["The blue one."]);
+  });
+
+  test("goes on with what the skill said when it was created", async () => {
+    const id = await perform({ config: { skill_spec: "acme/tools:deploy" } });
+    harness.skills.put("acme/tools", { [`${FOLDER}/SKILL.md`]: "Do something else." });
+    await harness.followUp(id, "Again.");
+
+    expect(harness.agents.starts.at(-1)?.basePrompt).toContain("Deploy it with scripts/run.sh.");
+    expect((await harness.run(id)).skillSnapshot?.basePrompt).toBe("Deploy it with scripts/run.sh.");
+  });
+
+  test("that brings its skill along does not look for it again", async () => {
+    const first = await harness.run(await perform({ config: { skill_spec: "acme/tools:deploy" } }));
+    harness.skills.put("acme/tools", {});
+
+    const again = await harness.create({
+      config: first.config,
+      ...(first.skillSnapshot && { skill: first.skillSnapshot }),
+    });
+
+    expect(again.skillSnapshot).toEqual(first.skillSnapshot);
+  });
+
+  test("fails where the files of the skill are gone", async () => {
+    const gone = new AppError("resource_not_found", "no longer has the commit");
+    const id = await perform({ config: { skill_spec: "acme/tools:deploy" } }, () => Promise.reject(gone));
+
+    const { state, statusMessage } = await harness.run(id);
+    expect([state, statusMessage?.errorCode]).toEqual(["FAILED", "environment_setup_failed"]);
+    expect(statusMessage?.message).toContain("no longer has the commit");
+  });
+
+  test("waits for a while where the repository is away", async () => {
+    const away = new AppError("resource_unavailable", "not in time");
+    const tries: SkillLibrary["readFiles"][] = [() => Promise.reject(away), harness.skills.readFiles];
+    const id = await perform({ config: { skill_spec: "acme/tools:deploy" } }, (...asked) =>
+      (tries.shift() ?? harness.skills.readFiles)(...asked),
+    );
+    expect((await harness.run(id)).state).toBe("PENDING");
+
+    await harness.clock.advance(1_000);
+
+    expect((await harness.run(id)).state).toBe("SUCCEEDED");
+  });
+
+  test("of a root skill has its files by the repository's name", async () => {
+    harness.skills.put("acme/whole", { "SKILL.md": "All of it.", "lib/a.txt": "a" });
+    await perform({ config: { skill_spec: "acme/whole:SKILL.md" } });
+
+    const { skill } = harness.workspaces.beginnings[0] ?? {};
+    expect(skill?.directory).toBe(".skills/whole");
+    expect(skill?.files.map(({ path }) => path)).toEqual(["SKILL.md", "lib/a.txt"]);
+  });
+});
+
+test("a run without a skill has the caller's base prompt alone, and no files", async () => {
+  const harness = new CoreHarness();
+  await harness.start();
+  await harness.create({ config: { base_prompt: "Softly." } });
+  await quiet();
+
+  expect(harness.agents.starts[0]?.basePrompt).toBe("Softly.");
+  expect(harness.workspaces.beginnings).toEqual([{ files: [] }]);
+});

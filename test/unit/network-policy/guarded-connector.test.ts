@@ -1,0 +1,20 @@
+import { expect, test } from "vitest";
+import { createGuardedConnector } from "../../../src/network-policy/guarded-connector.ts";
+
+const TARGET = { hostname: "some.example", host: "some.example:80", protocol: "http:", port: "80" };
+
+test("what cannot be judged is a connection that fails, and hurts nobody else", async () => {
+  const connect = createGuardedConnector({
+    destinations: {
+      admits: () => {
+        throw new Error("too many open files");
+      },
+    },
+    connectMs: 1_000,
+    resolve: async () => [{ address: "127.0.0.1", family: 4 }],
+  });
+
+  const failure = await new Promise((resolve) => connect(TARGET, (...[error]) => resolve(error)));
+
+  expect(failure).toMatchObject({ message: "too many open files" });
+});
