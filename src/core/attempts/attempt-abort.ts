@@ -1,17 +1,20 @@
 import type { ErrorCode } from "../errors.ts";
 import type { StatusMessage } from "../runs/run.ts";
 
-/** How a run ends that did not go well. */
+/** The state message of a run that ends with a failure or an error. */
 export type RunFailure = StatusMessage & { readonly errorCode: ErrorCode };
 
-/** Why an attempt's work ends before it is done. */
+/** Why an attempt stops before its work is done. */
 export type AbortReason =
-  /** `lost`: the run is another's. `unanswered`: nobody answers the agent's question; the run waits on without it. */
+  /**
+   * `lost`: another worker owns the run. `unanswered`: nobody answers the agent's question, so the run waits without
+   * its agent.
+   */
   | { readonly kind: "lost" | "cancelled" | "stopping" | "unanswered" }
-  /** A limit was met, or something failed: the run ends. */
+  /** A limit was reached, or something failed: the run ends. */
   | { readonly kind: "failed"; readonly failure: RunFailure };
 
-/** The one reason for which an attempt is broken off: the first that is given. */
+/** Records why an attempt was aborted. Only the first reason counts. */
 export class AttemptAbort {
   readonly #over = new AbortController();
   readonly happened: Promise<AbortReason>;
@@ -28,7 +31,7 @@ export class AttemptAbort {
     return this.#reason;
   }
 
-  /** Fires when the work is broken off. */
+  /** Aborts when the attempt is aborted. */
   get signal(): AbortSignal {
     return this.#over.signal;
   }
@@ -41,8 +44,8 @@ export class AttemptAbort {
   }
 
   /**
-   * What comes of `work`, or undefined when everything is broken off before; then nobody waits for it any more. A worker
-   * that stops lets it come to its end, or it would be done once more.
+   * Returns the result of `work`, or undefined if the attempt is aborted first. A stopping worker still waits for
+   * `work`, because otherwise the next attempt would repeat it.
    */
   async unless<T>(work: Promise<T>): Promise<T | undefined> {
     work.catch(() => undefined);

@@ -9,7 +9,7 @@ import { findEnvironment, grantOf, planOf } from "../workspaces/workspace-plan.t
 import type { AttemptDeps } from "./attempt-deps.ts";
 import { untilAvailable } from "./until-available.ts";
 
-/** What an agent works on: its way out, its files, its tools. */
+/** What an agent works with: its gateway, its workspace, its MCP servers. */
 export interface AttemptContext extends RunWorkspace {
   readonly plan: WorkspacePlan;
   readonly mcpServers: McpServers["forAgent"];
@@ -20,11 +20,11 @@ export interface AttemptContextRequest {
   readonly secrets: Variables;
   readonly signal: AbortSignal;
   readonly tell: (step: WorkspaceStep) => void;
-  /** Told at once: whatever fails afterwards, it must be closed. */
+  /** Called as soon as the gateway is open. The caller must close the gateway, whatever fails afterwards. */
   readonly opened: (gateway: Gateway) => void;
 }
 
-/** The gateway first: nothing is prepared but through it. */
+/** Opens the gateway first, because every later step of the preparation goes through it. */
 export async function prepareAttemptContext(
   deps: AttemptDeps,
   needs: AttemptContextRequest,

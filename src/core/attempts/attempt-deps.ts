@@ -15,7 +15,7 @@ import type { NoticeWriter } from "../threads/notice-writer.ts";
 import type { ChangeTracker } from "../workspaces/change-tracker.ts";
 import type { WorkspaceProvider } from "../workspaces/workspace.ts";
 
-/** What one attempt works with. */
+/** The dependencies of one attempt. */
 export interface AttemptDeps {
   readonly storage: Storage;
   readonly agents: AgentRunner;
@@ -31,7 +31,7 @@ export interface AttemptDeps {
   readonly log: Log;
   readonly secretBox: Pick<SecretBox, "open">;
   readonly redactors: RunRedactors;
-  /** Takes secrets, the run's own as well, out of text that is going to be stored or shown. */
+  /** Removes secrets, those of the run included, from text that will be stored or shown. */
   readonly redact: (text: string) => string;
   readonly settings: RunSettings;
   readonly leaseMs: number;
@@ -40,17 +40,17 @@ export interface AttemptDeps {
   readonly stop: AbortSignal;
 }
 
-/** What the operator says of all runs. */
+/** The operator's settings for all runs. */
 export interface RunSettings {
-  /** An agent of which nothing is heard for so long is given up. */
+  /** An agent that is silent for this long is stopped. */
   readonly inactivityMs: number;
-  /** The longest that one turn may take. */
+  /** The longest time that one turn may take. */
   readonly turnMs: number;
-  /** The longest that one attempt may take. */
+  /** The longest time that one attempt may take. */
   readonly runMs: number;
-  /** The most that one attempt may write to its run's log. */
+  /** The most that one attempt may write to the log of its run. */
   readonly logMib: number;
-  /** For work that was asked for in a repository and that its agent did not push itself. */
+  /** Applies to changes that were asked for in a repository and that the agent did not push. */
   readonly pullRequests: PullRequestSetting;
 }
 

@@ -7,7 +7,7 @@ import type { AttemptDeps } from "./attempt-deps.ts";
 import type { EventRecorder } from "./event-recorder.ts";
 import type { LeaseWriter } from "./lease-writer.ts";
 
-/** What the parts of one attempt share. */
+/** What the collaborators of one attempt share. */
 export interface AttemptServices {
   readonly deps: AttemptDeps;
   readonly abort: AttemptAbort;
@@ -16,11 +16,11 @@ export interface AttemptServices {
   readonly saver: WorkspaceSaver;
   readonly given: InputFiles;
   readonly meter: UsageMeter;
-  /** Without secrets, and fit to be stored. */
+  /** Returns the value without secrets and without characters that the database refuses. */
   readonly clean: <T>(value: T) => T;
 }
 
-/** Tells people, in the run's log, what could not be kept of its work. It changes nothing else. */
+/** Records in the log of the run that some of its changes were not stored. It has no other effect. */
 export function recordLostChanges(
   { clean, lease, deps }: AttemptServices,
   what: string,

@@ -27,8 +27,9 @@ import { startAgent } from "./start-agent.ts";
 import { untilAvailable } from "./until-available.ts";
 
 /**
- * One claim of a run by this worker: gateway, workspace, agent, turn after turn, and everything put away again.
- * The lease is kept until the agent's processes are gone and the workspace is stored.
+ * One claim of a run by this worker: it opens the gateway, prepares the workspace, starts the agent, runs turn after
+ * turn, and cleans up. The attempt keeps its lease until the agent's processes have ended and the workspace is
+ * stored.
  */
 export class Attempt {
   readonly #services: AttemptServices;
@@ -70,7 +71,7 @@ export class Attempt {
     const { abort, deps } = this.#services;
     const stopping = () => abort.abort({ kind: "stopping" });
     deps.stop.addEventListener("abort", stopping, { once: true });
-    // It may have fired while the run was being claimed.
+    // The signal may have been aborted while the run was being claimed.
     if (deps.stop.aborted) stopping();
     this.#watch.start();
     const stopLimit = limitAttempt(deps.clock, deps.settings, abort);
@@ -80,7 +81,8 @@ export class Attempt {
       this.#fail(error);
     } finally {
       stopLimit();
-      // Whatever fails here: a lease that is renewed by nobody's attempt would hold the run for ever.
+      // Stop the watch even if the clean-up fails: a lease that is renewed without an attempt would hold the run for
+      // ever.
       await this.#putAway().finally(() => this.#watch.stop());
       this.#secrets.release();
       deps.stop.removeEventListener("abort", stopping);
@@ -145,14 +147,17 @@ export class Attempt {
     abort.abort({ kind: "failed", failure: { message, errorCode, retryable } });
   }
 
-  /** Whoever has the run now must not find our agent still at it. */
+  /** Another worker may own the run now, so our agent must stop at once. */
   #lose(): void {
     this.#services.abort.abort({ kind: "lost" });
     if (this.#services.abort.reason?.kind !== "lost") return;
     this.#session?.close().catch((error) => this.#warn("agent.close.failed", error));
   }
 
-  /** The agent's processes first, then the files, then the lease: whoever comes next finds all of it done. */
+  /**
+   * Closes the agent's processes first, then stores the files, then gives up the lease. The next attempt relies on
+   * all three.
+   */
   async #putAway(): Promise<void> {
     this.#turns?.close();
     try {
@@ -166,7 +171,7 @@ export class Attempt {
     await this.#handBack(patches);
   }
 
-  /** Something of the agent may still be there: the run ends, and its lease is left to run out. */
+  /** Some of the agent's processes may still be running. The run ends, but the lease is left to expire. */
   async #endBadly(): Promise<void> {
     const { abort, lease } = this.#services;
     const { reason } = abort;
@@ -177,7 +182,10 @@ export class Attempt {
     }
   }
 
-  /** Of a run that ends in the middle of its turn. One that is only put down takes its files along. */
+  /**
+   * Stores patches of a run that ends in the middle of its turn. A run that continues elsewhere keeps its files in
+   * the checkpoint.
+   */
   async #patches(): Promise<readonly CollectedFile[]> {
     const { abort, saver } = this.#services;
     const kind = abort.reason?.kind;
@@ -196,7 +204,7 @@ export class Attempt {
     const used = meter.take();
     const decide = (edit: RunEdit) => this.#decideEnd(edit, used);
     try {
-      // What cannot be stored of the files must not keep the end from being stored.
+      // A failure to store the files must not prevent the end of the run from being stored.
       await saver.saveWith(decide, patches).catch((error) => {
         if (error instanceof LeaseLost) throw error;
         this.#warn("attempt.files.not_stored", error);
@@ -216,7 +224,7 @@ export class Attempt {
     decideHandBack(edit, { reason: isStopping ? "Its worker stops." : "The attempt is over.", isStopping });
   }
 
-  /** What cannot be stored of the log must not keep the end from being stored. */
+  /** A failure to store the log must not prevent the end of the run from being stored. */
   async #flushLog(): Promise<void> {
     await this.#services.recorder.flush().catch((error) => this.#warn("run.events.not_stored", error));
   }

@@ -8,12 +8,16 @@ import { isMoving, isWorkedOn } from "../runs/states.ts";
 import { modeOf } from "../turns/turn-mode.ts";
 import type { RunFailure } from "./attempt-abort.ts";
 
-/** Claims in a row that got no turn to its end; then the run is given up instead of taking workers down with it. */
+/**
+ * After this many claims in a row without a finished turn, the run is given up. Otherwise it could take down one
+ * worker after another.
+ */
 const LOST_ATTEMPTS_MAX = 3;
 
 /**
- * Takes a free, queued run; false when there is nothing to take. A lease that is over is left alone: its owner may live,
- * and have been kept from renewing it by a database that was away. The janitor looks twice.
+ * Claims a free, queued run; false when there is nothing to claim. An expired lease is left alone: its owner may be
+ * alive, and an unreachable database may have kept it from renewing. Only the maintenance job takes a lease away,
+ * after it has checked twice.
  */
 export function decideClaim(edit: RunEdit, grant: LeaseGrant): boolean {
   if (edit.run.state !== "QUEUED" || edit.run.lease !== undefined) return false;
@@ -25,7 +29,7 @@ export function decideClaim(edit: RunEdit, grant: LeaseGrant): boolean {
   return true;
 }
 
-/** What becomes of a run whose worker was lost: taken up again, or ended when that has failed too often. */
+/** A run whose worker was lost is queued again, or ends if that has happened too often. */
 export function decideRecovery(edit: RunEdit): void {
   if (!edit.subject.leaseOver) return;
   edit.record({ kind: "attempt.ended", attempt: edit.run.attempt, reason: "The worker was lost." });
@@ -40,7 +44,7 @@ export function decideRecovery(edit: RunEdit): void {
   decideFailure(edit, { message, errorCode: "internal_error", retryable: true });
 }
 
-/** The workspace is ready; false when the run was taken from the attempt meanwhile. */
+/** Records that the workspace is ready. False when the run was taken from the attempt meanwhile. */
 export function decideReady(edit: RunEdit, restored: boolean): boolean {
   if (!isWorkedOn(edit.run.state)) return false;
   edit.moveTo("CLAIMED");
@@ -50,17 +54,19 @@ export function decideReady(edit: RunEdit, restored: boolean): boolean {
 
 export interface TurnStart {
   readonly followUps: readonly FollowUp[];
-  /** The turn was begun before by an attempt that was lost. */
+  /** A lost attempt had already started this turn. */
   readonly again: boolean;
   readonly mode: RunMode;
 }
 
-/** The next turn, or the open one again, with all follow-ups that wait. Undefined when the run was taken away. */
+/**
+ * Starts the next turn, or the open one again, with all waiting follow-ups. Undefined when the run was taken away.
+ */
 export function decideTurnStart(edit: RunEdit): TurnStart | undefined {
   if (!isWorkedOn(edit.run.state)) return undefined;
   const again = edit.run.turnOpen;
   const followUps = edit.takeWaiting();
-  // An answer that a lost attempt never took must not answer what this one is going to ask.
+  // An answer that a lost attempt never received must not answer the next question.
   edit.set({ permission: undefined });
   if (edit.run.state !== "INPROGRESS") edit.moveTo("INPROGRESS");
   const mode = modeOf(edit.run, followUps);
@@ -70,8 +76,9 @@ export function decideTurnStart(edit: RunEdit): TurnStart | undefined {
 }
 
 /**
- * The end of a turn. Follow-ups that wait start the next one; with none the run ends. True: another turn.
- * `end_turn` alone is a success, of which `success` is said; a turn cut off for a follow-up goes on with that.
+ * Ends a turn. Waiting follow-ups start the next turn; without any the run ends. True: there is another turn. Only
+ * `end_turn` is a success, with the message `success`. A turn that was interrupted for a follow-up continues with
+ * that follow-up.
  */
 export function decideTurnEnd(edit: RunEdit, end: TurnEnd, answer: string, success?: StatusMessage): boolean {
   const { stopReason, usage } = end;
@@ -80,7 +87,7 @@ export function decideTurnEnd(edit: RunEdit, end: TurnEnd, answer: string, succe
   edit.set({ turnOpen: false, lostAttempts: 0, permission: undefined });
   edit.setAnswer(answer);
   if (edit.waitingCount > 0) {
-    // The agent went on without the answer that it asked for: nobody waits for a person any more.
+    // The agent continued without the answer to its question, so the run no longer waits for a person.
     if (edit.run.state === "BLOCKED") edit.moveTo("INPROGRESS");
     edit.sayAnswer();
     return true;
@@ -92,8 +99,8 @@ export function decideTurnEnd(edit: RunEdit, end: TurnEnd, answer: string, succe
 }
 
 /**
- * The end of a run by a failure. Follow-ups that came during its turn take it up again. Before its turn began the
- * same would fail again without end: they wait for the next word.
+ * Ends the run with a failure. Follow-ups that arrived during the turn restart it. Before the first turn they wait
+ * for the next follow-up, because the same failure would repeat for ever.
  */
 export function decideFailure(edit: RunEdit, status: RunFailure): void {
   if (!isWorkedOn(edit.run.state)) return;
@@ -103,7 +110,7 @@ export function decideFailure(edit: RunEdit, status: RunFailure): void {
   if (wasInTurn && edit.waitingCount > 0) edit.moveTo("QUEUED", { reason: "A follow-up was waiting." });
 }
 
-/** The attempt puts its run down. A stopping worker's run is taken up again by the next one, its turn still open. */
+/** The attempt gives up the run. If the worker stops, the next worker continues the open turn. */
 export function decideHandBack(
   edit: RunEdit,
   why: { readonly reason: string; readonly isStopping: boolean },
@@ -112,7 +119,7 @@ export function decideHandBack(
   edit.record({ kind: "attempt.ended", attempt, reason: why.reason });
   edit.dropLease();
   keepAnswer(edit);
-  // A run that is put down in the middle, but not because its worker stops, has lost one more attempt.
+  // An attempt that gives up a run in the middle, and not because its worker stops, counts as one more lost attempt.
   if (why.isStopping || !isMoving(state)) edit.set({ lostAttempts: Math.max(0, lostAttempts - 1) });
   if (isMoving(state)) edit.moveTo("QUEUED", { reason: why.reason });
 }

@@ -4,25 +4,25 @@ import type { Clock, Stop } from "../ports/clock.ts";
 import type { Redactor } from "../secrets/redactor.ts";
 import type { WorkspaceStep } from "../workspaces/workspace.ts";
 
-/** Agents stream words in tiny pieces; together they are one event. */
+/** Agents stream text in small pieces. The pieces of this period become one event. */
 const BATCH_MS = 50;
 const MERGED_LENGTH_MAX = 4_000;
-/** So much may wait to be stored before whoever tells is asked to wait. A long text is more, and is taken as well. */
+/** When more than this waits to be stored, the caller is asked to wait. A longer text is still accepted. */
 const WAITING_LENGTH_MAX = 2 ** 20;
-/** Of an event, besides what it says. */
+/** The stored size of an event besides its text. */
 const ROW_LENGTH = 200;
 
-/** What is told while a run is prepared and worked on. */
+/** What is recorded while a run is prepared and worked on. */
 export type RecordedUpdate = AgentUpdate | WorkspaceStep;
 
-/** About what it takes to store it. */
+/** The approximate size of the update in the database, in characters. */
 export function storedLength(told: RecordedUpdate): number {
   return lengthOf(told) + ROW_LENGTH;
 }
 
 /**
- * Stores what is told, in order and in batches. Of words that may go on, what may be the beginning of a secret
- * is held back until it is clear what it is: else a secret would pass in two events, half in each.
+ * Stores updates in order and in batches. While a text may continue, its end is held back if it could be the
+ * beginning of a secret. Otherwise a secret could be stored in two events, one half in each.
  */
 export class EventRecorder {
   readonly #clock: Clock;
@@ -31,7 +31,7 @@ export class EventRecorder {
   #waiting: RecordedUpdate[] = [];
   #timer: Stop | undefined;
   #stored: Promise<void> = Promise.resolve();
-  /** Of all that is not stored, and of what of it is in no batch yet. */
+  /** The first counts everything that is not stored, the second the part of it that is in no batch yet. */
   #unstoredLength = 0;
   #waitingLength = 0;
   #room: PromiseWithResolvers<void> | undefined;
@@ -53,24 +53,27 @@ export class EventRecorder {
     const last = this.#waiting.pop();
     this.#waiting.push(...(last === undefined ? [update] : joined(last, update, this.#redactor)));
     this.#timer ??= this.#clock.after(BATCH_MS, () => {
-      // A failure is met by the next flush, which everybody awaits.
+      // The next flush reports the failure, and every caller awaits it.
       this.#storeBut(this.#heldBack()).catch(() => undefined);
     });
   }
 
-  /** Undefined while little waits to be stored; else resolves when that is so again, be it that nothing can be stored. */
+  /**
+   * Undefined while there is room. Otherwise a promise that resolves when there is room again, or when nothing can be
+   * stored any more.
+   */
   room(): Promise<void> | undefined {
     if (this.#unstoredLength <= WAITING_LENGTH_MAX) return undefined;
     this.#room ??= Promise.withResolvers();
     return this.#room.promise;
   }
 
-  /** Resolves when all that was added is stored; rejects when some of it could not be. */
+  /** Resolves when all added updates are stored; rejects when some could not be stored. */
   flush(): Promise<void> {
     return this.#storeBut([]);
   }
 
-  /** Takes off what waits the words that must wait on. */
+  /** Removes the text that must be held back from the waiting updates, and returns it. */
   #heldBack(): RecordedUpdate[] {
     const last = this.#waiting.pop();
     if (last === undefined) return [];
@@ -89,7 +92,7 @@ export class EventRecorder {
     return this.#stored;
   }
 
-  /** What is held back is as long as a secret at most, and does not count. */
+  /** The text that is held back is not counted, because it is never longer than a secret. */
   #makeRoomAfter(stored: Promise<void>): void {
     const length = this.#waitingLength;
     this.#waitingLength = 0;
@@ -103,14 +106,14 @@ export class EventRecorder {
   }
 }
 
-/** Text that the next update of the same stream goes on with: an agent's words, what a command prints. */
+/** A text that the next update of the same stream continues: an agent's message, or the output of a command. */
 interface Flow {
   readonly stream: string;
   readonly text: string;
   with(text: string): RecordedUpdate;
 }
 
-/** Two updates as one where the second goes on with the first, until that is long. */
+/** Joins two updates if the second continues the first, up to a maximum length. */
 function joined(last: RecordedUpdate, next: RecordedUpdate, redactor: Redactor): RecordedUpdate[] {
   const [before, after] = [flowOf(last), flowOf(next)];
   if (before === undefined || after?.stream !== before.stream) return [last, next];
@@ -120,7 +123,7 @@ function joined(last: RecordedUpdate, next: RecordedUpdate, redactor: Redactor):
   return [...told, after.with(begun + after.text)];
 }
 
-/** What can be told of text that may go on, and what of it must wait. */
+/** Splits a text that may continue into the part that can be stored and the part that must be held back. */
 function cut(update: RecordedUpdate, redactor: Redactor): { told: RecordedUpdate[]; held: RecordedUpdate[] } {
   const flow = flowOf(update);
   if (flow === undefined) return { told: [update], held: [] };

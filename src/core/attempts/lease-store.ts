@@ -2,13 +2,16 @@ import type { LeaseToken, RunId } from "../ids.ts";
 import type { Run } from "../runs/run.ts";
 import type { RunState } from "../runs/states.ts";
 
-/** Who may write to a run, and which runs need somebody who does. Time is the database's. */
+/** Stores which attempt may write to a run, and finds runs that need one. All times are the database's. */
 export interface LeaseStore {
-  /** Prolongs a lease by `ttlMs` of database time; the run's state, or undefined when the lease is another's. */
+  /**
+   * Extends a lease by `ttlMs` of database time. Returns the state of the run, or undefined when another attempt has
+   * the lease.
+   */
   renew(id: RunId, token: LeaseToken, ttlMs: number): Promise<RunState | undefined>;
-  /** Runs whose lease is over, by the database's clock. */
+  /** Runs whose lease has expired by the database's clock. */
   listLost(limit: number): Promise<readonly RunId[]>;
-  /** Runs that have been QUEUED, free and untouched for a while, and that workers of this name may take. */
+  /** Runs that have been QUEUED, free and unchanged for a while, and that workers of this name may claim. */
   listIdle(host: string | undefined, limit: number): Promise<readonly IdleRun[]>;
 }
 

@@ -8,18 +8,19 @@ import { untilAvailable } from "./until-available.ts";
 
 export interface Written<T> {
   readonly run: Run;
-  /** What `decide` returned. */
+  /** The return value of `decide`. */
   readonly value: T;
 }
 
-/** The run is no longer this attempt's. Nothing may be written any more. */
+/** The run no longer belongs to this attempt, which must not write any more. */
 export class LeaseLost extends Error {
   override readonly name = "LeaseLost";
 }
 
 /**
- * All writes of one attempt. Each carries the lease's token, is done once however often it is tried (a database
- * that goes away may have stored what it did not answer), and outlasts a restart of the database.
+ * Performs all writes of one attempt. Each write carries the lease token and takes effect once, however often it is
+ * tried: a database that became unreachable may have stored a write without confirming it. Writes survive a restart
+ * of the database.
  */
 export class LeaseWriter {
   readonly #runs: RunStore;
@@ -43,14 +44,14 @@ export class LeaseWriter {
     this.#writer = parts.writer;
   }
 
-  /** The run as it stands, with what waits for it. */
+  /** The current run with its waiting follow-ups. */
   async look(): Promise<RunSubject> {
     const subject = await untilAvailable(this.#clock, () => this.#runs.look(this.#runId));
     if (subject.run.lease?.token !== this.#token) throw new LeaseLost();
     return subject;
   }
 
-  /** Writes wait for one another, so that they are stored in the order in which they were asked for. */
+  /** Performs writes one after another, in the order in which they were requested. */
   write<T>(decide: (edit: RunEdit) => T): Promise<Written<T>> {
     const written = this.#queue.then(() => this.#persist(decide));
     this.#queue = written.catch(() => undefined);
@@ -70,7 +71,7 @@ export class LeaseWriter {
   ): Promise<Written<T>> {
     const run = await this.#runs.change(this.#runId, (subject) => {
       if (subject.run.lease?.token !== this.#token) throw new LeaseLost();
-      // Stored by an earlier try whose answer was lost; what was decided then holds.
+      // An earlier try stored this write but its confirmation was lost. What it decided still holds.
       if (subject.run.lastWrite === lastWrite) return undefined;
       const edit = new RunEdit(subject, { now: this.#clock.now(), writer: this.#writer });
       outcome.value = { of: decide(edit) };

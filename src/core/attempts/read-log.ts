@@ -4,7 +4,7 @@ import type { Storage } from "../storage.ts";
 import type { AttemptDeps } from "./attempt-deps.ts";
 import { untilAvailable } from "./until-available.ts";
 
-/** The log of a run, event by event, as `eventPages` reads it; a database that is away for a while is waited for. */
+/** Reads the log of a run event by event. Waits for a database that is unreachable for a short time. */
 export async function* readLog(
   { clock, storage }: Pick<AttemptDeps, "clock" | "storage">,
   part: LogPart,

@@ -8,19 +8,21 @@ import type { AttemptDeps } from "./attempt-deps.ts";
 /** What can happen to a run from outside while an attempt works on it. */
 export interface WatchedChanges {
   lost(): void;
-  /** Cancelled, and perhaps queued anew since. Also told of a run that this attempt has ended itself. */
+  /**
+   * The run was cancelled, and perhaps queued again since. Also called for a run that this attempt has ended itself.
+   */
   cancelled(): void;
-  /** A follow-up asks to stop the current turn and take it instead. */
+  /** A follow-up asks to stop the current turn and to take it instead. */
   interrupted(followUpId: string): void;
-  /** Follow-ups that wait and are meant for the turn that runs. Told again each time. */
+  /** Called with the waiting follow-ups that are meant for the running turn, each time the run is read. */
   steered(followUps: readonly FollowUp[]): void;
   answered(permissionId: string, optionId: string | null): void;
 }
 
-/** Three renewals fit into a lease: one may fail without its loss. */
+/** A lease covers three renewals, so one renewal may fail without losing the lease. */
 const RENEWALS_PER_LEASE = 3;
 
-/** Keeps the lease alive and looks at the run: on news at once, else with every renewal. */
+/** Renews the lease and reads the run: at once when notified, otherwise with every renewal. */
 export class RunWatch {
   readonly #deps: AttemptDeps;
   readonly #changes: WatchedChanges;
@@ -46,7 +48,7 @@ export class RunWatch {
     for (const stop of this.#stops) stop();
   }
 
-  /** While the database is away nothing can be learned: the lease stays ours until we are told otherwise. */
+  /** While the database is unreachable, the attempt assumes that it still has the lease. */
   async #renew(): Promise<void> {
     const { leaseMs, log, run, storage, token } = this.#deps;
     try {
@@ -91,7 +93,7 @@ export class RunWatch {
     }
   }
 
-  /** Each follow-up that wants to interrupt does so once. */
+  /** Each follow-up interrupts once. */
   #seeInterrupt(waiting: RunSubject["waiting"]): void {
     const interrupt = waiting.find(
       ({ delivery, id }) => delivery === "interrupt" && !this.#interrupts.has(id),

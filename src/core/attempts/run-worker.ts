@@ -9,11 +9,11 @@ import { decideClaim, decideRecovery } from "./decide-attempt.ts";
 export interface RunWorkerDeps extends Omit<AttemptDeps, "run" | "token" | "stop" | "redact"> {
   /** The name of this worker, for people. */
   readonly worker: string;
-  /** The name by which runs ask for it. */
+  /** The name by which runs ask for this worker. */
   readonly host?: string;
 }
 
-/** Does what a `run` job asks for: claims the run if there is work for it, and works on it to its end. */
+/** Handles a `run` job: claims the run if it needs work, and works on it to its end. */
 export class RunWorker {
   readonly #deps: RunWorkerDeps;
 
@@ -21,9 +21,9 @@ export class RunWorker {
     this.#deps = deps;
   }
 
-  /** Repeatable: whoever comes second finds nothing to do. `stop` asks to give the run back soon. */
+  /** Can be called repeatedly: a second call finds nothing to do. `stop` asks to hand the run back soon. */
   async work(runId: RunId, stop: AbortSignal): Promise<void> {
-    // Thrown, not returned: a job that ends well is gone, and the run would wait without one.
+    // This must throw: a job whose handler returns is deleted, and the run would wait without one.
     stop.throwIfAborted();
     const token = newId<LeaseToken>(this.#deps.clock.now());
     const run = await this.#claim(runId, token);
@@ -32,7 +32,7 @@ export class RunWorker {
     await new Attempt({ ...this.#deps, run, token, stop }).perform();
   }
 
-  /** Takes runs from workers that were lost, so that other workers find them. */
+  /** Takes a run away from a lost worker, so that another worker can claim it. */
   async recover(runId: RunId): Promise<void> {
     let isLost = false;
     await this.#deps.storage.runs.change(runId, (subject) => {

@@ -12,20 +12,20 @@ import type { AttemptContext } from "./attempt-context.ts";
 import type { AttemptServices } from "./attempt-services.ts";
 
 export interface AgentNeeds {
-  /** As it was claimed. */
+  /** The run as it was claimed. */
   readonly run: Run;
-  /** The run whose conversation this one goes on with. */
+  /** The previous run of the conversation that this run continues. */
   readonly before: Run | undefined;
   readonly attemptContext: AttemptContext;
   readonly variables: Variables;
   readonly work: ChangeCollector;
-  /** How long agents were at work on the run before this attempt. */
+  /** How long agents worked on the run before this attempt. */
   readonly workedMs: number;
-  /** Told at once: whatever fails afterwards, it must be closed. */
+  /** Called as soon as the session is open. The caller must close the session, whatever fails afterwards. */
   readonly started: (session: AgentSession) => void;
 }
 
-/** Starts the run's agent on its ground, ready for its turns. */
+/** Starts the run's agent in its context, ready for turns. */
 export async function startAgent(services: AttemptServices, needs: AgentNeeds): Promise<TurnRunner> {
   const { abort, meter, deps, recorder } = services;
   const { before, attemptContext, run, work, workedMs } = needs;

@@ -11,12 +11,12 @@ export interface BudgetWatchDeps {
   readonly gateway: Pick<Gateway, "shut">;
   readonly meter: Pick<UsageMeter, "used">;
   readonly abort: AttemptAbort;
-  /** As it was when the attempt began. */
+  /** The run when the attempt began. */
   readonly run: Run;
   readonly workedMs: number;
 }
 
-/** Breaks the work off when more is taken than the run's budget has. No model call is begun after that. */
+/** Aborts the attempt when the run exceeds its budget. No model call starts after that. */
 export class BudgetWatch {
   readonly #deps: BudgetWatchDeps;
   readonly #time: PausableTimer | undefined;
@@ -28,7 +28,7 @@ export class BudgetWatch {
     this.#time = new PausableTimer(deps.clock, leftMs, () => this.#end(minutesUsedUp(deps.run)));
   }
 
-  /** The agent is at work. */
+  /** Starts the timer: the agent is working. */
   run(): void {
     this.#time?.run();
   }
@@ -37,7 +37,7 @@ export class BudgetWatch {
     this.#time?.pause();
   }
 
-  /** Whether nothing is left for one more turn of the run as it stands. */
+  /** A failure when nothing of the budget is left for another turn. */
   gone(run: Run): RunFailure | undefined {
     const { workedMs } = this;
     return budgetGone(run, { tokens: run.totalTokens, costUsd: run.costUsd ?? 0, workedMs });

@@ -1,7 +1,7 @@
 import type { RunFailure } from "../attempts/attempt-abort.ts";
 import type { Budget, Run } from "../runs/run.ts";
 
-/** What a run has spent so far. */
+/** What a run has used so far. */
 export interface Spent {
   readonly tokens: number;
   readonly costUsd: number;
@@ -10,7 +10,7 @@ export interface Spent {
 
 const MINUTE_MS = 60_000;
 
-/** Whether nothing is left for one more turn, in words. */
+/** A failure when nothing of the budget is left for another turn. */
 export function budgetGone(
   { config, turn, turnOpen }: Pick<Run, "config" | "turn" | "turnOpen">,
   spent: Spent,
@@ -21,12 +21,12 @@ export function budgetGone(
   return overdrawn(config.budget, spent, (used, max) => used >= max);
 }
 
-/** Whether more was spent than the budget has, in words. */
+/** A failure when the run has used more than its budget. */
 export function budgetExceeded({ config }: Pick<Run, "config">, spent: Spent): RunFailure | undefined {
   return overdrawn(config.budget, spent, (used, max) => used > max);
 }
 
-/** How long the agent may still be at work; undefined: as long as it likes. */
+/** How long the agent may still work, in milliseconds. Undefined: there is no limit. */
 export function workLeftMs({ config }: Pick<Run, "config">, workedMs: number): number | undefined {
   const minutes = config.budget?.max_minutes;
   return minutes === undefined ? undefined : Math.max(0, minutes * MINUTE_MS - workedMs);

@@ -1,23 +1,23 @@
 import type { RunEventBody } from "../runs/events.ts";
 
-/** Beyond this an agent counts in something else than dollars, or lies. */
+/** A higher value is ignored: the agent either uses another unit than dollars, or reports nonsense. */
 const COST_MAX_USD = 1_000_000;
 
-/** What a run's agent costs: agents tell what their session has cost in all. */
+/** Measures the cost of a run's agent. Agents report the total cost of their session. */
 export class CostMeter {
   #reportedUsd: number;
 
-  /** `toldUsd`: what a session that is taken up again has told already. */
+  /** `reportedUsd`: the cost that a resumed session has reported before. */
   constructor(toldUsd = 0) {
     this.#reportedUsd = toldUsd;
   }
 
-  /** The cost since the readings before. */
+  /** The cost since the last reading. */
   read(updates: readonly RunEventBody[]): number {
     return updates.reduce((sum, update) => sum + this.#since(update), 0);
   }
 
-  /** A reading that is lower than the one before comes from a session that counts anew. */
+  /** A lower reading than the last one comes from a session that counts from zero. */
   #since(update: RunEventBody): number {
     const costUsd = costIn(update);
     if (costUsd === undefined) return 0;
@@ -27,7 +27,7 @@ export class CostMeter {
   }
 }
 
-/** What a session has cost in all by this update, where it says so and it can be. */
+/** The total cost of a session that this update reports, if it reports a plausible one. */
 export function costIn(update: RunEventBody): number | undefined {
   if (update.kind !== "agent.usage" || update.costUsd === undefined) return undefined;
   const { costUsd } = update;

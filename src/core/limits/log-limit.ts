@@ -4,7 +4,10 @@ import { type RecordedUpdate, storedLength } from "../attempts/event-recorder.ts
 
 const MEBIBYTE = 2 ** 20;
 
-/** How much an attempt may write to its run's log. What does not fit is not stored, nor what comes behind it. */
+/**
+ * Limits what an attempt may write to the log of its run. What exceeds the limit is not stored, nor anything after
+ * it.
+ */
 export class LogLimit {
   readonly #logMib: number;
   readonly #abort: AttemptAbort;
@@ -16,7 +19,7 @@ export class LogLimit {
     this.#left = logMib * MEBIBYTE;
   }
 
-  /** What may be stored. The work is broken off where that is not all. */
+  /** Returns the updates that may be stored, and aborts the attempt if some may not. */
   fitting(told: readonly RecordedUpdate[]): readonly RecordedUpdate[] {
     const fitting = told.filter((each) => {
       this.#left -= storedLength(each);

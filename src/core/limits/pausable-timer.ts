@@ -1,9 +1,9 @@
 import type { Clock, Stop } from "../ports/clock.ts";
 
-/** What timers can count: some 24 days. A longer one would ring at once. */
+/** The longest delay of a timer, about 24 days. A longer one would fire at once. */
 const TIMER_MAX_MS = 2 ** 31 - 1;
 
-/** Rings once, after so much time in which it was running. */
+/** Fires once, after it has been running for the given time. Pauses do not count. */
 export class PausableTimer {
   readonly #clock: Clock;
   readonly #ring: () => void;
@@ -16,7 +16,7 @@ export class PausableTimer {
     this.#ring = ring;
   }
 
-  /** When it does not run. */
+  /** The remaining time while the timer does not run. */
   get leftMs(): number {
     return this.#leftMs;
   }

@@ -7,12 +7,12 @@ import { costIn } from "./cost-meter.ts";
 
 type AppDeps = Pick<AttemptDeps, "clock" | "storage">;
 
-/** Of a long log the end is read. */
+/** Only the end of a long log is read. */
 const EVENTS_MAX = 5_000;
 
 /**
- * What the agent's session has told of its cost already, where it was taken up again: by this run or by the one
- * `before` it. By the log, since the run's own sum also counts what only the gateway knew of.
+ * The cost that a resumed agent session has reported before, in this run or in the previous run. It is read from the
+ * log, because the total of the run also counts what only the gateway measured.
  */
 export async function priorCostUsd(
   deps: AppDeps,
@@ -30,7 +30,10 @@ export async function priorCostUsd(
   return told;
 }
 
-/** How long agents were at work on the run, by its log: not while it waited for a person or a worker. */
+/**
+ * How long agents worked on the run, according to its log. Time spent waiting for a person or a worker does not
+ * count.
+ */
 export async function priorWorkMs(
   deps: AppDeps,
   { id, lastSeq }: Pick<Run, "id" | "lastSeq">,

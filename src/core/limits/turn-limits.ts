@@ -9,14 +9,14 @@ export interface TurnLimitDeps extends Pick<AttemptDeps, "clock"> {
 }
 
 /**
- * How long the agent may be silent, and how long its turn may take; neither counts while a person is asked. By timers
- * alone: a wall clock that jumps ends nobody's turn.
+ * Limits how long the agent may be silent and how long a turn may take. Time during a question to a person does not
+ * count. It uses timers only, because a wall clock that jumps must not end a turn.
  */
 export class TurnLimits {
   readonly #deps: TurnLimitDeps;
   #turn: PausableTimer | undefined;
   #stopIdle: Stop | undefined;
-  /** Questions that wait for an answer. */
+  /** The number of open questions. */
   #pauses = 0;
 
   constructor(deps: TurnLimitDeps) {
@@ -33,12 +33,12 @@ export class TurnLimits {
     this.heard();
   }
 
-  /** Whether a turn runs that waits for nobody. */
+  /** Whether a turn is running and not waiting for a person. */
   get isRunning(): boolean {
     return this.#turn !== undefined && this.#pauses === 0;
   }
 
-  /** The agent gave a sign of life. */
+  /** The agent reported something. */
   heard(): void {
     if (this.#turn === undefined || this.#pauses > 0) return;
     const { clock, settings } = this.#deps;
@@ -72,7 +72,7 @@ export class TurnLimits {
   }
 }
 
-/** Ends the attempt when it takes too long in all; the returned function calls that off. */
+/** Aborts the attempt when it takes too long in total. The returned function cancels the limit. */
 export function limitAttempt(clock: Clock, { runMs }: Pick<RunSettings, "runMs">, abort: AttemptAbort): Stop {
   const message = `The run was worked on for ${minutes(runMs)} at a stretch, the longest that is allowed here.`;
   return clock.after(runMs, () => abort.abort({ kind: "failed", failure: timedOut(message) }));

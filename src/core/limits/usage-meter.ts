@@ -11,14 +11,15 @@ export interface Usage {
 
 type TurnUsage = NonNullable<TurnEnd["usage"]>;
 
-/** More than any turn takes, and few enough that their sum stays exact. */
+/** More than any turn uses, and small enough that sums stay exact. */
 const TOKENS_MAX = 1_000_000_000_000;
 const NOTHING: Usage = { tokens: 0, costUsd: 0 };
 const NO_CALLS: ModelUsage = { calls: 0, inputTokens: 0, outputTokens: 0, totalTokens: 0, costUsd: 0 };
 
 /**
- * What an attempt takes. Agent and gateway both tell of the same calls, each perhaps not of all: the larger counts, and
- * they are never added. What was taken from the meter is not given again, so that it can be stored bit by bit.
+ * Measures what an attempt uses. Agent and gateway report the same model calls, and either may miss some: the larger
+ * value counts, and the two are never added. Usage that was taken from the meter is not returned again, so that it
+ * can be stored step by step.
  */
 export class UsageMeter {
   #gateway: Pick<Gateway, "traffic"> | undefined;
@@ -27,7 +28,7 @@ export class UsageMeter {
   #stored = NOTHING;
   #turnBegan = NO_CALLS;
 
-  /** In all since the attempt began. */
+  /** The total since the attempt began. */
   get used(): Usage {
     const { costUsd, totalTokens } = this.#models;
     return {
@@ -40,7 +41,7 @@ export class UsageMeter {
     this.#gateway = gateway;
   }
 
-  /** The agent's session goes on with one that has told of so much already. */
+  /** The session was resumed and has already reported this cost. */
   goOn(toldUsd: number): void {
     this.#cost = new CostMeter(toldUsd);
   }
@@ -53,7 +54,7 @@ export class UsageMeter {
     this.#told = { ...this.#told, costUsd: this.#told.costUsd + this.#cost.read(updates) };
   }
 
-  /** The end of a turn, with what the agent says it took, or else the gateway. */
+  /** Ends a turn with the usage that the agent reports, otherwise with what the gateway measured. */
   endTurn(end: TurnEnd): TurnEnd {
     this.#told = { ...this.#told, tokens: this.#told.tokens + tokensOf(end) };
     if (end.usage !== undefined) return end;
@@ -61,7 +62,7 @@ export class UsageMeter {
     return usage.totalTokens === 0 ? end : { ...end, usage };
   }
 
-  /** What was used and not taken from here before. */
+  /** Returns the usage since the last call. */
   take(): Usage {
     const { costUsd, tokens } = this.used;
     const taken = { tokens: tokens - this.#stored.tokens, costUsd: costUsd - this.#stored.costUsd };
@@ -79,7 +80,7 @@ export function decideUsage(edit: RunEdit, { costUsd, tokens }: Usage): void {
   if (costUsd > 0) edit.set({ costUsd: (edit.run.costUsd ?? 0) + costUsd });
 }
 
-/** An agent may tell anything; what is no count is none. */
+/** An agent may report anything. A value that is not a count is ignored. */
 function tokensOf({ usage }: TurnEnd): number {
   const tokens = usage?.totalTokens ?? 0;
   return Number.isInteger(tokens) && tokens > 0 && tokens <= TOKENS_MAX ? tokens : 0;

@@ -11,7 +11,10 @@ export interface LinkPullRequestDeps extends Pick<AttemptDeps, "clock" | "run" |
   readonly lease: LeaseWriter;
 }
 
-/** The run's from now on: shown with it, and what is said on it is a follow-up of the run. Repeatable. */
+/**
+ * Links a pull request to the run: it is shown with the run, and comments on it are follow-ups of the run. Can be
+ * repeated.
+ */
 export async function linkPullRequest(deps: LinkPullRequestDeps, pullRequest: PullRequest): Promise<void> {
   const { clock, lease, run, storage } = deps;
   const { branch, url } = pullRequest;
@@ -28,13 +31,13 @@ export async function linkPullRequest(deps: LinkPullRequestDeps, pullRequest: Pu
       if (thread !== undefined) edit.bind({ thread, expected: undefined });
     });
   } catch (error) {
-    // Somebody asked for something there in this moment, and the thread is that run's.
+    // Another run was bound to this thread at the same moment, and keeps it.
     if (!(error instanceof UniqueConflict)) throw error;
     await lease.write(keep);
   }
 }
 
-/** The thread of the pull request, unless it has a run already. */
+/** The thread of the pull request, unless a run is bound to it already. */
 async function findFreeThread(
   { clock, storage }: LinkPullRequestDeps,
   { thread: { adapter, installation, key } }: PullRequest,

@@ -20,21 +20,21 @@ export interface PullRequestDeskDeps
 }
 
 export interface PublishResult {
-  /** Of the pull request that people should look at. */
+  /** The pull request to show to people. */
   readonly url?: string;
-  /** All that the run changed in it is in a pull request. */
+  /** A repository whose changes are all in a pull request. */
   readonly handedOver?: RepositoryName;
 }
 
 /**
- * The pull requests of a run: those of branches that its agent pushed, and the platform's own for work that was asked for
- * in a repository and that the agent left unpushed. Everything is found again by its branch, so that a worker that takes
- * the run up later goes on where another was lost.
+ * Publishes the pull requests of a run: those for branches that its agent pushed, and Errand's own for changes that
+ * were asked for in a repository and that the agent did not push. Each is found again by its branch, so that another
+ * worker can continue after a lost one.
  */
 export class PullRequestPublisher {
   readonly #deps: PullRequestDeskDeps;
   readonly #home: HomeRepository | undefined;
-  /** Pushes that were looked at. */
+  /** The number of pushes handled so far. */
   #seen = 0;
 
   constructor(deps: PullRequestDeskDeps) {
@@ -43,8 +43,8 @@ export class PullRequestPublisher {
   }
 
   /**
-   * After a turn that changed these repositories; undefined: nobody knows which. When the run `isDone`, what its agent
-   * left unpushed is handed over as well.
+   * Publishes after a turn that changed these repositories; undefined: the changed repositories are unknown. When the
+   * run `isDone`, changes that its agent did not push are published as well.
    */
   async settle(isDone: boolean, changed: readonly RepositoryName[] | undefined): Promise<PublishResult> {
     const pushed = this.#newPushes();
@@ -60,7 +60,7 @@ export class PullRequestPublisher {
     return opened === undefined ? known : { url: opened.url, handedOver: home };
   }
 
-  /** Where earlier turns handed over what there is, a turn that changed nothing has nothing to hand over. */
+  /** If earlier turns published all changes, a turn without changes has nothing to publish. */
   async #lastOfRun(): Promise<PullRequestBody | undefined> {
     const { clock, run, storage } = this.#deps;
     const artifacts = await untilAvailable(clock, () => storage.files.artifactsOf([run.id]));
@@ -79,7 +79,10 @@ export class PullRequestPublisher {
     return fresh.filter(({ branch }) => branch !== branchOf(this.#deps.run));
   }
 
-  /** The agent opened one for its branch, or we do where the work was asked for in that repository. */
+  /**
+   * Finds the pull request that the agent opened for its branch. Opens one itself if the run was asked for in that
+   * repository.
+   */
   #ofBranch(branch: PushedBranch, isDone: boolean): Promise<PullRequest | undefined> {
     const { clock, problem, pullRequests, run } = this.#deps;
     return this.#attempt(`The pull request of ${branch.branch} was not found`, problem, async () => {
@@ -137,7 +140,10 @@ function isAmong(repositories: readonly RepositoryName[], wanted: RepositoryName
   return repositories.some((each) => isSameRepository(each, wanted));
 }
 
-/** By the random end of its id: runs of one minute begin alike, and one must not move another's branch. */
+/**
+ * Uses the random end of the run id: ids of runs created in the same minute begin alike, and two runs must not share
+ * a branch.
+ */
 function branchOf({ id }: Run): string {
   return `errand/${id.slice(id.lastIndexOf("-") + 1)}`;
 }

@@ -4,8 +4,8 @@ import type { PullRequestDraft } from "./pull-requests.ts";
 const TITLE_LENGTH = 120;
 
 /**
- * A title is often somebody else's words. In a commit or a pull request they must neither call people nor close anything
- * when it is merged.
+ * The title often comes from another person. In a commit or a pull request it must not mention people or close
+ * issues.
  */
 export function harmlessTitle({ title, id }: Pick<Run, "title" | "id">): string {
   const line = title

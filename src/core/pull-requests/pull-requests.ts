@@ -2,14 +2,14 @@ import type { TeamId } from "../ids.ts";
 import type { RepositoryName } from "../repositories/repository-name.ts";
 import type { ThreadAddress } from "../threads/thread.ts";
 
-/** Pull requests on the system that a repository is on, opened with the key of the team's installation there. */
+/** Pull requests on the platform that hosts a repository, opened with the key of the team's installation there. */
 export interface PullRequests {
   /**
-   * Opens it, or finds the open one of this branch: repeatable. Undefined: no installation of the team's lets us, or there
-   * is nothing on the branch that its base does not have.
+   * Opens a pull request, or finds the open one of this branch, so it can be repeated. Undefined: no installation of
+   * the team may open it, or the branch has no commit that its base lacks.
    */
   open(request: PullRequestDraft): Promise<PullRequest | undefined>;
-  /** The open one of a branch that somebody else has opened. */
+  /** The open pull request of a branch that was opened by another author. */
   find(teamId: TeamId, repository: RepositoryName, branch: string): Promise<PullRequest | undefined>;
 }
 
@@ -17,7 +17,7 @@ export interface PullRequestDraft {
   readonly teamId: TeamId;
   readonly repository: RepositoryName;
   readonly branch: string;
-  /** The branch that it is to go into. Default: the repository's own default branch. */
+  /** The branch to merge into. Default: the default branch of the repository. */
   readonly base?: string;
   readonly title: string;
   readonly body: string;
@@ -27,18 +27,18 @@ export interface PullRequestDraft {
 export interface PullRequest {
   readonly url: string;
   readonly branch: string;
-  /** Under which what is said on it arrives: the run that opened it is bound to it. */
+  /** The thread of the pull request. It is bound to the run that opened the pull request. */
   readonly thread: ThreadAddress;
 }
 
-/** Undefined: the repository is not the system's, or nobody there lets us. */
+/** Undefined: the platform does not host the repository, or no installation may access it. */
 export type OpenPullRequests = (repository: RepositoryName) => Promise<PullRequestAccess | undefined>;
 
 /** The pull requests of one repository, with the key of one installation. */
 export interface PullRequestAccess {
-  /** The platform's id of the installation that lets us. */
+  /** The platform's id of the installation whose key is used. */
   readonly installation: string;
-  /** As `PullRequests` does. */
+  /** Like `PullRequests.open`. */
   open(draft: Omit<PullRequestDraft, "teamId" | "repository">): Promise<PullRequest | undefined>;
   find(branch: string): Promise<PullRequest | undefined>;
 }

@@ -2,7 +2,7 @@ import type { AgentUpdate } from "../agents/agent-runner.ts";
 
 const LENGTH_MAX = 100_000;
 
-/** The closing words of a turn: what the agent said after the last thing it did. */
+/** Collects the final answer of a turn: what the agent wrote after its last action. */
 export class AnswerCollector {
   #text = "";
   #messageId: string | undefined;
@@ -25,7 +25,9 @@ export class AnswerCollector {
     this.#messageId = update.messageId;
   }
 
-  /** Messages are paragraphs; chunks of one, or of an agent that does not number them, belong together. */
+  /**
+   * Messages become paragraphs. Chunks of one message, or of an agent that does not number its messages, are joined.
+   */
   #gapBefore(messageId: string | undefined): string {
     const isAnother =
       messageId !== undefined && this.#messageId !== undefined && messageId !== this.#messageId;

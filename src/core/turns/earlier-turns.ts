@@ -6,15 +6,15 @@ import { digestLine } from "./turn-input.ts";
 
 type AppDeps = Pick<AttemptDeps, "clock" | "storage">;
 
-/** Of a long log the end is read. */
+/** Only the end of a long log is read. */
 const EVENTS_MAX = 5_000;
 const KINDS = ["followup.received", "turn.ended"] as const;
 const DIGEST_LENGTH = 16_000;
 const NONE: ReadonlySet<string> = new Set();
 
 /**
- * What was said in the conversation before this turn, for an agent that knows nothing of it: in this run's earlier
- * turns and in the runs that it goes on with, the end of it where it is long. Follow-ups in `now` are left out.
+ * The earlier conversation as text, for an agent that does not know it: the earlier turns of this run and the runs
+ * that it continues. A long text is cut at its beginning. Follow-ups in `now` are left out.
  */
 export async function earlierTurns(
   deps: AppDeps,
@@ -33,7 +33,7 @@ export async function earlierTurns(
   return told?.slice(-DIGEST_LENGTH).toWellFormed();
 }
 
-/** The end of what the run's log tells of the turns before `before`, line by line. */
+/** The end of what the log tells about the turns before `before`, line by line. */
 async function digestOf(
   deps: AppDeps,
   { id, lastSeq, prompt }: Run,

@@ -3,7 +3,7 @@ import type { LeaseWriter } from "../attempts/lease-writer.ts";
 import type { Clock, Stop } from "../ports/clock.ts";
 import type { RunEdit } from "../runs/run-edit.ts";
 
-/** Asks people what the agent asks us. One question at a time; the run is BLOCKED while it waits. */
+/** Asks people the questions of the agent. It asks one question at a time, and the run is BLOCKED while it waits. */
 export class PermissionBroker {
   readonly #lease: LeaseWriter;
   readonly #clock: Clock;
@@ -26,14 +26,14 @@ export class PermissionBroker {
   }
 
   /**
-   * null: a no to which the agent offers no option. An answer may be seen late, when the agent asks the next question
-   * already, and that may have the same options.
+   * `null` means "no" when the agent offers no such option. An answer may arrive late, when the agent already asks
+   * the next question, which may have the same options.
    */
   answered(permissionId: string, optionId: string | null): void {
     if (this.#waiting?.permissionId === permissionId) this.#waiting.answer(optionId);
   }
 
-  /** Nobody will answer any more: the turn is being cancelled. */
+  /** Nobody will answer any more, because the turn is being cancelled. */
   abandon(): void {
     this.#waiting?.answer(undefined);
   }
@@ -53,7 +53,7 @@ export class PermissionBroker {
   }
 }
 
-/** False when the run is no longer in its turn: cancelled, say. */
+/** False when the run is no longer in its turn, for example because it was cancelled. */
 function decideQuestion(edit: RunEdit, request: PermissionRequest): boolean {
   if (edit.run.state !== "INPROGRESS") return false;
   edit.set({ permission: request });

@@ -14,8 +14,9 @@ export interface SteeringDeps {
 }
 
 /**
- * Gives follow-ups to the running turn. The agent is told first and the turn takes them then: one that is lost in between
- * is given again with its turn, never passed over. Once the agent has refused one, all later ones wait for the next turn.
+ * Gives follow-ups to the running turn. The agent receives a follow-up first, and then the turn takes it. If the
+ * worker is lost in between, the turn gives it again, so no follow-up is skipped. Once the agent has refused one, all
+ * later ones wait for the next turn.
  */
 export class Steering {
   readonly #deps: SteeringDeps;
@@ -26,13 +27,13 @@ export class Steering {
     this.#deps = deps;
   }
 
-  /** A turn runs; what was offered while none did is given to it. */
+  /** A turn starts. It receives the follow-ups that were offered while no turn was running. */
   begin(session: AgentSession): void {
     this.#turn = { session };
     this.offer(this.#offered);
   }
 
-  /** All follow-ups that wait and want to steer, in their order. */
+  /** All waiting follow-ups with delivery `steer`, in their order. */
   offer(followUps: readonly FollowUp[]): void {
     this.#offered = followUps;
     const turn = this.#turn;
@@ -42,7 +43,9 @@ export class Steering {
     });
   }
 
-  /** No turn runs any more. Resolves when it is settled what the turn has taken, which its agent may leave open. */
+  /**
+   * The turn has ended. Resolves when it is known which follow-ups the turn has taken; the agent may leave that open.
+   */
   async end(): Promise<void> {
     const turn = this.#turn;
     this.#turn = undefined;
@@ -64,7 +67,7 @@ export class Steering {
   async #give(session: AgentSession, { id, message }: FollowUp): Promise<boolean> {
     const { lease, log, run, taken } = this.#deps;
     try {
-      // The turn may have been ended without this answer: then the next one has taken it.
+      // The turn may have ended before this answer arrived. Then the next turn has taken the follow-up.
       if (!(await session.steer(message)) || taken.has(id)) return false;
       taken.add(id);
       await lease.write((edit) => decideSteered(edit, id));
@@ -78,11 +81,11 @@ export class Steering {
 
 interface RunningTurn {
   readonly session: AgentSession;
-  /** While it is given something. */
+  /** Set while the turn is given follow-ups. */
   giving?: Promise<void> | undefined;
 }
 
-/** A run that was cancelled meanwhile keeps the follow-up for its next word. */
+/** A run that was cancelled meanwhile keeps the follow-up for its next turn. */
 export function decideSteered(edit: RunEdit, followUpId: string): void {
   if (!isWorkedOn(edit.run.state) || !edit.run.turnOpen) return;
   if (edit.subject.waiting.some(({ id }) => id === followUpId)) edit.takeSteered(followUpId);

@@ -8,17 +8,17 @@ import type { Workspace } from "../workspaces/workspace.ts";
 export interface TurnInput {
   readonly run: Run;
   readonly followUps: readonly FollowUp[];
-  /** The turn was begun before and lost. */
+  /** A lost attempt had already started this turn. */
   readonly again: boolean;
-  /** What was said before, for an agent that knows nothing of it. */
+  /** The earlier conversation, for an agent that does not know it. */
   readonly earlier?: string;
-  /** What was given with the request. */
+  /** The files of the request. */
   readonly files?: readonly FileInWorkspace[];
   /** Default: the agent works where the files are. */
   readonly workspace?: Pick<Workspace, "directory" | "workingDirectory">;
 }
 
-/** The words of one turn, as the agent gets them. */
+/** The prompt of one turn, as the agent receives it. */
 export function turnText({ run, followUps, again, earlier, files = [], workspace }: TurnInput): string {
   const words = followUps.map(({ message }) => message);
   if (run.turn === 1) words.unshift(requestOf(run));
@@ -46,8 +46,8 @@ function lineIn(workspace: TurnInput["workspace"]): (file: FileInWorkspace) => s
 }
 
 /**
- * What an event tells of a run's turns before `before`: who asked what, and the closing words. Follow-ups in `now` are left
- * out: the turn itself is about them.
+ * What an event tells about the turns before `before`: who asked for what, and the final answer. Follow-ups in `now`
+ * are left out, because they are the turn itself.
  */
 export function digestLine(
   { body, turn }: RunEvent,
@@ -59,7 +59,7 @@ export function digestLine(
   return undefined;
 }
 
-/** A fence longer than any in the text, so that the text cannot end it. */
+/** Uses a fence that is longer than any fence in the text, so that the text cannot end it. */
 function fenced(label: string, text: string): string {
   const longest = Math.max(2, ...Array.from(text.matchAll(/`+/g), ([ticks]) => ticks.length));
   const fence = "`".repeat(longest + 1);

@@ -7,7 +7,9 @@ const WORDS: Readonly<Record<Exclude<RunMode, "normal">, string>> = {
     "Split the following into parts, have each done by a helper of yours if you can start any, and put the results together.",
 };
 
-/** How the turn is to be gone about: as its last follow-up says that says it, in the first turn else as the run says. */
+/**
+ * The mode of a turn: that of its last follow-up with a mode. Without one, the first turn uses the mode of the run.
+ */
 export function modeOf(run: Run, followUps: readonly FollowUp[]): RunMode {
   const asked = followUps.findLast(({ mode }) => mode !== undefined)?.mode;
   return asked ?? (run.turn === 1 ? run.mode : undefined) ?? "normal";

@@ -23,10 +23,10 @@ import { Steering } from "./steering.ts";
 import { turnText } from "./turn-input.ts";
 import { promptModeOf } from "./turn-mode.ts";
 
-/** How long an agent may take to end its turn when asked to; then its processes are killed. */
+/** How long an agent may take to end its turn when asked to. After that its processes are killed. */
 const CANCEL_GRACE_MS = 5_000;
 const STOP_GRACE_MS = 2_000;
-/** How long the end of a turn waits to hear whether words that it was given still belong to it. */
+/** How long the end of a turn waits to learn whether a steered follow-up still belongs to it. */
 const STEER_GRACE_MS = 5_000;
 
 export interface TurnTakerDeps {
@@ -34,13 +34,13 @@ export interface TurnTakerDeps {
   readonly attemptContext: AttemptContext;
   readonly budget: BudgetWatch;
   readonly work: ChangeCollector;
-  /** As it was when the agent was ready. */
+  /** The run when the agent was ready. */
   readonly run: Run;
-  /** Whether the agent knows what was said in the conversation before. */
+  /** Whether the agent knows the earlier conversation. */
   readonly knows: boolean;
 }
 
-/** The turns of one agent, one after the other, and all that can happen to the one that runs. */
+/** Runs the turns of one agent one after another, and handles everything that can happen to the running turn. */
 export class TurnRunner {
   readonly #services: AttemptServices;
   readonly #on: TurnTakerDeps;
@@ -71,7 +71,7 @@ export class TurnRunner {
     });
   }
 
-  /** One turn; true when another is to follow. */
+  /** Runs one turn. True when another turn follows. */
   async next(): Promise<boolean> {
     const { abort } = this.#services;
     const gone = this.#on.budget.gone(this.#run);
@@ -89,7 +89,7 @@ export class TurnRunner {
     this.#on.budget.check();
   }
 
-  /** No turn is taken any more. */
+  /** No further turn starts. */
   close(): void {
     this.#unwatch();
     this.#limits.end();
@@ -101,7 +101,7 @@ export class TurnRunner {
     this.#answer.hear(update);
   }
 
-  /** People are shown the question cleaned; the agent gets back the id that it gave. */
+  /** People see the cleaned question. The agent receives the option id that it sent. */
   async ask(request: PermissionRequest): Promise<string | undefined> {
     const { clean, recorder } = this.#services;
     this.#limits.pause();
@@ -127,14 +127,14 @@ export class TurnRunner {
     this.#steering.offer(followUps);
   }
 
-  /** The watch may have looked before the turn took the follow-up: then the turn is already about it. */
+  /** The watch may have read the run before the turn took the follow-up. Then the turn already handles it. */
   interrupted(followUpId: string): void {
     if (this.#taken.has(followUpId)) return;
     this.#isInterrupted = true;
     this.#cancelTurn();
   }
 
-  /** A turn that is taken up again keeps its mark: what was changed before belongs to it. */
+  /** A turn that is continued keeps its snapshot, because earlier changes belong to it too. */
   async #begin(): Promise<{ text: string; extras: PromptExtras } | undefined> {
     const { abort, lease, saver } = this.#services;
     if (!this.#run.turnOpen) await abort.unless(this.#on.work.beforeTurn());
@@ -162,7 +162,7 @@ export class TurnRunner {
     return { text, extras: { images, mode: promptModeOf(start.mode) } };
   }
 
-  /** The turn's end, or undefined when the work was broken off and the agent was given its time to stop. */
+  /** The end of the turn, or undefined when the attempt was aborted and the agent had its time to stop. */
   async #prompt(text: string, extras: PromptExtras): Promise<TurnEnd | undefined> {
     const { budget, session } = this.#on;
     this.#services.meter.beginTurn();
@@ -170,7 +170,7 @@ export class TurnRunner {
     budget.run();
     const prompted = session.prompt(text, extras);
     this.#steering.begin(session);
-    // It may have come while the words were being put together.
+    // The interruption may have arrived while the prompt was being built.
     if (this.#isInterrupted) this.#cancelTurn();
     try {
       const first = await Promise.race([prompted, this.#services.abort.happened]);

@@ -9,13 +9,16 @@ import type { CollectedFile } from "./workspace.ts";
 
 export interface CollectedChanges {
   readonly files: readonly CollectedFile[];
-  /** What there is to say of a run that ends well. */
+  /** The status message of a run that succeeds. */
   readonly success?: StatusMessage;
 }
 
 const NOTHING: CollectedChanges = { files: [] };
 
-/** Keeps what a run changes in its repositories: as patches, and in pull requests. Nothing in here ends the run. */
+/**
+ * Collects what a run changes in its repositories, as patches and as pull requests. A failure here never ends the
+ * run.
+ */
 export class ChangeCollector {
   readonly #services: AttemptServices;
   readonly #files: PatchFiles;
@@ -28,7 +31,7 @@ export class ChangeCollector {
     this.#services = services;
     this.#files = new PatchFiles({ ...deps, site: attemptContext, plan: attemptContext.plan, problem });
     this.#pullRequests = new PullRequestPublisher({ ...deps, lease, clean, site: attemptContext, problem });
-    // A run that goes on with another one may have that one's.
+    // A run that continues another run may have that run's repositories.
     this.#hasRepositories = attemptContext.plan.repositories.length > 0 || deps.run.continuesId !== undefined;
   }
 
@@ -47,7 +50,7 @@ export class ChangeCollector {
     }
   }
 
-  /** Of a run that ends in the middle of its work. */
+  /** For a run that ends in the middle of its work. */
   async atEnd(): Promise<readonly CollectedFile[]> {
     return this.#hasRepositories ? this.#files.ofRun() : [];
   }

@@ -3,7 +3,10 @@ import type { RunId } from "../ids.ts";
 import type { RepositoryName } from "../repositories/repository-name.ts";
 import type { Workspace } from "./workspace.ts";
 
-/** Where the changes of one run are: git runs in its sandbox, since the repositories there are the agent's to bend. */
+/**
+ * The workspace in which a run changes repositories. Git runs in its sandbox, because the agent can manipulate the
+ * repositories there.
+ */
 export interface RunWorkspace {
   readonly runId: RunId;
   readonly workspace: Workspace;
@@ -11,22 +14,22 @@ export interface RunWorkspace {
   readonly image?: string;
 }
 
-/** What a run changes in the repositories of its workspace. */
+/** Tracks what a run changes in the repositories of its workspace. */
 export interface ChangeTracker {
-  /** Remembers how the repositories stand, before a turn. */
+  /** Records the state of the repositories before a turn. */
   mark(site: RunWorkspace): Promise<void>;
-  /** What has changed since that mark, or since the repositories were cloned; only those that changed. */
+  /** The changes since that snapshot, or since the repositories were cloned. Lists only changed repositories. */
   diff(site: RunWorkspace, since: "mark" | "clone"): Promise<readonly RepositoryDiff[]>;
   /**
-   * Commits what is not committed and pushes all there is since the clone to `branch`, which is made or moved. Undefined
-   * when nothing is to be pushed. Repeatable.
+   * Commits uncommitted changes, and pushes everything since the clone to `branch`, which is created or moved.
+   * Undefined when there is nothing to push. Can be repeated.
    */
   push(site: RunWorkspace, push: BranchPush): Promise<PushedBranch | undefined>;
 }
 
 export interface RepositoryDiff {
   readonly repository: RepositoryName;
-  /** A unified diff that `git apply` takes; cut at a bound, which `isCut` tells. */
+  /** A unified diff for `git apply`. `isCut` tells whether it was cut at the size limit. */
   readonly patch: Uint8Array;
   readonly isCut: boolean;
   readonly filesChanged: number;

@@ -7,7 +7,7 @@ import type { InitialContents } from "./workspace.ts";
 
 type AppDeps = Pick<AttemptDeps, "blobs" | "clock" | "run" | "storage">;
 
-/** What was given to the run with its request: into its first workspace, and into its first prompt. */
+/** The files of the run's request. They go into its first workspace and into its first prompt. */
 export class InputFiles {
   readonly #deps: AppDeps;
   #inputs: Promise<readonly RunInput[]> | undefined;

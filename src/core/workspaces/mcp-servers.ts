@@ -6,13 +6,13 @@ import type { McpServerConfig, Run } from "../runs/run.ts";
 import type { Variables } from "../secrets/run-secrets.ts";
 
 export interface McpServers {
-  /** As the agent is told of them. */
+  /** The configuration that the agent receives. */
   readonly forAgent: AgentStart["mcpServers"];
-  /** With keys, which stay outside. */
+  /** The configuration with keys, which stay outside of the sandbox. */
   readonly forGateway: GatewayGrant["mcpServers"];
 }
 
-/** The run's tool servers, each `${NAME}` in their values replaced by the secret of that name. */
+/** The run's MCP servers, with each `${NAME}` in their values replaced by the secret of that name. */
 export function mcpServersOf({ config }: Pick<Run, "config">, secrets: Variables): McpServers {
   const forAgent: Record<string, AgentStart["mcpServers"][string]> = {};
   const forGateway: Record<string, GatewayGrant["mcpServers"][string]> = {};

@@ -7,7 +7,7 @@ import type { CollectedFile, WorkspacePlan } from "./workspace.ts";
 export interface PatchFilesDeps extends Pick<AttemptDeps, "blobs" | "changes" | "clock"> {
   readonly site: RunWorkspace;
   readonly plan: WorkspacePlan;
-  /** Tells people that something could not be kept. */
+  /** Records that something could not be stored. */
   readonly problem: (what: string, error: unknown) => void;
 }
 
@@ -16,7 +16,7 @@ export interface Changed {
   readonly repositories: readonly RepositoryName[];
 }
 
-/** What the run changed, as files for people. What cannot be kept is told and changes nothing else. */
+/** Stores the changes of a run as patch files for people. A failure is recorded and has no other effect. */
 export class PatchFiles {
   readonly #deps: PatchFilesDeps;
 
@@ -24,18 +24,18 @@ export class PatchFiles {
     this.#deps = deps;
   }
 
-  /** Remembers how the repositories stand, before a turn. */
+  /** Records the state of the repositories before a turn. */
   async mark(): Promise<void> {
     const { changes, problem, site } = this.#deps;
     await changes.mark(site).catch((error) => problem("What this turn changes cannot be told apart", error));
   }
 
-  /** What this turn changed; undefined: nobody knows. */
+  /** The changes of this turn. Undefined: they are unknown. */
   ofTurn(turn: number): Promise<Changed | undefined> {
     return this.#collect("mark", `turn-${turn}`);
   }
 
-  /** What the run changed in all its turns, but for a repository whose changes are elsewhere by now. */
+  /** The changes of all turns, except those in `but`, whose changes are already published. */
   async ofRun(but?: RepositoryName): Promise<readonly CollectedFile[]> {
     return (await this.#collect("clone", "all", but))?.files ?? [];
   }
@@ -62,7 +62,10 @@ export class PatchFiles {
     return { path, blobId, sizeBytes: patch.length, hash: await hashOf(patch) };
   }
 
-  /** By its name, as in the workspace; with its owner, where two are called alike. */
+  /**
+   * The folder has the name of the repository, as in the workspace. With its owner, if two repositories have the same
+   * name.
+   */
   #folderOf({ name, owner }: RepositoryName): string {
     const alike = this.#deps.plan.repositories.filter((each) => isSameName(each.name, name));
     return alike.length > 1 ? `${owner}-${name}` : name;

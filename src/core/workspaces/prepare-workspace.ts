@@ -14,7 +14,10 @@ export interface Asked extends Pick<Preparation, "gateway" | "plan" | "signal" |
   readonly given: InputFiles;
 }
 
-/** The run's workspace. A new one holds what was given, its skill, and the files of the run whose conversation goes on. */
+/**
+ * Prepares the workspace of a run. A new workspace contains the input files, the skill, and the files of the previous
+ * run of the conversation.
+ */
 export async function prepareWorkspace(deps: AttemptDeps, asked: Asked): Promise<Workspace> {
   const { clock, log, run, storage, workspaces } = deps;
   const { environment, given, ...preparation } = asked;
@@ -33,9 +36,9 @@ export async function prepareWorkspace(deps: AttemptDeps, asked: Asked): Promise
       await untilAvailable(clock, () => setup.succeeded());
       return workspace;
     } catch (error) {
-      // The run before may be at work and replace its checkpoint while we read it; then there is a newer one.
+      // The previous run may be running and replace its checkpoint while we read it. Then there is a newer one.
       if (run.continuesId !== undefined && tries < TRIES && !preparation.signal.aborted) continue;
-      // Why it failed counts, also where that cannot be noted.
+      // Report why the setup failed, even if the failure cannot be stored with the environment.
       await untilAvailable(clock, () => setup.failed(error)).catch((problem) =>
         log.warn("environment.status.not_stored", { runId: run.id, error: problem }),
       );

@@ -3,7 +3,10 @@ import { AppError } from "../errors.ts";
 import { skillDirectory } from "../skills/skill-in-run.ts";
 import type { InitialContents } from "./workspace.ts";
 
-/** The files of the run's skill, for its first workspace. Without them it would do other work than was asked for. */
+/**
+ * The files of the run's skill for its first workspace. Without them the agent would do other work than was asked
+ * for.
+ */
 export async function runSkill({
   run,
   skills,

@@ -3,12 +3,12 @@ import { AppError } from "../errors.ts";
 import type { Storage } from "../storage.ts";
 import type { WorkspaceStep } from "./workspace.ts";
 
-/** Keeps with an environment whether its commands failed when they were last tried. */
+/** Records with an environment whether its setup commands failed the last time. */
 export class SetupRecord {
   readonly #storage: Pick<Storage, "environments">;
   readonly #environment: Environment | undefined;
   #wasTried = false;
-  /** It failed for what the run itself was given. */
+  /** The setup failed because of the run's own input. */
   #isRunsFault = false;
 
   constructor(storage: Pick<Storage, "environments">, environment: Environment | undefined) {
@@ -23,7 +23,7 @@ export class SetupRecord {
     };
   }
 
-  /** Work whose failure says nothing about the environment. */
+  /** Runs work whose failure says nothing about the environment. */
   asideFrom<T>(work: () => Promise<T>): () => Promise<T> {
     return async () => {
       try {
@@ -44,7 +44,7 @@ export class SetupRecord {
     if (isSetup && !this.#isRunsFault) await this.#keep(true);
   }
 
-  /** Of an environment that was changed since, or is changed just now, this says nothing. */
+  /** If the environment was changed meanwhile, this result is not stored. */
   async #keep(setupFailed: boolean): Promise<void> {
     const used = this.#environment;
     if (used === undefined || used.setupFailed === setupFailed) return;

@@ -7,7 +7,7 @@ import type { Run } from "../runs/run.ts";
 import type { Storage } from "../storage.ts";
 import type { PlannedRepository, WorkspacePlan } from "./workspace.ts";
 
-/** The environment that the run names, as it is now. */
+/** The environment that the run names, in its current version. */
 export async function findEnvironment(
   { environments }: Pick<Storage, "environments">,
   { config, teamId }: Pick<Run, "config" | "teamId">,
@@ -21,7 +21,7 @@ export async function findEnvironment(
   });
 }
 
-/** A run without an environment works in the repository that it was asked for in, if it was in one. */
+/** A run without an environment works in the repository that it was asked for in, if there is one. */
 export function planOf(run: Pick<Run, "provenance">, environment: Environment | undefined): WorkspacePlan {
   const home = homeRepositoryOf(run);
   const plannedHome = home && planned(home, home.branch);
@@ -42,7 +42,10 @@ function planned({ owner, name }: PlannedRepository, ref?: string): PlannedRepos
   return { owner, name, ...(ref === undefined ? {} : { ref }) };
 }
 
-/** What the processes of an attempt may reach. The skill's repository is read alone, where it is no other as well. */
+/**
+ * What the processes of an attempt may reach. The skill's repository may only be read, unless it is also a repository
+ * of the workspace.
+ */
 export function grantOf(
   run: Pick<Run, "id" | "teamId" | "provenance" | "skillSnapshot">,
   plan: WorkspacePlan,

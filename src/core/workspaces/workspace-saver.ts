@@ -17,8 +17,8 @@ type Saved = { readonly checkpoint: string } | { readonly problem: string } | un
 const NOTHING: Collected = { files: [], leftOut: [] };
 
 /**
- * Stores the workspace, and what the agent left in it for people, together with what is decided about the run, and
- * drops the checkpoint before.
+ * Stores the workspace and the agent's artifacts in one transaction with the decision about the run, then deletes the
+ * previous checkpoint.
  */
 export class WorkspaceSaver {
   readonly #workspaces: WorkspaceProvider;
@@ -49,14 +49,14 @@ export class WorkspaceSaver {
     this.#isTouched = true;
   }
 
-  /** Whether files may have changed since they were stored. */
+  /** Whether files may have changed since they were last stored. */
   get isTouched(): boolean {
     return this.#isTouched;
   }
 
   /**
-   * The checkpoint is stored first and named by the run in the same transaction as the decision; so are `made`, files
-   * that are stored already.
+   * Stores the checkpoint first. The run names it in the same transaction as the decision, together with `made`,
+   * files that are already stored.
    */
   async saveWith<T>(decide: (edit: RunEdit) => T, made: readonly CollectedFile[] = []): Promise<Written<T>> {
     const known = await this.#knownArtifacts();
@@ -79,7 +79,7 @@ export class WorkspaceSaver {
     return untilAvailable(this.#clock, () => this.#files.artifactsOf([this.#run.id]));
   }
 
-  /** Files that cannot be collected are still in the workspace, for the next turn's end. */
+  /** Files that cannot be collected stay in the workspace until the end of the next turn. */
   async #collect(known: readonly Artifact[]): Promise<Collected> {
     try {
       const collect = () => this.#workspaces.collect(this.#run.id, hashesOf(known));
@@ -90,7 +90,7 @@ export class WorkspaceSaver {
     }
   }
 
-  /** A workspace that cannot be stored stays on this worker; the run goes on and its log says so. */
+  /** If the workspace cannot be stored, it stays on this worker. The run continues, and its log says so. */
   async #save(): Promise<Saved> {
     try {
       const checkpoint = await untilAvailable(this.#clock, () => this.#workspaces.checkpoint(this.#run.id));
@@ -106,14 +106,14 @@ export class WorkspaceSaver {
     const before = this.#checkpoint;
     this.#checkpoint = checkpoint;
     if (before === undefined) return;
-    // One that stays behind costs space and nothing else.
+    // A checkpoint that is left behind costs only space.
     await untilAvailable(this.#clock, () => this.#workspaces.forget(before)).catch((error) =>
       this.#log.warn("workspace.checkpoint.not_removed", { runId: this.#run.id, checkpoint: before, error }),
     );
   }
 }
 
-/** The same content again is no new version. */
+/** The same content again is not a new version. */
 function newOf(files: readonly CollectedFile[], known: readonly Artifact[]): readonly CollectedFile[] {
   const hashes = hashesOf(known);
   return files.filter(({ hash, path }) => hashes.get(path) !== hash);

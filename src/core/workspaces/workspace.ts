@@ -6,34 +6,40 @@ import type { SkillFile } from "../skills/skill.ts";
 
 /** The files of a run on this worker's disk. Nothing in it is needed once its checkpoint is stored. */
 export interface Workspace {
-  /** All that the run may write to, but for `home`: each repository in a folder of its name, `artifacts/`, given files. */
+  /**
+   * Everything that the run may write to, except `home`: one folder for each repository, `artifacts/`, and the input
+   * files.
+   */
   readonly directory: string;
-  /** Where the agent is started: its repository where there is one alone, else `directory`. */
+  /** Where the agent starts: in its repository if there is exactly one, otherwise in `directory`. */
   readonly workingDirectory: string;
-  /** The agent's own HOME, kept with the workspace so that its session can be taken up again. */
+  /** The agent's HOME. It is stored with the workspace so that the agent's session can be resumed. */
   readonly home: string;
 }
 
-/** What every process that works in it is told of its places, beside what it stands in. */
+/** Environment variables that tell every process in the workspace where its folders are. */
 export function workspaceVariables({ directory }: Workspace): Readonly<Record<string, string>> {
   return { ERRAND_ARTIFACTS_DIR: `${directory}/artifacts` };
 }
 
-/** Of the run's environment, what its workspace is made of. */
+/** What a workspace is made of, according to the run's environment. */
 export interface WorkspacePlan {
   readonly repositories: readonly PlannedRepository[];
-  /** Run one after the other by a shell in the sandbox, in the working directory. */
+  /** A shell in the sandbox runs them one after another, in the working directory. */
   readonly setupCommands: readonly string[];
-  /** The container image that commands and agent run in. */
+  /** The container image for setup commands and agent. */
   readonly image?: string;
 }
 
 export interface PlannedRepository extends RepositoryName {
-  /** A branch, tag or commit; undefined: the newest commit of the default branch. */
+  /** A branch, tag or commit. Undefined: the newest commit of the default branch. */
   readonly ref?: string;
 }
 
-/** A step of the preparation, as it goes on; later ones of the same id replace it, `output` is added to. */
+/**
+ * The progress of one step of the preparation. A later update with the same id replaces the earlier one, except that
+ * `output` is appended.
+ */
 export interface WorkspaceStep {
   readonly kind: "workspace.step";
   readonly stepId: string;
@@ -46,50 +52,53 @@ export interface Preparation {
   readonly runId: RunId;
   readonly teamId: TeamId;
   readonly checkpoint?: string;
-  /** Of a run without a checkpoint. */
+  /** Used for a run without a checkpoint. */
   readonly initialContents: () => Promise<InitialContents>;
   readonly plan: WorkspacePlan;
   readonly gateway: Gateway;
   /** The run's secrets, as environment variables of its setup commands. */
   readonly variables: Readonly<Record<string, string>>;
   readonly tell: (step: WorkspaceStep) => void;
-  /** Nobody wants the workspace any more. */
+  /** Aborted when the workspace is no longer needed. */
   readonly signal: AbortSignal;
 }
 
-/** What the first workspace of a run is made of. */
+/** What the first workspace of a run contains. */
 export interface InitialContents {
-  /** Of another run, with whose files this one goes on. */
+  /** The checkpoint of another run, whose files this run continues with. */
   readonly checkpoint?: string;
-  /** By their paths below the workspace's `directory`: beside a repository, never in it. */
+  /** Paths are relative to the workspace's `directory`, beside the repositories and never inside one. */
   readonly files: readonly { readonly path: string; readonly bytes: Uint8Array }[];
-  /** Its `directory` is below the workspace's. */
+  /** Its `directory` is inside the workspace's `directory`. */
   readonly skill?: { readonly directory: string; readonly files: readonly SkillFile[] };
 }
 
 export interface Collected {
   readonly files: readonly CollectedFile[];
-  /** What is there and was not taken, with the reason for people. */
+  /** Files that were not collected, each with the reason for people. */
   readonly leftOut: readonly { readonly path: string; readonly reason: string }[];
 }
 
 export interface CollectedFile extends StoredFile {
-  /** Below `artifacts/`, cleaned of what a path should not hold. */
+  /** Relative to `artifacts/`, without characters that a path should not contain. */
   readonly path: string;
 }
 
-/** Where the files of runs are, from attempt to attempt and from worker to worker. */
+/** Provides the files of runs, across attempts and workers. */
 export interface WorkspaceProvider {
   /**
-   * The run's workspace, ready to work in: this worker's own copy where it holds the newest checkpoint, else the
-   * checkpoint restored, else a new one: repositories, setup commands, `initialContents`. Fails with
-   * `environment_setup_failed`, whose message ends with what a failed command said last.
+   * Returns the run's workspace, ready to work in: this worker's own copy if it has the newest checkpoint, otherwise
+   * the restored checkpoint, otherwise a new workspace with repositories, setup commands and `initialContents`. Fails
+   * with `environment_setup_failed`; the message ends with the last output of a failed command.
    */
   prepare(preparation: Preparation): Promise<Workspace>;
-  /** Stores the workspace where every worker can reach it; the new checkpoint's id. If it throws, the files stay. */
+  /**
+   * Stores the workspace where every worker can reach it, and returns the id of the checkpoint. If it throws, the
+   * files stay.
+   */
   checkpoint(runId: RunId): Promise<string>;
-  /** Stores what the agent left in `artifacts/`, but for files whose content is `known` by path and hash. */
+  /** Stores the files that the agent left in `artifacts/`, except those whose path and hash are in `known`. */
   collect(runId: RunId, known: ReadonlyMap<string, string>): Promise<Collected>;
-  /** Drops a checkpoint that no run names any more. */
+  /** Deletes a checkpoint that no run names any more. */
   forget(checkpoint: string): Promise<void>;
 }
