@@ -14,17 +14,17 @@ const DIFFERS = 0.1;
 const ANOTHERS = "SELECT id FROM runs WHERE team_id = $1 ORDER BY md5(id::text) LIMIT $2";
 
 /**
- * F66, the fault list's case: whether the time of a refusal tells that there is such a run. Runs of another team and such as
- * there are not are asked for by turns, and their medians compared.
+ * P18: whether the time of a 404 reveals that the run exists. Runs of another team and runs that do not exist are requested
+ * alternately, and the medians are compared.
  */
 export const equalRefusals: Figure = {
-  names: ["F66"],
+  names: ["P18"],
   measure: async ({ folder, options, postgres, tell, undo }) => {
     const databaseUrl = await postgres.database("equal_refusals");
     const { child, url } = await startService(folder, databaseUrl);
     undo.defer(() => child.stop());
     await fillRuns(databaseUrl, ROWS);
-    tell("F66: refusals");
+    tell("P18: time of refusals");
     const found = await query<{ id: string }>(databaseUrl, ANOTHERS, [OLD_TEAM, ASKED]);
     const headers = headersOf("member", 1);
     const medians: Record<"anothers" | "absent", number[]> = { anothers: [], absent: [] };
@@ -53,7 +53,7 @@ function rowOf({ absent, anothers }: Readonly<Record<"anothers" | "absent", read
     anothers.map((value, index) => value / (absent[index] ?? Number.NaN)),
   );
   return {
-    figure: "F66",
+    figure: "P18",
     what: "another team's run and none",
     ours: `${round(spreadOf(anothers).median)} ms`,
     floor: `${round(spreadOf(absent).median)} ms`,

@@ -17,19 +17,18 @@ const BODIES = [
   JSON.stringify({ prompt: "x".repeat(10 * MEBIBYTE) }),
 ];
 
-/** F33, the fault list's case: how long others wait for a run while four callers send such bodies without a
- * pause, and no limit on their rate. */
+/** P17: how long other callers wait for a run while four callers send hostile bodies without a pause or a rate limit. */
 export const hostileBodies: Figure = {
-  names: ["F33"],
+  names: ["P17"],
   measure: async (bench) => {
     const service = await startService(bench.folder, await bench.postgres.database("hostile_bodies"));
     bench.undo.defer(() => service.child.stop());
-    bench.tell("F33: others beside hostile bodies");
+    bench.tell("P17: get beside hostile bodies");
     const path = `/api/v1/agent/runs/${await createRun(service)}`;
     const p99s: number[] = [];
     for (let index = 0; index < bench.options.rounds; index += 1)
       p99s.push(await measure(bench, service, path));
-    return [valueRow({ figure: "F33", what: "get beside hostile bodies, p99" }, spreadOf(p99s), GOAL, "ms")];
+    return [valueRow({ figure: "P17", what: "get beside hostile bodies, p99" }, spreadOf(p99s), GOAL, "ms")];
   },
 };
 

@@ -1,4 +1,4 @@
-/** The codes of the API contract §10; clients branch on these, never on the text. */
+/** The error codes of the API. Clients branch on the code, never on the text. docs/api.md lists them. */
 export const ERROR_CODES = [
   "invalid_request",
   "authentication_required",
@@ -23,7 +23,7 @@ export type ErrorCode = (typeof ERROR_CODES)[number];
 
 export interface ErrorOptions {
   readonly cause?: unknown;
-  /** Whether the same call may succeed later. Default: what the contract says of the code. */
+  /** Whether the same call may succeed later. Default: the value in `RETRYABLE` for the code. */
   readonly retryable?: boolean;
   readonly retryAfterMs?: number;
   /** What the caller can do about it, in one sentence. */
@@ -69,7 +69,7 @@ const ENDS_AS_ERROR: ReadonlySet<ErrorCode> = new Set([
   "infrastructure_timeout",
 ]);
 
-/** How a run ends that met this code: by the platform's side (ERROR) or the user's (FAILED). Contract §10. */
+/** How a run ends after this error: ERROR if the platform caused it, FAILED if the request did. */
 export function endStateOf(code: ErrorCode): "FAILED" | "ERROR" {
   return ENDS_AS_ERROR.has(code) ? "ERROR" : "FAILED";
 }

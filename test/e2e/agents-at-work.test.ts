@@ -122,7 +122,7 @@ describe.skipIf(skipped !== undefined)(
       await harness.check({ canaries: CANARIES });
     });
 
-    test("that obey a stranger's orders find nothing to tell, and nowhere to take it (70, 71)", async () => {
+    test("that obey injected instructions find no secret, and no way to send one out", async () => {
       await repositories.commit("acme/vault", { "words.txt": OTHER_REPOSITORY });
       const neighbour = await create({ say: `The neighbour knows ${"n".repeat(8)}.` });
       await ended(neighbour);
@@ -165,7 +165,7 @@ describe.skipIf(skipped !== undefined)(
         "insufficient_credits",
       ],
       ["is broken", { fail: 500 }, "ERROR", "resource_unavailable"],
-    ])("end as the contract says when the model %s", async (_what, order, state, code) => {
+    ])("end with the documented state and code when the model %s", async (_what, order, state, code) => {
       const run = await ended(await create(order));
 
       expect(run).toMatchObject({ state, status_message: { error_code: code } });
@@ -178,7 +178,7 @@ describe.skipIf(skipped !== undefined)(
       expect(run).toMatchObject({ state: "FAILED", status_message: { error_code: "budget_exceeded" } });
     });
 
-    test("are gone ten seconds after a cancel, with all that they started and hid (10)", async () => {
+    test("are gone ten seconds after a cancel, with every process that they started or hid", async () => {
       const runId = await create({
         shell: "trap '' TERM INT; (setsid sh -c 'trap \"\" TERM; sleep 600' &) ; echo hidden; sleep 600",
       });

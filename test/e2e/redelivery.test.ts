@@ -43,7 +43,7 @@ afterAll(async () => {
 });
 
 describe("an event that comes again", () => {
-  test("from Slack, four times at once and once after a restart, makes one run (40)", async () => {
+  test("from Slack, four times at once and once after a restart, makes one run", async () => {
     const thread = await SlackThread.post(fixture, "say once");
     const eventId = `Ev${randomUUID()}`;
     const send = (retryNum?: number) => fixture.sendSlack(thread.mention.appMention, { eventId, retryNum });
@@ -60,7 +60,7 @@ describe("an event that comes again", () => {
     expect(thread.messages).toHaveLength(2);
   });
 
-  test("from GitHub with the same delivery id, or signed before with a fresh one, makes one run (48)", async () => {
+  test("from GitHub with the same delivery id, or with a fresh id and the same signed body, makes one run", async () => {
     const issue = await GithubIssue.open(fixture);
     const written = await fixture.github.commentAs(
       fixture.github.writer.login,
@@ -84,7 +84,7 @@ describe("an event that comes again", () => {
 });
 
 describe("while the database is away", () => {
-  test("events are refused in time, and sent again they make their runs (41, 42)", async () => {
+  test("events are refused in time, and their redelivery makes their runs", async () => {
     const thread = await SlackThread.post(fixture, "say after all");
     const issue = await GithubIssue.open(fixture);
     const written = await fixture.github.commentAs(
@@ -114,7 +114,7 @@ describe("while the database is away", () => {
     expect(await fixture.runsFrom(issue)).toEqual([issue.runId]);
   });
 
-  test("an event whose process died before it was stored is taken from Slack's retry (41)", async () => {
+  test("an event whose process died before it was stored is taken from Slack's retry", async () => {
     const thread = await SlackThread.post(fixture, "say after all");
     const eventId = `Ev${randomUUID()}`;
 
@@ -187,7 +187,7 @@ test("a process that is asked to stop while it has more to say leaves that to th
   expect(thread.messages).toHaveLength(1);
 });
 
-describe("a post of which only the answer is lost (58)", () => {
+describe("a post of which only the answer is lost", () => {
   test("is visible once in Slack, card and answer", async () => {
     fixture.slack.faults.next({ method: "chat.postMessage", kind: "drop-after-write" });
     const thread = await SlackThread.open(fixture, "sleep 2; say hello");
@@ -223,7 +223,7 @@ describe("a post of which only the answer is lost (58)", () => {
   });
 });
 
-test("a thread that Slack asks to wait holds up no other thread, and loses nothing (57)", async () => {
+test("a thread that Slack asks to wait delays no other thread and loses nothing", async () => {
   fixture.slack.faults.next({ method: "chat.postMessage", kind: "429", retryAfterSeconds: 4 });
   const held = await SlackThread.open(fixture, "say late");
   await waitFor(() => fixture.slack.calls("chat.postMessage").some(({ outcome }) => outcome === "429"), {

@@ -1,6 +1,6 @@
 import type { Client } from "pg";
 
-/** Written out from the contract (API.md §3), and not taken from the code under test. */
+/** The transition table of docs/api.md, written out here and not imported from the code under test. */
 const MAY_BECOME: Readonly<Record<string, readonly string[]>> = {
   QUEUED: ["PENDING", "BLOCKED", "CANCELLED"],
   PENDING: ["CLAIMED", "QUEUED", "SUCCEEDED", "FAILED", "ERROR", "CANCELLED"],

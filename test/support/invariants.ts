@@ -24,7 +24,7 @@ export interface CheckedSystem {
   readonly canaries?: readonly string[];
   /** Answers of the API and all that the processes have printed, to be searched for canaries. */
   readonly responses?: readonly string[];
-  /** How long after its lease a lost run may still be moving; the promise of DESIGN §3 by default. */
+  /** How long a lost run may stay in a moving state after its lease expired. Default: a minute (docs/reliability.md). */
   readonly leaseGraceMs?: number;
   /** How long what is under way (a delivery, a process being killed) may take to get where it must. */
   readonly settleMs?: number;
@@ -35,11 +35,11 @@ const LEASE_GRACE_MS = 60_000;
 const SETTLE_MS = 15_000;
 
 /**
- * The seven invariants that hold after every fault (facts/reliability.md §4), over the database, the emulated
+ * The seven invariants that hold after every fault (docs/reliability.md), checked over the database, the emulated
  * services and the processes of this machine:
  *
  * - I1 every acknowledged create has its run, every acknowledged webhook its disposition;
- * - I2 runs move only as the contract says, and what has ended is left by a follow-up alone;
+ * - I2 runs change state only by the transition table, and only a follow-up takes a run out of an ended state;
  * - I3 the events of a run are 1, 2, 3 … and replay to its state;
  * - I4 each thread shows one card per run, in the run's state, and each end once;
  * - I5 at most one agent lives per run, and none for a run that nobody works on;

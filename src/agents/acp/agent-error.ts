@@ -21,7 +21,7 @@ const details = z.looseObject({
 type Details = z.infer<typeof details>;
 
 /**
- * The contract's error for an agent's JSON-RPC error. Agents report the model's HTTP status in four ways: as the
+ * The `AppError` for an agent's JSON-RPC error. Agents report the model's HTTP status in four ways: as the
  * error's code (gemini), in its data, by a name in its data (claude), or only in the message.
  */
 export function toAppError(error: RequestError): AppError {

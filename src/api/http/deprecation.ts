@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 
-/** When the old names were called deprecated, and the earliest day on which they may go (contract §12). */
+/** When the old names were deprecated, and the earliest day of their removal: at least six months later. */
 const DEPRECATED_AT = new Date("2026-11-20T00:00:00Z");
 const SUNSET_AT = new Date("2027-11-20T00:00:00Z");
 

@@ -10,7 +10,7 @@ const PROBLEM_TYPE = "application/problem+json";
 
 export type ErrorAnswer = (error: unknown, request: FastifyRequest, reply: FastifyReply) => FastifyReply;
 
-/** Every refusal of the server, whoever threw it, in the one shape of the contract. */
+/** Answers every error of the server as `application/problem+json`, wherever it was thrown. */
 export function answerErrors(publicUrl: () => string): ErrorAnswer {
   return (thrown, request, reply) => {
     const error = asAppError(thrown, request);

@@ -3,11 +3,11 @@ import type { ErrorCode } from "../../core/errors.ts";
 interface ErrorRow {
   readonly status: number;
   readonly title: string;
-  /** What to do next, unless whoever refuses knows better. */
+  /** What to do next, unless the thrown error has its own remedy. */
   readonly remedy: string;
 }
 
-/** How a code is answered over HTTP (contract §10): the only such table. Whether to repeat is told by the core. */
+/** HTTP status, title and remedy of each error code: the only such table. The core decides whether a retry may help. */
 export const ERROR_TABLE: Readonly<Record<ErrorCode, ErrorRow>> = {
   invalid_request: {
     status: 400,

@@ -1,7 +1,7 @@
 import { AppError, type ErrorCode, type ErrorOptions } from "../../core/errors.ts";
 import { ERROR_TABLE } from "./error-table.ts";
 
-/** Where the contract fixes a status apart from the code's own: 413, 415, 429, the 422 of a reused key. */
+/** An error whose status is not that of its code: 413, 415, 429, the 422 of a reused idempotency key. */
 export class StatusError extends AppError {
   readonly status: number;
 

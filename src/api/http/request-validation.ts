@@ -80,7 +80,7 @@ function isText(text: string): boolean {
   return text.isWellFormed() && !text.includes("\0");
 }
 
-/** A `null` or empty optional means absent (contract §2). Members that the schema does not name are left alone. */
+/** A `null` or empty optional member means absent. Members that the schema does not name are left alone. */
 function withoutEmpty(schema: z.core.$ZodType, value: unknown): unknown {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
   const inner = unwrapped(schema);

@@ -3,7 +3,7 @@ import { ERROR_CODES, endStateOf } from "../../core/errors.ts";
 import { ERROR_TABLE } from "../http/error-table.ts";
 import { fill, readPage } from "./page-files.ts";
 
-/** What the address in a problem's `type` shows. It tells what the contract tells, so anybody may read it. */
+/** The page behind the `type` URL of a problem. It is public, because it shows only what docs/api.md says. */
 export async function problemPages(app: FastifyInstance): Promise<void> {
   const problem = await readPage("problem");
   for (const code of ERROR_CODES) {

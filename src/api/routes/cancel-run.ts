@@ -38,7 +38,7 @@ export function cancelRunRoutes(deps: ApiDeps, idempotency: Idempotency): Fastif
           }),
           answer: ({ run }): string => run.id,
         });
-        // Fastify sends a string as it is, and the contract wants a JSON string.
+        // Fastify sends a string unchanged, but public clients expect a JSON string.
         return reply.type("application/json; charset=utf-8").send(JSON.stringify(answer));
       });
     }

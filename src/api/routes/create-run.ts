@@ -22,8 +22,6 @@ const ADDRESSES = [
   { path: "/agent/run", operationId: "runAgent" },
 ] as const;
 
-/** Sources that our own clients may claim; everything else comes from the API as such. */
-
 /** What a conversation is gone on with when nothing is said. */
 const GO_ON = "Continue.";
 

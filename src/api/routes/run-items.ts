@@ -3,7 +3,7 @@ import type { ApiDeps } from "../api-deps.ts";
 import { statusForGuest } from "../auth/guest-status.ts";
 import { type RunItem, runItemOf } from "../schemas/run-item.ts";
 
-/** Runs as the contract shows them. */
+/** Runs in the API's format. */
 export async function runItemsOf(deps: ApiDeps, runs: readonly Run[]): Promise<RunItem[]> {
   const show = await itemMaker(deps, runs);
   return runs.map(show);

@@ -15,7 +15,7 @@ export async function scheduleItemOf(
   return scheduleItem(schedule, await surroundings(stores, viewer, [schedule]));
 }
 
-/** Schedules as the contract shows them, with what they name looked up all at once. */
+/** Schedules in the API's format. The records that they refer to are loaded in one batch. */
 export async function scheduleItemsOf(
   stores: Stores,
   viewer: Viewer,

@@ -171,7 +171,7 @@ export interface RunItemContext {
   readonly now: Date;
 }
 
-/** A run as the contract (§4) shows it: optional members are left out, `started_at` alone may be null. */
+/** A run in the API's format. Absent optional members are left out; only `started_at` may be null. */
 export function runItemOf(run: Run, { creator, sessionLink, artifacts, now }: RunItemContext): RunItem {
   return {
     run_id: run.id,

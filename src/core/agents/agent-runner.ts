@@ -6,7 +6,7 @@ import type { Gateway } from "./gateway.ts";
 export interface AgentRunner {
   /**
    * Starts the agent in its sandbox and opens its session, or takes up `previousSession`.
-   * Fails with an AppError whose code says how the run ends (contract §10) and `retryable`.
+   * Fails with an AppError: its code decides how the run ends (`endStateOf`), `retryable` whether another try may help.
    */
   start(request: AgentStart, observer: AgentObserver): Promise<AgentSession>;
 }

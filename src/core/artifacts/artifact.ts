@@ -1,6 +1,6 @@
 import type { RunId } from "../ids.ts";
 
-/** The kinds of the contract §8. */
+/** The kinds of artifact that the API knows. The list is closed because strict clients refuse other values. */
 export const ARTIFACT_TYPES = ["PULL_REQUEST", "PLAN", "FILE", "SCREENSHOT", "EXTERNAL_REFERENCE"] as const;
 export type ArtifactType = (typeof ARTIFACT_TYPES)[number];
 

@@ -3,8 +3,8 @@ import type { RunEdit } from "./run-edit.ts";
 import { isEnded } from "./states.ts";
 
 /**
- * The state changes at once; a live attempt keeps its lease until its processes are gone.
- * Cancelling twice is no error, cancelling what ended otherwise is (contract §2). Returns whether it did anything.
+ * The state changes at once; a live attempt keeps its lease until its processes are gone. Cancelling twice is not an error;
+ * cancelling a run that ended in another state is one. Returns whether the state changed.
  */
 export function decideCancel(edit: RunEdit, by: string | undefined): boolean {
   const { state } = edit.run;

@@ -16,9 +16,9 @@ export interface FollowUpInput {
 }
 
 /**
- * What a follow-up does, by the state of its run (contract §2):
- * waiting or moving: it waits for the next turn; blocked: it answers what the agent asks, and never approves; ended:
- * the run is taken up again. Returns the follow-up's id, or undefined when the words were an answer and nothing else.
+ * What a follow-up does depends on the state of its run. Queued or moving: it is held for the next turn. Blocked by a
+ * question: it answers the question. Blocked by an approval: it is held and never approves. Ended: the run is queued again.
+ * Returns the follow-up's id, or undefined when the message was only an answer.
  */
 export function decideFollowUp(edit: RunEdit, input: FollowUpInput): string | undefined {
   const { permission, state } = edit.run;

@@ -11,7 +11,7 @@ export type RunMode = (typeof RUN_MODES)[number];
 
 /**
  * The caller's configuration. Members the core acts on are named; all others are kept and given back.
- * The names are the contract's (§6), since the value crosses the core unchanged.
+ * The member names are those of `AmbientAgentConfig` in the API, because the value crosses the core unchanged.
  */
 export interface RunConfig {
   readonly name?: string;

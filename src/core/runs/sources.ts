@@ -1,4 +1,4 @@
-/** Where a run came from: the closed list of the contract §5, and the one place where platforms are named. */
+/** Where a run came from. The list is closed because strict clients refuse other values. Only this file names platforms. */
 export const RUN_SOURCES = [
   "API",
   "SLACK",

@@ -1,6 +1,6 @@
 import { AppError } from "../errors.ts";
 
-/** The states of a run, contract §3. A moving state needs a live lease; an ended one is left by a follow-up alone. */
+/** The states of a run. A moving state needs a live lease. Only a follow-up takes a run out of an ended state. */
 export const RUN_STATES = [
   "QUEUED",
   "PENDING",
@@ -17,7 +17,7 @@ export type RunState = (typeof RUN_STATES)[number];
 /**
  * The transition table, and the only one:
  *
- * - A new run is QUEUED, or BLOCKED when somebody must approve it first: then BLOCKED → QUEUED or CANCELLED.
+ * - A new run is QUEUED, or BLOCKED when it needs approval first: then BLOCKED → QUEUED or CANCELLED.
  * - QUEUED → PENDING a worker claims it → CLAIMED workspace ready → INPROGRESS the agent took the prompt.
  * - INPROGRESS ↔ BLOCKED while a person is asked; BLOCKED → QUEUED when answered after its agent was given up.
  * - Moving states → QUEUED when their worker was lost or stops, → SUCCEEDED, FAILED or ERROR at the end.

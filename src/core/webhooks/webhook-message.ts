@@ -28,7 +28,7 @@ export interface MessageTools {
   readonly redact: (text: string) => string;
 }
 
-/** The names are those of the contract's RunItem, and the values those of the moment that is told of. */
+/** The member names are those of the API's `RunItem`. The values are those at the time of the event. */
 export function runMessage(
   run: VisibleRun,
   { at, body, seq }: VisibleEvent,

@@ -4,7 +4,7 @@ import type { RunFilters, RunQuery, RunSort } from "../../../src/core/runs/run-q
 type Holds = { readonly [Filter in keyof RunFilters]-?: (run: Run, asked: Asked<Filter>) => boolean };
 type Asked<Filter extends keyof RunFilters> = Exclude<RunFilters[Filter], undefined>;
 
-/** What the contract says of each filter, word for word. */
+/** The meaning of each list filter (docs/api.md), in the most literal code. */
 const HOLDS: Holds = {
   states: ({ state }, states) => states.includes(state),
   name: ({ config }, name) => config.name === name,

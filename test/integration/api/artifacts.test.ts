@@ -45,7 +45,7 @@ async function download(uid: string, key = harness.key): Promise<Answer> {
 }
 
 describe("the artifacts of a run", () => {
-  test("stand on the run, each in the contract's shape, the oldest first", async () => {
+  test("are members of the run, each in its documented format, the oldest first", async () => {
     const runId = await createRun(harness);
     const uid = await make(runId, fileAt("artifacts/a.md", "text/markdown"), Buffer.from("# a"));
     await make(runId, { type: "PULL_REQUEST", url: "https://x/pull/1", branch: "b" });

@@ -51,7 +51,7 @@ describe("a conversation", () => {
     });
   });
 
-  test("names its blocks as the contract does", async () => {
+  test("gives its blocks the documented names", async () => {
     const runId = await createRun(harness);
     const call = { kind: "agent.tool_call", toolCallId: "c", toolKind: "read", title: "Look" } as const;
     await tell(runId, START, { ...call, status: "completed", rawOutput: { lines: 3 } });

@@ -119,7 +119,7 @@ describe("a cancel", () => {
     expect(await stateOf(id)).toBe(state);
   });
 
-  test("of a run that is over changes nothing, and under one key is answered the same each time (13)", async () => {
+  test("of an ended run changes nothing, and one idempotency key gets the same answer each time", async () => {
     const id = await runIn("SUCCEEDED");
     const before = (await call(harness, `${RUNS}/${id}`)).body;
     const headers = { "idempotency-key": crypto.randomUUID() };
@@ -134,7 +134,7 @@ describe("a cancel", () => {
     expect((await call(harness, `${RUNS}/${id}`)).body).toEqual(before);
   });
 
-  test("twice is one cancel (13)", async () => {
+  test("sent twice is one cancel", async () => {
     const id = await createRun(harness);
     const cancel = () => call(harness, `${RUNS}/${id}/cancel`, { method: "POST" });
 

@@ -63,7 +63,7 @@ describe("a body that is too large", () => {
   });
 });
 
-describe("a body that is a trap", () => {
+describe("a hostile body", () => {
   const MEBIBYTE = 2 ** 20 - 100;
   test.each<[string, string | Buffer<ArrayBuffer>, Record<string, string>, number]>([
     ["a mebibyte of [", "[".repeat(MEBIBYTE), {}, 400],

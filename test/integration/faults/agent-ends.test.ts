@@ -17,8 +17,8 @@ afterAll(async () => {
   await database?.drop();
 });
 
-/** The ends that API.md §10 names; what a driver makes of an exit without an error is tested with rude agents. */
-describe.concurrent("what ends a run how (8)", () => {
+/** The ends of a run in docs/api.md. How a driver handles an exit without an error is tested in rude-agents.test.ts. */
+describe.concurrent("what ends a run how", () => {
   test.each([
     ["exits with 1", "say a word\ncrash", "ERROR", "agent_process_failed", /exit code 1.*told to crash/],
     ["is killed by SIGKILL, without a word", "die", "ERROR", "agent_process_failed", /SIGKILL/],

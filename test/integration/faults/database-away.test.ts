@@ -4,7 +4,7 @@ import { type PostgresServer, startPostgresServer } from "../../support/postgres
 import { waitFor } from "../../support/wait-for.ts";
 import { FaultHarness, type Worker } from "./fault-harness.ts";
 
-/** What the API promises while the database is silent, and how soon it is ready when the server is back. */
+/** How long an answer may take while the database is silent, and how soon the process is ready when it is back. */
 const ANSWER_MS = 5_000;
 const READY_MS = 5_000;
 /** So many that some hit the writes of the attempt, and not what else is stored all the time. */
@@ -33,8 +33,8 @@ afterAll(async () => {
   await server?.stop();
 });
 
-describe("a database that is silent (20)", () => {
-  test("is told within seconds, the process lives, and goes on by itself when the link heals", async () => {
+describe("a database that does not answer", () => {
+  test("gives 503 within seconds; the process survives and continues by itself when the link heals", async () => {
     const semaphore = harness.semaphore();
     const runId = await harness.createRun(worker, semaphore.step);
     await worker.api.waitForState(runId, "INPROGRESS");
@@ -59,7 +59,7 @@ describe("a database that is silent (20)", () => {
 });
 
 describe("a connection that is cut after the commit", () => {
-  test("leaves one run for the key, which a repeat is given (23)", async () => {
+  test("leaves one run for the idempotency key, which a retry returns", async () => {
     const key = await createThroughCut();
     const headers = { "idempotency-key": key };
 
@@ -93,8 +93,8 @@ describe("a connection that is cut after the commit", () => {
   });
 });
 
-describe("the connection for news", () => {
-  test("is made anew when it breaks (26)", async () => {
+describe("the connection for notifications", () => {
+  test("is opened again when it breaks", async () => {
     const [before] = await newsConnections();
 
     await harness.rows("SELECT pg_terminate_backend($1)", before?.pid);
@@ -107,8 +107,8 @@ describe("the connection for news", () => {
   });
 });
 
-describe("a database that is killed under load (19)", () => {
-  test("has every acknowledged run, the process lives, and is ready soon after the server is back", async () => {
+describe("a database that is killed under load", () => {
+  test("keeps every acknowledged run; the process survives and is ready soon after the server is back", async () => {
     const stopCrowd = startCrowd();
     const load = startLoad();
     await waitFor(() => load.runIds.length >= 6, { what: "runs to be acknowledged" });

@@ -15,7 +15,7 @@ interface Row {
 }
 
 test(
-  "what cannot be told any more is given up with its reason, and the run goes on (60)",
+  "a message that cannot be posted any more is given up with its reason, and the run continues",
   { timeout: 90_000 },
   () =>
     atHarness(

@@ -7,7 +7,7 @@ import { atHarness } from "./fault-harness.ts";
 const LIMIT = { timeout: 90_000 };
 
 describe.concurrent("follow-ups", LIMIT, () => {
-  test("whenever they come, are accepted once, in order, and each is taken by one turn (14)", () =>
+  test("are accepted once and in order in every state of the run, and one turn takes each", () =>
     atHarness(async (harness) => {
       const server = await harness.start({ ERRAND_ROLE: "api" });
       const { api } = server;
@@ -43,7 +43,7 @@ describe.concurrent("follow-ups", LIMIT, () => {
       await harness.check();
     }));
 
-  test("fifty at once, under keys of their own, are all there, in the order of their commits (15)", () =>
+  test("fifty at once, each with its own key, are all stored in the order of their commits", () =>
     atHarness(async (harness) => {
       const env = { ERRAND_ROLE: "api", ERRAND_DATABASE_CONNECTIONS: "8" };
       const [one, two] = await Promise.all([harness.start(env), harness.start(env)]);

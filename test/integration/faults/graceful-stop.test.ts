@@ -6,7 +6,7 @@ import { atHarness } from "./fault-harness.ts";
 const STOP_LIMIT_MS = 10_000;
 
 test(
-  "a worker that is told to stop gives its runs back, and the next one ends them (6)",
+  "a worker that is asked to stop hands its runs back, and the next worker ends them",
   { timeout: 90_000 },
   () =>
     atHarness(async (harness) => {

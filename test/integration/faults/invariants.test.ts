@@ -69,7 +69,7 @@ test("what is whole is found whole", async () => {
   expect(violations).toBe("none");
 });
 
-describe("I1", () => {
+describe("I1: an acknowledged create has its run, an acknowledged webhook its disposition", () => {
   test("an acknowledged run that is not there", async () => {
     const violations = await violationsIn({ acknowledged: { runIds: [runId, randomUUID()] } });
 
@@ -98,7 +98,7 @@ function append(from: string, to: string): string {
     SELECT id, last_seq, 1, 'run.state', '${body}' FROM next`;
 }
 
-describe("I2", () => {
+describe("I2: runs change state only by the transition table", () => {
   test.each([
     ["a second end", append("SUCCEEDED", "FAILED"), "went from SUCCEEDED"],
     ["an end after one that the log forgets", append("INPROGRESS", "SUCCEEDED"), "went from SUCCEEDED"],
@@ -118,7 +118,7 @@ describe("I2", () => {
   });
 });
 
-describe("I3", () => {
+describe("I3: the events of a run have no gap and replay to its state", () => {
   test.each([
     ["a hole", "DELETE FROM run_events WHERE seq = 3", "has events 1, 2, 4"],
     ["a log that is longer than is said", "UPDATE runs SET last_seq = last_seq - 1", "says"],
@@ -136,7 +136,7 @@ describe("I3", () => {
   });
 });
 
-describe("I4", () => {
+describe("I4: a thread shows one card per run in its state, and each end once", () => {
   const broken = (change: (shown: ReturnType<ReturnType<typeof slackThreads>["read"]>) => unknown) => {
     const whole = slackThreads(slack);
     const read = (key: string) => change(whole.read(key)) as ReturnType<typeof whole.read>;
@@ -170,7 +170,7 @@ describe("I4", () => {
   });
 });
 
-describe("I5", () => {
+describe("I5: at most one agent lives per run, and none for an idle run", () => {
   async function startAgent(): Promise<void> {
     const HOME = `/data/runs/${runId}/home`;
     const script = "process.stdout.write('x'); setInterval(() => {}, 1000)";
@@ -195,7 +195,7 @@ describe("I5", () => {
     expect(await violationsIn()).toContain(`I5 run ${runId} has 2 agents`);
   });
 
-  test("a secret in an agent's environment (I6)", async () => {
+  test("a secret in an agent's environment violates I6", async () => {
     await startAgent();
 
     expect(await violationsIn({ canaries: [`runs/${runId}`] })).toContain(
@@ -204,7 +204,7 @@ describe("I5", () => {
   });
 });
 
-describe("I6", () => {
+describe("I6: no secret is stored, printed, answered, posted or given to an agent", () => {
   test.each([
     ["stored", {}, "is in the table public.runs"],
     ["posted", {}, "was printed, answered or posted"],
@@ -218,7 +218,7 @@ describe("I6", () => {
   });
 });
 
-describe("I7", () => {
+describe("I7: everything that waits has a job, everything that moves has a lease", () => {
   test.each([
     [
       "a queued run without a job",

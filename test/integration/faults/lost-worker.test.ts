@@ -9,12 +9,12 @@ import { atHarness } from "./fault-harness.ts";
 
 const run = promisify(execFile);
 
-/** DESIGN §3: within it a lost worker's run is taken up again. */
+/** Another worker takes up the run of a lost worker within this time (docs/reliability.md). */
 const PROMISE_MS = 60_000;
 const LIMIT = { timeout: 100_000 };
 
 describe.concurrent("a worker that is lost", LIMIT, () => {
-  test("while its agent works: another one takes the run up and ends it (1)", () =>
+  test("while its agent works: another worker takes up the run and ends it", () =>
     atHarness(
       async (harness) => {
         const semaphore = harness.semaphore();
@@ -35,7 +35,7 @@ describe.concurrent("a worker that is lost", LIMIT, () => {
       { withSlack: true },
     ));
 
-  test("between its claim and the start of the agent: the run is claimed again, the agent's work is done once (2)", () =>
+  test("between the claim and the start of the agent: the run is claimed again, and the agent does its work once", () =>
     atHarness(async (harness) => {
       const mark = harness.mark();
       const api = await harness.start({ ERRAND_ROLE: "api" });
@@ -56,7 +56,7 @@ describe.concurrent("a worker that is lost", LIMIT, () => {
       await harness.check();
     }));
 
-  test("after its agent has ended its turn and before that is stored: the turn is done once more, and visibly (3)", () =>
+  test("after the agent ended its turn and before that is stored: the turn is repeated, and the log shows it", () =>
     atHarness(async (harness) => {
       const [semaphore, mark] = [harness.semaphore(), harness.mark()];
       const lost = await harness.start();
@@ -87,7 +87,7 @@ describe.concurrent("a worker that is lost", LIMIT, () => {
       await harness.check();
     }));
 
-  test("after the end and before it is told: it is still told, and once (4)", () =>
+  test("after the end of the run and before its message in the thread: the message is still posted, once", () =>
     atHarness(
       async (harness) => {
         const { slack } = harness;
@@ -120,7 +120,7 @@ describe.concurrent("a worker that is lost", LIMIT, () => {
       { withSlack: true },
     ));
 
-  test("after an event was acknowledged and before the run exists: the run comes", () =>
+  test("after an event was acknowledged and before the run exists: the run is created", () =>
     atHarness(
       async (harness) => {
         const lost = await harness.start({ ERRAND_ROLE: "api" });
@@ -135,7 +135,7 @@ describe.concurrent("a worker that is lost", LIMIT, () => {
       { withSlack: true },
     ));
 
-  test("only seemingly: awake again it can write nothing, and its agent is killed (5)", () =>
+  test("only for a while: when it wakes up, it can write nothing and its agent is killed", () =>
     atHarness(
       async (harness) => {
         const semaphore = harness.semaphore();

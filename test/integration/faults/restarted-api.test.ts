@@ -10,55 +10,52 @@ const STEPS = 12;
 const SEEN = 16;
 const MISSED = 3;
 
-test(
-  "resumed on a replica and on the same process after a restart, the streams lose and double nothing (63)",
-  LIMIT,
-  () =>
-    atHarness(async (harness) => {
-      const semaphore = harness.semaphore();
-      const [one, two] = await Promise.all([harness.start(API), harness.start(API), harness.start(WORKER)]);
-      const other = await harness.createRun(two, work("say a run beside it"));
-      const runId = await harness.createRun(one, work(semaphore.step));
-      const before = await openBoth(one, runId, { run: "0", all: START });
-      await before.run.until(SEEN);
-      await waitFor(() => namesOf(before.all).some((name) => name.startsWith(runId)), {
-        what: "the run in the log of all",
+test("event streams resumed on a replica or after a restart lose no event and repeat none", LIMIT, () =>
+  atHarness(async (harness) => {
+    const semaphore = harness.semaphore();
+    const [one, two] = await Promise.all([harness.start(API), harness.start(API), harness.start(WORKER)]);
+    const other = await harness.createRun(two, work("say a run beside it"));
+    const runId = await harness.createRun(one, work(semaphore.step));
+    const before = await openBoth(one, runId, { run: "0", all: START });
+    await before.run.until(SEEN);
+    await waitFor(() => namesOf(before.all).some((name) => name.startsWith(runId)), {
+      what: "the run in the log of all",
+    });
+
+    await one.end("SIGKILL");
+    await Promise.all([before.run.untilOver(), before.all.untilOver()]);
+    const seen = { run: lastOf(before.run), all: lastOf(before.all) };
+    await harness.waitForRow(WRITTEN_SINCE, runId, Number(seen.run) + MISSED);
+    const onReplica = await openBoth(two, runId, seen);
+    const again = await harness.start(API, one.dataDir);
+    const afterRestart = await openBoth(again, runId, seen);
+    await semaphore.open();
+    await again.api.waitForState(runId, "SUCCEEDED");
+    await again.api.followUp(runId, work("say the last words"));
+    await harness.waitForRow(TURN_ENDED, runId, 2);
+    for (const id of [runId, other]) await harness.waitForRow(PUT_DOWN, id);
+
+    await harness.check();
+    const log = await wholeLog(harness);
+    const ofRun = log.filter((name) => name.startsWith(runId));
+    for (const { run, all } of [onReplica, afterRestart]) {
+      await waitFor(() => before.run.ids.length + run.ids.length >= ofRun.length, {
+        what: "the run's last event",
       });
-
-      await one.end("SIGKILL");
-      await Promise.all([before.run.untilOver(), before.all.untilOver()]);
-      const seen = { run: lastOf(before.run), all: lastOf(before.all) };
-      await harness.waitForRow(WRITTEN_SINCE, runId, Number(seen.run) + MISSED);
-      const onReplica = await openBoth(two, runId, seen);
-      const again = await harness.start(API, one.dataDir);
-      const afterRestart = await openBoth(again, runId, seen);
-      await semaphore.open();
-      await again.api.waitForState(runId, "SUCCEEDED");
-      await again.api.followUp(runId, work("say the last words"));
-      await harness.waitForRow(TURN_ENDED, runId, 2);
-      for (const id of [runId, other]) await harness.waitForRow(PUT_DOWN, id);
-
-      await harness.check();
-      const log = await wholeLog(harness);
-      const ofRun = log.filter((name) => name.startsWith(runId));
-      for (const { run, all } of [onReplica, afterRestart]) {
-        await waitFor(() => before.run.ids.length + run.ids.length >= ofRun.length, {
-          what: "the run's last event",
-        });
-        await waitFor(() => namesOf(before.all, all).length >= log.length, { what: "the last event of all" });
-        expect([...before.run.ids, ...run.ids]).toEqual(ofRun.map((_, index) => index + 1));
-        expect(namesOf(before.all, all).toSorted()).toEqual(log);
-        const cursors = [before.all, all].flatMap(({ events }) => events.map(({ cursor }) => cursor));
-        expect(new Set(cursors).size).toBe(cursors.length);
-        expect([...run.events, ...all.events].filter(({ kind }) => kind === "reset")).toEqual([]);
-      }
-      // Both replicas tell all runs in the same order.
-      expect(namesOf(onReplica.all)).toEqual(namesOf(afterRestart.all));
-      for (const { run, all } of [onReplica, afterRestart]) {
-        run.leave();
-        all.leave();
-      }
-    }),
+      await waitFor(() => namesOf(before.all, all).length >= log.length, { what: "the last event of all" });
+      expect([...before.run.ids, ...run.ids]).toEqual(ofRun.map((_, index) => index + 1));
+      expect(namesOf(before.all, all).toSorted()).toEqual(log);
+      const cursors = [before.all, all].flatMap(({ events }) => events.map(({ cursor }) => cursor));
+      expect(new Set(cursors).size).toBe(cursors.length);
+      expect([...run.events, ...all.events].filter(({ kind }) => kind === "reset")).toEqual([]);
+    }
+    // Both replicas tell all runs in the same order.
+    expect(namesOf(onReplica.all)).toEqual(namesOf(afterRestart.all));
+    for (const { run, all } of [onReplica, afterRestart]) {
+      run.leave();
+      all.leave();
+    }
+  }),
 );
 
 const START = Symbol("from the start");

@@ -3,7 +3,7 @@ import { atHarness } from "./fault-harness.ts";
 
 const TIMES = 50;
 
-test("one key sent fifty times at once to two processes makes one run (29)", { timeout: 60_000 }, () =>
+test("one idempotency key sent fifty times at once to two processes makes one run", { timeout: 60_000 }, () =>
   atHarness(async (harness) => {
     const processes = await Promise.all([
       harness.start({ ERRAND_ROLE: "api" }),

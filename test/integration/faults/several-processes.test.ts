@@ -4,7 +4,7 @@ import { listRunProcesses } from "../../support/invariants-processes.ts";
 import { waitFor } from "../../support/wait-for.ts";
 import { atHarness } from "./fault-harness.ts";
 
-/** API.md §2: how long the processes of a cancelled run may live on. */
+/** How long the processes of a cancelled run may live on (docs/api.md). */
 const GONE_MS = 10_000;
 const LIMIT = { timeout: 90_000 };
 

@@ -7,7 +7,7 @@ import { atHarness } from "./fault-harness.ts";
 const ALLOW = { ERRAND_WEBHOOK_ALLOW: "127.0.0.1" };
 
 test(
-  "a sender killed in the middle of a post: the next one sends the same again, and then the rest in order (61)",
+  "when a webhook sender is killed during a post, the next one repeats that message and sends the rest in order",
   { timeout: 90_000 },
   () =>
     atHarness(async (harness) => {

@@ -9,7 +9,7 @@ const NO_NEWS = `
   CREATE FUNCTION public.pg_notify(text, text) RETURNS void LANGUAGE sql AS 'SELECT';
   DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET search_path = public, pg_catalog', current_database()); END $$`;
 
-test("a run starts soon where no news ever comes: work is looked for as well (26)", { timeout: 60_000 }, () =>
+test("a run starts soon without any notification, because workers poll as well", { timeout: 60_000 }, () =>
   atHarness(async (harness) => {
     await withSession(harness.databaseUrl, SESSION, (client) => client.query(NO_NEWS));
     const api = await harness.start({ ERRAND_ROLE: "api" });

@@ -6,12 +6,12 @@ import { atHarness, type Worker } from "./fault-harness.ts";
 
 const RUNS = 60;
 const KILLS = 8;
-/** In the middle of work, at a moment that nobody chose. */
+/** A kill comes at a random moment within this time, so that it hits a worker at work. */
 const KILL_WITHIN_MS = 2_500;
 const PATIENCE_MS = 180_000;
 
 test(
-  "two workers that are killed at random moments: each run is done, and ends once (16)",
+  "with two workers killed at random moments, every run ends exactly once",
   {
     timeout: 300_000,
   },
@@ -51,7 +51,7 @@ test(
     }),
 );
 
-test("a kind of job that only a newer version knows is left alone (18)", { timeout: 120_000 }, () =>
+test("a job of a kind that only a newer version knows is left alone", { timeout: 120_000 }, () =>
   atHarness(async (harness) => {
     const worker = await harness.start();
     const boss = new PgBoss(harness.databaseUrl);

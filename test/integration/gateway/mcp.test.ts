@@ -183,8 +183,8 @@ describe("the address of a tool server", () => {
   });
 });
 
-/** Fault case 69. */
-describe("a tool server in the operator's network is not connected to", () => {
+/** Server-side request forgery: addresses in every notation, redirects, and DNS answers that change. */
+describe("the gateway does not connect to an MCP server in the operator's network", () => {
   const resolvesTo =
     (...addresses: string[]) =>
     async () =>

@@ -39,7 +39,7 @@ describe("authorize", () => {
     ["a stranger", { is_stranger: true }],
     ["of another workspace", { team_id: "T9" }],
     ["of no known workspace", { team_id: undefined }],
-  ])("who is %s may not, and is told why (45)", async (_name, profile) => {
+  ])("a user who is %s may not start a run and is told why", async (_name, profile) => {
     expect(await authorizeAs(profile)).toEqual({ allowed: false, reason: expect.stringMatching(/\.$/) });
   });
 

@@ -96,7 +96,7 @@ test("no call to Slack waits for ever", async () => {
 });
 
 describe("what Slack refuses", () => {
-  test("a limit is kept with the time to wait (57)", async () => {
+  test("a rate limit is a retryable error with Slack's waiting time", async () => {
     const message = await harness.mentioned();
     harness.slack.faults.next({ method: "chat.postMessage", kind: "429", retryAfterSeconds: 30 });
 
@@ -114,7 +114,7 @@ describe("what Slack refuses", () => {
     "account_inactive",
     "invalid_auth",
     "missing_scope",
-  ])("%s is for good, and says so (60)", async (name) => {
+  ])("%s is a permanent error that names its reason", async (name) => {
     const message = await harness.mentioned();
     harness.slack.faults.next({ method: "chat.postMessage", kind: "ok-false", error: name });
 
@@ -145,7 +145,7 @@ describe("what Slack refuses", () => {
     expect([broken.retryable, silent.retryable, calls]).toEqual([true, true, 1]);
   });
 
-  test("a thread whose first message was deleted leaves nothing in the channel (60)", async () => {
+  test("nothing is posted to the channel for a thread whose first message was deleted", async () => {
     const mention = await harness.slack.mention(harness.slack.alice, { channel: "work", text: "fix it" });
     await harness.slack.sendEvent(harness.url, mention.appMention);
     const message = messageOf(await harness.translateLast());
@@ -159,7 +159,7 @@ describe("what Slack refuses", () => {
   });
 });
 
-describe("what an agent prints (72)", () => {
+describe("text that an agent prints", () => {
   test("arrives whole or cut, calls nobody, and fits", async () => {
     const message = await harness.mentioned();
     const hostile =

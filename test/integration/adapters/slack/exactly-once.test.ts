@@ -12,7 +12,7 @@ afterEach(async () => {
   await harness.close();
 });
 
-describe("a message whose posting was not heard of (58)", () => {
+describe("a message whose post was not confirmed", () => {
   const notices: [string, Notice][] = [
     ["a reply", aReply()],
     ["an answer", { kind: "message", purpose: "answer", text: "**Done**" }],

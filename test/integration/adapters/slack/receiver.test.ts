@@ -95,7 +95,7 @@ describe("a signed event", () => {
     expect(storedAt, "not stored when the acknowledgement came").toBeGreaterThan(0);
   });
 
-  test("delivered four times, some at once and with Slack's retry header, is stored once (40)", async () => {
+  test("delivered four times, some at once and with Slack's retry header, is stored once", async () => {
     const retry = (num: string) => ({ "x-slack-retry-num": num, "x-slack-retry-reason": "http_timeout" });
     const first = await Promise.all([send(anEvent()), send(anEvent(), retry("1"))]);
     const later = [await send(anEvent(), retry("2")), await send(anEvent(), retry("3"))];
@@ -104,7 +104,7 @@ describe("a signed event", () => {
     expect(inbox.size).toBe(1);
   });
 
-  test("whose first try never came is stored from its retry (41)", async () => {
+  test("whose first delivery never arrived is stored from its retry", async () => {
     const response = await send(anEvent(), {
       "x-slack-retry-num": "1",
       "x-slack-retry-reason": "http_error",
@@ -133,7 +133,7 @@ describe("a signed event", () => {
   });
 });
 
-describe("a request that Slack did not sign (39)", () => {
+describe("a request that Slack did not sign", () => {
   const now = nowSeconds();
   test.each([
     [
@@ -190,7 +190,7 @@ describe("a request that Slack did not sign (39)", () => {
 describe("Slack's checks", () => {
   const challenge = JSON.stringify({ type: "url_verification", challenge: "3eZbrw1aB", token: "t" });
 
-  test("the signed challenge is answered, the unsigned one refused, neither is stored (44)", async () => {
+  test("the signed challenge is answered, the unsigned one is refused, and neither is stored", async () => {
     const signed = await send(challenge);
     const unsigned = await send(challenge, { "x-slack-signature": "v0=0" });
 
@@ -210,7 +210,7 @@ describe("Slack's checks", () => {
   });
 });
 
-describe("when the event cannot be stored (42)", () => {
+describe("when the event cannot be stored", () => {
   test("a failing store is told as 503 at once, so that Slack delivers again", async () => {
     accept = async () => Promise.reject(new Error("connection refused"));
 

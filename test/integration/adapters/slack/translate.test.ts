@@ -51,7 +51,7 @@ describe("translate", () => {
     expect(messageOf(await harness.translateLast())).toMatchObject({ addressed: "mention", text: "hello" });
   });
 
-  test("what the bot itself posts is ignored (43)", async () => {
+  test("the bot's own posts are ignored", async () => {
     const message = await harness.mentioned();
     await harness.deliver(message, aReply("@errand do it again"));
     const own = harness.repliesTo(message)[0];
@@ -104,7 +104,7 @@ describe("translate", () => {
     });
   });
 
-  test("an event of another workspace is refused for good (45)", async () => {
+  test("an event of another workspace is refused permanently", async () => {
     const mention = await harness.slack.mention(harness.slack.carol, {
       channel: harness.slack.otherWorkspace.channel("work").id,
       text: "hi",

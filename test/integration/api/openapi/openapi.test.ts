@@ -30,7 +30,7 @@ const NAMES = [
   "Error",
 ];
 
-test("the document names the contract's schemas, each once", () => {
+test("the document has each schema name that public clients export, once", () => {
   const names = Object.keys(document.components.schemas);
 
   expect(document.openapi).toBe("3.1.0");

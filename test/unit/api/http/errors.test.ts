@@ -5,7 +5,7 @@ import { AppError, ERROR_CODES, type ErrorCode, endStateOf } from "../../../../s
 
 const CONTEXT = { publicUrl: "https://errand.example", instance: "/x", traceId: "trace-1" };
 
-/** The contract's table of codes (§10): HTTP status, whether to repeat, how a run ends that meets it. */
+/** The error codes of docs/api.md: HTTP status, whether a retry may help, and how a run ends after this error. */
 const CONTRACT: Readonly<Record<ErrorCode, readonly [number, boolean, "FAILED" | "ERROR"]>> = {
   invalid_request: [400, false, "FAILED"],
   authentication_required: [401, false, "ERROR"],
@@ -32,7 +32,7 @@ describe.each(ERROR_CODES)("%s", (code) => {
   const error = new AppError(code, "words of the place that refused");
   const problem = problemOf(error, CONTEXT);
 
-  test("has the contract's status, and is to be repeated when the contract says so", () => {
+  test("has its documented status and retry advice, and ends a run as documented", () => {
     expect([statusOf(error), problem.status]).toEqual([status, status]);
     expect([problem.retryable, retryHeaders(error)["x-should-retry"]]).toEqual([
       retryable,

@@ -36,7 +36,7 @@ function ending(script: Script): () => void {
   };
 }
 
-/** The contract's table (§10), line by line. */
+/** The table "What ends a run" of docs/api.md, row by row. */
 describe("what ends a run how", () => {
   test.each<[string, () => void, string, ErrorCode, RegExp]>([
     [

@@ -52,7 +52,7 @@ describe("the postman", () => {
     expect(shown()).toEqual([aReply("one")]);
   });
 
-  test("keeps to its order while it waits, and lets other threads go on (57)", async () => {
+  test("keeps its order while it waits, and other threads continue", async () => {
     const other = aThread();
     const busy = new AppError("conflict", "Slow down.", { retryAfterMs: 30_000 });
     harness.adapter.deliverFaults.push({ error: busy });

@@ -115,7 +115,7 @@ describe("a message", () => {
     return JSON.parse(told.at(-1)?.body ?? "");
   }
 
-  test("says what happened to which run when, in the contract's words", async () => {
+  test("says what happened to which run and when, with the API's member names", async () => {
     const parent = newId<RunId>(new Date());
     const status = { message: "The model is away.", errorCode: "resource_unavailable", retryable: true };
     const origin = {
