@@ -1,15 +1,17 @@
-/** A longer text is cut: the log is no file store. */
+/** A longer text is cut, because the log does not store files. */
 export const TEXT_LENGTH_MAX = 128_000;
-/** What is nested deeper is cut: neither this process nor the database could walk through it. */
+/** Deeper nesting is cut, because neither this process nor the database could traverse it. */
 const DEPTH_MAX = 100;
 const CUT = "… [cut]";
 
-/** Secrets redacted, and nothing the database refuses: no NUL, no half of a surrogate pair, no endless text. */
+/** Redacts secrets and removes what the database refuses: NUL, half a surrogate pair, very long texts. */
 export function cleaned<T>(value: T, redact: (text: string) => string): T {
   return clean(value, redact) as T;
 }
 
-/** How long `value` is as JSON, with at most `textMax` of each text: about, as escapes do not count. */
+/**
+ * The approximate length of `value` as JSON, with at most `textMax` characters of each text. Escapes do not count.
+ */
 export function lengthOf(value: unknown, textMax = Infinity, depth = 0): number {
   if (typeof value === "string") return Math.min(value.length, textMax) + 2;
   if (typeof value !== "object" || value === null) return String(value).length;
@@ -17,7 +19,7 @@ export function lengthOf(value: unknown, textMax = Infinity, depth = 0): number 
   const lengths = Array.isArray(value)
     ? value.map((member) => lengthOf(member, textMax, depth + 1) + 1)
     : Object.entries(value).map(([key, member]) => key.length + 4 + lengthOf(member, textMax, depth + 1));
-  // Brackets, and a comma less than there are members.
+  // Counts the brackets, and one comma less than there are members.
   return lengths.reduce((sum, length) => sum + length, lengths.length === 0 ? 2 : 1);
 }
 

@@ -23,17 +23,17 @@ export type ErrorCode = (typeof ERROR_CODES)[number];
 
 export interface ErrorOptions {
   readonly cause?: unknown;
-  /** Whether the same call may succeed later. Default: the value in `RETRYABLE` for the code. */
+  /** Whether the same call may succeed later. Default: depends on the code. */
   readonly retryable?: boolean;
   readonly retryAfterMs?: number;
   /** What the caller can do about it, in one sentence. */
   readonly remedy?: string;
   readonly issues?: readonly { readonly path: string; readonly message: string }[];
-  /** Who refused, or lacks its key: `openai`. */
+  /** The provider that refused or whose key is missing, for example `openai`. */
   readonly provider?: string;
-  /** The adapter that it is about: `slack`. */
+  /** The adapter that the error is about, for example `slack`. */
   readonly integrationName?: string;
-  /** Where somebody logs in, so that the same call may succeed. */
+  /** Where the user logs in so that the same call may succeed. */
   readonly authUrl?: string;
   /** Where an administrator sets up what is missing. */
   readonly setupUrl?: string;
@@ -41,7 +41,7 @@ export interface ErrorOptions {
 
 const RETRYABLE: ReadonlySet<ErrorCode> = new Set(["conflict", "resource_unavailable", "internal_error"]);
 
-/** An expected failure. Anything else that is thrown is a bug. */
+/** An expected failure. Any other error is a bug. */
 export class AppError extends Error {
   override readonly name = "AppError";
   readonly code: ErrorCode;
@@ -56,7 +56,7 @@ export class AppError extends Error {
   }
 }
 
-/** Of a call that is refused for one of its members. `path` names it as the caller does, `message` goes on from there. */
+/** For a request with an invalid member. `path` names it as the caller does, and `message` continues the sentence. */
 export function invalidMember(path: string, message: string): AppError {
   return new AppError("invalid_request", `${path}: ${message}`, { issues: [{ path, message }] });
 }
@@ -75,8 +75,8 @@ export function endStateOf(code: ErrorCode): "FAILED" | "ERROR" {
 }
 
 /**
- * A start that failed for a reason the operator can change. The message is one line written for that person;
- * `src/app/serve.ts` prints it without a stack.
+ * A start that failed for a reason that the operator can change. The message is one line for that person, printed
+ * without a stack.
  */
 export class StartupError extends Error {
   override readonly name = "StartError";

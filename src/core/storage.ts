@@ -28,7 +28,7 @@ import type { RunReports } from "./usage/run-reports.ts";
 import type { WebhookStorage } from "./webhooks/webhook-stores.ts";
 import type { WorkerStore } from "./workers/worker-store.ts";
 
-/** Everything that must outlive a process. Each method is one transaction: all of it is stored, or nothing. */
+/** Everything that must outlive a process. Each method is one transaction. */
 export interface Storage {
   readonly runs: RunStore;
   readonly log: EventLog;
@@ -56,16 +56,16 @@ export interface Storage {
   readonly inboxLog: InboxLog;
   readonly policies: RecordStore<Policy>;
   readonly routingRules: RecordStore<RoutingRule>;
-  /** The database's time, which counts where clocks of processes may differ. */
+  /** The database's time, which counts where the clocks of processes may differ. */
   now(): Promise<Date>;
   /**
-   * All that `work` stores through the storage it is given, or nothing. It may be called again. What it throws is
-   * thrown. Within it, nothing must be stored through any other storage.
+   * Stores everything that `work` does with the given storage, or nothing. `work` may be called again. What it throws
+   * is rethrown. `work` must not use any other storage.
    */
   atomically<T>(work: (storage: Storage) => Promise<T>): Promise<T>;
 }
 
-/** Somebody else was there first; the database's unique index says so. Look again and decide anew. */
+/** A unique index refused the row, because another transaction stored it first. Read again and decide again. */
 export class UniqueConflict extends Error {
   override readonly name = "Taken";
   readonly what: "meaning" | "thread" | "answer" | "name";

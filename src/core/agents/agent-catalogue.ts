@@ -1,8 +1,8 @@
-/** The agents that runs can be done by, as far as people choose among them. */
+/** The agents that users can choose for their runs. */
 export interface AgentCatalogueView {
-  /** Of the agent that does a run which names none. */
+  /** The agent for runs that name none. */
   readonly defaultName: string;
-  /** As they are on this machine now; the default one first. */
+  /** The agents on this machine at this moment. The default agent comes first. */
   list(): Promise<readonly CatalogueEntry[]>;
 }
 
@@ -11,13 +11,13 @@ export interface CatalogueEntry {
   readonly displayName: string;
   readonly description: string;
   readonly installed: boolean;
-  /** Whether a run can be done by it now: it has a model, and is installed or can be. */
+  /** Whether the agent can do a run now: it has a model, and it is installed or can be installed. */
   readonly usable: boolean;
   readonly version?: string;
   readonly license?: string;
-  /** What is missing, or is yet to be done when it is first used, each as a sentence. */
+  /** What is missing, or will be done on first use, one sentence each. */
   readonly needs: readonly string[];
-  /** The first is what it takes when none is named. Any other may be named all the same. */
+  /** The first is the default. Users may name any other model too. */
   readonly models: readonly AgentModel[];
 }
 

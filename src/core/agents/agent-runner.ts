@@ -2,11 +2,11 @@ import type { RunId } from "../ids.ts";
 import type { Workspace } from "../workspaces/workspace.ts";
 import type { Gateway } from "./gateway.ts";
 
-/** How the core has work done by an agent. One session is one agent process working for one attempt of a run. */
+/** Runs agents for the core. One session is one agent process that works for one attempt of a run. */
 export interface AgentRunner {
   /**
-   * Starts the agent in its sandbox and opens its session, or takes up `previousSession`.
-   * Fails with an AppError: its code decides how the run ends (`endStateOf`), `retryable` whether another try may help.
+   * Starts the agent in its sandbox and opens its session, or resumes `previousSession`. Fails with an AppError,
+   * whose code decides how the run ends, and `retryable`.
    */
   start(request: AgentStart, observer: AgentObserver): Promise<AgentSession>;
 }
@@ -20,17 +20,17 @@ export interface AgentStart {
   readonly reasoningLevel?: string;
   readonly workspace: Workspace;
   readonly gateway: Gateway;
-  /** The container image that the agent runs in. */
+  /** The container image of the sandbox. */
   readonly image?: string;
-  /** By name. Their secrets are filled in; remote ones are reached through the gateway alone. */
+  /** MCP servers by name, with secrets filled in. Remote servers are reached only through the gateway. */
   readonly mcpServers: Readonly<Record<string, LocalMcpServer | "remote">>;
-  /** Of the agent's environment, besides the platform's own: the run's secrets. Never in an argument. */
+  /** The run's secrets. They become environment variables of the agent, never arguments. */
   readonly variables: Readonly<Record<string, string>>;
-  /** The agent's own id of the session to take up again; only a hint, our event log is the truth. */
+  /** The agent's own id of the session to resume. It is only a hint, because the event log is the truth. */
   readonly previousSession?: string;
-  /** `ask`: permission requests go to the observer. `allow`: they are granted, and reported as an update. */
+  /** `ask`: permission requests go to the observer. `allow`: they are granted and reported as an update. */
   readonly permissionPolicy: "allow" | "ask";
-  /** Nobody wants the agent any more: what has been started of it is ended, and `start` rejects. */
+  /** Aborted when the agent is no longer needed. What has been started is ended, and `start` rejects. */
   readonly signal: AbortSignal;
 }
 
@@ -41,25 +41,28 @@ export interface LocalMcpServer {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** An agent at work, until it is closed or dies. What it does is told to the observer. */
+/** A running agent, until it is closed or dies. It reports what it does to the observer. */
 export interface AgentSession {
   /** The agent's own session id. */
   readonly sessionId: string;
-  /** Whether `previousSession` was really taken up; if not, the agent knows nothing of earlier turns. */
+  /** Whether `previousSession` was resumed. If not, the agent knows nothing of earlier turns. */
   readonly resumed: boolean;
   readonly agent: { readonly name: string; readonly version?: string };
-  /** One turn. Never called while another is running. Rejects with an AppError when the agent fails or dies. */
+  /**
+   * Runs one turn. It is never called while another turn is running. Rejects with an AppError when the agent fails or
+   * dies.
+   */
   prompt(text: string, extras?: PromptExtras): Promise<TurnEnd>;
-  /** Words for the turn that is running. False: the agent does not take any, and they wait for the next turn. */
+  /** Gives text to the running turn. False: the agent does not accept it, so the text waits for the next turn. */
   steer(text: string): Promise<boolean>;
-  /** Asks the agent to stop its turn; `prompt` then resolves as `cancelled`, or the caller closes the session. */
+  /** Asks the agent to stop its turn. `prompt` then resolves as `cancelled`, or the caller closes the session. */
   cancel(): Promise<void>;
-  /** Ends the agent and everything it started, and resolves when they are gone. Repeatable. */
+  /** Ends the agent and all its processes. Resolves when they are gone. Can be repeated. */
   close(): Promise<void>;
 }
 
 export interface PromptExtras {
-  /** For an agent that looks at images; they are files of the workspace as well. */
+  /** For an agent that accepts images. The images are also files of the workspace. */
   readonly images?: readonly PromptImage[];
   readonly mode?: PromptMode;
 }
@@ -70,9 +73,9 @@ export interface PromptImage {
 }
 
 export interface PromptMode {
-  /** Entered where the agent has a mode of that name; `normal`: the one it begins in. */
+  /** The agent switches to its mode of this name, if it has one. `normal` is the mode in which it starts. */
   readonly name: string;
-  /** Said ahead of the prompt where it has none. */
+  /** Text before the prompt, for an agent without such a mode. */
   readonly words: string;
 }
 
@@ -81,7 +84,7 @@ export type StopReason = (typeof STOP_REASONS)[number];
 
 export interface TurnEnd {
   readonly stopReason: StopReason;
-  /** Of this turn alone. */
+  /** The usage of this turn only. */
   readonly usage?: {
     readonly inputTokens: number;
     readonly outputTokens: number;
@@ -89,21 +92,23 @@ export interface TurnEnd {
   };
 }
 
-/** What an agent tells while it works, in the order told. */
+/** Receives what an agent reports while it works, in order. */
 export interface AgentObserver {
   update(update: AgentUpdate): void;
   /**
-   * Undefined where more can be told. Else what was told waits to be stored: nothing more is read of the agent before
-   * this resolves, so that it has to wait as well. Never rejects.
+   * Undefined while there is room for more updates. Otherwise updates wait to be stored: nothing more is read from
+   * the agent until this resolves, so that the agent waits too. Never rejects.
    */
   room(): Promise<void> | undefined;
-  /** The chosen option's id, or undefined when nobody will answer (the turn is being cancelled). */
+  /**
+   * Returns the id of the chosen option, or undefined when nobody will answer because the turn is being cancelled.
+   */
   permission(request: PermissionRequest): Promise<string | undefined>;
 }
 
 export interface PermissionRequest {
   readonly permissionId: string;
-  /** The tool call it is about. */
+  /** The tool call that needs the permission. */
   readonly toolCallId?: string;
   readonly title: string;
   readonly options: readonly PermissionOption[];
@@ -119,12 +124,12 @@ export interface PermissionOption {
 
 export const TOOL_STATUSES = ["pending", "in_progress", "completed", "failed"] as const;
 
-/** A tool call as far as it is known; later updates of the same id replace the members they name. */
+/** What is known of a tool call. A later update with the same id replaces the members that it names. */
 export interface ToolCallUpdate {
   readonly kind: "agent.tool_call";
   readonly toolCallId: string;
   readonly title?: string;
-  /** ACP's kind of tool: read, edit, delete, move, search, execute, think, fetch, other. */
+  /** The kind of tool in ACP: read, edit, delete, move, search, execute, think, fetch, other. */
   readonly toolKind?: string;
   readonly status?: (typeof TOOL_STATUSES)[number];
   readonly content?: readonly ToolContent[];
@@ -144,7 +149,7 @@ export type ToolContent =
   | { readonly type: "terminal"; readonly terminalId: string; readonly output?: string }
   | { readonly type: "other"; readonly data: unknown };
 
-/** One kind a member; the kinds are the run event kinds of the same name. Unknown updates arrive as `agent.other`. */
+/** Each kind is the run event kind of the same name. Unknown updates become `agent.other`. */
 export type AgentUpdate =
   | { readonly kind: "agent.message"; readonly messageId?: string; readonly text: string }
   | { readonly kind: "agent.thought"; readonly messageId?: string; readonly text: string }

@@ -1,20 +1,20 @@
 import type { RunId, TeamId } from "../ids.ts";
 import type { RepositoryName } from "../repositories/repository-name.ts";
 
-/** The way out of the sandbox: all that the processes of an attempt reach of the world, they reach through its gateway. */
+/** Opens gateways. The processes of an attempt can reach the outside only through their gateway. */
 export interface Gateways {
   open(grant: GatewayGrant): Promise<Gateway>;
 }
 
-/** What one attempt's processes may reach. Everything else is refused. */
+/** What the processes of one attempt may reach. Everything else is refused. */
 export interface GatewayGrant {
   readonly runId: RunId;
   readonly teamId: TeamId;
-  /** Each may be read; those with `push` may be pushed to as well. */
+  /** Each repository may be read. Those with `push` may also be pushed to. */
   readonly repositories: readonly RepositoryGrant[];
-  /** Remote tool servers by their names, with their secrets filled in. */
+  /** Remote MCP servers by name, with their secrets filled in. */
   readonly mcpServers: Readonly<Record<string, RemoteMcpServer>>;
-  /** `internet`: every public address too. Addresses inside the operator's network are refused all the same. */
+  /** `internet` adds every public address. Addresses inside the operator's network are always refused. */
   readonly network: "none" | "internet";
 }
 
@@ -27,24 +27,27 @@ export interface RemoteMcpServer {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** The one way out of an attempt's sandbox, open from its preparation to its end. */
+/** The only way out of an attempt's sandbox, from its preparation to its end. */
 export interface Gateway {
-  /** `http://127.0.0.1:<port>/<token>`, as processes inside see it. Below it: `/models/…`, `/git/…`, `/tools/<name>`. */
+  /**
+   * `http://127.0.0.1:<port>/<token>`, as processes in the sandbox see it. Below it: `/models/…`, `/git/…`,
+   * `/tools/<name>`.
+   */
   readonly address: string;
-  /** For programs that know proxies, the way to `internet` addresses; undefined when the grant has none. */
+  /** The proxy for `internet` addresses. Undefined when the grant does not include them. */
   readonly proxyUrl?: string;
-  /** How a sandbox without a network leads to it. Undefined: the address is reached as it is. */
+  /** How a sandbox without a network reaches the gateway. Undefined: it uses the address directly. */
   readonly portForward?: Door;
-  /** What went through it since it was opened. Calls `changed` of the watchers at each change. */
+  /** What passed through the gateway since it was opened. Each change calls `changed` of the watchers. */
   readonly traffic: GatewayTraffic;
   watch(changed: (traffic: GatewayTraffic) => void): () => void;
-  /** From now on model calls are refused with this message; those that run are cut. */
+  /** Refuses model calls from now on with this message, and aborts the running ones. */
   shut(reason: string): void;
-  /** Ends every connection. Repeatable. */
+  /** Closes all connections. Can be repeated. */
   close(): Promise<void>;
 }
 
-/** A port of the sandbox's own loopback that leads to a socket on the host. */
+/** A port on the sandbox's own loopback that leads to a socket on the host. */
 export interface Door {
   readonly socketPath: string;
   readonly port: number;
@@ -52,26 +55,26 @@ export interface Door {
 
 export interface GatewayTraffic {
   readonly models: ModelUsage;
-  /** The last answer of a model when that was an error, after which none was good. */
+  /** The last model error, unless a later call succeeded. */
   readonly modelFailure?: ModelFailure;
-  /** In the order in which they were pushed; a branch is named once. */
+  /** Pushed branches in the order of their first push. Each branch is listed once. */
   readonly pushes: readonly PushedBranch[];
 }
 
-/** As the models' own answers tell it. */
+/** As the responses of the models report it. */
 export interface ModelUsage {
   readonly calls: number;
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly totalTokens: number;
-  /** Of the calls whose price is known. */
+  /** The cost of the calls whose price is known. */
   readonly costUsd: number;
 }
 
 export interface ModelFailure {
-  /** HTTP's; undefined when the model could not be reached. */
+  /** The HTTP status. Undefined when the model was unreachable. */
   readonly status?: number;
-  /** What the model's answer said, without keys. */
+  /** The model's error message, without keys. */
   readonly message: string;
 }
 

@@ -1,11 +1,11 @@
 import type { PrincipalId } from "../ids.ts";
 import type { IdempotentResponse } from "./idempotent-response.ts";
 
-/** Answers to writes that carried an idempotency key. */
+/** Stores responses to writes that carried an idempotency key. */
 export interface IdempotencyStore {
   find(principalId: PrincipalId, key: string): Promise<IdempotentResponse | undefined>;
-  /** Throws `UniqueConflict` when the key has an answer already. */
+  /** Throws `UniqueConflict` when the key already has a response. */
   remember(answer: IdempotentResponse): Promise<void>;
-  /** Forgets answers that are older than a day, some thousand of them; how many. */
+  /** Deletes some thousand responses that are older than a day, and returns how many. */
   prune(): Promise<number>;
 }

@@ -1,12 +1,12 @@
 import type { PrincipalId } from "../ids.ts";
 
-/** The answer to a write that carried an idempotency key. */
+/** The response to a write that carried an idempotency key. */
 export interface IdempotentResponse {
   readonly principalId: PrincipalId;
   readonly key: string;
-  /** Hash of method, route and body: the same key with another request is refused. */
+  /** A hash of method, route and body. The same key with another request is refused. */
   readonly requestHash: string;
-  /** The HTTP status of the answer. */
+  /** The HTTP status of the response. */
   readonly status: number;
   readonly body: unknown;
 }

@@ -9,12 +9,12 @@ export interface OutboxDispatcherDeps {
   readonly log: Log;
 }
 
-/** After about a day of trying nobody waits for the message any more. */
+/** After about a day of trying, the message is no longer useful. */
 const TRIES_MAX = 40;
 const RETRY_MIN_MS = 1_000;
 const RETRY_MAX_MS = 3_600_000;
 
-/** The one writer of a thread: delivers its notices in order, each until it is shown or given up. */
+/** The only writer to a thread: delivers its notices in order, each until it is shown or given up. */
 export class OutboxDispatcher {
   readonly #deps: OutboxDispatcherDeps;
 
@@ -22,10 +22,13 @@ export class OutboxDispatcher {
     this.#deps = deps;
   }
 
-  /** Does what a `deliver` job asks for. Repeatable: what an earlier try may have shown is looked for first. */
+  /**
+   * Handles a `deliver` job. Can be repeated, because the adapter first looks for a message that an earlier try may
+   * have posted.
+   */
   async work(threadId: string, stop: AbortSignal): Promise<void> {
     for (;;) {
-      // Thrown, not returned: a job that ends well is gone, and what still waits would have none.
+      // This must throw: a job whose handler returns is deleted, and waiting deliveries would have no job.
       stop.throwIfAborted();
       const delivery = await this.#deps.outbox.take(threadId);
       if (delivery === undefined || !(await this.#deliver(delivery))) return;
@@ -62,7 +65,7 @@ export class OutboxDispatcher {
   #adapterOf({ adapter: name }: TakenDelivery): ThreadAdapter {
     const adapter = this.#deps.adapters.get(name);
     if (adapter !== undefined) return adapter;
-    // Another worker may have it, or this one after its next start.
+    // Another worker may have the adapter, or this one after its next start.
     const message = `The adapter ${name} is not switched on here.`;
     throw new AppError("integration_not_configured", message, { retryable: true, integrationName: name });
   }

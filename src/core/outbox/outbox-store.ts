@@ -1,21 +1,24 @@
 import type { Delivery, Receipt } from "../threads/thread-adapter.ts";
 
-/** What threads are still to be told. Notices come in with the change that they tell of, and leave in their order. */
+/** The deliveries to threads. A notice is stored with the change that causes it, and is delivered in order. */
 export interface OutboxStore {
   /**
-   * The first delivery of the thread that is due, marked as being tried. Cards with a newer card behind them in
-   * the same slot are dropped on the way. Undefined when nothing is due now.
+   * Returns the first delivery of the thread that is due, and marks it as being tried. Drops cards that have a newer
+   * card with the same message key behind them. Undefined when nothing is due.
    */
   take(threadId: string): Promise<TakenDelivery | undefined>;
   sent(deliveryId: string, receipt: Receipt): Promise<void>;
-  /** Tries again after `retryAfterMs`, holding the thread's later deliveries back; without it, gives it up. */
+  /**
+   * Tries again after `retryAfterMs`, and holds the thread's later deliveries back. Without it, the delivery is given
+   * up.
+   */
   failed(deliveryId: string, error: string, retryAfterMs?: number): Promise<void>;
-  /** Threads in which something has been due for a while. */
+  /** Threads in which a delivery has been due for a while. */
   listDue(limit: number): Promise<readonly string[]>;
 }
 
 export interface TakenDelivery extends Delivery {
   readonly adapter: string;
-  /** Earlier tries. */
+  /** The number of earlier tries. */
   readonly tries: number;
 }

@@ -6,7 +6,7 @@ import type { RequestOrigin } from "../runs/request-origin.ts";
 import { CLAIMED_SOURCES } from "../runs/sources.ts";
 import type { Policy, PolicyAction, PolicyEffect, PolicyMatch } from "./policy.ts";
 
-/** What somebody is about to do. What is not known of it is left out. */
+/** An action that a principal requests. Unknown members are left out. */
 export interface ActionRequest extends Partial<RequestOrigin> {
   readonly action: PolicyAction;
   readonly principalId?: PrincipalId;
@@ -19,9 +19,9 @@ export interface ActionRequest extends Partial<RequestOrigin> {
 export interface Verdict {
   readonly effect: PolicyEffect;
   readonly reason: string;
-  /** The one that decided. */
+  /** The policy that decided. */
   readonly policy?: Policy;
-  /** All that were looked at, in their order; the last one decided unless it has a mismatch. */
+  /** All evaluated policies in order. The last one decided, unless it has a mismatch. */
   readonly considered: readonly Considered[];
 }
 
@@ -49,7 +49,7 @@ const CHECKS: Readonly<Record<Condition, Check>> = {
 };
 const CONDITIONS = Object.keys(CHECKS) as readonly Condition[];
 
-/** The first policy that matches decides. `policies` stand in their order. */
+/** The first policy that matches decides. `policies` must be in order. */
 export function evaluatePolicies(policies: readonly Policy[], action: ActionRequest): Verdict {
   const considered: Considered[] = [];
   for (const policy of policies) {
@@ -61,7 +61,7 @@ export function evaluatePolicies(policies: readonly Policy[], action: ActionRequ
   return { ...unmatched(action), considered };
 }
 
-/** Throws what is told to whoever may not. */
+/** Throws an error with the reason if the action is not allowed. */
 export function requireAllowed({ effect, reason }: Verdict): void {
   if (effect !== "deny") return;
   throw new AppError("not_authorized", reason, {
@@ -74,7 +74,10 @@ function mismatchOf({ effect, match }: Policy, action: ActionRequest): Condition
   return CONDITIONS.find((condition) => !CHECKS[condition](match, action, effect));
 }
 
-/** What is forbidden to callers of the API is not permitted to those who say that they are something else. */
+/**
+ * A policy that forbids callers of the API also applies to callers that claim another source, because a claim cannot
+ * be proved.
+ */
 function isClaimOf(
   sources: PolicyMatch["sources"],
   source: ActionRequest["source"],
@@ -83,7 +86,7 @@ function isClaimOf(
   return effect !== "allow" && source !== undefined && CLAIMED_SOURCES.has(source) && isAmong(sources, "API");
 }
 
-/** Only new runs wait for approval, and to approve is granted by name alone: not by a rule that allows all. */
+/** Only new runs wait for approval. A policy grants the right to approve only if it names that action. */
 function concerns(effect: PolicyEffect, { actions }: PolicyMatch, action: PolicyAction): boolean {
   if (effect === "require_approval") return action === "create";
   return action !== "approve" || effect === "deny" || actions !== undefined;

@@ -1,13 +1,13 @@
-/** Where bytes are kept that every process must reach. Blobs are never changed: a new content is a new blob. */
+/** Stores bytes that every process must reach. A blob never changes: new content is a new blob. */
 export interface BlobStore {
-  /** Resolves once the blob is durable, with the id by which it is got again. Whoever puts it soon names it in a row. */
+  /** Resolves with the id once the blob is durable. The caller must soon reference it in a row. */
   put(blob: Uint8Array): Promise<string>;
-  /** Fails when there is no blob of that id. */
+  /** Fails when there is no such blob. */
   get(id: string): Promise<Uint8Array>;
-  /** The same piece by piece, each read when it is asked for: whoever takes them slowly has one of them held. */
+  /** Reads the blob in pieces, each when it is requested. A slow reader keeps one piece in memory. */
   read(id: string): AsyncIterable<Uint8Array>;
-  /** Repeatable; a blob that is not there is what was wanted. */
+  /** Can be repeated. A blob that does not exist is not an error. */
   remove(id: string): Promise<void>;
-  /** Drops blobs that have been there for a while and that no row names: their change came to nothing. How many. */
+  /** Deletes old blobs that no row references, because their change was never stored. Returns how many. */
   prune(): Promise<number>;
 }

@@ -1,11 +1,11 @@
-/** The wall clock and its timers. Whether a lease is over is judged by the database's clock, not by this one. */
+/** The wall clock and its timers. The database's clock decides whether a lease has expired, not this one. */
 export interface Clock {
   now(): Date;
-  /** How much time has gone by since some moment of this process. The wall clock may jump, this goes on evenly. */
+  /** Milliseconds since some moment of this process. Unlike the wall clock, it never jumps. */
   elapsedMs(): number;
   /** Calls `tick` every `ms` until stopped. */
   every(ms: number, tick: () => void): Stop;
-  /** Calls `ring` once after `ms` unless stopped before. */
+  /** Calls `ring` once after `ms`, unless stopped before. */
   after(ms: number, ring: () => void): Stop;
 }
 

@@ -1,4 +1,4 @@
-/** One line of the log: a dotted constant and its facts. */
+/** One line of the log: a dotted constant and its fields. */
 export interface Log {
   info(message: string, facts?: Record<string, unknown>): void;
   warn(message: string, facts?: Record<string, unknown>): void;

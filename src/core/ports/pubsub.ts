@@ -1,7 +1,7 @@
 import type { RunId } from "../ids.ts";
 import type { JobKind } from "./queue.ts";
 
-/** What there is news of. */
+/** The channels of notifications. */
 export const CHANNELS = {
   /** The run has changed. */
   run: (id: RunId): string => `run:${id}`,
@@ -9,23 +9,26 @@ export const CHANNELS = {
   log: "log",
   /** There are new jobs of this kind. */
   jobs: (kind: JobKind): string => `jobs:${kind}`,
-  /** A key, its principal or a share link has changed: whoever keeps such in mind forgets it. */
+  /** A key, its principal or a share link has changed. Every cache of them must be cleared. */
   keys: "keys",
-  /** Rules of a team have changed: of either kind. */
+  /** The policies or the routing rules of a team have changed. */
   policies: "policies",
   routingRules: "routing-rules",
-  /** Messages wait to be sent. */
+  /** Webhook messages wait to be sent. */
   webhooks: "webhooks",
 } as const;
 
 /**
- * Tells all processes that something was committed. A hint only: news can be lost, and whoever waits for it
- * also looks by itself now and then.
+ * Notifies all processes that something was committed. Notifications are hints and can be lost, so every subscriber
+ * also polls.
  */
 export interface PubSub {
-  /** Never fails and never waits; several within a few milliseconds go out as one. */
+  /** Never fails and never waits. Notifications within a few milliseconds are sent together. */
   publish(channels: readonly string[]): void;
-  /** Calls `listener` after each news of `topic`, and after any gap in which news may have been lost. */
+  /**
+   * Calls `listener` after each notification on `channel`, and after any gap in which notifications may have been
+   * lost.
+   */
   subscribe(channel: string, listener: () => void): Unsubscribe;
 }
 

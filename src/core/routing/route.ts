@@ -3,14 +3,14 @@ import type { RequestOrigin } from "../runs/request-origin.ts";
 import type { RunConfig } from "../runs/run.ts";
 import type { RoutingMatch, RoutingRule } from "./routing-rule.ts";
 
-/** A request, as far as routing looks at it. */
+/** The members of a request that routing uses. */
 export interface RoutedRequest extends RequestOrigin {
   readonly text: string;
   readonly config: RunConfig;
 }
 
 export interface Routing {
-  /** The one that decided. */
+  /** The rule that decided. */
   readonly rule?: RoutingRule;
   readonly reason: string;
   readonly considered: readonly ConsideredRule[];
@@ -36,7 +36,7 @@ const CHECKS: Readonly<Record<RoutingCondition, Check>> = {
 };
 const CONDITIONS = Object.keys(CHECKS) as readonly RoutingCondition[];
 
-/** The first rule that matches decides, for a request that names no environment. `rules` stand in their order. */
+/** The first rule that matches decides, for a request that names no environment. `rules` must be in order. */
 export function route(rules: readonly RoutingRule[], request: RoutedRequest): Routing {
   if (request.config.environment_id !== undefined)
     return { reason: "The request names its environment.", considered: [] };

@@ -3,7 +3,7 @@ import type { Routing } from "./route.ts";
 
 export interface RoutedConfig {
   readonly config: RunConfig;
-  /** Kept with the run: why it is configured as it is. */
+  /** Stored with the run: why it is configured as it is. */
   readonly provenance: {
     readonly routing?: {
       readonly environment: string | null;
@@ -14,7 +14,7 @@ export interface RoutedConfig {
   };
 }
 
-/** The request's own configuration, with what its conversation had where it has none, and then with the rule's values. */
+/** The request's own configuration. Missing values come from its conversation, then from the routing rule. */
 export function routedConfig(asked: RunConfig, routing: Routing, before: RunConfig = {}): RoutedConfig {
   const { considered, reason, rule } = routing;
   const config = { ...ruleConfig(routing), ...before, ...asked };
@@ -29,7 +29,7 @@ function ruleConfig({ rule }: Routing): RunConfig {
   return environmentId === undefined ? config : { ...config, environment_id: environmentId };
 }
 
-/** Which agent does the work is always decided, by the default where nobody said. */
+/** The agent always has a layer: `default` when no other layer names one. */
 function layersOf(given: Partial<Record<ConfigLayer, RunConfig>>): Record<string, ConfigLayer> {
   const layers: Record<string, ConfigLayer> = { harness: "default" };
   for (const [layer, config] of Object.entries(given).toReversed())

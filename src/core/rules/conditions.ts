@@ -1,19 +1,19 @@
-/** Whether a condition that lists values holds. Without a list it asks for nothing. */
+/** Whether `value` is in the list of a condition. Without a list the condition always holds. */
 export function isAmong<T>(wanted: readonly T[] | undefined, value: T | undefined): boolean {
   return wanted === undefined || (value !== undefined && wanted.includes(value));
 }
 
-/** Whether one of the globs matches: `*` stands for any characters, and case does not count. */
+/** Whether one of the globs matches: `*` stands for any characters, and case does not matter. */
 export function isLikeOne(globs: readonly string[] | undefined, text: string | undefined): boolean {
   return globs === undefined || (text !== undefined && globs.some((glob) => isLike(glob, text)));
 }
 
-/** Whether one of the words, or runs of words, stands in the text, whatever its case. */
+/** Whether the text contains one of the words or phrases, in any case. */
 export function saysOne(words: readonly string[] | undefined, text: string): boolean {
   return words === undefined || words.some((word) => wholeWord(word).test(text));
 }
 
-/** No regular expression: one with many `*` could take for ever. */
+/** This uses no regular expression, because one with many `*` could run for ever. */
 function isLike(glob: string, text: string): boolean {
   const [first = "", ...others] = glob.toLowerCase().split("*");
   const said = text.toLowerCase();

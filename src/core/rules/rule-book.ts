@@ -6,13 +6,13 @@ import { inOrder, type Rule } from "./rule.ts";
 
 export interface RuleBookDeps<R extends Rule> {
   readonly records: Pick<RecordStore<R>, "list">;
-  /** What is told when rules of this kind have changed. */
+  /** The channel that announces changed rules of this kind. */
   readonly channel: string;
   readonly pubsub: PubSub;
   readonly clock: Clock;
 }
 
-/** News of a changed rule comes at once; should it be lost, the rules as they were hold this long still. */
+/** A notification clears the cache at once. If it is lost, old rules apply for at most this long. */
 const KEPT_MS = 5_000;
 
 interface Kept<R> {
@@ -20,7 +20,7 @@ interface Kept<R> {
   readonly untilMs: number;
 }
 
-/** The rules of each team, read once in a while and not for every run. */
+/** Caches the rules of each team, so that they are not read for every run. */
 export class RuleBook<R extends Rule> {
   readonly #deps: RuleBookDeps<R>;
   readonly #kept = new Map<TeamId, Kept<R>>();
@@ -30,7 +30,7 @@ export class RuleBook<R extends Rule> {
     deps.pubsub.subscribe(deps.channel, () => this.#kept.clear());
   }
 
-  /** Those that count, in their order. */
+  /** The enabled rules in their order. */
   of(teamId: TeamId): Promise<readonly R[]> {
     const nowMs = this.#deps.clock.now().getTime();
     const kept = this.#kept.get(teamId);
@@ -45,7 +45,7 @@ export class RuleBook<R extends Rule> {
     return inOrder(await this.#deps.records.list(teamId));
   }
 
-  /** What could not be read is asked for again, not kept. */
+  /** A failed read is not cached. */
   #forget(teamId: TeamId, read: Kept<R>): void {
     if (this.#kept.get(teamId) === read) this.#kept.delete(teamId);
   }

@@ -5,18 +5,18 @@ import type { RecordStore } from "../records/record-store.ts";
 import { UniqueConflict } from "../storage.ts";
 import { byOrder, type Rule } from "./rule.ts";
 
-/** What administrators do with their team's rules of one kind. */
+/** Administrators manage their team's rules of one kind through this service. */
 export class RuleService<R extends Rule> {
   readonly #records: RecordStore<R>;
   readonly #kind: string;
 
-  /** `kind`: its noun, for people. */
+  /** `kind`: the name of the kind of rule, for people. */
   constructor(records: RecordStore<R>, kind: string) {
     this.#records = records;
     this.#kind = kind;
   }
 
-  /** Those that are switched off too, in their order. */
+  /** All rules in their order, disabled ones included. */
   async list(teamId: TeamId): Promise<readonly R[]> {
     return (await this.#records.list(teamId)).toSorted(byOrder);
   }
@@ -57,12 +57,12 @@ export class RuleService<R extends Rule> {
 
 type RuleOrigin = Pick<Rule, "id" | "teamId" | "creatorId" | "createdAt" | "updatedAt">;
 
-/** What a new rule has before anything is said of it. */
+/** The members of a new rule that its author does not choose. */
 export function newRule({ id: creatorId, teamId }: Viewer, now: Date): RuleOrigin {
   return { id: newId(now), teamId, creatorId, createdAt: now, updatedAt: now };
 }
 
-/** What stays of a rule when all that can be said of it is said anew. */
+/** The members of a rule that a replacement keeps. */
 export function sameRule({ id, teamId, creatorId, createdAt }: Rule, now: Date): RuleOrigin {
   return { id, teamId, creatorId, createdAt, updatedAt: now };
 }

@@ -5,13 +5,13 @@ import type { TeamRecord } from "../records/record-store.ts";
 export interface Rule extends TeamRecord {
   /** Unique in the team. */
   readonly name: string;
-  /** The lowest is looked at first, of equals the oldest. */
+  /** The lowest number comes first; of equal ones, the oldest. */
   readonly priority: number;
   readonly enabled: boolean;
   readonly creatorId: PrincipalId;
 }
 
-/** The rules that count, in the order in which they are looked at. */
+/** The enabled rules, in the order in which they are evaluated. */
 export function inOrder<R extends Rule>(rules: readonly R[]): readonly R[] {
   return rules.filter(({ enabled }) => enabled).toSorted(byOrder);
 }

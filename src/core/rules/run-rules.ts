@@ -5,7 +5,7 @@ import type { RoutingRule } from "../routing/routing-rule.ts";
 import type { Storage } from "../storage.ts";
 import { RuleBook } from "./rule-book.ts";
 
-/** The rules by which runs are created and changed. */
+/** The rules for creating and changing runs. */
 export interface RunRules {
   readonly policies: Pick<RuleBook<Policy>, "of">;
   readonly routing: Pick<RuleBook<RoutingRule>, "of">;

@@ -7,21 +7,21 @@ export interface ApprovalDecision {
   readonly approve: boolean;
   readonly comment?: string;
   readonly decidedBy: PrincipalId;
-  /** For people. */
+  /** The name of the person who decided. */
   readonly name: string | undefined;
 }
 
-/** What a run that waits for approval shows, and tells in its threads. */
+/** The status message of a run that waits for approval. */
 export function waitsFor({ reason }: Approval): StatusMessage {
   return { message: `Waits for approval. ${reason}` };
 }
 
-/** Whether the run may not begin, nor be taken up again, before somebody approves it. */
+/** Whether the run may not start or restart before it is approved. */
 export function needsApproval({ approval }: Pick<Run, "approval">): boolean {
   return approval !== undefined && approval.approved !== true;
 }
 
-/** A run that was never approved and is taken up again asks anew: by a follow-up nobody gets around an approval. */
+/** A run that was never approved and restarts needs approval again, so that a follow-up cannot bypass it. */
 export function askAgain(edit: RunEdit): void {
   const { approval } = edit.run;
   if (approval === undefined) return;
@@ -31,7 +31,7 @@ export function askAgain(edit: RunEdit): void {
   edit.record({ kind: "approval.requested", policyId, reason });
 }
 
-/** Approved: it is queued. Refused: it is cancelled. The same decision again changes nothing. */
+/** An approved run is queued, a refused one is cancelled. The same decision again changes nothing. */
 export function decideApproval(edit: RunEdit, decision: ApprovalDecision): void {
   const { approve, comment, decidedBy } = decision;
   const { approval, state } = edit.run;

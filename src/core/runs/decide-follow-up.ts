@@ -30,7 +30,7 @@ export function decideFollowUp(edit: RunEdit, input: FollowUpInput): string | un
   return id;
 }
 
-/** What a follow-up is to the run as it stands: words that answer, words that ask for more, or both. */
+/** The actions that a follow-up performs on the run: an answer, a follow-up, or both. */
 export function actionsOf({ permission, state }: Run, message: string): readonly PolicyAction[] {
   if (state !== "BLOCKED" || permission === undefined) return ["follow_up"];
   return isMereAnswer(permission, message) ? ["answer"] : ["answer", "follow_up"];
@@ -46,8 +46,8 @@ export function requireOption({ options }: PendingPermission, id: string): Permi
 }
 
 /**
- * A chosen option, or none for a plain no. While the agent lives it goes on at once, else the run is queued again
- * with the answer.
+ * Answers the open question with an option, or with "no" when `option` is undefined. A live agent continues at once.
+ * Otherwise the run is queued again with the answer.
  */
 export function decidePermission(
   edit: RunEdit,
@@ -64,7 +64,7 @@ export function decidePermission(
   edit.moveTo(lease === undefined ? "QUEUED" : "INPROGRESS", { reason });
 }
 
-/** An answer that no attempt took reaches the agent as a follow-up: it will ask anew, or know already. */
+/** Turns an answer that no attempt received into a follow-up. The agent asks again, or knows the answer already. */
 export function keepAnswer(edit: RunEdit): void {
   const { permission } = edit.run;
   if (permission?.answer === undefined || permission.answeredBy === undefined) return;
@@ -74,11 +74,11 @@ export function keepAnswer(edit: RunEdit): void {
   edit.set({ permission: undefined });
 }
 
-/** For words without spaces around them: a second `\s*` would take minutes over a message full of spaces. */
+/** The pattern has only one `\s*`, because a second one would take minutes for a message full of spaces. */
 const YES = /^(y|yes|yep|ok|okay|sure|allow|approved?|go|go ahead|do it|lgtm)\s*[.!]*$/i;
 const NO = /^(n|no|nope|deny|denied|reject|rejected|don't|do not)\s*[.!]*$/i;
 
-/** The option meant by `words`, or undefined when they name none. */
+/** The option that `words` name, or undefined when they name none. */
 export function optionMeant(permission: PendingPermission, words: string): PermissionOption | undefined {
   const said = words.trim();
   const folded = said.toLowerCase();
@@ -97,7 +97,9 @@ function optionNamed(
   return options.find(({ name, optionId }) => isSaid(name) || isSaid(optionId));
 }
 
-/** Words that are neither yes nor no must not grant anything: they refuse, and reach the agent as a follow-up. */
+/**
+ * Words that are neither yes nor no must not grant a permission: they refuse it, and reach the agent as a follow-up.
+ */
 function answerInWords(
   edit: RunEdit,
   permission: PendingPermission,

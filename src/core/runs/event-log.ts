@@ -3,22 +3,22 @@ import type { Viewer } from "../people/principal.ts";
 import type { RunEvent } from "./events.ts";
 
 /**
- * The events of all runs in one order, in which nothing is ever put before what was already read: an event shows only
- * when nothing older can be committed any more. Within a run it is the order of the sequence numbers.
+ * The events of all runs in one order. No event ever appears before one that was already read: an event becomes
+ * visible only when no older event can still be committed. Within a run the order is that of the sequence numbers.
  */
 export interface EventLog {
   /**
-   * What comes behind `after`; with a viewer, of the runs they may see. At most `limit` events are looked at, and fewer when
-   * they are long, as in `RunStore.readEvents`.
+   * The events after `after`, with a viewer only those of visible runs. Reads at most `limit` events, and fewer when
+   * they are long, like `RunStore.readEvents`.
    */
   read(after: EventLogPosition, limit: number, viewer?: Viewer): Promise<EventLogPage>;
-  /** The place behind everything that shows now. */
+  /** The position after all events that are visible now. */
   end(): Promise<EventLogPosition>;
-  /** Whether `place` can be of this log: not when the database was since put back to an earlier state. */
+  /** Whether `place` can belong to this log. False after the database was restored to an earlier state. */
   knows(place: EventLogPosition): Promise<boolean>;
 }
 
-/** Behind this event everything is new. Made by the log and read by it alone. */
+/** All events after this position are new. Only the log creates and reads positions. */
 export interface EventLogPosition {
   readonly position: bigint;
   readonly runId: RunId;
@@ -27,11 +27,11 @@ export interface EventLogPosition {
 
 export interface EventLogPage {
   readonly events: readonly LoggedEvent[];
-  /** Behind all that was looked at. */
+  /** The position after all events that were read. */
   readonly next: EventLogPosition;
-  /** More is behind `next` and shows already. */
+  /** More events are visible after `next`. */
   readonly hasMore: boolean;
-  /** Something is committed that cannot show yet: it soon will, without any news of it. */
+  /** An event is committed but not visible yet. It will be soon, without a notification. */
   readonly isHeldBack: boolean;
 }
 
@@ -46,7 +46,7 @@ const LAST_SEQ = 2 ** 31 - 1;
 
 export const EVENT_LOG_START: EventLogPosition = { position: -(2n ** 63n), runId: FIRST_RUN, seq: 0 };
 
-/** The place behind everything up to and with `position`. */
+/** The position after all events up to and including `position`. */
 export function positionAfter(position: bigint): EventLogPosition {
   return { position, runId: LAST_RUN, seq: LAST_SEQ };
 }

@@ -2,21 +2,24 @@ import type { RunId } from "../ids.ts";
 import type { RunEvent, RunEventKind } from "./events.ts";
 import type { RunStore } from "./run-store.ts";
 
-/** A page ends with the event that reaches this, in bytes of JSON: one may hold some hundred thousand, and a page hundreds. */
+/**
+ * A page ends with the event that reaches this size, in bytes of JSON. A single event may have several hundred
+ * thousand bytes.
+ */
 export const EVENTS_LENGTH_MAX = 2 ** 20;
 const PAGE = 200;
 
-/** Where a reading of a log begins and ends. */
+/** The part of a log to read. */
 export interface LogPart {
   readonly id: RunId;
-  /** The number of the last event that is told. */
+  /** The sequence number of the last event to read. */
   readonly lastSeq: number;
-  /** The number of the event behind which it begins. Default: the whole log. */
+  /** The sequence number before the first event to read. Default: the whole log. */
   readonly after?: number;
   readonly kinds?: readonly RunEventKind[];
 }
 
-/** The log of a run as it stood when `lastSeq` was read, page by page: however long it is, little of it is held at once. */
+/** Reads the log of a run up to `lastSeq`, page by page, so that a long log is never in memory as a whole. */
 export async function* eventPages(
   runs: Pick<RunStore, "readEvents">,
   { id, lastSeq, after = 0, kinds }: LogPart,

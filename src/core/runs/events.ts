@@ -6,12 +6,12 @@ import type { WorkspaceStep } from "../workspaces/workspace.ts";
 import type { RunMode, StatusMessage } from "./run.ts";
 import type { RunState } from "./states.ts";
 
-/** Everything that can stand in a run's log. The log is the truth: replaying `run.state` gives the run's state. */
+/** Every kind of event in the log of a run. The log is the truth: replaying `run.state` gives the run's state. */
 export type RunEventBody =
   | {
       readonly kind: "run.created";
       readonly state: RunState;
-      /** What was given with the request, as the workspace has it. */
+      /** The files of the request, as the workspace has them. */
       readonly files?: readonly FileInWorkspace[];
     }
   | {
@@ -26,7 +26,7 @@ export type RunEventBody =
   | { readonly kind: "workspace.ready"; readonly restored: boolean }
   | { readonly kind: "workspace.stored"; readonly checkpoint: string }
   | { readonly kind: "workspace.not_stored"; readonly reason: string }
-  /** What the run changed, or its pull request, could not be kept where people look for it. */
+  /** The run's changes or its pull request could not be stored. */
   | { readonly kind: "changes.not_kept"; readonly reason: string }
   | {
       readonly kind: "agent.started";
@@ -54,7 +54,7 @@ export type RunEventBody =
       readonly authorId: string;
       readonly delivery: string;
     }
-  /** The agent was told of it during its turn. */
+  /** The agent received the follow-up during its turn. */
   | { readonly kind: "followup.steered"; readonly followUpId: string }
   | { readonly kind: "permission.requested"; readonly request: PermissionRequest }
   | { readonly kind: "permission.answered"; readonly permissionId: string; readonly optionId: string | null }

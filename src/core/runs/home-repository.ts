@@ -1,13 +1,13 @@
 import type { RepositoryName } from "../repositories/repository-name.ts";
 import type { Run } from "./run.ts";
 
-/** The repository in whose issue or pull request a run was asked for. */
+/** The repository of the issue or pull request in which a run was requested. */
 export interface HomeRepository extends RepositoryName {
-  /** The branch of the pull request it was asked for in, where that is one of this repository. */
+  /** The branch of the pull request, if it is a branch of this repository. */
   readonly branch?: string;
 }
 
-/** As the adapter proved it when the run was asked for; of a run from elsewhere, undefined. */
+/** The repository that the adapter proved when the run was requested. Undefined for other runs. */
 export function homeRepositoryOf({ provenance }: Pick<Run, "provenance">): HomeRepository | undefined {
   const [owner, name, ...more] = textIn(provenance.repository, "full_name")?.split("/") ?? [];
   if (!owner || !name || more.length > 0) return undefined;

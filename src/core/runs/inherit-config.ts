@@ -6,22 +6,23 @@ export interface InheritedConfig {
   readonly teamOwned: boolean;
 }
 
-/** Said of what was to be done then, not of how. */
+/** These members describe the earlier task, so they are not inherited. */
 const OF_THE_ERRAND = ["name", "skill_spec"];
-/** Of another agent, the model may be another's too. */
+/** Another agent may not have the same models, so these members are inherited only by the same agent. */
 const OF_THE_AGENT = ["harness", "model_id"];
-/** The repository that a run was asked for in. */
+/** The repository in which the run was requested. */
 const OF_THE_PLACE = ["repository", "head"];
 
 /**
- * What a run takes over from the one whose conversation it goes on with, where its request says nothing else: agent,
- * environment and all, or it would find itself elsewhere, as somebody else. And who may see it: its files are that one's.
+ * What a run inherits from the previous run of its conversation when its request does not say otherwise: the agent,
+ * the environment and the rest of the configuration. It also inherits the visibility, because it has the files of the
+ * previous run.
  */
 export function inheritConfig(before: Run, asked: RunConfig): InheritedConfig {
   const { agent, config, provenance, teamOwned } = before;
   const type = asked.harness?.type ?? agent;
   const left = type === agent ? OF_THE_ERRAND : [...OF_THE_ERRAND, ...OF_THE_AGENT];
-  // Told though nobody chose it: the default agent may be another one by now.
+  // Recorded even if nobody chose the agent, because the default agent may have changed.
   const told: RunConfig = { ...config, harness: { ...config.harness, type: agent } };
   return {
     config: membersOf(told, (name) => !left.includes(name)),

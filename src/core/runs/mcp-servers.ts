@@ -4,16 +4,16 @@ import type { McpServerConfig, RunConfig } from "./run.ts";
 const SERVERS_MAX = 20;
 const ENTRIES_MAX = 100;
 const TEXT_LENGTH_MAX = 4_096;
-/** It is a part of an address, and of the names that an agent gives to the server's tools. */
+/** The name is part of an address, and of the names that an agent gives to the server's tools. */
 const SERVER_NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
 const VARIABLE_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
 const CONTROL = /[\0\r\n]/;
 
-/** A secret's name in a configured value. */
+/** The name of a secret in a configured value. */
 export const PLACEHOLDER = /\$\{([^{}]*)\}/g;
 
-/** Refuses tool servers that no run could be given. */
+/** Rejects MCP servers that no run could use. */
 export function requireMcpServers({ mcp_servers: servers = {} }: RunConfig, member: string): void {
   const path = `${member}.mcp_servers`;
   const names = Object.keys(servers);

@@ -16,13 +16,13 @@ export interface NewRun {
   readonly teamOwned?: boolean;
   readonly metadata?: Readonly<Record<string, string>>;
   readonly parent?: Run;
-  /** The newest run of the conversation to go on with. */
+  /** The newest run of the conversation that the new run continues. */
   readonly continues?: Run;
-  /** The skill to start from, once it was found; a run that is repeated brings it along. */
+  /** The skill to start from, once it was found. A retried run brings its own. */
   readonly skill?: Skill;
-  /** Its configuration, and what is told of that, are those of a run that it repeats: no rule adds anything to them. */
+  /** The configuration and its provenance come from a retried run: no routing rule changes them. */
   readonly isRouted?: boolean;
-  /** Their bytes are stored already. */
+  /** Their bytes are already stored. */
   readonly inputs?: readonly RunInput[];
   readonly source: RunSource;
   readonly creator: Pick<Viewer, "id" | "teamId" | "type"> & Partial<Pick<Viewer, "administrator">>;
@@ -31,11 +31,11 @@ export interface NewRun {
   readonly provenance?: Provenance;
 }
 
-/** Who does a run, as far as creating it must know. */
+/** Chooses agents, as far as creating a run needs it. */
 export interface AgentChoice {
   /**
-   * The agent's name. Throws `invalid_request` or `operation_not_supported` for what cannot be satisfied here. `member` is
-   * what the caller calls the configuration. Default: config.
+   * The name of the agent. Throws `invalid_request` or `operation_not_supported` for a configuration that is
+   * impossible here. `member` is the caller's name for the configuration. Default: config.
    */
   choose(config: RunConfig, member?: string): string;
 }
@@ -69,19 +69,19 @@ export function originOf(request: NewRun, agents: AgentChoice, now: Date): RunOr
   };
 }
 
-/** The caller's configuration, with what the skill settles of it. */
+/** The caller's configuration, completed by the skill. */
 function configOf({ config = {}, skill }: NewRun): RunConfig {
   if (skill === undefined) return config;
   return { ...config, name: config.name ?? skill.name, skill_spec: skillId(skill) };
 }
 
-/** A name that nobody gave is told as the skill's. */
+/** If the caller gave no name, the name comes from the skill. */
 function provenanceOf({ config = {}, provenance = {}, skill }: NewRun): Provenance {
   if (skill === undefined || config.name !== undefined) return provenance;
   return { ...provenance, config_layers: { ...provenance.config_layers, name: "skill" } };
 }
 
-/** A run that nobody has worked on yet, and on which nobody will before it is approved, where it must be. */
+/** The subject of a run that does not exist yet, with the approval that it must wait for. */
 export function freshSubject(origin: RunOrigin, approval?: Approval): RunSubject {
   const progress = {
     ...(approval === undefined

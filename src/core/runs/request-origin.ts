@@ -1,11 +1,11 @@
 import type { RunSource } from "./sources.ts";
 
-/** Where a request, a follow-up or any other act comes from. */
+/** Where a request, a follow-up or another action comes from. */
 export interface RequestOrigin {
   readonly source: RunSource;
-  /** The adapter's name; undefined: it came over the API, or from ourselves. */
+  /** The name of the adapter. Undefined: the API, or Errand itself. */
   readonly integration?: string;
   readonly installation?: string;
-  /** What the adapter calls the place, such as a channel or a repository; only read by globs. */
+  /** The place as the adapter names it, such as a channel or a repository. Only globs read it. */
   readonly place?: string;
 }

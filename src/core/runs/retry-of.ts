@@ -1,7 +1,7 @@
 import type { NewRun } from "./new-run.ts";
 import type { Provenance, Run } from "./run.ts";
 
-/** The same errand once more: as it was asked for, with the configuration as it was resolved then. */
+/** A new run with the same request and the configuration that was resolved then. */
 export function retryOf(run: Run, by: Pick<NewRun, "creator" | "source" | "inputs" | "continues">): NewRun {
   const { context, mode, config, agent, metadata, prompt, skillSnapshot, teamOwned, title } = run;
   return {
@@ -11,7 +11,7 @@ export function retryOf(run: Run, by: Pick<NewRun, "creator" | "source" | "input
     teamOwned,
     metadata,
     parent: run,
-    // The default agent may be another one by now.
+    // The default agent may have changed.
     config: { ...config, harness: { ...config.harness, type: agent } },
     isRouted: true,
     provenance: provenanceOf(run),
@@ -21,7 +21,7 @@ export function retryOf(run: Run, by: Pick<NewRun, "creator" | "source" | "input
   };
 }
 
-/** The repository it was asked for in, and why it is configured as it is, are parts of the errand; who asked is not. */
+/** The repository of the request and the reasons for the configuration are kept, unlike the author. */
 const KEPT: ReadonlySet<string> = new Set(["repository", "head", "routing", "config_layers"]);
 
 function provenanceOf({ provenance }: Run): Provenance {

@@ -9,24 +9,24 @@ import type { ThreadBinding } from "../threads/thread.ts";
 import type { RunEventBody } from "./events.ts";
 import type { FollowUp, RunProgress } from "./run.ts";
 
-/** All that one decision about a run stores, in one transaction. Made by `RunEdit` alone. */
+/** Everything that one decision about a run stores, in one transaction. Only `RunEdit` creates it. */
 export interface RunChange {
   readonly progress: RunProgress;
-  /** undefined keeps the lease as it is, null gives it up. */
+  /** undefined keeps the lease, null gives it up. */
   readonly lease: LeaseGrant | null | undefined;
   readonly events: readonly { readonly turn: number; readonly body: RunEventBody }[];
-  /** The storage numbers them behind the run's earlier ones. */
+  /** The storage assigns sequence numbers after the run's earlier follow-ups. */
   readonly followUps: readonly Omit<FollowUp, "seq">[];
-  /** Waiting follow-ups that this turn takes. */
+  /** The waiting follow-ups that this turn takes. */
   readonly takes: { readonly turn: number; readonly ids: readonly string[] } | undefined;
   readonly notices: readonly { readonly threadId: string; readonly notice: Notice }[];
   readonly jobs: readonly Job[];
   readonly binding: ThreadBinding | undefined;
   readonly result: InboxResult | undefined;
   readonly answer: IdempotentResponse | undefined;
-  /** What was given to a new run, in its order; the bytes are stored already. */
+  /** The files of a new run in their order. Their bytes are already stored. */
   readonly inputs?: readonly RunInput[];
-  /** What the run made: new, or in the place of the one of the same id. */
+  /** Artifacts that the run made: new ones, and new versions that replace the row of the same id. */
   readonly artifacts?: readonly Artifact[];
 }
 

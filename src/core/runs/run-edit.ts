@@ -21,9 +21,9 @@ export interface EditTools {
 }
 
 /**
- * One decision about one run, in the making. The only code that moves a run from state to state: it checks the
- * transition table and adds what every move causes (the event, the cards in the run's threads, the jobs), so
- * that no caller can forget one of them.
+ * Builds one decision about one run. Only this class changes the state of a run: it checks the transition table and
+ * adds everything that a transition causes (the event, the cards in the run's threads, the jobs), so that no caller
+ * can forget one of them.
  */
 export class RunEdit {
   readonly subject: RunSubject;
@@ -50,7 +50,7 @@ export class RunEdit {
     this.#threads = [...subject.threads];
   }
 
-  /** The run as it will be. */
+  /** The run after this decision. */
   get run(): Run {
     const run = { ...this.subject.run, ...this.#progress };
     return this.#lease === null ? { ...run, lease: undefined } : run;
@@ -65,20 +65,20 @@ export class RunEdit {
     if (isEnded(to)) this.#sayEnd(why.status);
   }
 
-  /** Keeps the closing words of a turn for the cards. After a private one these show the answer before it. */
+  /** Stores the final answer of a turn for the cards. After a private turn the cards show the answer before it. */
   setAnswer(answer: string): void {
     if (!this.isPrivate) this.set({ answer });
   }
 
-  /** The closing words of a turn, to every thread that shows them apart from the card. */
+  /** Posts the final answer of a turn to every thread that shows it outside of the card. */
   sayAnswer(): void {
     const { answer } = this.#progress;
     if (answer !== undefined && answer !== "" && !this.isPrivate) this.#sayApart("answer", answer);
   }
 
   /**
-   * Whether all that is worked on, in the open turn or else in the next one, was asked for in private. The first turn's
-   * prompt never is.
+   * Whether every follow-up of the open turn, or else of the next turn, is private. The prompt of the first turn
+   * never is.
    */
   get isPrivate(): boolean {
     const { run, taken, waiting } = this.subject;
@@ -88,7 +88,7 @@ export class RunEdit {
     return !isFirst && asked.length > 0 && asked.every((followUp) => followUp.private);
   }
 
-  /** The first event of a new run, instead of a move. */
+  /** Records the first event of a new run, instead of a transition. */
   begin(inputs: readonly RunInput[] = []): void {
     const files = inputs.length === 0 ? {} : { files: filesInWorkspace(inputs) };
     const { approval, state } = this.#progress;
@@ -125,7 +125,7 @@ export class RunEdit {
     return id;
   }
 
-  /** Something the run made, in the place of `before` where it is the same thing again. */
+  /** Adds an artifact, or a new version of `before`. */
   addArtifact(made: NewArtifact, before?: Artifact): void {
     const { now } = this.#tools;
     const { id: runId, turn, artifactTypes = [] } = this.run;
@@ -136,7 +136,9 @@ export class RunEdit {
     this.record({ kind: "artifact.added", artifactId: id, version: version + 1, artifact: made.body });
   }
 
-  /** Begins the next turn, or goes on with the open one, with everything that waits. Returns all the turn takes. */
+  /**
+   * Starts the next turn, or continues the open one, with all waiting follow-ups. Returns all follow-ups of the turn.
+   */
   takeWaiting(): readonly FollowUp[] {
     const { taken, waiting } = this.subject;
     const isOpen = this.#progress.turnOpen;
@@ -147,13 +149,13 @@ export class RunEdit {
     return isOpen ? [...taken, ...waiting] : waiting;
   }
 
-  /** The open turn takes one that waits: its agent was told already. */
+  /** The open turn takes a waiting follow-up that its agent has already received. */
   takeSteered(followUpId: string): void {
     this.#takes = { turn: this.#progress.turn, ids: [followUpId] };
     this.record({ kind: "followup.steered", followUpId });
   }
 
-  /** How many follow-ups wait for a turn once this is stored. */
+  /** The number of follow-ups that wait for a turn after this decision. */
   get waitingCount(): number {
     const left = this.subject.waiting.filter(({ id }) => !this.#takes?.ids.includes(id));
     return this.#followUps.length + left.length;
@@ -166,7 +168,7 @@ export class RunEdit {
     this.record({ kind: "thread.bound", adapter, threadId });
   }
 
-  /** Says `notice` in every thread of the run, or only in `threadId`. */
+  /** Posts `notice` to every thread of the run, or only to `threadId`. */
   say(notice: Notice, threadId?: string): void {
     for (const thread of this.#threads) {
       if (threadId !== undefined && thread.id !== threadId) continue;
@@ -207,7 +209,7 @@ export class RunEdit {
     return { endedAt: undefined };
   }
 
-  /** What an ended run has to say: the agent's words, or in ours why there are none. */
+  /** Posts the agent's answer of a run that ended, or the reason why there is none. */
   #sayEnd(status: StatusMessage | undefined): void {
     const { answer, state } = this.#progress;
     if (answer !== undefined || state === "SUCCEEDED") this.sayAnswer();
@@ -226,7 +228,8 @@ export class RunEdit {
   }
 
   /**
-   * A thread is shown the card when it is bound, and its changes; a quiet one those when somebody is asked and at the end.
+   * A thread gets a card when it is bound and whenever the card changes. A quiet thread gets one only for a question
+   * and at the end.
    */
   #isSpared({ id, verbosity }: Thread): boolean {
     if (id === this.#binding?.thread.id) return false;
@@ -236,7 +239,7 @@ export class RunEdit {
     return state !== "BLOCKED" && this.subject.run.state !== "BLOCKED" && !isEnded(state);
   }
 
-  /** A run that is queued and free has a job, whoever queued or freed it. */
+  /** A queued run without a lease gets a job, whatever queued it or released the lease. */
   #runJobs(): Job[] {
     const { state } = this.#progress;
     const changed = this.#events.some(({ body }) => body.kind === "run.state" || body.kind === "run.created");

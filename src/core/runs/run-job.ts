@@ -1,12 +1,12 @@
 import type { Job } from "../ports/queue.ts";
 import type { Run } from "./run.ts";
 
-/** The job of a run that is queued: for any worker, or for those of the name that it asks for. */
+/** The job of a queued run, for any worker or for workers of the name that the run asks for. */
 export function runJob({ id, config: { worker_host: host } }: Pick<Run, "id" | "config">): Job {
   return { kind: "run", key: id, ...(host === undefined ? {} : { host }) };
 }
 
-/** Whether a worker may take the run. */
+/** Whether a worker may claim the run. */
 export function isFor(
   { config: { worker_host: asked } }: Pick<Run, "config">,
   host: string | undefined,

@@ -7,14 +7,14 @@ import type { RunState } from "./states.ts";
 export const RUN_SORTS = ["updated_at", "created_at", "title", "agent"] as const;
 export type RunSort = (typeof RUN_SORTS)[number];
 
-/** Which runs, in which order. All filters must hold; within `states` any. */
+/** Selects and orders runs. All filters must hold; of `states`, one is enough. */
 export interface RunQuery {
   readonly viewer: Viewer;
   readonly filters: RunFilters;
   readonly sort: RunSort;
   readonly order: "asc" | "desc";
   readonly limit: number;
-  /** Where the previous page ended: the sort value and the id of its last run. */
+  /** The end of the previous page: the sort value and the id of its last run. */
   readonly after?: RunPosition;
 }
 
@@ -35,22 +35,22 @@ export interface RunFilters {
   readonly ancestorId?: RunId;
   readonly artifactType?: string;
   readonly metadata?: Readonly<Record<string, string>>;
-  /** Each of its words is to be found in title, prompt or skill. */
+  /** Each of its words must occur in the title, the prompt or the skill. */
   readonly text?: string;
 }
 
-/** The words of a text that is looked for: what stands between its blanks. */
+/** The words of a search text, separated by white space. */
 export function wordsOf(text: string): readonly string[] {
   return [...new Set(text.split(/\s+/).filter((word) => word !== ""))];
 }
 
 export interface RunPosition {
-  /** ISO time for the times, else the text. */
+  /** ISO time for times, otherwise the text. */
   readonly value: string;
   readonly id: RunId;
   /**
-   * The newest update when a walk from the oldest one on began. What was updated since is not for this walk: it may have
-   * been shown, and could be shown again and again.
+   * The newest update when an ascending walk began. Runs updated since then are left out, because otherwise the walk
+   * could return a run again and again.
    */
   readonly until?: string;
 }

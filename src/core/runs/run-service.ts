@@ -44,19 +44,19 @@ export interface RunServiceDeps extends RunRules {
   readonly skills: Pick<SkillFinder, "find">;
 }
 
-/** Where a change comes from, and what callers need stored in the same transaction as the change itself. */
+/** The origin of a change, and what must be stored in the same transaction as the change. */
 export interface TransactionExtras {
   /** Default: the API. */
   readonly from?: RequestOrigin;
   readonly settles?: Omit<InboxResult, "runId">;
   readonly binds?: ThreadBinding;
-  /** Said in the one thread `threadId`. */
+  /** Posted to the thread `threadId` only. */
   readonly says?: { readonly threadId: string; readonly notices: readonly Notice[] };
-  /** Makes the answer to remember under the caller's idempotency key. */
+  /** Builds the response that is stored under the caller's idempotency key. */
   readonly remembers?: (run: Run, followUpId: string | undefined) => IdempotentResponse;
 }
 
-/** A run that only has to be stored: routed, with its skill, and allowed. */
+/** A new run that is routed, has its skill and is allowed. It only has to be stored. */
 export interface PreparedRun {
   readonly origin: RunOrigin;
   readonly inputs: NewRun["inputs"];
@@ -69,10 +69,10 @@ export interface FollowUpResult {
 }
 
 const OVER_THE_API: RequestOrigin = { source: "API" };
-/** Threads are told what was asked, not all of it. */
+/** Threads show only the beginning of a follow-up. */
 const TOLD_LENGTH = 500;
 
-/** All that callers can do with runs: the API and the intake of messages stand on this alone. */
+/** Everything that callers can do with runs. The API and the inbox use only this service. */
 export class RunService {
   readonly #deps: RunServiceDeps;
 
@@ -80,17 +80,17 @@ export class RunService {
     this.#deps = deps;
   }
 
-  /** The same within a transaction of the storage. */
+  /** The same service inside a transaction of the storage. */
   within(storage: Storage): RunService {
     return new RunService({ ...this.#deps, storage });
   }
 
-  /** Throws `not_authorized` when a policy forbids it. One that asks for approval makes the run wait for that. */
+  /** Throws `not_authorized` when a policy forbids the run. If a policy requires approval, the run waits for it. */
   async create(request: NewRun, extras: TransactionExtras = {}): Promise<Run> {
     return this.store(await this.prepare(request, extras.from), extras);
   }
 
-  /** All of creating a run but storing it. It may take its time, so it is not to be done within a transaction. */
+  /** Does everything except storing the run. It may take a while, so it must not run inside a transaction. */
   async prepare(request: NewRun, from: RequestOrigin = { source: request.source }): Promise<PreparedRun> {
     const { agents, clock, storage } = this.#deps;
     const routed = await this.#routed(request, from);
@@ -104,7 +104,7 @@ export class RunService {
     return { origin, inputs: request.inputs, approval: approvalOf(verdict) };
   }
 
-  /** For a configuration that is kept for later runs. `member` is what the caller calls it. */
+  /** Checks a configuration that is stored for later runs. `member` is the caller's name for it. */
   requireKeepable(config: RunConfig, member: string): void {
     requireKeepableConfig(config, member, this.#deps.agents);
   }
@@ -143,7 +143,7 @@ export class RunService {
     });
   }
 
-  /** Chooses an option of the permission a run waits for. A question that is gone is a conflict. */
+  /** Chooses an option of the permission that the run waits for. A question that is no longer open is a conflict. */
   async answerPermission(
     id: RunId,
     viewer: Viewer,
@@ -161,7 +161,7 @@ export class RunService {
     });
   }
 
-  /** By an administrator, or whoever a policy lets approve: then not of what they have asked for themselves. */
+  /** Allowed to administrators and to principals whom a policy allows to approve, except for their own requests. */
   async approve(
     id: RunId,
     viewer: Viewer,
@@ -186,7 +186,7 @@ export class RunService {
     return this.#deps.storage.runs.list(query);
   }
 
-  /** The events after `after`, in order; the caller has already been allowed to see the run. */
+  /** The events after `after`, in order. The caller must already have checked that the viewer may see the run. */
   async readEvents(
     id: RunId,
     after: number,
@@ -196,7 +196,7 @@ export class RunService {
     return this.#deps.storage.runs.readEvents(id, after, limit, kinds);
   }
 
-  /** Which session shows a conversation and which conversation a session shows: all that anybody may know. */
+  /** Finds the session of a conversation and the conversation of a session. This is public, and nothing else is. */
   async findPlace(key: RunKey): Promise<Pick<Run, "conversationId" | "sessionId"> | undefined> {
     const run = await this.#deps.storage.runs.find(key);
     return run && { conversationId: run.conversationId, sessionId: run.sessionId };
@@ -206,14 +206,14 @@ export class RunService {
     return this.#deps.writer.sessionLink(run);
   }
 
-  /** Looked up before anything is stored: it may take a while, and without it there is no run. */
+  /** The skill is read before anything is stored, because it may take a while and without it there is no run. */
   async #skillOf({ config, creator, skill }: NewRun): Promise<Skill | undefined> {
     const spec = config?.skill_spec;
     if (skill !== undefined || spec === undefined) return skill;
     return this.#deps.skills.find(spec, { viewer: creator, environmentId: config?.environment_id });
   }
 
-  /** With what it takes over from its conversation, and from the first routing rule that matches. */
+  /** Adds what the run inherits from its conversation, and what the first matching routing rule says. */
   async #routed(request: NewRun, from: RequestOrigin): Promise<NewRun> {
     if (request.isRouted === true) return request;
     const { config: asked = {}, continues, creator, prompt } = request;
@@ -225,7 +225,7 @@ export class RunService {
     return { ...before, ...request, config: routed.config, provenance };
   }
 
-  /** What the policies of the team say. The only place where they are asked: all that changes a run comes by here. */
+  /** Evaluates the team's policies. Every change of a run goes through here. */
   async #judge(
     { id, teamId, type, administrator }: Viewer,
     from: RequestOrigin = OVER_THE_API,
@@ -266,7 +266,7 @@ function approvalOf({ effect, policy, reason }: Verdict): Approval | undefined {
   return { policyId: policy.id, reason };
 }
 
-/** For who reads along in the threads of a run. */
+/** Shows a follow-up to people who read the run's threads. */
 function toldInThreads({ displayName = "Somebody" }: Viewer, { message }: FollowUpInput): Notice {
   const words = Array.from(message);
   const cut = words.length > TOLD_LENGTH ? `${words.slice(0, TOLD_LENGTH).join("")}…` : message;

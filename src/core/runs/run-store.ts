@@ -5,23 +5,24 @@ import type { FollowUp, Run, RunOrigin } from "./run.ts";
 import type { RunChange } from "./run-change.ts";
 import type { RunPage, RunQuery } from "./run-query.ts";
 
-/** Runs, each with its log and its follow-ups. */
+/** Stores runs with their logs and follow-ups. */
 export interface RunStore {
-  /** Stores a new run with what it causes. Throws `UniqueConflict`. */
+  /** Stores a new run with everything it causes. Throws `UniqueConflict`. */
   create(origin: RunOrigin, change: RunChange): Promise<Run>;
   /**
-   * The only way in which a run changes: lets `decide` look at it, and stores what it decided if the run is still as it
-   * was then; otherwise `decide` is called again. It may throw (nothing is stored) or return undefined (nothing changes).
-   * Throws `resource_not_found` or `UniqueConflict`.
+   * The only way to change a run: calls `decide` with the run, and stores the decision if the run has not changed
+   * since. Otherwise it calls `decide` again. `decide` may throw (nothing is stored) or return undefined (nothing
+   * changes). Throws `resource_not_found` or `UniqueConflict`.
    */
   change(id: RunId, decide: (subject: RunSubject) => RunChange | undefined): Promise<Run>;
-  /** What a decision about the run would be shown now. Throws `resource_not_found`. */
+  /** What `change` would pass to `decide` now. Throws `resource_not_found`. */
   look(id: RunId): Promise<RunSubject>;
   find(key: RunKey): Promise<Run | undefined>;
   list(query: RunQuery): Promise<RunPage>;
   /**
-   * Events of a run with a sequence number above `after`, in order, at most `limit`; of these kinds alone. Fewer when they
-   * are long: the page ends with the one that reaches `EVENTS_LENGTH_MAX`. An empty page is the end.
+   * Events of a run with a sequence number above `after`, in order, at most `limit`, optionally of some kinds only.
+   * There are fewer when they are long: the page ends with the event that reaches `EVENTS_LENGTH_MAX`. An empty page
+   * is the end.
    */
   readEvents(
     id: RunId,
@@ -31,21 +32,24 @@ export interface RunStore {
   ): Promise<readonly RunEvent[]>;
 }
 
-/** A run by its id, by the id of its session, or the newest run of a conversation. */
+/** Identifies a run by its id, by its session, or as the newest run of a conversation. */
 export type RunKey =
   | { readonly id: RunId }
   | { readonly sessionId: string }
   | { readonly conversationId: string };
 
-/** A run as it stands, with what a decision about it needs. */
+/** A run with everything that a decision about it needs. */
 export interface RunSubject {
   readonly run: Run;
-  /** Follow-ups that no turn has taken, in their order. */
+  /** Follow-ups that no turn has taken, in order. */
   readonly waiting: readonly FollowUp[];
-  /** Follow-ups of the current turn, for an attempt that takes it up again. */
+  /** Follow-ups of the current turn, for an attempt that continues it. */
   readonly taken: readonly FollowUp[];
-  /** All threads that were ever bound to it: a run whose thread went on to another one still tells its end there. */
+  /**
+   * All threads that were ever bound to the run. A thread that is bound to another run by now still gets the end of
+   * this one.
+   */
   readonly threads: readonly Thread[];
-  /** Whether there is a lease and its time is over, by the database's clock. */
+  /** Whether the run has a lease that has expired by the database's clock. */
   readonly leaseOver: boolean;
 }

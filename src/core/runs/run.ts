@@ -10,8 +10,8 @@ export const RUN_MODES = ["normal", "plan", "orchestrate"] as const;
 export type RunMode = (typeof RUN_MODES)[number];
 
 /**
- * The caller's configuration. Members the core acts on are named; all others are kept and given back.
- * The member names are those of `AmbientAgentConfig` in the API, because the value crosses the core unchanged.
+ * The caller's configuration. The core acts on the named members, and keeps and returns all others. The names are
+ * those of the HTTP API, because the value crosses the core unchanged.
  */
 export interface RunConfig {
   readonly name?: string;
@@ -32,7 +32,7 @@ export interface RunConfig {
   readonly [member: string]: unknown;
 }
 
-/** A tool server as the caller names it: a program, or an address. */
+/** An MCP server as the caller configures it: a program or an address. */
 export interface McpServerConfig {
   readonly command?: string;
   readonly args?: string[];
@@ -43,16 +43,18 @@ export interface McpServerConfig {
   readonly [member: string]: unknown;
 }
 
-/** Which layer gave a value of a run's configuration, the strongest first. */
+/** The layer that a configuration value came from, strongest first. */
 export type ConfigLayer = "request" | "conversation" | "routing_rule" | "skill" | "default";
 
-/** Where a run came from, and why it is configured as it is. Members the core adds to are named; all others are kept. */
+/**
+ * Where a run came from, and why it is configured as it is. The core adds to the named members and keeps all others.
+ */
 export interface Provenance {
   readonly config_layers?: Readonly<Record<string, ConfigLayer>>;
   readonly [member: string]: unknown;
 }
 
-/** What a run may take in all, over all its turns. */
+/** What a run may use in total, over all its turns. */
 export interface Budget {
   readonly max_turns?: number;
   readonly max_minutes?: number;
@@ -67,19 +69,21 @@ export interface StatusMessage {
   readonly retryable?: boolean;
 }
 
-/** One attempt's right to write to the run. It holds until it is given up or taken away, even past its time. */
+/**
+ * One attempt's right to write to the run. It lasts until it is given up or taken away, even after it has expired.
+ */
 export interface Lease {
   readonly token: LeaseToken;
   readonly worker: string;
 }
 
-/** What a run was started with; never changed afterwards. */
+/** What a run was started with. It never changes. */
 export interface RunOrigin {
   readonly id: RunId;
   readonly teamId: TeamId;
   readonly title: string;
   readonly prompt: string;
-  /** Text around the request, written by anybody: given to the agent fenced, as data. */
+  /** Text around the request by any author. The agent receives it fenced, as data. */
   readonly context?: string;
   readonly mode?: RunMode;
   readonly source: RunSource;
@@ -88,7 +92,7 @@ export interface RunOrigin {
   readonly config: RunConfig;
   readonly agent: string;
   readonly metadata: Readonly<Record<string, string>>;
-  /** The id of the skill that it was started from, and what that said then. */
+  /** The id of the skill that the run was started from, and the skill's text at that time. */
   readonly skill?: string;
   readonly skillSnapshot?: Skill;
   readonly scheduleId?: string;
@@ -96,14 +100,14 @@ export interface RunOrigin {
   /** Nearest first. */
   readonly ancestorIds: readonly RunId[];
   readonly conversationId: string;
-  /** The run whose conversation this one goes on with: the newest of it when this one was created. */
+  /** The run that was the newest of the conversation when this one was created. */
   readonly continuesId?: RunId;
   readonly sessionId: string;
   readonly provenance: Provenance;
   readonly createdAt: Date;
 }
 
-/** What changes while a run lives; only `RunEdit` makes new values of it. */
+/** The part of a run that changes. Only `RunEdit` creates new values of it. */
 export interface RunProgress {
   readonly state: RunState;
   readonly statusMessage?: StatusMessage;
@@ -111,30 +115,30 @@ export interface RunProgress {
   readonly endedAt?: Date;
   /** The number of the current or last turn; 0 before the first. */
   readonly turn: number;
-  /** Whether that turn was begun and has not ended: a lost attempt leaves it so. */
+  /** Whether the current turn has started and not ended. A lost attempt leaves a turn open. */
   readonly turnOpen: boolean;
-  /** Claims so far. */
+  /** The number of claims so far. */
   readonly attempt: number;
-  /** Claims since the last turn that ended; too many in a row end the run. */
+  /** The number of claims since the last turn that ended. Too many in a row end the run. */
   readonly lostAttempts: number;
   readonly agentSession?: string;
   readonly checkpoint?: string;
   readonly permission?: PendingPermission;
-  /** The last write of an attempt: one whose answer was lost on the way is recognised and not done again. */
+  /** The id of an attempt's last write. A write whose confirmation was lost is recognised by it and not repeated. */
   readonly lastWrite?: string;
-  /** Whose yes the run needs before it begins, and what became of it. */
+  /** The approval that the run needs before it starts, and its outcome. */
   readonly approval?: Approval;
-  /** Of all turns so far; of what agent and gateway tell, the larger. */
+  /** The total of all turns. Of the values that agent and gateway report, the larger counts. */
   readonly totalTokens: number;
   readonly costUsd?: number;
-  /** Of what it has made so far; absent when that is nothing. */
+  /** The types of the artifacts so far; absent when there are none. */
   readonly artifactTypes?: readonly ArtifactType[];
-  /** The agent's closing words of the last turn that ended, for threads: those of a private one are in the log alone. */
+  /** The agent's final answer of the last turn, for threads. The answer of a private turn is only in the log. */
   readonly answer?: string;
 }
 
 export interface PendingPermission extends PermissionRequest {
-  /** What somebody has chosen: an option's id, or null for a no to which the agent offers no option. */
+  /** The id of the chosen option, or null for "no" when the agent offers no such option. */
   readonly answer?: string | null;
   readonly answeredBy?: PrincipalId;
 }
@@ -142,11 +146,11 @@ export interface PendingPermission extends PermissionRequest {
 export interface Run extends RunOrigin, RunProgress {
   readonly lease?: Lease;
   readonly updatedAt: Date;
-  /** Sequence number of the newest event. */
+  /** The sequence number of the newest event. */
   readonly lastSeq: number;
 }
 
-/** A policy asks somebody who may approve before the run begins. */
+/** A policy requires approval before the run starts. */
 export interface Approval {
   readonly policyId: string;
   readonly reason: string;
@@ -161,7 +165,7 @@ export interface FollowUp {
   readonly message: string;
   readonly mode?: RunMode;
   readonly delivery: FollowUpDelivery;
-  /** Neither it nor the answer to it is told in the run's threads. */
+  /** Neither the follow-up nor its answer is posted to the run's threads. */
   readonly private: boolean;
   readonly authorId: PrincipalId;
   readonly createdAt: Date;

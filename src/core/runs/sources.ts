@@ -15,5 +15,5 @@ export const RUN_SOURCES = [
 ] as const;
 export type RunSource = (typeof RUN_SOURCES)[number];
 
-/** What callers of the API say that they are. Nobody can prove or disprove it. */
+/** Sources that callers of the API may claim. Nobody can prove them. */
 export const CLAIMED_SOURCES: ReadonlySet<RunSource> = new Set(["CLI", "GITHUB_ACTION", "LOCAL"] as const);

@@ -15,14 +15,15 @@ export const RUN_STATES = [
 export type RunState = (typeof RUN_STATES)[number];
 
 /**
- * The transition table, and the only one:
+ * The transition table:
  *
- * - A new run is QUEUED, or BLOCKED when it needs approval first: then BLOCKED → QUEUED or CANCELLED.
- * - QUEUED → PENDING a worker claims it → CLAIMED workspace ready → INPROGRESS the agent took the prompt.
- * - INPROGRESS ↔ BLOCKED while a person is asked; BLOCKED → QUEUED when answered after its agent was given up.
- * - Moving states → QUEUED when their worker was lost or stops, → SUCCEEDED, FAILED or ERROR at the end.
- * - Everything that has not ended → CANCELLED. Everything that has ended → QUEUED by a follow-up, and at once → BLOCKED
- *   when it was never approved.
+ * - A new run is QUEUED, or BLOCKED if it needs approval first: then BLOCKED → QUEUED or CANCELLED.
+ * - QUEUED → PENDING: a worker claims it. → CLAIMED: the workspace is ready. → INPROGRESS: the agent took the prompt.
+ * - INPROGRESS ↔ BLOCKED while a person is asked. BLOCKED → QUEUED when the answer comes after the agent was stopped.
+ * - PENDING, CLAIMED, INPROGRESS → QUEUED when the worker is lost or stops; → SUCCEEDED, FAILED or ERROR at the end.
+ * - Every state that is not final → CANCELLED. Every final state → QUEUED by a follow-up, and then → BLOCKED if the
+ * run
+ * was never approved.
  */
 const TRANSITIONS: Readonly<Record<RunState, readonly RunState[]>> = {
   QUEUED: ["PENDING", "BLOCKED", "CANCELLED"],
@@ -43,12 +44,12 @@ export function isEnded(state: RunState): boolean {
   return ENDED.has(state);
 }
 
-/** Whether a worker must hold a live lease for a run in this state. */
+/** Whether a worker must have a live lease for a run in this state. */
 export function isMoving(state: RunState): boolean {
   return MOVING.has(state);
 }
 
-/** Whether an attempt that has the run in this state may go on with it. */
+/** Whether the attempt that owns the run may continue in this state. */
 export function isWorkedOn(state: RunState): boolean {
   return MOVING.has(state) || state === "BLOCKED";
 }

@@ -10,7 +10,10 @@ const BUDGET_MEMBERS: ReadonlySet<string> = new Set([
   "max_cost_usd",
 ]);
 
-/** Refuses what a run would be given in vain: one that quietly lacks it would do the wrong work. `member` is its name. */
+/**
+ * Rejects configuration that would have no effect, because a run without it would do the wrong work. `member` is the
+ * caller's name for the configuration.
+ */
 export function requireSupportedConfig(config: RunConfig, member = "config"): void {
   requireMcpServers(config, member);
   const unknown = Object.keys(config.budget ?? {}).find((member) => !BUDGET_MEMBERS.has(member));
@@ -22,11 +25,11 @@ export function requireSupportedConfig(config: RunConfig, member = "config"): vo
   });
 }
 
-/** Refuses what is kept for later runs and would have them refused, where they configure nothing themselves. */
+/** Rejects a stored configuration that would make every later run fail. */
 export function requireKeepableConfig(config: RunConfig, member: string, agents: AgentChoice): void {
   requireSupportedConfig(config, member);
   const { budget, harness, model_id } = config;
-  // One that does not touch the choice is no worse for a default agent that cannot work.
+  // A configuration that does not choose an agent is accepted even if the default agent cannot work at the moment.
   if ([harness, model_id, budget?.max_cost_usd].some((each) => each !== undefined))
     agents.choose(config, member);
 }

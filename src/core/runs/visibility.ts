@@ -3,7 +3,7 @@ import { isOpenTo, ownedOf } from "../people/ownership.ts";
 import type { Viewer } from "../people/principal.ts";
 import type { Run } from "./run.ts";
 
-/** A guest sees one run; the others what is open to them. To all else it is as if it did not exist. */
+/** A guest sees one run; other viewers see what they have access to. Any other run looks as if it did not exist. */
 export function isVisible(
   run: Pick<Run, "id" | "teamId" | "teamOwned" | "creatorId">,
   viewer: Viewer,
@@ -12,7 +12,7 @@ export function isVisible(
   return isOpenTo(ownedOf(run), viewer);
 }
 
-/** Never tells whether it is not there or not to be seen. */
+/** The error does not tell whether the run is missing or not visible. */
 export function requireVisible(run: Run | undefined, viewer: Viewer): Run {
   if (run !== undefined && isVisible(run, viewer)) return run;
   throw new AppError("resource_not_found", "There is no such run.");

@@ -3,12 +3,12 @@ import { isEnded } from "../runs/states.ts";
 import type { Notice, RunCard } from "./notice.ts";
 import type { AdapterTraits } from "./thread-adapter.ts";
 
-/** Turns runs into what threads are told of them. Plain data: rendering is the adapter's. */
+/** Describes runs for threads as plain data. The adapter renders it. */
 export class NoticeWriter {
   readonly #publicUrl: () => string;
   readonly #traits: ReadonlyMap<string, AdapterTraits>;
 
-  /** `publicUrl` is asked each time: a server on a free port learns its own address late. */
+  /** `publicUrl` is a function, because a server on a free port learns its address late. */
   constructor(publicUrl: () => string, traits: ReadonlyMap<string, AdapterTraits>) {
     this.#publicUrl = publicUrl;
     this.#traits = traits;
@@ -20,7 +20,7 @@ export class NoticeWriter {
 
   card(run: Run): RunCard {
     const question = run.state === "BLOCKED" ? run.permission : undefined;
-    // A question says for itself what the run waits for.
+    // A question already says what the run waits for.
     const message = question === undefined ? run.statusMessage?.message : undefined;
     const answer = isEnded(run.state) ? run.answer : undefined;
     return {
@@ -35,7 +35,7 @@ export class NoticeWriter {
     };
   }
 
-  /** Closing words and questions are part of the card where the adapter has it so. */
+  /** Whether the adapter shows the final answer and the question inside the card. */
   isShownInCard(notice: Notice, adapter: string): boolean {
     if (notice.kind !== "message" || notice.purpose === "reply") return false;
     return this.#traits.get(adapter)?.closingWords === "card";

@@ -1,7 +1,7 @@
 import type { RunId } from "../ids.ts";
 import type { StoredThread, ThreadAddress, Verbosity } from "./thread.ts";
 
-/** The threads outside in which runs were asked for. They are bound to runs by `RunChange`. */
+/** The outside threads in which runs were requested. `RunChange` binds them to runs. */
 export interface ThreadStore {
   find(address: ThreadAddress): Promise<StoredThread | undefined>;
   findById(id: string): Promise<StoredThread | undefined>;

@@ -1,10 +1,10 @@
 import type { RunId, ThreadKey } from "../ids.ts";
 
-/** `quiet`: the card changes only where it matters, for a question and at an end. */
+/** `quiet`: the card changes only for a question and at the end. */
 export const VERBOSITIES = ["normal", "quiet"] as const;
 export type Verbosity = (typeof VERBOSITIES)[number];
 
-/** A conversation outside: a chat thread, an issue, a pull request. It has one current run for good. */
+/** An outside conversation: a chat thread, an issue, a pull request. It has one current run. */
 export interface Thread extends ThreadAddress {
   readonly id: string;
   readonly runId?: RunId;
@@ -23,7 +23,9 @@ export interface ThreadAddress {
   readonly key: ThreadKey;
 }
 
-/** Makes `runId` the current run of a thread. Throws `UniqueConflict` when the thread's run is not `expected`. */
+/**
+ * Makes `runId` the current run of a thread. Throws `UniqueConflict` when the thread's current run is not `expected`.
+ */
 export interface ThreadBinding {
   readonly thread: ThreadAddress & { readonly id: string };
   readonly expected: RunId | undefined;
