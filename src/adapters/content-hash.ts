@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 
 /**
- * What somebody wrote, as a fingerprint: the same words have the same one, whichever adapter heard them. It is not to be
- * reckoned otherwise: stored messages are known by it when they are delivered again.
+ * The fingerprint of a text, the same in all adapters. The calculation must not change: a stored message is recognised
+ * by it when it is delivered again.
  */
 export function contentHash({
   title = "",

@@ -2,24 +2,24 @@ import type { FastifyPluginAsync } from "fastify";
 import type { Log } from "../core/ports/log.ts";
 import type { OpenPullRequests } from "../core/pull-requests/pull-requests.ts";
 import type { OpenRepository } from "../core/repositories/repository-access.ts";
-import type { InboxEvent, ThreadAdapter } from "../core/threads/thread-adapter.ts";
+import type { ReceivedEvent, ThreadAdapter } from "../core/threads/thread-adapter.ts";
 import { readGithubConfig } from "./github/config.ts";
 import { readSlackConfig } from "./slack/config.ts";
 
-/** What an adapter is given. */
+/** What the wiring gives to each adapter. */
 export interface AdapterDeps {
-  /** Stores an event in the inbox, durably; false when this delivery is already there. */
-  accept(event: Omit<InboxEvent, "id" | "receivedAt">): Promise<boolean>;
+  /** Stores an event in the inbox; false if this delivery is already stored. */
+  accept(event: ReceivedEvent): Promise<boolean>;
   readonly log: Log;
 }
 
-/** An adapter put together: the port, and the web routes through which its events come. */
+/** A created adapter: the port, and the web routes that receive its events. */
 export interface RunningAdapter {
   readonly adapter: ThreadAdapter;
   readonly routes: FastifyPluginAsync;
-  /** For a system that has repositories: how the one at this address is read. Undefined: not with a key of ours. */
+  /** For a system with repositories: access to the one at this address. Undefined if the adapter has no key for it. */
   readonly openRepository?: OpenRepository;
-  /** For a system that has pull requests. */
+  /** For a system with pull requests. */
   readonly openPullRequests?: OpenPullRequests;
 }
 
@@ -31,7 +31,7 @@ export interface AdapterReading {
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** One line an adapter. Its code is loaded only where it is switched on. */
+/** One entry per adapter. Its code is loaded only if it is switched on. */
 const ADAPTERS: readonly ((env: Env) => AdapterReading)[] = [
   (env) =>
     reading(readSlackConfig(env), async (config, deps) =>
@@ -43,7 +43,7 @@ const ADAPTERS: readonly ((env: Env) => AdapterReading)[] = [
     ),
 ];
 
-/** What the environment says of all adapters there are. */
+/** Reads the variables of all adapters. */
 export function readAdapters(env: Env): readonly AdapterReading[] {
   return ADAPTERS.map((read) => read(env));
 }

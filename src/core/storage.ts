@@ -68,7 +68,7 @@ export interface Storage {
 /** A unique index refused the row, because another transaction stored it first. Read again and decide again. */
 export class UniqueConflict extends Error {
   override readonly name = "Taken";
-  readonly what: "meaning" | "thread" | "answer" | "name";
+  readonly what: "dedupeKey" | "thread" | "answer" | "name";
 
   constructor(what: UniqueConflict["what"]) {
     super(`This ${what} is taken.`);

@@ -1,6 +1,6 @@
 import type { IdempotentResponse } from "../core/idempotency/idempotent-response.ts";
 import { newId, type RunId } from "../core/ids.ts";
-import type { InboxResult } from "../core/inbox/settlement.ts";
+import type { InboxResult } from "../core/inbox/inbox-result.ts";
 import type { RunChange } from "../core/runs/run-change.ts";
 import { UniqueConflict } from "../core/storage.ts";
 import { messageKeyOf } from "../core/threads/notice.ts";
@@ -43,13 +43,13 @@ export async function addNotices(tx: Tx, notices: RunChange["notices"]): Promise
 }
 
 export async function settleEvent(tx: Tx, result: InboxResult): Promise<void> {
-  const { inboxId, disposition, reason, meaning, runId, teamId } = result;
+  const { inboxId, disposition, reason, dedupeKey: meaning, runId, teamId } = result;
   if (meaning !== undefined) {
     const { count } = await tx.inboundMeaning.createMany({
       data: [{ meaning, inboxId }],
       skipDuplicates: true,
     });
-    if (count === 0) throw new UniqueConflict("meaning");
+    if (count === 0) throw new UniqueConflict("dedupeKey");
   }
   const settled = await tx.inboxEvent.updateMany({
     where: { id: inboxId, disposition: null },
@@ -61,7 +61,7 @@ export async function settleEvent(tx: Tx, result: InboxResult): Promise<void> {
       settledAt: new Date(),
     },
   });
-  if (settled.count === 0) throw new UniqueConflict("meaning");
+  if (settled.count === 0) throw new UniqueConflict("dedupeKey");
 }
 
 export async function storeIdempotentResponse(tx: Tx, answer: IdempotentResponse): Promise<void> {

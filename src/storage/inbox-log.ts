@@ -1,6 +1,6 @@
 import type { RunId } from "../core/ids.ts";
 import type { InboxLog, InboxQuery, SettledEvent } from "../core/inbox/inbox-log.ts";
-import type { Disposition } from "../core/inbox/settlement.ts";
+import type { Disposition } from "../core/inbox/inbox-result.ts";
 import type { Statements } from "./database.ts";
 import type { Prisma } from "./generated/client.ts";
 import { present } from "./present.ts";

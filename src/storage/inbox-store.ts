@@ -1,5 +1,5 @@
+import type { InboxResult } from "../core/inbox/inbox-result.ts";
 import type { InboxStore, ThreadNotices } from "../core/inbox/inbox-store.ts";
-import type { InboxResult } from "../core/inbox/settlement.ts";
 import { CHANNELS } from "../core/ports/pubsub.ts";
 import type { InboxEvent } from "../core/threads/thread-adapter.ts";
 import { addNotices, makeThread, settleEvent } from "./change-rows.ts";
@@ -14,7 +14,7 @@ export class PrismaInboxStore implements InboxStore {
     this.#deps = deps;
   }
 
-  async put({ id, adapter, lane, deliveryId, name, body }: InboxEvent): Promise<boolean> {
+  async put({ id, adapter, orderingKey: lane, deliveryId, name, body }: InboxEvent): Promise<boolean> {
     const stored = await this.#deps.database.transaction(async (tx) => {
       const row = { id, adapter, lane, deliveryId, name, body };
       const { count } = await tx.inboxEvent.createMany({ data: [row], skipDuplicates: true });
@@ -30,10 +30,10 @@ export class PrismaInboxStore implements InboxStore {
     const row = await this.#deps.database.query((client) => client.inboxEvent.findFirst(query));
     if (row === null) return undefined;
     const { id, adapter, deliveryId, name, body, receivedAt } = row;
-    return { id, adapter, lane, deliveryId, name, body, receivedAt };
+    return { id, adapter, orderingKey: lane, deliveryId, name, body, receivedAt };
   }
 
-  async settle(result: InboxResult, says?: ThreadNotices): Promise<void> {
+  async complete(result: InboxResult, says?: ThreadNotices): Promise<void> {
     await this.#deps.database.transaction(async (tx) => {
       await settleEvent(tx, result);
       if (says === undefined || !(await isNews(tx, result, says))) return;

@@ -142,7 +142,7 @@ export class PrismaRunStore implements RunStore {
     await addFiles(tx, runId, change);
     if (change.binding !== undefined) await bindThread(tx, runId, change.binding);
     await addNotices(tx, change.notices);
-    if (change.result !== undefined) await settleEvent(tx, change.result);
+    if (change.inboxResult !== undefined) await settleEvent(tx, change.inboxResult);
   }
 
   #tell(id: RunId, change: RunChange): void {
@@ -164,7 +164,7 @@ interface Changed {
 
 /** Whether it is of the run alone: of its row, its log, the answer to who asked, and the jobs. */
 function isAlone(change: RunChange): boolean {
-  const { artifacts = [], binding, followUps, inputs = [], notices, result, takes } = change;
+  const { artifacts = [], binding, followUps, inputs = [], notices, inboxResult: result, takes } = change;
   const lists = [artifacts, followUps, inputs, notices];
   const others = [binding, result, takes];
   return lists.every((list) => list.length === 0) && others.every((other) => other === undefined);

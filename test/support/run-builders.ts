@@ -54,7 +54,7 @@ export function aChange(run: Run, changes: Partial<RunChange> = {}): RunChange {
     notices: [],
     jobs: [],
     binding: undefined,
-    result: undefined,
+    inboxResult: undefined,
     answer: undefined,
     ...changes,
   };
@@ -84,7 +84,7 @@ export function anInboxEvent(changes: Partial<InboxEvent> = {}): InboxEvent {
   return {
     id,
     adapter: "memory",
-    lane: id,
+    orderingKey: id,
     deliveryId: id,
     name: "message",
     body: "{}",

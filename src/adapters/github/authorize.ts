@@ -2,13 +2,8 @@ import { z } from "zod";
 import { AppError } from "../../core/errors.ts";
 import type { Authorization, InboundMessage } from "../../core/threads/thread-adapter.ts";
 import type { GithubClient } from "./client.ts";
-import { findRepository } from "./repository.ts";
-
-const provenanceSchema = z.object({
-  repository: z.object({ id: z.number(), full_name: z.string() }),
-  actor: z.object({ id: z.number(), login: z.string() }),
-  object: z.object({ in: z.string(), number: z.int() }).optional(),
-});
+import { parseProvenance } from "./provenance.ts";
+import { findRepository } from "./repositories.ts";
 
 const permissionAnswer = z.object({
   permission: z.string(),
@@ -27,17 +22,17 @@ const pullAnswer = z.object({
 });
 type Permission = z.infer<typeof permissionAnswer>;
 
-/** Base permissions that include pushing; custom roles are told by `user.permissions.push`. */
+/** Base permissions that include pushing. For custom roles `user.permissions.push` says it. */
 const WRITERS: ReadonlySet<string> = new Set(["admin", "maintain", "write"]);
-/** What no later try will find otherwise. */
+/** Refusals that no later try changes. */
 const FOR_GOOD = /suspended|archived/i;
 
 /**
- * Whether the author may write to the repository now. Not by `author_association`, which says nothing about
- * permissions, and not by login, which can change hands: the answer must be about the same numeric id.
+ * Asks GitHub now whether the author may write to the repository. `author_association` says nothing about permissions,
+ * and a login can change hands: the answer must be about the same numeric id.
  */
 export async function authorize(client: GithubClient, message: InboundMessage): Promise<Authorization> {
-  const { repository, actor, object } = provenanceSchema.parse(message.provenance);
+  const { repository, actor, object } = parseProvenance(message.provenance);
   const found = await findPermission(client, message.installation, {
     repositoryId: repository.id,
     login: actor.login,
@@ -53,7 +48,7 @@ export async function authorize(client: GithubClient, message: InboundMessage): 
   return branch === undefined ? allowed : { ...allowed, provenance: { head: { branch } } };
 }
 
-/** The branch of a pull request, where it is one of this repository: a fork's is somebody else's to change. */
+/** The branch of a pull request if it is in this repository. The branch of a fork belongs to its owner. */
 async function findBranch(
   client: GithubClient,
   installation: string,
@@ -93,7 +88,7 @@ function mayWrite({ permission, user }: Permission): boolean {
   return WRITERS.has(permission) || user?.permissions?.push === true;
 }
 
-/** A 403 here may be a hiccup of GitHub's; without its word nobody is let in, so it is asked again. */
+/** A 403 here can be temporary, and without an answer nobody is authorized. So it becomes retryable. */
 function failClosed(error: unknown): never {
   if (!(error instanceof AppError) || error.code !== "not_authorized" || FOR_GOOD.test(error.message))
     throw error;

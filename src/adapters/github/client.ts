@@ -29,8 +29,8 @@ interface Answer<Value> {
 }
 
 /**
- * GitHub's REST API as the App. Each call is tried once: posting a comment is not idempotent, so only the outbox
- * repeats it, after it looked whether the first try was shown.
+ * GitHub's REST API as the App. Each call is tried once: posting a comment is not idempotent, so only the outbox tries
+ * again, after it looked for the comment of the earlier try.
  */
 export class GithubClient {
   readonly #app: App;
@@ -70,17 +70,17 @@ export class GithubClient {
   }
 }
 
-/** A body that broke off arrives from Octokit as an empty success; so every answer is checked. */
+/** Octokit returns a truncated body as an empty success, so each answer is checked. */
 function unreadable(route: string, cause: unknown): AppError {
   return new AppError("resource_unavailable", `GitHub's answer to ${route} could not be read.`, { cause });
 }
 
-/** Octokit has no time-out; a link that went silent would hold the delivery for ever. */
+/** Octokit has no timeout; a silent connection would hold the delivery forever. */
 function boundedFetch(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
   return (input, init) => fetch(input, { ...init, signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS) });
 }
 
-/** Octokit writes to the console unless told otherwise. */
+/** Octokit writes to the console unless it gets a log. */
 function quietLog(log: Log) {
   return {
     debug: () => {},

@@ -2,11 +2,11 @@ import { z } from "zod";
 import { AppError } from "../../core/errors.ts";
 import type { Delivery, Receipt } from "../../core/threads/thread-adapter.ts";
 import type { GithubClient } from "./client.ts";
-import type { Comments, Place } from "./comments.ts";
 import { parseMessageRef } from "./message-ref.ts";
+import type { Place, Posts } from "./posts.ts";
 import { parseReceipt, receiptOf, type Shown } from "./receipt.ts";
 import { markerOf, render } from "./render.ts";
-import { findRepository } from "./repository.ts";
+import { findRepository } from "./repositories.ts";
 import { parseThreadKey } from "./thread-key.ts";
 
 const reactionAnswer = z.object({ id: z.number() });
@@ -19,11 +19,11 @@ const REACTIONS = {
 
 export interface DeliveryDeps {
   readonly client: GithubClient;
-  readonly comments: Comments;
+  readonly posts: Posts;
   readonly trigger: string;
 }
 
-/** Shows a notice: as a reaction, as the run's one comment that is edited in place, or as a comment of its own. */
+/** Shows a notice: as a reaction, as the run's card that is edited in place, or as a comment of its own. */
 export async function deliver(delivery: Delivery, deps: DeliveryDeps): Promise<Receipt> {
   const place = await findPlace(delivery, deps.client);
   const { notice } = delivery;
@@ -40,7 +40,7 @@ async function findPlace({ thread }: Delivery, client: GithubClient): Promise<Pl
   return { installation: thread.installation, ...repository, ...within };
 }
 
-/** Reacting twice is reacting once. A review cannot be reacted to over REST; its pull request can. */
+/** GitHub keeps one reaction per user. REST has no reactions to reviews, so the pull request gets it. */
 async function react(place: Place, messageRef: string, client: GithubClient): Promise<Shown> {
   const { kind, id } = parseMessageRef(messageRef);
   const { installation, owner, repo, number } = place;
@@ -53,24 +53,24 @@ async function react(place: Place, messageRef: string, client: GithubClient): Pr
   return { kind: "reaction", id: (await client.call(installation, call)).id };
 }
 
-async function show(delivery: Delivery, place: Place, { comments, trigger }: DeliveryDeps): Promise<Shown> {
+async function show(delivery: Delivery, place: Place, { posts, trigger }: DeliveryDeps): Promise<Shown> {
   const body = render(delivery, trigger);
-  const edited = await editShown(delivery, place, { comments, body });
+  const edited = await editShown(delivery, place, { posts, body });
   if (edited) return edited;
-  const earlier = delivery.maybeShown && (await comments.find(place, markerOf(delivery)));
-  return earlier ? comments.update(place, earlier, body) : comments.create(place, body);
+  const earlier = delivery.maybeShown && (await posts.find(place, markerOf(delivery)));
+  return earlier ? posts.update(place, earlier, body) : posts.create(place, body);
 }
 
-/** Edits the comment that shows this slot; undefined when there is none, or somebody deleted it. */
+/** Edits the comment with this message key; undefined if there is none, or it was deleted. */
 async function editShown(
   { shownAt }: Delivery,
   place: Place,
-  { comments, body }: { readonly comments: Comments; readonly body: string },
+  { posts, body }: { readonly posts: Posts; readonly body: string },
 ): Promise<Shown | undefined> {
   const shown = shownAt && parseReceipt(shownAt);
   if (!shown || shown.kind === "reaction") return undefined;
   try {
-    return await comments.update(place, { ...shown, kind: shown.kind }, body);
+    return await posts.update(place, { ...shown, kind: shown.kind }, body);
   } catch (error) {
     if (error instanceof AppError && error.code === "resource_not_found") return undefined;
     throw error;

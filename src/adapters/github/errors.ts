@@ -1,6 +1,6 @@
 import { AppError, type ErrorCode } from "../../core/errors.ts";
 
-/** GitHub's advice for a secondary limit that names no time. */
+/** GitHub's advice for a secondary limit without a time. */
 const SECONDARY_LIMIT_WAIT_MS = 60_000;
 
 interface Failure {
@@ -9,16 +9,18 @@ interface Failure {
   readonly headers: Readonly<Record<string, unknown>>;
 }
 
-/** What Octokit threw, as an expected failure. `what` names the route, which holds placeholders and no secrets. */
-export function toAppError(error: unknown, what: string): AppError {
+/** Wraps what Octokit threw for a call of `route`, which contains placeholders and no secrets. */
+export function toAppError(error: unknown, route: string): AppError {
   if (error instanceof AppError) return error;
   const failure = failureOf(error);
   if (!failure) {
-    return new AppError("resource_unavailable", `GitHub could not be reached for ${what}.`, { cause: error });
+    return new AppError("resource_unavailable", `GitHub could not be reached for ${route}.`, {
+      cause: error,
+    });
   }
   const retryAfterMs = waitOf(failure);
   const { code, retryable } = evaluatePolicies(failure, retryAfterMs);
-  const message = `GitHub answered ${failure.status} to ${what}: ${failure.message}`;
+  const message = `GitHub answered ${failure.status} to ${route}: ${failure.message}`;
   return new AppError(code, message, {
     cause: error,
     retryable,
@@ -27,9 +29,9 @@ export function toAppError(error: unknown, what: string): AppError {
 }
 
 /** A redirect that was not followed: an issue that was transferred, a repository that was just renamed. */
-export function movedError(status: number, what: string): AppError {
+export function movedError(status: number, route: string): AppError {
   const isForGood = status === 301 || status === 308;
-  return new AppError("resource_not_found", `GitHub answered ${status} to ${what}: it has moved.`, {
+  return new AppError("resource_not_found", `GitHub answered ${status} to ${route}: it has moved.`, {
     retryable: !isForGood,
   });
 }
@@ -40,9 +42,9 @@ function evaluatePolicies(
 ): { code: ErrorCode; retryable: boolean } {
   if (status >= 500 || status === 429) return { code: "resource_unavailable", retryable: true };
   if (status === 403 && retryAfterMs !== undefined) return { code: "resource_unavailable", retryable: true };
-  // A key is being replaced, or a token was withdrawn: an operator can mend it while we wait.
+  // A key is being replaced, or a token was revoked: an operator can repair it meanwhile.
   if (status === 401) return { code: "authentication_required", retryable: true };
-  // Archived, locked, suspended, or a permission the App was never given: asking again changes nothing.
+  // Archived, locked, suspended, or a missing permission of the App: a later try gets the same answer.
   if (status === 403) return { code: "not_authorized", retryable: false };
   if (status === 404 || status === 410) return { code: "resource_not_found", retryable: false };
   if (status === 408 || status === 409) return { code: "resource_unavailable", retryable: true };
@@ -61,7 +63,7 @@ function waitOf({ status, message, headers }: Failure): number | undefined {
   return /rate limit|abuse detection/i.test(message) ? SECONDARY_LIMIT_WAIT_MS : undefined;
 }
 
-/** An error with the answer that it stands for; without one, nobody knows what GitHub did. */
+/** The answer in an error of Octokit; undefined if GitHub gave none. */
 function failureOf(error: unknown): Failure | undefined {
   if (!(error instanceof Error) || !("response" in error) || !("status" in error)) return undefined;
   const { response, status, message } = error;

@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { GithubClient } from "./client.ts";
 import type { GithubConfig } from "./config.ts";
 
-/** Said in help texts of a process that has not asked GitHub yet. */
+/** For help texts of a process that has not asked GitHub yet. */
 const NAME_BEFORE_KNOWN = "errand";
 
 const appAnswer = z.object({ slug: z.string().regex(/^[A-Za-z\d-]+$/) });
@@ -13,7 +13,7 @@ export interface CommentOrigin {
   readonly performed_via_github_app?: { readonly id?: number | null } | null | undefined;
 }
 
-/** Who we are on GitHub, learned from GitHub when first needed and then kept for the life of the process. */
+/** Asks GitHub who the bot is when that is first needed, and keeps the answer for the life of the process. */
 export class BotIdentity {
   readonly #config: GithubConfig;
   readonly #client: GithubClient;
@@ -33,12 +33,12 @@ export class BotIdentity {
     return `@${this.#config.botName ?? this.#slug ?? NAME_BEFORE_KNOWN}`;
   }
 
-  /** The name people call us by, without the `@`. */
+  /** The name by which users mention the bot, without the `@`. */
   async name(): Promise<string> {
     return this.#config.botName ?? (await this.#appSlug());
   }
 
-  /** By numeric ids alone: a name can be taken by somebody else. */
+  /** Compares numeric ids only, because another account can take a name. */
   async isOurs(installation: string, comment: CommentOrigin): Promise<boolean> {
     if (comment.performed_via_github_app?.id === this.appId) return true;
     return comment.user?.id === (await this.#botUserId(installation));

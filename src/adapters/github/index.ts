@@ -2,23 +2,23 @@ import type { FastifyPluginAsync } from "fastify";
 import type { Log } from "../../core/ports/log.ts";
 import type { OpenPullRequests } from "../../core/pull-requests/pull-requests.ts";
 import type { OpenRepository } from "../../core/repositories/repository-access.ts";
-import type { InboxEvent, ThreadAdapter } from "../../core/threads/thread-adapter.ts";
+import type { ReceivedEvent, ThreadAdapter } from "../../core/threads/thread-adapter.ts";
 import { authorize } from "./authorize.ts";
 import { GithubClient } from "./client.ts";
-import { Comments } from "./comments.ts";
 import type { GithubConfig } from "./config.ts";
 import { deliver } from "./deliver.ts";
-import { GithubRepositories } from "./github-repositories.ts";
 import { BotIdentity } from "./identity.ts";
+import { Posts } from "./posts.ts";
 import { openPullRequests } from "./pull-requests.ts";
+import { GithubRepositories } from "./repositories.ts";
 import { webhookRoutes } from "./routes.ts";
 import { translate } from "./translate.ts";
 
 export { type GithubConfig, readGithubConfig } from "./config.ts";
 
 export interface GithubDeps {
-  /** Stores an event in the inbox; false when this delivery is already there. */
-  accept(event: Omit<InboxEvent, "id" | "receivedAt">): Promise<boolean>;
+  /** Stores an event in the inbox; false if this delivery is already stored. */
+  accept(event: ReceivedEvent): Promise<boolean>;
   readonly log: Log;
   /** For every call to GitHub, instead of the global one. */
   readonly fetch?: typeof globalThis.fetch;
@@ -35,13 +35,13 @@ export interface GithubAdapter {
 export function createGithubAdapter(config: GithubConfig, deps: GithubDeps): GithubAdapter {
   const client = new GithubClient(config, deps);
   const identity = new BotIdentity(config, client);
-  const comments = new Comments(client, identity);
+  const posts = new Posts(client, identity);
   const adapter: ThreadAdapter = {
     name: "github",
     traits: {
       source: "GITHUB_WEBHOOK",
       closingWords: "card",
-      // The App's slug is asked of GitHub by the first event; until then this is our own name.
+      // The first event asks GitHub for the App's slug. Until then this is a default name.
       get trigger() {
         return identity.trigger;
       },
@@ -50,7 +50,7 @@ export function createGithubAdapter(config: GithubConfig, deps: GithubDeps): Git
     authorize: (message) => authorize(client, message),
     deliver: async (delivery) => {
       const name = await identity.name();
-      return deliver(delivery, { client, comments, trigger: `@${name}` });
+      return deliver(delivery, { client, posts, trigger: `@${name}` });
     },
   };
   const { accept, log } = deps;

@@ -1,7 +1,7 @@
 import { AppError } from "../../core/errors.ts";
 
 export const OBJECT_KINDS = ["issue", "pull_request", "issue_comment", "review", "review_comment"] as const;
-/** What people write on GitHub, each with ids of its own. */
+/** The kinds of texts on GitHub. Each kind has its own ids. */
 export type ObjectKind = (typeof OBJECT_KINDS)[number];
 
 export interface MessageRef {

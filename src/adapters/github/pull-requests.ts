@@ -3,9 +3,8 @@ import { AppError } from "../../core/errors.ts";
 import type { PullRequest, PullRequestAccess } from "../../core/pull-requests/pull-requests.ts";
 import type { RepositoryName } from "../../core/repositories/repository-name.ts";
 import type { GithubClient } from "./client.ts";
-import type { GithubRepositories } from "./github-repositories.ts";
 import { oneLine } from "./plain-text.ts";
-import type { Repository } from "./repository.ts";
+import type { GithubRepositories, Repository } from "./repositories.ts";
 import { threadKeyOf } from "./thread-key.ts";
 
 const MAX_TITLE = 256;
@@ -48,7 +47,7 @@ async function find(place: Place, branch: string): Promise<PullRequest | undefin
     answer: pullsAnswer,
   };
   const [found] = await client.call(installation, call);
-  // A filter that GitHub does not understand is one that it leaves out.
+  // GitHub leaves out a filter that it does not understand.
   return found?.head.ref === branch ? pullRequestOf(place, found) : undefined;
 }
 
@@ -62,7 +61,7 @@ async function create(place: Place, draft: Draft): Promise<PullRequest | undefin
   }
 }
 
-/** GitHub says only by its words what it is that it does not like. */
+/** Only the text of the error says why GitHub refused. */
 async function createOtherwise(
   place: Place,
   { draft, base }: { readonly draft: Draft; readonly base: string },
@@ -72,10 +71,10 @@ async function createOtherwise(
   if (/no commits between/i.test(error.message)) return undefined;
   // A repository whose plan has no drafts.
   if (draft.isDraft && /draft/i.test(error.message)) return create(place, { ...draft, base, isDraft: false });
-  // Somebody was there first.
+  // Another request opened it first.
   const found = await find(place, draft.branch);
   if (found !== undefined) return found;
-  // The branch that it was to go into was merged and deleted meanwhile.
+  // The base branch was merged and deleted meanwhile.
   const { base: wanted, ...rest } = draft;
   if (wanted !== undefined && /\bbase\b/.test(error.message)) return create(place, rest);
   throw error;

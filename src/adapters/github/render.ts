@@ -23,9 +23,9 @@ const STATE_WORDS: Readonly<Record<RunState, string>> = {
 
 const UNAPPROVED = "Waiting for approval";
 
-type RecordedUpdate = Exclude<Notice, { kind: "seen" }>;
+type ShownNotice = Exclude<Notice, { kind: "seen" }>;
 
-/** The first line of every comment of ours, invisible on the page: by it the comment is found again. */
+/** The first line of each comment of the bot, invisible on the page. It serves to find the comment again. */
 export function markerOf({ id, notice }: Pick<Delivery, "id" | "notice">): string {
   const name = notice.kind === "card" ? `slot=${messageKeyOf(notice, id)}` : `delivery=${id}`;
   return `<!-- errand:${name} -->`;
@@ -39,7 +39,7 @@ export function render(delivery: Pick<Delivery, "id" | "notice">, trigger: strin
   return marker + bodyOf(notice, { trigger, room: MAX_BODY - marker.length });
 }
 
-function bodyOf(notice: RecordedUpdate, frame: { readonly trigger: string; readonly room: number }): string {
+function bodyOf(notice: ShownNotice, frame: { readonly trigger: string; readonly room: number }): string {
   if (notice.kind === "card") return cardBody(notice.card, frame);
   const { text, sessionLink } = notice;
   const link = sessionLink === undefined ? "" : `[Session](${sessionLink})`;
@@ -63,7 +63,7 @@ function cardBody(
   return paragraphs([head, answer && `${ANSWER_HEADING}${answer}\n\n---`, foot]);
 }
 
-/** Said above the agent's words, so that nothing in them passes for ours. */
+/** Stands above the agent's words, so that they cannot pass for the bot's own. */
 const ANSWER_HEADING = "**The agent's answer:**\n\n---\n\n";
 const ANSWER_FRAME = `${ANSWER_HEADING}\n\n---\n\n\n\n`;
 
@@ -77,7 +77,7 @@ function headline(card: RunCard): string {
   return [...parts, `[session](${sessionLink})`].filter((part) => part !== "").join(" · ");
 }
 
-/** In code the trigger calls nobody. */
+/** In code the trigger is no mention. */
 function hint(card: RunCard, trigger: string): string {
   const { state } = card;
   if (isUnapproved(card)) {
@@ -90,7 +90,7 @@ function hint(card: RunCard, trigger: string): string {
   return `\`${trigger} stop\` stops it; \`${trigger}\` and anything else is told to the agent.`;
 }
 
-/** Nothing in the thread answers that: whoever approves does so on the run's own page. */
+/** A run that waits for approval has no question here: approvers decide on the run's page. */
 function isUnapproved({ question, state }: RunCard): boolean {
   return state === "BLOCKED" && question === undefined;
 }

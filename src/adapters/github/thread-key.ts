@@ -1,7 +1,7 @@
 import { AppError } from "../../core/errors.ts";
 import type { ThreadKey } from "../../core/ids.ts";
 
-/** An issue, a pull request (issues both, with numbers from one row), or one review thread of a pull request. */
+/** An issue, a pull request, or one review thread of a pull request. Issues and pull requests share their numbers. */
 export interface GithubThread {
   readonly repositoryId: number;
   readonly number: number;
@@ -11,7 +11,7 @@ export interface GithubThread {
 
 const KEY = /^(\d+)\/issues\/(\d+)(?:\/review\/(\d+))?$/;
 
-/** No names in it: repositories are renamed, and the conversation stays the same. */
+/** The key has no names, because a renamed repository keeps its conversations. */
 export function threadKeyOf({ repositoryId, number, reviewCommentId }: GithubThread): ThreadKey {
   const review = reviewCommentId === undefined ? "" : `/review/${reviewCommentId}`;
   return `${repositoryId}/issues/${number}${review}` as ThreadKey;

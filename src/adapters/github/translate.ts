@@ -2,31 +2,32 @@ import type { EmitterWebhookEvent } from "@octokit/webhooks";
 import { AppError } from "../../core/errors.ts";
 import type { InboundMessage, InboxEvent, Translation } from "../../core/threads/thread-adapter.ts";
 import { contentHash } from "../content-hash.ts";
+import { type Account, type IncomingMessage, readIncomingMessage } from "./incoming-message.ts";
 import { hasMention, visibleMarkdown, withoutMention } from "./mention.ts";
 import { messageRefOf } from "./message-ref.ts";
 import { oneLine, visibleText } from "./plain-text.ts";
-import { type Account, type Posting, readPosting } from "./posting.ts";
+import { provenanceOf } from "./provenance.ts";
 import { threadKeyOf } from "./thread-key.ts";
 
 const MAX_CONTEXT_BYTES = 64 * 1024;
 const MAX_SUBJECT = 256;
 const CUT = "\n[cut]";
 
-/** Whom people address, and who we are when we write ourselves. */
+/** The name by which users address the bot, and the App by which it writes. */
 export interface Addressee {
   readonly name: string;
   readonly appId: number;
 }
 
-/** What a stored event means. Looks at nothing but the event: what was signed is what counts. */
-export async function translate(event: InboxEvent, addressee: Addressee): Promise<Translation> {
+/** Says what a stored event means. Uses only the signed event and who the bot is. */
+export function translate(event: InboxEvent, addressee: Addressee): Translation {
   const { deliveryId: id, name, body } = event;
   try {
-    // GitHub's signature vouches for the shape, which is that of the types; what differs nevertheless fails here.
-    const posting = await readPosting({ id, name, payload: JSON.parse(body) } as EmitterWebhookEvent);
-    return posting
-      ? evaluatePolicies(posting, addressee)
-      : ignored(`${name} is no event by which somebody addresses us.`);
+    // GitHub signed the payload, so it has the shape of the types. An event that differs fails here.
+    const incoming = readIncomingMessage({ id, name, payload: JSON.parse(body) } as EmitterWebhookEvent);
+    return incoming
+      ? translateMessage(incoming, addressee)
+      : ignored(`${name} is no event in which a user can address the bot.`);
   } catch (cause) {
     throw new AppError("invalid_request", `GitHub's ${name} event could not be read.`, {
       cause,
@@ -35,43 +36,43 @@ export async function translate(event: InboxEvent, addressee: Addressee): Promis
   }
 }
 
-function evaluatePolicies(posting: Posting, addressee: Addressee): Translation {
-  const reason = reasonToIgnore(posting, addressee);
+function translateMessage(incoming: IncomingMessage, addressee: Addressee): Translation {
+  const reason = reasonToIgnore(incoming, addressee);
   if (reason !== undefined) return ignored(reason);
-  const { installationId: installation } = posting;
+  const { installationId: installation } = incoming;
   if (installation === undefined) return ignored("It did not come from an installation of the App.");
-  const actor = actorOf(posting);
-  if (!actor) return ignored("It was posted by somebody other than its writer.");
-  return { kind: "message", message: messageOf(posting, { actor, installation, addressee }) };
+  const actor = actorOf(incoming);
+  if (!actor) return ignored("It was posted by a user other than its writer.");
+  return { kind: "message", message: messageOf(incoming, { actor, installation, addressee }) };
 }
 
-/** An edit is ordered by its editor. A new posting by its writer alone: a transferred issue is opened by another. */
-function actorOf({ action, writer, sender }: Posting): Account | undefined {
+/** The author is the editor of an edit, or the writer of a new text. The sender of a transferred issue is neither. */
+function actorOf({ action, writer, sender }: IncomingMessage): Account | undefined {
   if (action === "edited") return sender;
   return writer?.id === sender?.id ? sender : undefined;
 }
 
-function reasonToIgnore(posting: Posting, { name, appId }: Addressee): string | undefined {
-  if (posting.viaAppId === appId) return "It was written by this App.";
-  if (posting.sender?.type === "Bot" || posting.writer?.type === "Bot") return "It was written by a bot.";
-  if (!isAddressed(posting, name)) return `It does not mention @${name}.`;
-  if (posting.before && wasAddressed(posting, name)) return `It mentioned @${name} before this edit.`;
+function reasonToIgnore(incoming: IncomingMessage, { name, appId }: Addressee): string | undefined {
+  if (incoming.viaAppId === appId) return "It was written by this App.";
+  if (incoming.sender?.type === "Bot" || incoming.writer?.type === "Bot") return "It was written by a bot.";
+  if (!isAddressed(incoming, name)) return `It does not mention @${name}.`;
+  if (incoming.before && wasAddressed(incoming, name)) return `It mentioned @${name} before this edit.`;
   return undefined;
 }
 
-function isAddressed({ title = "", body }: Posting, name: string): boolean {
+function isAddressed({ title = "", body }: IncomingMessage, name: string): boolean {
   return hasMention(title, name) || hasMention(body, name);
 }
 
-function wasAddressed(posting: Posting, name: string): boolean {
-  return isAddressed({ ...posting, ...posting.before }, name);
+function wasAddressed(incoming: IncomingMessage, name: string): boolean {
+  return isAddressed({ ...incoming, ...incoming.before }, name);
 }
 
 function messageOf(
-  posting: Posting,
+  incoming: IncomingMessage,
   { actor, installation, addressee }: { actor: Account; installation: number; addressee: Addressee },
 ): InboundMessage {
-  const { id, kind, repository, subject, reviewCommentId } = posting;
+  const { id, kind, repository, subject, reviewCommentId } = incoming;
   return {
     adapter: "github",
     installation: String(installation),
@@ -81,30 +82,32 @@ function messageOf(
       ...(reviewCommentId === undefined ? {} : { reviewCommentId }),
     }),
     place: repository.fullName,
-    meaning: meaningOf(posting, installation),
+    dedupeKey: dedupeKeyOf(incoming, installation),
     addressed: "mention",
     author: { subject: `github:${actor.id}`, displayName: actor.login },
-    text: wordsOf(posting, addressee.name),
-    context: contextOf(posting),
+    text: textOf(incoming, addressee.name),
+    context: contextOf(incoming),
     subject: oneLine(subject.title, MAX_SUBJECT),
     messageRef: messageRefOf({ kind, id }),
-    permalink: posting.permalink,
-    provenance: provenanceOf(posting, { actor, installation }),
+    permalink: incoming.permalink,
+    provenance: provenanceOf(incoming, { actor, installation }),
   };
 }
 
-/** The delivery id is not signed, the content is: a replayed body is the same message under whatever id. */
-function meaningOf(posting: Posting, installation: number): string {
-  return ["github", installation, posting.kind, posting.id, posting.action, contentHash(posting)].join(":");
+/** The content is signed and the delivery id is not: a replayed body has the same key under any delivery id. */
+function dedupeKeyOf(incoming: IncomingMessage, installation: number): string {
+  return ["github", installation, incoming.kind, incoming.id, incoming.action, contentHash(incoming)].join(
+    ":",
+  );
 }
 
-function wordsOf({ title, body }: Posting, name: string): string {
+function textOf({ title, body }: IncomingMessage, name: string): string {
   const words = title !== undefined && !hasMention(body, name) ? `${title}\n\n${body}` : body;
   return withoutMention(words, name);
 }
 
-/** What stands around the words. Of an issue that is itself the message, no more than its title. */
-function contextOf({ subject, title, place }: Posting): string {
+/** The text around the message. If the message is the issue itself, this is only the title. */
+function contextOf({ subject, title, place }: IncomingMessage): string {
   const name = subject.kind === "issue" ? "Issue" : "Pull request";
   const heading = `${name} #${subject.number}: ${oneLine(subject.title, MAX_SUBJECT)}`;
   const code = place && `On ${place.path}${place.line ? `, line ${place.line}` : ""}:\n${place.diffHunk}`;
@@ -120,23 +123,6 @@ function bounded(text: string): string {
     .subarray(0, room)
     .toString()
     .replace(/\uFFFD+$/, "")}${CUT}`;
-}
-
-function provenanceOf(
-  posting: Posting,
-  { actor, installation }: { actor: Account; installation: number },
-): InboundMessage["provenance"] {
-  const { id, kind, action, repository, subject, commit } = posting;
-  return {
-    integration: "github",
-    installation,
-    repository: { id: repository.id, full_name: repository.fullName },
-    actor: { id: actor.id, login: actor.login },
-    message_ids: [id],
-    content_hash: contentHash(posting),
-    object: { kind, id, action, in: subject.kind, number: subject.number },
-    ...(commit === undefined ? {} : { commit }),
-  };
 }
 
 function ignored(reason: string): Translation {

@@ -1,12 +1,13 @@
 import type { UsersInfoResponse, WebClient } from "@slack/web-api";
 import type { Authorization, InboundMessage } from "../../core/threads/thread-adapter.ts";
-import { callSlack, slackCodeOf } from "./slack-error.ts";
+import { callSlack } from "./client.ts";
+import { slackCodeOf } from "./errors.ts";
 import { userIdOf } from "./thread-key.ts";
 
 type User = NonNullable<UsersInfoResponse["user"]>;
 
-/** Asks Slack now whether the author is a full member of the workspace. Whoever cannot be asked about is not let in. */
-export async function authorizeAuthor(
+/** Asks Slack now whether the author is a full member of the workspace. Without an answer nobody is authorized. */
+export async function authorize(
   client: WebClient,
   { author, installation }: Pick<InboundMessage, "author" | "installation">,
 ): Promise<Authorization> {
@@ -19,7 +20,7 @@ export async function authorizeAuthor(
     allowed: true,
     permission: permissionOf(user),
     author: { ...author, ...(displayName ? { displayName } : {}) },
-    // Events tell people by their ids alone.
+    // Slack's events identify users only by id.
     ...(user.name ? { provenance: { actor: { id: userId, login: user.name } } } : {}),
   };
 }

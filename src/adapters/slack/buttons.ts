@@ -1,8 +1,8 @@
 import type { types } from "@slack/bolt";
 import type { PermissionOption, PermissionRequest } from "../../core/agents/agent-runner.ts";
 import { parseRunId, type RunId } from "../../core/ids.ts";
-import type { ButtonPress } from "../../core/threads/thread-adapter.ts";
-import { plainWithin } from "./defuse.ts";
+import type { ButtonAction } from "../../core/threads/thread-adapter.ts";
+import { defuseLine } from "./defuse.ts";
 
 const CANCEL = "errand_cancel";
 const PERMISSION = "errand_permission";
@@ -14,7 +14,7 @@ export function cancelButton(runId: RunId): types.Button {
   return { type: "button", action_id: CANCEL, text: label("Cancel"), value: runId, style: "danger" };
 }
 
-/** One button an option. An option whose ids are too long for a button is left to the session page. */
+/** One button per option, without options whose ids do not fit. The session page shows all of them. */
 export function optionButtons(runId: RunId, { permissionId, options }: PermissionRequest): types.Button[] {
   const buttons = options.map((option, index) =>
     optionButton([runId, permissionId, option.optionId], option, index),
@@ -33,8 +33,8 @@ function optionButton(ids: readonly string[], { name, kind }: PermissionOption, 
   };
 }
 
-/** What pressing a button means; undefined for a button that is not one of ours. */
-export function readButton(actionId: string, value: string): ButtonPress | undefined {
+/** What a button does; undefined if the button is not from Errand. */
+export function parseButton(actionId: string, value: string): ButtonAction | undefined {
   const [run = "", permissionId, optionId] = value.split("|").map(decode);
   const runId = parseRunId(run);
   if (runId === undefined) return undefined;
@@ -44,7 +44,7 @@ export function readButton(actionId: string, value: string): ButtonPress | undef
   return { kind: "answer", runId, permissionId, optionId };
 }
 
-/** `|` parts the ids of a value, so it must not be in one. */
+/** `|` separates the ids in a value, so an id must not contain it. */
 function encode(id: string): string {
   return id.replaceAll("%", "%25").replaceAll("|", "%7C");
 }
@@ -54,5 +54,5 @@ function decode(part: string): string {
 }
 
 function label(text: string): types.Button["text"] {
-  return { type: "plain_text", text: plainWithin(text, MAX_LABEL), emoji: false };
+  return { type: "plain_text", text: defuseLine(text, MAX_LABEL), emoji: false };
 }

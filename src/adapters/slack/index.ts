@@ -1,21 +1,22 @@
 import type { WebClientOptions } from "@slack/web-api";
 import type { FastifyPluginAsync } from "fastify";
 import type { Log } from "../../core/ports/log.ts";
-import type { InboxEvent, ThreadAdapter } from "../../core/threads/thread-adapter.ts";
-import { authorizeAuthor } from "./authorize.ts";
-import { BotIdentity } from "./bot-identity.ts";
+import type { ReceivedEvent, ThreadAdapter } from "../../core/threads/thread-adapter.ts";
+import { authorize } from "./authorize.ts";
+import { createClient } from "./client.ts";
 import type { SlackConfig } from "./config.ts";
 import { TRIGGER } from "./defuse.ts";
-import { createBoltApp } from "./listeners.ts";
-import { Messenger } from "./messenger.ts";
-import { InboxReceiver } from "./receiver.ts";
-import { createWebClient, webClientOptions } from "./web-client.ts";
+import { deliver } from "./deliver.ts";
+import { BotIdentity } from "./identity.ts";
+import { Posts } from "./posts.ts";
+import { webhookRoutes } from "./routes.ts";
+import { translate } from "./translate.ts";
 
 export { readSlackConfig, type SlackConfig } from "./config.ts";
 
 export interface SlackDeps {
-  /** Stores an event in the inbox; false when this delivery is already there. */
-  accept(event: Omit<InboxEvent, "id" | "receivedAt">): Promise<boolean>;
+  /** Stores an event in the inbox; false if this delivery is already stored. */
+  accept(event: ReceivedEvent): Promise<boolean>;
   readonly log: Log;
   /** For every call to Slack, instead of the global one. */
   readonly fetch?: WebClientOptions["fetch"];
@@ -28,19 +29,17 @@ export interface SlackAdapter {
 }
 
 export function createSlackAdapter(config: SlackConfig, deps: SlackDeps): SlackAdapter {
-  const { accept, log, fetch } = deps;
-  const parts = { config, fetch };
-  const client = createWebClient(parts);
+  const client = createClient(config, deps);
   const identity = new BotIdentity(client);
-  const messenger = new Messenger(client, identity);
-  const receiver = new InboxReceiver({ signingSecret: config.signingSecret, trigger: TRIGGER, log, accept });
-  createBoltApp({ receiver, identity, clientOptions: webClientOptions(parts) });
+  const posts = new Posts(client, identity);
   const adapter: ThreadAdapter = {
     name: "slack",
     traits: { source: "SLACK", closingWords: "message", trigger: TRIGGER },
-    translate: (event) => receiver.replay(event),
-    authorize: (message) => authorizeAuthor(client, message),
-    deliver: (delivery) => messenger.deliver(delivery),
+    translate: async (event) => translate(event, await identity.get()),
+    authorize: (message) => authorize(client, message),
+    deliver: (delivery) => deliver(delivery, { client, posts }),
   };
-  return { adapter, routes: receiver.routes };
+  const { accept, log } = deps;
+  const { signingSecret } = config;
+  return { adapter, routes: webhookRoutes({ signingSecret, trigger: TRIGGER, log, accept }) };
 }

@@ -11,7 +11,7 @@ interface Act {
   readonly eventId?: string | undefined;
 }
 
-/** What proves where a run came from, with the members that the API promises of every integration. */
+/** Evidence of a request's origin, with the members that the API promises for all integrations. */
 export function provenanceOf(
   { teamId, channel, ts, threadTs }: Location,
   { userId, content, action, version, eventId }: Act,
@@ -21,7 +21,7 @@ export function provenanceOf(
     installation: teamId,
     channel,
     actor: { id: userId },
-    // A time stamp is unique within its channel alone.
+    // A time stamp is unique only within its channel.
     message_ids: [`${channel}/${ts}`],
     content_hash: contentHash({ body: content }),
     action,

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Receipt } from "../../core/threads/thread-adapter.ts";
 
-/** Where a message of ours stands. */
+/** Where a message of the bot is shown. */
 export interface Shown {
   readonly channel: string;
   readonly ts: string;
@@ -9,10 +9,10 @@ export interface Shown {
 
 const shownSchema = z.object({ channel: z.string(), ts: z.string() });
 
-export function writeReceipt({ channel, ts }: Shown): Receipt {
+export function receiptOf({ channel, ts }: Shown): Receipt {
   return JSON.stringify({ channel, ts });
 }
 
-export function readReceipt(receipt: Receipt): Shown {
+export function parseReceipt(receipt: Receipt): Shown {
   return shownSchema.parse(JSON.parse(receipt));
 }

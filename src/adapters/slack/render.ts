@@ -1,8 +1,9 @@
 import type { types } from "@slack/bolt";
 import { isEnded, type RunState } from "../../core/runs/states.ts";
-import type { Notice, RunCard } from "../../core/threads/notice.ts";
+import { messageKeyOf, type Notice, type RunCard } from "../../core/threads/notice.ts";
+import type { Delivery } from "../../core/threads/thread-adapter.ts";
 import { cancelButton, optionButtons } from "./buttons.ts";
-import { mrkdwnWithin, plainWithin, shorten } from "./defuse.ts";
+import { defuse, defuseLine, defuseMrkdwn } from "./defuse.ts";
 
 /** What a message shows. `text` is for notifications and screen readers. */
 export interface Rendered {
@@ -10,13 +11,14 @@ export interface Rendered {
   readonly blocks: readonly types.KnownBlock[];
 }
 
-export type MessageNotice = Extract<Notice, { readonly kind: "message" }>;
+type ShownNotice = Exclude<Notice, { readonly kind: "seen" }>;
+type MessageNotice = Extract<Notice, { readonly kind: "message" }>;
 
 // https://docs.slack.dev/reference/block-kit/blocks. The whole of a message must stay below about 13,200
 // characters, which is not documented: https://github.com/slackapi/bolt-js/issues/2509
 const MAX_HEADER = 150;
 const MAX_SECTION = 3_000;
-/** Leaves room for what makes links of addresses. */
+/** Leaves room for the marks that make links of addresses. */
 const MAX_REPLY = 2_300;
 const MAX_ACTIONS = 25;
 const MAX_MARKDOWN = 11_000;
@@ -42,10 +44,30 @@ const HEADINGS = {
   question: "The agent asks",
 } as const;
 
-/** The run's card. `blockId` marks the message, so that it can be found again. */
-export function renderCard(card: RunCard, blockId: string): Rendered {
+const EVENT_TYPE = "errand_delivery";
+
+/** The first marker by which a message is found again. Slack always shows it to the bot. */
+export function blockIdOf(deliveryId: string): string {
+  return `errand:${deliveryId}`;
+}
+
+/** The second marker. It contains the message key as well: an earlier delivery may have posted the card. */
+export function metadataOf({ id, notice }: Pick<Delivery, "id" | "notice">): types.MessageMetadata {
+  return {
+    event_type: EVENT_TYPE,
+    event_payload: { delivery_id: id, slot: messageKeyOf(notice, id) },
+  };
+}
+
+/** The message that shows a card or a message notice, marked with the delivery's id. */
+export function render({ id, notice }: Pick<Delivery, "id"> & { readonly notice: ShownNotice }): Rendered {
+  const blockId = blockIdOf(id);
+  return notice.kind === "card" ? renderCard(notice.card, blockId) : renderMessage(notice, blockId);
+}
+
+function renderCard(card: RunCard, blockId: string): Rendered {
   const { emoji, words } = isUnapproved(card) ? UNAPPROVED : STATES[card.state];
-  const title = plainWithin(`${emoji} ${card.title}`, MAX_HEADER);
+  const title = defuseLine(`${emoji} ${card.title}`, MAX_HEADER);
   const status = `${words} · turn ${card.turn} · ${link(card.sessionLink, "Session")}`;
   const blocks: (types.KnownBlock | undefined)[] = [
     header(title, blockId),
@@ -55,21 +77,21 @@ export function renderCard(card: RunCard, blockId: string): Rendered {
     actions(card),
   ];
   return {
-    text: mrkdwnWithin(`${title} · ${words}`, MAX_FALLBACK),
+    text: defuseMrkdwn(`${title} · ${words}`, MAX_FALLBACK),
     blocks: blocks.filter((block) => block !== undefined),
   };
 }
 
 /**
- * A message of its own. What the agent said is headed as such, in a block that Markdown cannot imitate, so an answer
- * that looks like a card is seen to be an answer. `blockId` is never that of the markdown block: Slack drops it there.
+ * A message of its own. A block that Markdown cannot imitate heads the agent's words, so an answer cannot pass for a
+ * card. `blockId` is never on the markdown block, because Slack drops it there.
  */
-export function renderMessage(notice: MessageNotice, blockId: string): Rendered {
+function renderMessage(notice: MessageNotice, blockId: string): Rendered {
   const { purpose, text, sessionLink } = notice;
-  const fallback = mrkdwnWithin(text, MAX_FALLBACK);
+  const fallback = defuseMrkdwn(text, MAX_FALLBACK);
   const linked = sessionLink === undefined ? "" : link(sessionLink, "Session");
   if (purpose === "reply") {
-    const said = { ...mrkdwnSection(withLinks(mrkdwnWithin(text, MAX_REPLY))), block_id: blockId };
+    const said = { ...mrkdwnSection(withLinks(defuseMrkdwn(text, MAX_REPLY))), block_id: blockId };
     return { text: fallback, blocks: linked ? [said, context(linked)] : [said] };
   }
   const heading = [`*${HEADINGS[purpose]}*`, linked].filter(Boolean).join(" · ");
@@ -77,9 +99,9 @@ export function renderMessage(notice: MessageNotice, blockId: string): Rendered 
   return { text: fallback, blocks: [context(heading, blockId), words] };
 }
 
-/** Slack renders Markdown itself; an own translation to mrkdwn would lose tables, headings and nested lists. */
+/** Slack renders Markdown itself. A translation to mrkdwn would lose tables, headings and nested lists. */
 function markdown(text: string, sessionLink: string | undefined): types.MarkdownBlock {
-  const { text: kept, isCut } = shorten(text, MAX_MARKDOWN);
+  const { text: kept, isCut } = defuse(text, MAX_MARKDOWN);
   if (!isCut) return { type: "markdown", text: kept || "(no words)" };
   const rest = sessionLink === undefined ? "" : `\n\n[The rest is in the session](${safeUrl(sessionLink)})`;
   return { type: "markdown", text: `${closeFence(kept)}${rest}` };
@@ -101,7 +123,7 @@ function actions(card: RunCard): types.ActionsBlock | undefined {
   return { type: "actions", elements: [...options.slice(0, MAX_ACTIONS - 1), cancelButton(card.runId)] };
 }
 
-/** Nothing in the thread answers that: whoever approves does so on the run's own page. */
+/** A run that waits for approval has no question here: approvers decide on the run's page. */
 function isUnapproved({ question, state }: RunCard): boolean {
   return state === "BLOCKED" && question === undefined;
 }
@@ -115,13 +137,13 @@ function context(mrkdwn: string, blockId?: string): types.ContextBlock {
   return { type: "context", ...id, elements: [{ type: "mrkdwn", text: mrkdwn, verbatim: true }] };
 }
 
-/** `plain_text` knows no mentions and no markup at all. */
+/** `plain_text` has no mentions and no markup. */
 function plainSection(text: string): types.SectionBlock {
-  const words = shorten(text, MAX_SECTION).text || "…";
+  const words = defuse(text, MAX_SECTION).text || "…";
   return { type: "section", text: { type: "plain_text", text: words, emoji: false } };
 }
 
-/** `verbatim`: names of channels and people are not looked for in the words. */
+/** `verbatim`: Slack does not look for names of channels and people in the text. */
 function mrkdwnSection(text: string): types.SectionBlock {
   return { type: "section", text: { type: "mrkdwn", text, verbatim: true } };
 }
@@ -130,7 +152,7 @@ function link(url: string, words: string): string {
   return `<${safeUrl(url)}|${words}>`;
 }
 
-/** A `verbatim` text has no links but those that are marked. */
+/** A `verbatim` text has only the links that are marked. */
 function withLinks(mrkdwn: string): string {
   return mrkdwn.replace(/\bhttps?:\/\/(?:(?!&[lg]t;)[^\s<>|`])+(?<![.,:;!?)"'])/g, "<$&>");
 }

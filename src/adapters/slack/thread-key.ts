@@ -1,6 +1,6 @@
 import type { ThreadKey } from "../../core/ids.ts";
 
-/** Where a message stands. */
+/** Where a message is. */
 export interface Location {
   readonly teamId: string;
   readonly channel: string;
@@ -13,7 +13,7 @@ export function threadKeyOf({ teamId, channel, ts, threadTs }: Location): Thread
   return `${teamId}/${channel}/${threadTs ?? ts}` as ThreadKey;
 }
 
-export function placeOf(key: ThreadKey): { readonly channel: string; readonly threadTs: string } {
+export function parseThreadKey(key: ThreadKey): { readonly channel: string; readonly threadTs: string } {
   const [, channel = "", threadTs = ""] = key.split("/");
   return { channel, threadTs };
 }
@@ -26,7 +26,7 @@ export function userIdOf(subject: string): string {
   return subject.split(":")[2] ?? "";
 }
 
-/** The address that chat.getPermalink gives, without asking for every message. */
+/** The same address as chat.getPermalink, without a call for each message. */
 export function permalinkOf(
   { channel, ts, threadTs }: Location,
   workspaceUrl: string | undefined,

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { SettledEvent } from "../../core/inbox/inbox-log.ts";
-import { DISPOSITIONS } from "../../core/inbox/settlement.ts";
+import { DISPOSITIONS } from "../../core/inbox/inbox-result.ts";
 import { limitInQuery } from "./list-runs.ts";
 import { PageInfo } from "./run-item.ts";
 import { Timestamp } from "./text.ts";

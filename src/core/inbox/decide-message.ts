@@ -2,157 +2,132 @@ import { AppError } from "../errors.ts";
 import type { RequestOrigin } from "../runs/request-origin.ts";
 import type { Run } from "../runs/run.ts";
 import type { TransactionExtras } from "../runs/run-service.ts";
-import type { InboxProcessorDeps, MessageContext } from "./arrival.ts";
-import type { Disposition } from "./settlement.ts";
-import { helpText, parseCommand } from "./words.ts";
+import type { ButtonAction } from "../threads/thread-adapter.ts";
+import type { Disposition } from "./inbox-result.ts";
+import { type AuthorizedContext, type IntakeDeps, type MessageContext, resultOf } from "./message-context.ts";
+import { helpText, parseCommand } from "./parse-command.ts";
 
-/** What a message does, from whom it is known that he may. Each branch settles the event in the same transaction. */
-export async function decideMessage(
-  messageContext: MessageContext,
-  deps: InboxProcessorDeps,
-): Promise<Disposition> {
-  if (messageContext.message.press !== undefined)
-    return press(messageContext, messageContext.message.press, deps);
-  const wish = parseCommand(messageContext.message.text);
-  switch (wish.kind) {
+/** Does what an authorized message asks for. Each branch stores the event's result in the same transaction. */
+export async function decideMessage(context: AuthorizedContext, deps: IntakeDeps): Promise<Disposition> {
+  const { adapter, message, thread } = context;
+  if (message.buttonAction !== undefined) return applyButton(context, message.buttonAction, deps);
+  const command = parseCommand(message.text);
+  switch (command.kind) {
     case "stop":
-      return stop(messageContext, deps);
+      return stop(context, deps);
     case "status":
-      return reply(messageContext, deps, await statusText(messageContext, deps));
+      return reply(context, deps, await statusText(context, deps));
     case "help":
-      return reply(messageContext, deps, helpText(messageContext.trigger));
+      return reply(context, deps, helpText(adapter.traits.trigger));
     case "new":
-      return create(messageContext, deps, wish.prompt);
+      return create(context, deps, command.prompt);
     case "work":
-      return messageContext.thread.runId === undefined
-        ? create(messageContext, deps, messageContext.message.text)
-        : followUp(messageContext, deps);
+      return thread.runId === undefined ? create(context, deps, message.text) : followUp(context, deps);
     default:
-      return wish satisfies never;
+      return command satisfies never;
   }
 }
 
 async function create(
-  messageContext: MessageContext,
-  { runs }: InboxProcessorDeps,
+  context: AuthorizedContext,
+  { runs }: IntakeDeps,
   prompt: string,
 ): Promise<Disposition> {
-  const { adapter, author, message, proven, thread } = messageContext;
-  const { context, permalink, subject } = message;
+  const { adapter, author, message, proven, thread } = context;
+  const { context: surroundings, permalink, subject } = message;
   const request = {
     prompt,
     source: adapter.traits.source,
     creator: author,
-    // An account's first message links it to a principal of its own, so there always is one.
+    // An account's first message creates its principal, so there is always one.
     provenance: { ...message.provenance, ...proven, linked_account: author.id },
-    ...(context === undefined ? {} : { context }),
+    ...(surroundings === undefined ? {} : { context: surroundings }),
     ...(subject === undefined ? {} : { title: subject }),
     ...(permalink === undefined ? {} : { triggerUrl: permalink }),
   };
   const binds = { thread, expected: thread.runId };
-  await runs.create(request, { ...seen(messageContext, "run_created"), binds });
+  await runs.create(request, { ...completing(context, "run_created"), binds });
   return "run_created";
 }
 
-async function followUp(messageContext: MessageContext, { runs }: InboxProcessorDeps): Promise<Disposition> {
-  const input = { message: messageContext.message.text, authorId: messageContext.author.id };
-  await runs.followUp(
-    currentRun(messageContext),
-    messageContext.author,
-    input,
-    seen(messageContext, "follow_up"),
-  );
+async function followUp(context: AuthorizedContext, { runs }: IntakeDeps): Promise<Disposition> {
+  const input = { message: context.message.text, authorId: context.author.id };
+  await runs.followUp(currentRun(context), context.author, input, completing(context, "follow_up"));
   return "follow_up";
 }
 
-async function stop(messageContext: MessageContext, deps: InboxProcessorDeps): Promise<Disposition> {
-  if (messageContext.thread.runId === undefined)
-    return reply(messageContext, deps, "There is no run here that I could stop.");
-  return cancel(messageContext, deps, currentRun(messageContext));
+async function stop(context: AuthorizedContext, deps: IntakeDeps): Promise<Disposition> {
+  if (context.thread.runId === undefined)
+    return reply(context, deps, "There is no run here that I could stop.");
+  return cancel(context, deps, currentRun(context));
 }
 
-/** A button acts on the run it was shown with, in a thread of that run, though the thread may have another by now. */
-async function press(
-  messageContext: MessageContext,
-  pressed: NonNullable<MessageContext["message"]["press"]>,
-  deps: InboxProcessorDeps,
+/** A button acts on the run that it was shown with, also if its thread has another current run by now. */
+async function applyButton(
+  context: AuthorizedContext,
+  action: ButtonAction,
+  deps: IntakeDeps,
 ): Promise<Disposition> {
-  const threads = await deps.storage.threads.listOf(pressed.runId);
-  if (!threads.some(({ id }) => id === messageContext.thread.id))
-    return reply(messageContext, deps, "That run is not one of this thread.");
-  if (pressed.kind === "cancel") return cancel(messageContext, deps, pressed.runId);
+  const threads = await deps.storage.threads.listOf(action.runId);
+  if (!threads.some(({ id }) => id === context.thread.id))
+    return reply(context, deps, "That run is not one of this thread.");
+  if (action.kind === "cancel") return cancel(context, deps, action.runId);
   try {
-    await deps.runs.answerPermission(
-      pressed.runId,
-      messageContext.author,
-      pressed,
-      seen(messageContext, "answered"),
-    );
+    await deps.runs.answerPermission(action.runId, context.author, action, completing(context, "answered"));
     return "answered";
   } catch (error) {
-    return replyTo(error, messageContext, deps);
+    return replyWith(error, context, deps);
   }
 }
 
-async function cancel(
-  messageContext: MessageContext,
-  deps: InboxProcessorDeps,
-  runId: Run["id"],
-): Promise<Disposition> {
+async function cancel(context: AuthorizedContext, deps: IntakeDeps, runId: Run["id"]): Promise<Disposition> {
   try {
-    await deps.runs.cancel(runId, messageContext.author, seen(messageContext, "cancelled"));
+    await deps.runs.cancel(runId, context.author, completing(context, "cancelled"));
     return "cancelled";
   } catch (error) {
-    return replyTo(error, messageContext, deps);
+    return replyWith(error, context, deps);
   }
 }
 
-/** What the run's state does not allow is said to whoever asked for it. */
-async function replyTo(
-  error: unknown,
-  messageContext: MessageContext,
-  deps: InboxProcessorDeps,
-): Promise<Disposition> {
+/** What the run's state does not allow is posted as a reply. Any other failure is thrown. */
+async function replyWith(error: unknown, context: MessageContext, deps: IntakeDeps): Promise<Disposition> {
   const isAnswer =
     error instanceof AppError && (error.code === "invalid_request" || error.code === "conflict");
   if (!isAnswer) throw error;
-  return reply(messageContext, deps, error.message);
+  return reply(context, deps, error.message);
 }
 
-async function reply(
-  { message, settles, thread }: MessageContext,
-  { storage }: InboxProcessorDeps,
-  text: string,
-): Promise<Disposition> {
-  const notices = [...seenSign(message), { kind: "message", purpose: "reply", text } as const];
-  await storage.inbox.settle({ ...settles, disposition: "replied" }, { thread, notices });
+async function reply(context: MessageContext, { storage }: IntakeDeps, text: string): Promise<Disposition> {
+  const notices = [...seenNotice(context), { kind: "message", purpose: "reply", text } as const];
+  const { thread } = context;
+  await storage.inbox.complete({ ...resultOf(context), disposition: "replied" }, { thread, notices });
   return "replied";
 }
 
-async function statusText(messageContext: MessageContext, { runs }: InboxProcessorDeps): Promise<string> {
-  if (messageContext.thread.runId === undefined) return "There is no run here yet.";
-  const run = await runs.get({ id: messageContext.thread.runId }, messageContext.author);
+async function statusText({ author, thread }: AuthorizedContext, { runs }: IntakeDeps): Promise<string> {
+  if (thread.runId === undefined) return "There is no run here yet.";
+  const run = await runs.get({ id: thread.runId }, author);
   const reason = run.statusMessage === undefined ? "" : ` (${run.statusMessage.message})`;
   return `"${run.title}" is ${run.state}${reason}. ${runs.sessionLink(run)}`;
 }
 
-function seen(messageContext: MessageContext, disposition: Disposition): TransactionExtras {
-  const { message, settles, thread } = messageContext;
-  const says = { threadId: thread.id, notices: seenSign(message) };
-  return { from: whenceOf(messageContext), settles: { ...settles, disposition }, says };
+/** What a change of a run stores in its own transaction: the result of the event, and the 👀 notice. */
+function completing(context: MessageContext, disposition: Disposition): TransactionExtras {
+  const says = { threadId: context.thread.id, notices: seenNotice(context) };
+  return { from: originOf(context), inboxResult: { ...resultOf(context), disposition }, says };
 }
 
-function whenceOf({ adapter, message: { installation, place } }: MessageContext): RequestOrigin {
+function originOf({ adapter, message: { installation, place } }: MessageContext): RequestOrigin {
   const { source } = adapter.traits;
   return { source, integration: adapter.name, installation, ...(place === undefined ? {} : { place }) };
 }
 
-/** A pressed button stands on a message of ours, which needs no sign that it was seen. */
-function seenSign({ messageRef, press }: MessageContext["message"]) {
-  return press === undefined ? [{ kind: "seen", messageRef } as const] : [];
+/** A button stands on a message of the bot's own, which needs no 👀. */
+function seenNotice({ message: { buttonAction, messageRef } }: MessageContext) {
+  return buttonAction === undefined ? [{ kind: "seen", messageRef } as const] : [];
 }
 
 function currentRun({ thread }: MessageContext): Run["id"] {
-  if (thread.runId === undefined) throw new Error("A thread without a run was to be steered.");
+  if (thread.runId === undefined) throw new Error("The thread has no run.");
   return thread.runId;
 }

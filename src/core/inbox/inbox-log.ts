@@ -1,5 +1,5 @@
 import type { RunId, TeamId } from "../ids.ts";
-import type { Disposition } from "./settlement.ts";
+import type { Disposition } from "./inbox-result.ts";
 
 /** What came in and what became of it, for administrators. Never what it said. */
 export interface InboxLog {

@@ -1,16 +1,16 @@
 import { cleaned } from "../clean-text.ts";
 import { AppError } from "../errors.ts";
 import { newId } from "../ids.ts";
-import type { Installation } from "../people/installation.ts";
 import { UniqueConflict } from "../storage.ts";
 import type { Thread } from "../threads/thread.ts";
 import type { InboundMessage, InboxEvent, ThreadAdapter } from "../threads/thread-adapter.ts";
-import type { InboxProcessorDeps, MessageContext } from "./arrival.ts";
 import { decideMessage } from "./decide-message.ts";
-import type { InboxResult } from "./settlement.ts";
+import type { Disposition } from "./inbox-result.ts";
+import type { InboxStore } from "./inbox-store.ts";
+import { type AuthorizedContext, type IntakeDeps, type MessageContext, resultOf } from "./message-context.ts";
 
 const FAILURES_MAX = 10;
-/** A thread can be bound by somebody else between looking and binding; twice in a row is already strange. */
+/** Another change can bind the thread between the look-up and the binding. Twice in a row is already unusual. */
 const TAKEN_MAX = 5;
 const SWITCHED_OFF = {
   allowed: false,
@@ -19,37 +19,117 @@ const SWITCHED_OFF = {
 
 const DISABLED = "An administrator has switched your account here off.";
 
-/** Gives every stored event its one end: a run, a follow-up, an answer, or a reason why nothing came of it. */
+/** Gives each stored event its one result: a run, a follow-up, an answer, or the reason why it had no effect. */
 export class InboxProcessor {
-  readonly #deps: InboxProcessorDeps;
+  readonly #deps: IntakeDeps;
 
-  constructor(deps: InboxProcessorDeps) {
+  constructor(deps: IntakeDeps) {
     this.#deps = deps;
   }
 
-  /** Does what an `inbox` job asks for: the lane's open events, one after the other. */
-  async work(lane: string, stop: AbortSignal): Promise<void> {
+  /** Does an `inbox` job: handles the open events of an ordering key one at a time. */
+  async work(orderingKey: string, stop: AbortSignal): Promise<void> {
     for (;;) {
-      // Thrown, not returned: a job that ends well is gone, and what is still open would have none.
+      // Thrown, not returned: the queue deletes a job that ends well, and the open events would have no job.
       stop.throwIfAborted();
-      const event = await this.#deps.storage.inbox.next(lane);
+      const event = await this.#deps.storage.inbox.next(orderingKey);
       if (event === undefined) return;
-      await this.#settle(event);
+      await this.#handle(event);
     }
   }
 
-  async #settle(event: InboxEvent): Promise<void> {
-    const { log } = this.#deps;
+  async #handle(event: InboxEvent): Promise<void> {
+    let context: MessageContext | undefined;
     try {
-      const disposition = await this.#process(event);
-      log.info("inbox.completed", { inboxId: event.id, adapter: event.adapter, disposition });
+      const adapter = this.#adapterOf(event);
+      const translation = await adapter.translate(event);
+      if (translation.kind === "ignored") {
+        const { reason } = translation;
+        const ignored = { inboxId: event.id, disposition: "ignored", reason } as const;
+        return this.#logResult(event, await this.#store(ignored));
+      }
+      context = await this.#contextOf(event, adapter, translation.message);
+      this.#logResult(event, await this.#process(context));
     } catch (error) {
-      await this.#failed(event, error);
+      await this.#fail(event, error, context);
     }
   }
 
-  /** Held back and tried again while that can help; then ended with its reason, which its author is told. */
-  async #failed(event: InboxEvent, error: unknown): Promise<void> {
+  /** Looks up the installation and the thread: the only time for this event, unless the thread is taken meanwhile. */
+  async #contextOf(
+    event: InboxEvent,
+    adapter: ThreadAdapter,
+    received: InboundMessage,
+  ): Promise<MessageContext> {
+    const message = cleaned(received, (text) => text);
+    const { installations } = this.#deps.storage;
+    const installation = await installations.ensure(message.adapter, message.installation);
+    return { inboxId: event.id, adapter, message, installation, thread: await this.#threadOf(message) };
+  }
+
+  async #process(context: MessageContext): Promise<Disposition> {
+    const { inboxId, installation, message, thread } = context;
+    const { teamId } = installation;
+    if (message.addressed === "reply" && thread.runId === undefined) {
+      const reason = "Not addressed to the bot, in a thread without a run.";
+      return this.#store({ inboxId, disposition: "ignored", reason, teamId });
+    }
+    try {
+      return await this.#authorizeAndDecide(context);
+    } catch (error) {
+      if (!(error instanceof UniqueConflict) || error.what !== "dedupeKey") throw error;
+      const reason = "The same thing came in another delivery.";
+      return this.#store({ inboxId, disposition: "duplicate", reason, teamId });
+    }
+  }
+
+  async #authorizeAndDecide(context: MessageContext): Promise<Disposition> {
+    const { adapter, installation, message } = context;
+    const authorization = installation.enabled ? await adapter.authorize(message) : SWITCHED_OFF;
+    if (!authorization.allowed) return this.#refuse(context, authorization.reason);
+    const { displayName, subject } = authorization.author;
+    const author = await this.#deps.storage.people.ensure(installation.teamId, subject, displayName);
+    if (author.disabled) return this.#refuse(context, DISABLED);
+    const proven = { ...authorization.provenance, permission: authorization.permission };
+    return this.#decide({ ...context, author, proven });
+  }
+
+  /** Decides again with the thread as it is now if another change took the thread first. */
+  async #decide(context: AuthorizedContext): Promise<Disposition> {
+    let current = context;
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await decideMessage(current, this.#deps);
+      } catch (error) {
+        if (isForbidden(error)) return this.#replyRefused(current, error.message);
+        if (!(error instanceof UniqueConflict) || error.what !== "thread" || tries === TAKEN_MAX) throw error;
+        current = { ...context, thread: await this.#threadOf(context.message) };
+      }
+    }
+  }
+
+  async #refuse(context: MessageContext, reason: string): Promise<Disposition> {
+    // An author who did not address the bot gets no public refusal.
+    if (context.message.addressed === "reply") {
+      return this.#store({ ...resultOf(context), disposition: "refused", reason });
+    }
+    return this.#replyRefused(context, reason, this.#refusalOfToday(context.message, reason));
+  }
+
+  /** A refusal is posted once a day: otherwise a stranger could use up what the platform lets the bot post. */
+  #refusalOfToday({ adapter, author, installation, key }: InboundMessage, reason: string): string {
+    const day = this.#deps.clock.now().toISOString().slice(0, "2026-01-01".length);
+    return ["refused", day, adapter, installation, key, author.subject, reason].join(" ");
+  }
+
+  async #replyRefused(context: MessageContext, reason: string, once?: string): Promise<Disposition> {
+    const notices = [{ kind: "message", purpose: "reply", text: reason }] as const;
+    const says = { thread: context.thread, notices, ...(once === undefined ? {} : { once }) };
+    return this.#store({ ...resultOf(context), disposition: "refused", reason }, says);
+  }
+
+  /** Counts the failure and throws, so that the job is tried again. A final failure ends the event with a reply. */
+  async #fail(event: InboxEvent, error: unknown, known: MessageContext | undefined): Promise<void> {
     const { inbox } = this.#deps.storage;
     const facts = { inboxId: event.id, adapter: event.adapter, error };
     const isFinal = error instanceof AppError && !error.retryable;
@@ -60,116 +140,23 @@ export class InboxProcessor {
     }
     this.#deps.log.error("inbox.failed", facts);
     const reason = error instanceof AppError ? error.message : "Something broke while this was handled.";
-    const settles = { inboxId: event.id, disposition: "failed", reason } as const;
-    const message = await this.#messageOf(event);
-    if (message === undefined) return inbox.settle(settles);
-    const { teamId } = await this.#installationOf(message);
-    await inbox.settle({ ...settles, teamId }, await this.#apology(message, reason));
+    const result = { inboxId: event.id, disposition: "failed", reason } as const;
+    const context = known ?? (await this.#translateAgain(event));
+    if (context === undefined) return inbox.complete(result);
+    await inbox.complete({ ...result, teamId: context.installation.teamId }, apologyIn(context, reason));
   }
 
-  /** What failed may have been the translation itself; then nobody knows whose event it is. */
-  async #messageOf(event: InboxEvent): Promise<InboundMessage | undefined> {
+  /** If the translation itself failed, the team and the thread of the event may be unknown. */
+  async #translateAgain(event: InboxEvent): Promise<MessageContext | undefined> {
     const adapter = this.#deps.adapters.get(event.adapter);
-    const translated = await adapter?.translate(event).catch(() => undefined);
-    return translated?.kind === "message" ? translated.message : undefined;
+    const translation = await adapter?.translate(event).catch(() => undefined);
+    if (adapter === undefined || translation?.kind !== "message") return undefined;
+    return this.#contextOf(event, adapter, translation.message);
   }
 
-  async #apology(message: InboundMessage, reason: string) {
-    if (message.addressed === "reply") return undefined;
-    const thread = await this.#threadOf(message);
-    const text = `I could not take this up: ${reason}`;
-    return { thread, notices: [{ kind: "message", purpose: "reply", text }] } as const;
-  }
-
-  async #process(event: InboxEvent): Promise<string> {
-    const adapter = this.#adapterOf(event);
-    const translated = await adapter.translate(event);
-    if (translated.kind === "ignored")
-      return this.#end(event, { disposition: "ignored", reason: translated.reason });
-    const message = cleaned(translated.message, (text) => text);
-    if (message.addressed === "reply" && (await this.#threadOf(message)).runId === undefined) {
-      const { teamId } = await this.#installationOf(message);
-      const reason = "Not addressed to the bot, in a thread without a run.";
-      return this.#end(event, { disposition: "ignored", reason, teamId });
-    }
-    return this.#take(event, adapter, message);
-  }
-
-  async #take(event: InboxEvent, adapter: ThreadAdapter, message: InboundMessage): Promise<string> {
-    const { enabled, teamId } = await this.#installationOf(message);
-    const settles = { inboxId: event.id, meaning: message.meaning, teamId };
-    const allowed = enabled ? await adapter.authorize(message) : SWITCHED_OFF;
-    try {
-      if (!allowed.allowed) return await this.#refuse(settles, message, allowed.reason);
-      const { displayName, subject } = allowed.author;
-      const author = await this.#deps.storage.people.ensure(teamId, subject, displayName);
-      if (author.disabled) return await this.#refuse(settles, message, DISABLED);
-      const proven = { ...allowed.provenance, permission: allowed.permission };
-      const { trigger } = adapter.traits;
-      return await this.#decide({ message, adapter, author, proven, settles, trigger });
-    } catch (error) {
-      if (!(error instanceof UniqueConflict) || error.what !== "meaning") throw error;
-      const reason = "The same thing came in another delivery.";
-      return this.#end(event, { disposition: "duplicate", reason, teamId });
-    }
-  }
-
-  async #decide(messageContext: Omit<MessageContext, "thread">): Promise<string> {
-    for (let tries = 1; ; tries += 1) {
-      try {
-        const thread = await this.#threadOf(messageContext.message);
-        return await decideMessage({ ...messageContext, thread }, this.#deps);
-      } catch (error) {
-        if (isForbidden(error))
-          return this.#sayNo(messageContext.settles, messageContext.message, error.message);
-        if (!(error instanceof UniqueConflict) || error.what !== "thread" || tries === TAKEN_MAX) throw error;
-      }
-    }
-  }
-
-  async #refuse(
-    settles: MessageContext["settles"],
-    message: InboundMessage,
-    reason: string,
-  ): Promise<string> {
-    // Who did not address us is not told off in front of everybody.
-    if (message.addressed === "reply") {
-      await this.#deps.storage.inbox.settle({ ...settles, disposition: "refused", reason });
-      return "refused";
-    }
-    return this.#sayNo(settles, message, reason, this.#onceADay(message, reason));
-  }
-
-  /** A stranger could have us say it without end, and use up what the platform lets us post. */
-  #onceADay({ adapter, author, installation, key }: InboundMessage, reason: string): string {
-    const day = this.#deps.clock.now().toISOString().slice(0, "2026-01-01".length);
-    return ["refused", day, adapter, installation, key, author.subject, reason].join(" ");
-  }
-
-  async #sayNo(
-    settles: MessageContext["settles"],
-    message: InboundMessage,
-    reason: string,
-    once?: string,
-  ): Promise<string> {
-    const thread = await this.#threadOf(message);
-    const notices = [{ kind: "message", purpose: "reply", text: reason }] as const;
-    const says = { thread, notices, ...(once === undefined ? {} : { once }) };
-    await this.#deps.storage.inbox.settle({ ...settles, disposition: "refused", reason }, says);
-    return "refused";
-  }
-
-  /** For events without a meaning of their own: they may be told any number of times. */
-  async #end(
-    event: InboxEvent,
-    end: Pick<InboxResult, "disposition" | "reason" | "teamId">,
-  ): Promise<string> {
-    await this.#deps.storage.inbox.settle({ inboxId: event.id, ...end });
-    return end.disposition;
-  }
-
-  #installationOf({ adapter, installation }: InboundMessage): Promise<Installation> {
-    return this.#deps.storage.installations.ensure(adapter, installation);
+  async #store(...args: Parameters<InboxStore["complete"]>): Promise<Disposition> {
+    await this.#deps.storage.inbox.complete(...args);
+    return args[0].disposition;
   }
 
   async #threadOf({ adapter, installation, key }: InboundMessage): Promise<Thread> {
@@ -183,9 +170,19 @@ export class InboxProcessor {
     const message = `The adapter ${event.adapter} is not switched on here.`;
     throw new AppError("integration_not_configured", message, { integrationName: event.adapter });
   }
+
+  #logResult({ id, adapter }: InboxEvent, disposition: Disposition): void {
+    this.#deps.log.info("inbox.completed", { inboxId: id, adapter, disposition });
+  }
 }
 
-/** What a policy forbids to somebody who may otherwise talk to us is said, whether we were named or not. */
+function apologyIn({ message, thread }: MessageContext, reason: string) {
+  if (message.addressed === "reply") return undefined;
+  const text = `I could not take this up: ${reason}`;
+  return { thread, notices: [{ kind: "message", purpose: "reply", text }] } as const;
+}
+
+/** What a policy forbids is posted even to an author who did not address the bot. */
 function isForbidden(error: unknown): error is AppError {
   return error instanceof AppError && error.code === "not_authorized";
 }

@@ -1,19 +1,19 @@
 import type { Notice } from "../threads/notice.ts";
 import type { ThreadAddress } from "../threads/thread.ts";
 import type { InboxEvent } from "../threads/thread-adapter.ts";
-import type { InboxResult } from "./settlement.ts";
+import type { InboxResult } from "./inbox-result.ts";
 
-/** What adapters were sent, from the delivery to its one end. */
+/** Events that adapters received, from the delivery to its one result. */
 export interface InboxStore {
   /** Stores an event before it is acknowledged; false when this delivery is already stored. */
   put(event: InboxEvent): Promise<boolean>;
-  /** The oldest event of the lane that has no end yet. */
-  next(lane: string): Promise<InboxEvent | undefined>;
-  /** Gives an event that changes no run its end, and says `says.notices` in the thread. Throws `UniqueConflict`. */
-  settle(result: InboxResult, says?: ThreadNotices): Promise<void>;
+  /** The oldest event with this ordering key that has no result yet. */
+  next(orderingKey: string): Promise<InboxEvent | undefined>;
+  /** Stores the result of an event that changes no run, and `says.notices` for the thread. Throws `UniqueConflict`. */
+  complete(result: InboxResult, says?: ThreadNotices): Promise<void>;
   /** Counts a failed try; how many there were. */
   countFailure(id: string, error: string): Promise<number>;
-  /** Lanes in which an event has had no end for a while. */
+  /** Ordering keys with an event that has had no result for a while. */
   listOpenLanes(limit: number): Promise<readonly string[]>;
 }
 

@@ -1,7 +1,7 @@
 import type { Artifact } from "../artifacts/artifact.ts";
 import type { IdempotentResponse } from "../idempotency/idempotent-response.ts";
 import type { LeaseToken } from "../ids.ts";
-import type { InboxResult } from "../inbox/settlement.ts";
+import type { InboxResult } from "../inbox/inbox-result.ts";
 import type { RunInput } from "../inputs/run-input.ts";
 import type { Job } from "../ports/queue.ts";
 import type { Notice } from "../threads/notice.ts";
@@ -22,7 +22,7 @@ export interface RunChange {
   readonly notices: readonly { readonly threadId: string; readonly notice: Notice }[];
   readonly jobs: readonly Job[];
   readonly binding: ThreadBinding | undefined;
-  readonly result: InboxResult | undefined;
+  readonly inboxResult: InboxResult | undefined;
   readonly answer: IdempotentResponse | undefined;
   /** The files of a new run in their order. Their bytes are already stored. */
   readonly inputs?: readonly RunInput[];

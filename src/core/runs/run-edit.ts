@@ -1,7 +1,7 @@
 import type { Artifact, NewArtifact } from "../artifacts/artifact.ts";
 import type { IdempotentResponse } from "../idempotency/idempotent-response.ts";
 import { newId } from "../ids.ts";
-import type { InboxResult } from "../inbox/settlement.ts";
+import type { InboxResult } from "../inbox/inbox-result.ts";
 import { filesInWorkspace } from "../inputs/input-paths.ts";
 import type { RunInput } from "../inputs/run-input.ts";
 import type { Job } from "../ports/queue.ts";
@@ -37,7 +37,7 @@ export class RunEdit {
   #lease: LeaseGrant | null | undefined;
   #takes: RunChange["takes"];
   #binding: ThreadBinding | undefined;
-  #settlement: InboxResult | undefined;
+  #inboxResult: InboxResult | undefined;
   #answer: IdempotentResponse | undefined;
   #inputs: readonly RunInput[] = [];
   readonly #artifacts: Artifact[] = [];
@@ -177,8 +177,8 @@ export class RunEdit {
     }
   }
 
-  settle(result: InboxResult): void {
-    this.#settlement = result;
+  completeInboxEvent(result: InboxResult): void {
+    this.#inboxResult = result;
   }
 
   remember(answer: IdempotentResponse | undefined): void {
@@ -196,7 +196,7 @@ export class RunEdit {
       notices: this.#notices,
       jobs: [...this.#jobs, ...this.#runJobs(), ...this.#deliverJobs()],
       binding: this.#binding,
-      result: this.#settlement,
+      inboxResult: this.#inboxResult,
       answer: this.#answer,
       ...(this.#inputs.length === 0 ? {} : { inputs: this.#inputs }),
       ...(this.#artifacts.length === 0 ? {} : { artifacts: this.#artifacts }),

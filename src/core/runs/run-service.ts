@@ -2,7 +2,7 @@ import { requireRunEnvironment } from "../environments/environment-service.ts";
 import { AppError } from "../errors.ts";
 import type { IdempotentResponse } from "../idempotency/idempotent-response.ts";
 import type { RunId } from "../ids.ts";
-import type { InboxResult } from "../inbox/settlement.ts";
+import type { InboxResult } from "../inbox/inbox-result.ts";
 import type { Viewer } from "../people/principal.ts";
 import { evaluatePolicies, requireAllowed, type Verdict } from "../policies/evaluate-policies.ts";
 import type { PolicyAction } from "../policies/policy.ts";
@@ -48,7 +48,7 @@ export interface RunServiceDeps extends RunRules {
 export interface TransactionExtras {
   /** Default: the API. */
   readonly from?: RequestOrigin;
-  readonly settles?: Omit<InboxResult, "runId">;
+  readonly inboxResult?: Omit<InboxResult, "runId">;
   readonly binds?: ThreadBinding;
   /** Posted to the thread `threadId` only. */
   readonly says?: { readonly threadId: string; readonly notices: readonly Notice[] };
@@ -251,12 +251,12 @@ export class RunService {
 
   #add(
     edit: RunEdit,
-    { settles, binds, says, remembers }: TransactionExtras,
+    { inboxResult, binds, says, remembers }: TransactionExtras,
     followUpId: string | undefined,
   ): void {
     if (binds !== undefined) edit.bind(binds);
     for (const notice of says?.notices ?? []) edit.say(notice, says?.threadId);
-    if (settles !== undefined) edit.settle({ ...settles, runId: edit.run.id });
+    if (inboxResult !== undefined) edit.completeInboxEvent({ ...inboxResult, runId: edit.run.id });
     if (remembers !== undefined) edit.remember(remembers(edit.run, followUpId));
   }
 }

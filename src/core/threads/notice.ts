@@ -2,18 +2,15 @@ import type { PermissionRequest } from "../agents/agent-runner.ts";
 import type { RunId } from "../ids.ts";
 import type { RunState } from "../runs/states.ts";
 
-/** What to post in a thread. The adapter renders it. All text in it is untrusted and must be defused. */
+/** What is to be said in a thread. Adapters render it; all text in it is untrusted and must be defused. */
 export type Notice =
-  /** A reaction on the message that asked: it was received. */
+  /** A sign on the message that asked: it was seen. */
   | { readonly kind: "seen"; readonly messageRef: string }
-  /**
-   * The card of the run in this thread, edited in place. A newer card replaces an older one that was not delivered
-   * yet.
-   */
+  /** The run's one card in this thread, edited in place; a newer one replaces an unsent older one. */
   | { readonly kind: "card"; readonly card: RunCard }
   /**
-   * A separate message. `answer` (by the agent), `outcome` (by Errand, if there is no answer) and `question` are not
-   * sent when the adapter shows them in the card.
+   * A message of its own. `answer` (the agent's words), `outcome` (ours, of a run that ended without any) and
+   * `question` are not sent where the adapter shows them in the card.
    */
   | {
       readonly kind: "message";
@@ -28,14 +25,14 @@ export interface RunCard {
   readonly state: RunState;
   readonly turn: number;
   readonly sessionLink: string;
-  /** Why the run ended, or what it waits for. */
+  /** Why the run ended as it did, or what it waits for. */
   readonly message?: string;
-  /** The final answer, on the card of an ended run. */
+  /** The closing words, on a card of a run that has ended. */
   readonly answer?: string;
   readonly question?: PermissionRequest;
 }
 
-/** Notices with the same message key edit the same message. */
+/** Notices with the same message key edit the same message: all cards of a run have one key. */
 export function messageKeyOf(notice: Notice, deliveryId: string): string {
   return notice.kind === "card" ? `card:${notice.card.runId}` : `${notice.kind}:${deliveryId}`;
 }

@@ -3,17 +3,18 @@ import type { RunSource } from "../runs/sources.ts";
 import type { Notice } from "./notice.ts";
 import type { ThreadAddress } from "./thread.ts";
 
-/** One outside conversation system. Its web routes are its own and are not seen here. */
+/** One outside conversation system. Its web routes belong to the adapter and are not part of this port. */
 export interface ThreadAdapter {
   readonly name: string;
   readonly traits: AdapterTraits;
-  /** What a stored event means. Throws an AppError: retryable = try again, else the event is settled as failed. */
+  /** Says what a stored event means. Throws an AppError; if it is not retryable, the event ends as failed. */
   translate(event: InboxEvent): Promise<Translation>;
-  /** Whether the author may start or steer runs from here, asked of the platform now. Without proof it throws. */
+  /** Asks the platform now whether the author may start and steer runs from here. Throws if it gives no answer. */
   authorize(message: InboundMessage): Promise<Authorization>;
   /**
-   * Shows a notice and says where. With `maybeShown`, an earlier try may have been shown without our knowing:
-   * look for it first, by `delivery.id`. Throws an AppError with `retryable` and, when told, `retryAfterMs`.
+   * Shows a notice and returns where. If `maybeShown` is set, an earlier try may have posted it and lost the answer:
+   * the adapter first looks for a post with `delivery.id`. Throws an AppError with `retryable` and, if the platform
+   * names a time, `retryAfterMs`.
    */
   deliver(delivery: Delivery): Promise<Receipt>;
 }
@@ -22,16 +23,16 @@ export interface AdapterTraits {
   readonly source: RunSource;
   /** Where a turn's closing words and questions go: in the card, or as messages of their own. */
   readonly closingWords: "card" | "message";
-  /** How the bot is addressed there, for help texts: `@errand`. */
+  /** How users address the bot there, for help texts: `@errand`. */
   readonly trigger: string;
 }
 
-/** An acknowledged event as it came, before anybody looked into it. */
+/** An acknowledged event as it was received, before it is translated. */
 export interface InboxEvent {
   readonly id: string;
   readonly adapter: string;
-  /** Events of one lane are handled one after the other, as they came: the conversation it belongs to. */
-  readonly lane: string;
+  /** Events with the same key are handled one at a time, in the order of arrival: one key for each conversation. */
+  readonly orderingKey: string;
   /** The platform's own id of this delivery. */
   readonly deliveryId: string;
   /** The event's name as the platform gives it beside the body. */
@@ -40,36 +41,39 @@ export interface InboxEvent {
   readonly receivedAt: Date;
 }
 
+/** An event that a webhook route stores. The inbox adds an id and the time. */
+export type ReceivedEvent = Omit<InboxEvent, "id" | "receivedAt">;
+
 export type Translation =
   | { readonly kind: "message"; readonly message: InboundMessage }
   | { readonly kind: "ignored"; readonly reason: string };
 
 export interface InboundMessage extends ThreadAddress {
-  /** What this is, by meaning: two events with the same value have one effect. */
-  readonly meaning: string;
-  /** `mention`: the bot was named. `direct`: nobody else is there. `reply`: said in a thread that may be ours. */
+  /** Identifies what was said, not how it was delivered: two events with the same key have one effect. */
+  readonly dedupeKey: string;
+  /** `mention`: names the bot. `direct`: the bot is the only other member. `reply`: in a thread that may have a run. */
   readonly addressed: "mention" | "direct" | "reply";
   readonly author: Author;
-  /** The words, without the mention of the bot. */
+  /** The text, without the mention of the bot. */
   readonly text: string;
-  /** What stands around the message (an issue's title and text); anybody's words. */
+  /** Text around the message, such as an issue's title and body. It is untrusted. */
   readonly context?: string;
-  /** A name for a run that this message starts, where the thread has one (an issue's title). */
+  /** A title for a run that this message starts, if the thread has one (an issue's title). */
   readonly subject?: string;
   readonly messageRef: string;
   readonly permalink?: string;
   /** What the thread is a part of, as rules name it: a channel, a repository. */
   readonly place?: string;
-  /** A pressed button instead of words. */
-  readonly press?: ButtonPress;
+  /** Set if the user pressed a button instead of writing. */
+  readonly buttonAction?: ButtonAction;
   /**
-   * Kept with the run: platform ids and what else proves where it came from. The API promises `integration`,
+   * Stored with the run: platform ids and other evidence of the request's origin. The API promises `integration`,
    * `installation`, `actor`, `message_ids` and `content_hash` of it.
    */
   readonly provenance: Readonly<Record<string, unknown>>;
 }
 
-export type ButtonPress =
+export type ButtonAction =
   | { readonly kind: "cancel"; readonly runId: RunId }
   | {
       readonly kind: "answer";
@@ -89,20 +93,20 @@ export type Authorization =
       readonly allowed: true;
       readonly permission: string;
       readonly author: Author;
-      /** What the platform said now of the place, to be kept with a run that the message starts. */
+      /** What the platform said now about the place. It is stored with a run that the message starts. */
       readonly provenance?: Readonly<Record<string, unknown>>;
     }
-  /** `reason` is said to the author in the thread. */
+  /** `reason` is posted to the author in the thread. */
   | { readonly allowed: false; readonly reason: string };
 
 export interface Delivery {
   readonly id: string;
   readonly thread: { readonly id: string; readonly installation: string; readonly key: ThreadKey };
   readonly notice: Notice;
-  /** Where the slot of this notice is already shown. */
+  /** Where an earlier notice with the same message key is shown. */
   readonly shownAt?: Receipt;
   readonly maybeShown: boolean;
 }
 
-/** Where a notice is shown; made and read by the adapter alone. */
+/** Where a notice is shown. Only the adapter writes and reads it. */
 export type Receipt = string;

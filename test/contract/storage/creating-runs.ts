@@ -63,25 +63,28 @@ export function describeCreatingRuns(harness: () => StorageHarness): void {
       expect(await storage.threads.find(thread)).toMatchObject({ ...thread, runId: run.id });
       expect(await storage.threads.listOf(run.id)).toMatchObject([{ ...thread, runId: run.id }]);
       expect(await storage.outbox.take(thread.id)).toMatchObject({ notice: aReply("Hello") });
-      expect(await storage.inbox.next(event.lane)).toBeUndefined();
+      expect(await storage.inbox.next(event.orderingKey)).toBeUndefined();
       expect(await storage.answers.find(run.creatorId, "key")).toEqual(change.answer);
       expect(jobs).toContainEqual({ kind: "run", key: run.id });
       expect(pubsub).toEqual(expect.arrayContaining([`run:${run.id}`, "jobs:run"]));
     });
 
-    it.each(["thread", "meaning", "answer"] as const)("stores nothing when the %s is taken", async (what) => {
-      const { storage } = harness();
-      const event = anInboxEvent();
-      await storage.inbox.put(event);
-      const { run, thread, change } = await aRunWithAll(harness(), event.id);
-      await take[what](harness(), change);
+    it.each(["thread", "dedupeKey", "answer"] as const)(
+      "stores nothing when the %s is taken",
+      async (what) => {
+        const { storage } = harness();
+        const event = anInboxEvent();
+        await storage.inbox.put(event);
+        const { run, thread, change } = await aRunWithAll(harness(), event.id);
+        await take[what](harness(), change);
 
-      const creating = storage.runs.create(run, change);
+        const creating = storage.runs.create(run, change);
 
-      await expect(creating).rejects.toEqual(new UniqueConflict(what));
-      await expectNothing(harness(), run.id, thread.id);
-      expect(await storage.inbox.next(event.lane)).toMatchObject({ id: event.id });
-    });
+        await expect(creating).rejects.toEqual(new UniqueConflict(what));
+        await expectNothing(harness(), run.id, thread.id);
+        expect(await storage.inbox.next(event.orderingKey)).toMatchObject({ id: event.id });
+      },
+    );
 
     it("stores nothing when its job cannot be stored", async () => {
       const { storage } = harness();
@@ -129,7 +132,7 @@ async function aRunWithAll(harness: StorageHarness, inboxId: string) {
     followUps: [aFollowUp(run)],
     binding: { thread, expected: undefined },
     notices: [{ threadId: thread.id, notice: aReply("Hello") }],
-    result: { inboxId, disposition: "run_created", meaning: randomUUID(), runId: run.id },
+    inboxResult: { inboxId, disposition: "run_created", dedupeKey: randomUUID(), runId: run.id },
     answer: {
       principalId: creatorId,
       key: "key",
@@ -151,11 +154,11 @@ const take = {
     const thread = { ...binding.thread, id: randomUUID() };
     await aStoredRun(harness, {}, { binding: { thread, expected: undefined } });
   },
-  async meaning({ storage }: StorageHarness, { result }: All) {
+  async dedupeKey({ storage }: StorageHarness, { inboxResult: result }: All) {
     if (result === undefined) return;
     const event = anInboxEvent();
     await storage.inbox.put(event);
-    await storage.inbox.settle({ ...result, inboxId: event.id });
+    await storage.inbox.complete({ ...result, inboxId: event.id });
   },
   async answer(harness: StorageHarness, { answer }: All) {
     await aStoredRun(harness, {}, { answer });

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { DISPOSITIONS } from "../../../src/core/inbox/settlement.ts";
+import { DISPOSITIONS } from "../../../src/core/inbox/inbox-result.ts";
 import { UniqueConflict } from "../../../src/core/storage.ts";
 import { anInboxEvent, aReply, aThread } from "../../support/run-builders.ts";
 import type { StorageHarness } from "./harness.ts";
@@ -15,9 +15,9 @@ export function describeInbox(harness: () => StorageHarness): void {
 
       expect(await storage.inbox.put(event)).toBe(true);
 
-      const stored = await storage.inbox.next(event.lane);
+      const stored = await storage.inbox.next(event.orderingKey);
       expect(stored).toEqual({ ...event, receivedAt: expect.any(Date) });
-      expect(jobs).toContainEqual({ kind: "inbox", key: event.lane });
+      expect(jobs).toContainEqual({ kind: "inbox", key: event.orderingKey });
       expect(pubsub).toContain("jobs:inbox");
     });
 
@@ -28,13 +28,13 @@ export function describeInbox(harness: () => StorageHarness): void {
 
       await expect(inbox.put(event)).rejects.toThrow("no jobs today");
 
-      expect(await inbox.next(event.lane)).toBeUndefined();
+      expect(await inbox.next(event.orderingKey)).toBeUndefined();
     });
 
     it("stores one of fifty copies of a delivery that come at once", async () => {
       const { inbox } = harness().storage;
-      const { deliveryId, lane } = anInboxEvent();
-      const put = () => inbox.put(anInboxEvent({ deliveryId, lane }));
+      const { deliveryId, orderingKey: lane } = anInboxEvent();
+      const put = () => inbox.put(anInboxEvent({ deliveryId, orderingKey: lane }));
 
       const stored = await Promise.all(Array.from({ length: 50 }, put));
 
@@ -56,7 +56,7 @@ export function describeInbox(harness: () => StorageHarness): void {
     it("gives the events of a lane in the order in which they came", async () => {
       const { inbox } = harness().storage;
       const lane = randomUUID();
-      const events = [0, 1, 2].map(() => anInboxEvent({ lane }));
+      const events = [0, 1, 2].map(() => anInboxEvent({ orderingKey: lane }));
       for (const event of events) await inbox.put(event);
       await inbox.put(anInboxEvent());
 
@@ -69,9 +69,9 @@ export function describeInbox(harness: () => StorageHarness): void {
       const event = anInboxEvent();
       await inbox.put(event);
 
-      await inbox.settle({ inboxId: event.id, disposition, reason: "why", meaning: event.id });
+      await inbox.complete({ inboxId: event.id, disposition, reason: "why", dedupeKey: event.id });
 
-      expect(await inbox.next(event.lane)).toBeUndefined();
+      expect(await inbox.next(event.orderingKey)).toBeUndefined();
     });
 
     it("says something with the end of an event", async () => {
@@ -81,7 +81,7 @@ export function describeInbox(harness: () => StorageHarness): void {
       await storage.inbox.put(event);
       const notices = [aReply("one"), aReply("two")];
 
-      await storage.inbox.settle({ inboxId: event.id, disposition: "replied" }, { thread, notices });
+      await storage.inbox.complete({ inboxId: event.id, disposition: "replied" }, { thread, notices });
 
       expect(jobs).toContainEqual({ kind: "deliver", key: thread.id });
       expect(await storage.outbox.take(thread.id)).toMatchObject({ notice: notices[0], adapter: "memory" });
@@ -94,30 +94,32 @@ export function describeInbox(harness: () => StorageHarness): void {
       for (const event of events) await inbox.put(event);
 
       const says = { thread, notices: [aReply("no")], once };
-      await Promise.all(events.map(({ id }) => inbox.settle({ inboxId: id, disposition: "refused" }, says)));
+      await Promise.all(
+        events.map(({ id }) => inbox.complete({ inboxId: id, disposition: "refused" }, says)),
+      );
 
       const said = await outbox.take(thread.id);
       await outbox.sent(said?.id ?? "", "receipt");
       expect([said?.notice, await outbox.take(thread.id)]).toEqual([aReply("no"), undefined]);
-      for (const { lane } of events) expect(await inbox.next(lane)).toBeUndefined();
+      for (const { orderingKey: lane } of events) expect(await inbox.next(lane)).toBeUndefined();
     });
 
-    it("gives one of two events of a meaning its end, also when both come at once", async () => {
+    it("gives one of two events with the same dedupe key its result, also when both come at once", async () => {
       const { inbox, outbox } = harness().storage;
-      const meaning = randomUUID();
+      const dedupeKey = randomUUID();
       const thread = aThread();
       const events = [anInboxEvent(), anInboxEvent()];
       for (const event of events) await inbox.put(event);
       const settle = ({ id }: { id: string }) => {
         const says = { thread, notices: [aReply("hello")] };
-        return inbox.settle({ inboxId: id, disposition: "replied", meaning }, says);
+        return inbox.complete({ inboxId: id, disposition: "replied", dedupeKey }, says);
       };
 
       const settled = await Promise.allSettled(events.map(settle));
 
       expect(settled.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
       expect(settled.find(({ status }) => status === "rejected")).toMatchObject({
-        reason: new UniqueConflict("meaning"),
+        reason: new UniqueConflict("dedupeKey"),
       });
       const said = await outbox.take(thread.id);
       await outbox.sent(said?.id ?? "", "receipt");
@@ -128,10 +130,10 @@ export function describeInbox(harness: () => StorageHarness): void {
       const { inbox } = harness().storage;
       const event = anInboxEvent();
       await inbox.put(event);
-      const settle = () => inbox.settle({ inboxId: event.id, disposition: "ignored" });
+      const settle = () => inbox.complete({ inboxId: event.id, disposition: "ignored" });
       await settle();
 
-      await expect(settle()).rejects.toEqual(new UniqueConflict("meaning"));
+      await expect(settle()).rejects.toEqual(new UniqueConflict("dedupeKey"));
     });
 
     it("counts the failures of an event, which stays open", async () => {
@@ -141,24 +143,25 @@ export function describeInbox(harness: () => StorageHarness): void {
 
       expect(await inbox.countFailure(event.id, "broken")).toBe(1);
       expect(await inbox.countFailure(event.id, "broken")).toBe(2);
-      expect(await inbox.next(event.lane)).toMatchObject({ id: event.id });
+      expect(await inbox.next(event.orderingKey)).toMatchObject({ id: event.id });
     });
 
     it("lists the lanes in which an event has been open for a while", async () => {
       const { inbox } = harness().storage;
       const [open, settled] = [anInboxEvent(), anInboxEvent()];
-      for (const event of [open, { ...anInboxEvent(), lane: open.lane }, settled]) await inbox.put(event);
-      await inbox.settle({ inboxId: settled.id, disposition: "ignored" });
-      expect(await inbox.listOpenLanes(MANY)).not.toContain(open.lane);
+      for (const event of [open, { ...anInboxEvent(), lane: open.orderingKey }, settled])
+        await inbox.put(event);
+      await inbox.complete({ inboxId: settled.id, disposition: "ignored" });
+      expect(await inbox.listOpenLanes(MANY)).not.toContain(open.orderingKey);
 
       await harness().passTime(20_000);
       const young = anInboxEvent();
       await inbox.put(young);
 
       const lanes = await inbox.listOpenLanes(MANY);
-      expect(lanes.filter((lane) => lane === open.lane)).toHaveLength(1);
-      expect(lanes).not.toContain(settled.lane);
-      expect(lanes).not.toContain(young.lane);
+      expect(lanes.filter((lane) => lane === open.orderingKey)).toHaveLength(1);
+      expect(lanes).not.toContain(settled.orderingKey);
+      expect(lanes).not.toContain(young.orderingKey);
       expect(await inbox.listOpenLanes(1)).toHaveLength(1);
     });
   });
@@ -168,7 +171,7 @@ async function drain({ storage }: StorageHarness, lane: string): Promise<readonl
   const ids: string[] = [];
   for (let event = await storage.inbox.next(lane); event !== undefined; ) {
     ids.push(event.id);
-    await storage.inbox.settle({ inboxId: event.id, disposition: "ignored" });
+    await storage.inbox.complete({ inboxId: event.id, disposition: "ignored" });
     event = await storage.inbox.next(lane);
   }
   return ids;

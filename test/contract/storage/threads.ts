@@ -24,7 +24,10 @@ export function describeThreads(harness: () => StorageHarness): void {
       const event = anInboxEvent();
       const thread = aThread();
       await inbox.put(event);
-      await inbox.settle({ inboxId: event.id, disposition: "replied" }, { thread, notices: [aReply("Hi")] });
+      await inbox.complete(
+        { inboxId: event.id, disposition: "replied" },
+        { thread, notices: [aReply("Hi")] },
+      );
       expect(await threads.find(thread)).toEqual(stored(thread));
       const run = await aStoredRun(harness());
 

@@ -66,7 +66,7 @@ async function oneOfEach(owner: Caller): Promise<readonly string[]> {
   const event = anInboxEvent();
   await api.storage.inbox.put(event);
   const result = { inboxId: event.id, disposition: "refused", teamId: owner.team.id as TeamId } as const;
-  await api.storage.inbox.settle(result);
+  await api.storage.inbox.complete(result);
   return [...filled.flat(), environment, event.id, owner.uid];
 }
 

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { TeamId, ThreadKey } from "../../../src/core/ids.ts";
 import { InboxProcessor } from "../../../src/core/inbox/inbox-processor.ts";
-import type { Disposition } from "../../../src/core/inbox/settlement.ts";
+import type { Disposition } from "../../../src/core/inbox/inbox-result.ts";
 import type { InboundMessage } from "../../../src/core/threads/thread-adapter.ts";
 import { SILENT_LOG } from "../../support/logs.ts";
 import { MemoryAdapter } from "../../support/memory/memory-adapter.ts";
@@ -63,17 +63,17 @@ test("a mention that broke whatever read it is the team's as soon as it can be r
   await harness.storage.inbox.put(event);
   for (let tries = 1; tries < 10; tries += 1) await harness.storage.inbox.countFailure(event.id, "odd");
 
-  await inboxProcessor.work(event.lane, new AbortController().signal);
+  await inboxProcessor.work(event.orderingKey, new AbortController().signal);
 
   const reason = "Something broke while this was handled.";
   await expectSeenByItsTeamAlone({ id: event.id, disposition: "failed", reason });
 });
 
 test("a second delivery of the same mention is a duplicate of the team's", async () => {
-  const meaning = randomUUID();
-  await receive({ meaning, text: "help" });
+  const dedupeKey = randomUUID();
+  await receive({ dedupeKey, text: "help" });
 
-  const id = await receive({ meaning, text: "help" });
+  const id = await receive({ dedupeKey, text: "help" });
 
   await expectSeenByItsTeamAlone({ id, disposition: "duplicate" });
 });
@@ -108,7 +108,7 @@ async function aTeam(): Promise<Team> {
 async function receive(changes: Partial<InboundMessage>): Promise<string> {
   const event = anEvent(changes);
   await harness.storage.inbox.put(event);
-  await inboxProcessor.work(event.lane, new AbortController().signal);
+  await inboxProcessor.work(event.orderingKey, new AbortController().signal);
   return event.id;
 }
 
@@ -117,7 +117,7 @@ function anEvent(changes: Partial<InboundMessage>) {
     adapter: "memory",
     installation: "workspace",
     key: randomUUID() as ThreadKey,
-    meaning: randomUUID(),
+    dedupeKey: randomUUID(),
     addressed: "mention",
     author: { subject: "memory:Ada", displayName: "Ada" },
     text: "Fix it",

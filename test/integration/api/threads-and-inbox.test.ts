@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { RunId, TeamId } from "../../../src/core/ids.ts";
-import type { Disposition } from "../../../src/core/inbox/settlement.ts";
+import type { Disposition } from "../../../src/core/inbox/inbox-result.ts";
 import { FIRST_TEAM } from "../../../src/core/people/team.ts";
 import { anInboxEvent, aThread } from "../../support/run-builders.ts";
 import { call, createRun } from "./api-caller.ts";
@@ -191,7 +191,7 @@ async function settled(
   adapter?: string,
 ): Promise<string> {
   const inboxId = await anEvent(adapter);
-  await harness.storage.inbox.settle({ inboxId, disposition, ...more });
+  await harness.storage.inbox.complete({ inboxId, disposition, ...more });
   return inboxId;
 }
 

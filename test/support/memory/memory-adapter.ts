@@ -46,9 +46,9 @@ export class MemoryAdapter implements ThreadAdapter {
   async translate({ body }: InboxEvent): Promise<Translation> {
     const fault = this.translateFaults.shift();
     if (fault !== undefined) throw fault;
-    const posting = JSON.parse(body) as InboundMessage | { readonly ignored: string };
-    if ("ignored" in posting) return { kind: "ignored", reason: posting.ignored };
-    return { kind: "message", message: posting };
+    const event = JSON.parse(body) as InboundMessage | { readonly ignored: string };
+    if ("ignored" in event) return { kind: "ignored", reason: event.ignored };
+    return { kind: "message", message: event };
   }
 
   async authorize({ author }: InboundMessage): Promise<Authorization> {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import type { GithubAdapter } from "../../../../src/adapters/github/index.ts";
 import type { InboundMessage } from "../../../../src/core/threads/thread-adapter.ts";
 import { type EmulatedGithub, startEmulatedGithub, type Written } from "../../../support/emulated-github.ts";
-import { adapterOn, heard, refusing, storedEvent } from "./setup.ts";
+import { adapterOn, inboundMessageOf, refusing, storedEvent } from "./github-fixture.ts";
 
 const PERMISSION = /\/collaborators\/[^/]+\/permission$/;
 
@@ -24,7 +24,7 @@ beforeEach(() => {
 afterAll(() => github.stop());
 
 async function messageBy(login: string): Promise<InboundMessage> {
-  return heard(adapted, await github.commentAs(login, issue.number, "@errand fix it"));
+  return inboundMessageOf(adapted, await github.commentAs(login, issue.number, "@errand fix it"));
 }
 
 describe("an author", () => {
@@ -39,7 +39,7 @@ describe("an author", () => {
     expect(authorization).toEqual({ allowed: true, permission, author });
   });
 
-  test.each(["rob", "sam"])("%s, who may not write, is refused and told what is needed", async (login) => {
+  test.each(["rob", "sam"])("%s, who may not write, is refused with the needed permission", async (login) => {
     const authorization = await adapted.adapter.authorize(await messageBy(login));
 
     expect(authorization).toMatchObject({ allowed: false });
@@ -57,12 +57,12 @@ describe("an author", () => {
     const written = await github.commentAs("rob", issue.number, "@errand fix it");
     const comment = { ...(written.payload.comment as object), author_association: "MEMBER" };
 
-    const message = await heard(adapted, { ...written, payload: { ...written.payload, comment } });
+    const message = await inboundMessageOf(adapted, { ...written, payload: { ...written.payload, comment } });
 
     expect(await adapted.adapter.authorize(message)).toMatchObject({ allowed: false });
   });
 
-  test("whose login now belongs to somebody else is refused", async () => {
+  test("whose login now belongs to another account is refused", async () => {
     const message = await messageBy("wendy");
     const provenance = { ...message.provenance, actor: { id: github.stranger.id, login: "wendy" } };
 
@@ -77,7 +77,7 @@ describe("an author", () => {
   });
 });
 
-describe("without GitHub's word nobody is let in, and it is asked again", () => {
+describe("without an answer from GitHub the author is not authorized, and the failure is retryable", () => {
   test.each([
     [{ kind: "502" } as const, undefined],
     [{ kind: "drop-after-write" } as const, undefined],
@@ -126,7 +126,7 @@ describe("translating", () => {
     await github.editAs("wendy", written, "@errand delete everything");
     const before = github.calls().length;
 
-    const message = await heard(adapted, written);
+    const message = await inboundMessageOf(adapted, written);
 
     expect(message.text).toBe("add a test");
     expect(github.calls().slice(before)).toEqual([]);
@@ -138,7 +138,7 @@ describe("translating", () => {
     github.faults.next({ method: "GET", path: /^\/app$/, kind: "502" });
 
     await expect(fresh.adapter.translate(storedEvent(written))).rejects.toMatchObject({ retryable: true });
-    expect((await heard(fresh, written)).text).toBe("hello");
+    expect((await inboundMessageOf(fresh, written)).text).toBe("hello");
     expect(fresh.adapter.traits.trigger).toBe("@errand");
   });
 });
@@ -149,7 +149,7 @@ test("on a private repository, who was given nothing is refused", async () => {
     const { number } = await hidden.openIssue("olivia", { title: "Broken", body: "It is." });
     const written = await hidden.commentAs("olivia", number, "@errand fix it");
     const there = adapterOn(hidden);
-    const message = await heard(there, written);
+    const message = await inboundMessageOf(there, written);
     const { id, login } = hidden.stranger;
     const provenance = { ...message.provenance, actor: { id, login } };
 

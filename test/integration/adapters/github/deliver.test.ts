@@ -10,7 +10,7 @@ import { loopbackOnlyFetch } from "../../../support/loopback-only.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
 import { timeoutsBy } from "../../../support/manual-timeouts.ts";
 import { waitFor } from "../../../support/wait-for.ts";
-import { adapterOn, fetchWith, heard, refusing } from "./setup.ts";
+import { adapterOn, fetchWith, inboundMessageOf, refusing } from "./github-fixture.ts";
 
 const COMMENTS = /\/issues\/\d+\/comments$/;
 const COMMENT = /\/issues\/comments\/\d+$/;
@@ -30,7 +30,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   github.faults.clear();
   issue = await github.openIssue("olivia", { title: "Broken", body: "It is." });
-  message = await heard(adapted, await github.commentAs("wendy", issue.number, "@errand fix it"));
+  message = await inboundMessageOf(adapted, await github.commentAs("wendy", issue.number, "@errand fix it"));
 });
 
 afterAll(() => github.stop());
@@ -67,7 +67,10 @@ describe("a sign that the message was seen", () => {
   });
 
   test("of an issue is on the issue", async () => {
-    message = await heard(adapted, await github.openIssue("wendy", { title: "T", body: "@errand go" }));
+    message = await inboundMessageOf(
+      adapted,
+      await github.openIssue("wendy", { title: "T", body: "@errand go" }),
+    );
 
     await adapted.adapter.deliver(seen());
 
@@ -98,7 +101,7 @@ describe("the card of a run", () => {
     expect(ours()[0]).toMatchObject({ edits: 5, body: expect.stringContaining("All green.") });
   });
 
-  test("that somebody deleted is posted anew", async () => {
+  test("that was deleted is posted again", async () => {
     const lost = JSON.stringify({ kind: "issue_comment", id: 1 });
 
     const receipt = await adapted.adapter.deliver(aDelivery(aCard({ state: "FAILED" }), { shownAt: lost }));
@@ -141,11 +144,11 @@ describe("the card of a run", () => {
     expect(github.calls("GET", COMMENTS).length - before).toBe(2);
   });
 
-  test("is not taken for a comment of somebody who copied the marker", async () => {
+  test("is not confused with a user's comment that copies the marker", async () => {
     await adapted.adapter.deliver(aDelivery(aCard()));
     const copied = ours()[0]?.body ?? "";
     const other = await github.openIssue("olivia", { title: "Other", body: "" });
-    message = await heard(adapted, await github.commentAs("wendy", other.number, "@errand go"));
+    message = await inboundMessageOf(adapted, await github.commentAs("wendy", other.number, "@errand go"));
     await github.commentAs("sam", other.number, copied);
 
     await adapted.adapter.deliver(aDelivery(aCard(), { maybeShown: true }));
@@ -155,7 +158,7 @@ describe("the card of a run", () => {
     expect(copy).toMatchObject({ body: copied, edits: 0 });
   });
 
-  test("of what a hostile run prints fits and calls nobody", async () => {
+  test("with hostile output fits and notifies no user", async () => {
     const answer = "@wendy ![x](http://evil.example/secret) <img src=x> ".repeat(20_000);
 
     await adapted.adapter.deliver(aDelivery(aCard({ state: "SUCCEEDED", answer })));
@@ -189,7 +192,7 @@ describe("a reply", () => {
 test("in a review thread the card is a reply there, edited in place and found again", async () => {
   const pull = await github.openPullRequest("wendy", { title: "P", body: "", branch: "feature" });
   const top = await github.reviewCommentAs("wendy", pull.number, "@errand rename this");
-  message = await heard(adapted, top);
+  message = await inboundMessageOf(adapted, top);
   github.faults.next({ method: "POST", path: /\/replies$/, kind: "drop-after-write" });
   const delivery = aDelivery(aCard());
 
@@ -301,7 +304,7 @@ test("a repository that was renamed is found by its id", async () => {
   try {
     const { number } = await own.openIssue("olivia", { title: "Broken", body: "" });
     const there = adapterOn(own);
-    message = await heard(there, await own.commentAs("wendy", number, "@errand go"));
+    message = await inboundMessageOf(there, await own.commentAs("wendy", number, "@errand go"));
     await rename(own, "gadgets");
 
     await there.adapter.deliver(aDelivery(aCard()));

@@ -3,7 +3,7 @@ import type { GithubDeps } from "../../../../src/adapters/github/index.ts";
 import type { PullRequestAccess } from "../../../../src/core/pull-requests/pull-requests.ts";
 import { type EmulatedGithub, startEmulatedGithub } from "../../../support/emulated-github.ts";
 import { loopbackOnlyFetch } from "../../../support/loopback-only.ts";
-import { adapterOn, fetchWith, heard, refusing } from "./setup.ts";
+import { adapterOn, fetchWith, inboundMessageOf, refusing } from "./github-fixture.ts";
 
 const PULLS = /\/repos\/acme\/widgets\/pulls$/;
 
@@ -72,7 +72,7 @@ describe("a pull request", () => {
     expect(await access.find(draft.branch)).toEqual(first);
     const number = Number(first?.url.split("/").at(-1));
     const comment = await github.commentAs("wendy", number, "@errand more");
-    expect(await heard(adapterOn(github), comment)).toMatchObject(first?.thread ?? {});
+    expect(await inboundMessageOf(adapterOn(github), comment)).toMatchObject(first?.thread ?? {});
   });
 
   test("whose opening broke off after GitHub did it is found", async () => {
@@ -87,7 +87,7 @@ describe("a pull request", () => {
     expect(github.calls("POST", PULLS).filter(({ body }) => isAbout(body, draft.branch))).toHaveLength(1);
   });
 
-  test("that somebody opens in the same moment is found", async () => {
+  test("that another request opens at the same moment is found", async () => {
     const draft = aDraft();
     let isHidden = true;
     const fetch = fetchWith((request) => {
@@ -154,7 +154,7 @@ describe("what GitHub refuses", () => {
     await expect(attempt).rejects.toMatchObject({ code: "resource_unavailable", retryable: true, options });
   });
 
-  test("for good is told", async () => {
+  test("permanently is a failure", async () => {
     const fetch = refusing(PULLS, 403, "Resource not accessible by integration");
 
     const attempt = (await accessOf({ fetch })).open(aDraft());
@@ -177,7 +177,10 @@ describe("a request in a pull request", () => {
   test("is about its branch", async () => {
     const pull = await github.openPullRequest("wendy", { title: "P", body: "", branch: "feature-1" });
     const adapted = adapterOn(github);
-    const message = await heard(adapted, await github.commentAs("wendy", pull.number, "@errand go on"));
+    const message = await inboundMessageOf(
+      adapted,
+      await github.commentAs("wendy", pull.number, "@errand go on"),
+    );
 
     expect(await adapted.adapter.authorize(message)).toMatchObject({
       allowed: true,
@@ -185,9 +188,9 @@ describe("a request in a pull request", () => {
     });
   });
 
-  test("of a fork is about no branch of ours", async () => {
+  test("of a fork has no branch of this repository", async () => {
     const pull = await github.openPullRequest("wendy", { title: "P", body: "", branch: "feature-2" });
-    const message = await heard(
+    const message = await inboundMessageOf(
       adapterOn(github),
       await github.commentAs("wendy", pull.number, "@errand go on"),
     );

@@ -1,69 +1,69 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Notice } from "../../../../src/core/threads/notice.ts";
-import { aCard, aReply, messageOf, SlackHarness } from "./slack-harness.ts";
+import { aCard, aReply, messageOf, SlackFixture } from "./slack-fixture.ts";
 
-let harness: SlackHarness;
+let fixture: SlackFixture;
 
 beforeEach(async () => {
-  harness = await SlackHarness.open();
+  fixture = await SlackFixture.open();
 });
 
 afterEach(async () => {
-  await harness.close();
+  await fixture.close();
 });
 
 describe("deliver", () => {
   test("seen is a reaction, also the second time", async () => {
-    const message = await harness.mentioned();
+    const message = await fixture.mentioned();
     const seen = { kind: "seen", messageRef: message.messageRef } as const;
 
     const receipts = [
-      await harness.deliver(message, seen),
-      await harness.deliver(message, seen, { maybeShown: true }),
+      await fixture.deliver(message, seen),
+      await fixture.deliver(message, seen, { maybeShown: true }),
     ];
 
-    const [root] = harness.slack.threadMessages(harness.slack.channel.id, message.messageRef);
-    expect(root?.reactions).toEqual([{ name: "eyes", users: [harness.slack.botUserId] }]);
+    const [root] = fixture.slack.threadMessages(fixture.slack.channel.id, message.messageRef);
+    expect(root?.reactions).toEqual([{ name: "eyes", users: [fixture.slack.botUserId] }]);
     expect(receipts[0]).toBe(receipts[1]);
   });
 
   test("a card is posted in the thread once and edited after that", async () => {
-    const message = await harness.mentioned();
+    const message = await fixture.mentioned();
 
-    const shownAt = await harness.deliver(message, aCard());
-    const again = await harness.deliver(message, aCard({ state: "SUCCEEDED" }), { id: "d2", shownAt });
+    const shownAt = await fixture.deliver(message, aCard());
+    const again = await fixture.deliver(message, aCard({ state: "SUCCEEDED" }), { id: "d2", shownAt });
 
-    const replies = harness.repliesTo(message);
+    const replies = fixture.repliesTo(message);
     expect(replies).toHaveLength(1);
     expect(again).toBe(shownAt);
     expect(replies[0]?.text).toContain("Succeeded");
     expect(JSON.stringify(replies[0]?.blocks)).not.toContain("errand_cancel");
-    expect(JSON.parse(shownAt)).toEqual({ channel: harness.slack.channel.id, ts: replies[0]?.ts });
+    expect(JSON.parse(shownAt)).toEqual({ channel: fixture.slack.channel.id, ts: replies[0]?.ts });
   });
 
-  test("a card that somebody deleted is posted anew", async () => {
-    const message = await harness.mentioned();
-    const shownAt = await harness.deliver(message, aCard());
-    await harness.slack.workspace.callAs(harness.slack.botToken, "chat.delete", JSON.parse(shownAt));
+  test("a deleted card is posted again", async () => {
+    const message = await fixture.mentioned();
+    const shownAt = await fixture.deliver(message, aCard());
+    await fixture.slack.workspace.callAs(fixture.slack.botToken, "chat.delete", JSON.parse(shownAt));
 
-    const anew = await harness.deliver(message, aCard({ turn: 2 }), { id: "d2", shownAt });
+    const anew = await fixture.deliver(message, aCard({ turn: 2 }), { id: "d2", shownAt });
 
     expect(anew).not.toBe(shownAt);
-    expect(harness.repliesTo(message)).toHaveLength(1);
+    expect(fixture.repliesTo(message)).toHaveLength(1);
   });
 
   test("messages carry both marks and unfurl nothing", async () => {
-    const message = await harness.mentioned();
+    const message = await fixture.mentioned();
 
-    await harness.deliver(message, aReply("see https://example.com"));
+    await fixture.deliver(message, aReply("see https://example.com"));
 
-    const [reply] = harness.repliesTo(message);
+    const [reply] = fixture.repliesTo(message);
     expect(reply?.metadata).toMatchObject({
       event_type: "errand_delivery",
       event_payload: { delivery_id: "d1" },
     });
     expect(reply?.blocks[0]?.block_id).toBe("errand:d1");
-    expect(harness.slack.calls("chat.postMessage").at(-1)?.args).toMatchObject({
+    expect(fixture.slack.calls("chat.postMessage").at(-1)?.args).toMatchObject({
       unfurl_links: "false",
       unfurl_media: "false",
       parse: "none",
@@ -71,39 +71,39 @@ describe("deliver", () => {
   });
 
   test("in a direct conversation it answers in the thread of the message", async () => {
-    const direct = await harness.slack.openDirectMessage(harness.slack.bob);
-    const said = await harness.slack.postAs(harness.slack.bob, { channel: direct.id, text: "hi" });
-    await harness.slack.sendEvent(harness.url, harness.slack.messageEvent(said));
-    const message = messageOf(await harness.translateLast());
+    const direct = await fixture.slack.openDirectMessage(fixture.slack.bob);
+    const said = await fixture.slack.postAs(fixture.slack.bob, { channel: direct.id, text: "hi" });
+    await fixture.slack.sendEvent(fixture.url, fixture.slack.messageEvent(said));
+    const message = messageOf(await fixture.translateLast());
 
-    await harness.deliver(message, aReply());
+    await fixture.deliver(message, aReply());
 
-    expect(harness.slack.threadMessages(direct.id, said.ts).map(({ text }) => text)).toEqual(["hi", "Done."]);
+    expect(fixture.slack.threadMessages(direct.id, said.ts).map(({ text }) => text)).toEqual(["hi", "Done."]);
   });
 });
 
 test("no call to Slack waits for ever", async () => {
-  const wellConnected = harness.fetch;
+  const wellConnected = fixture.fetch;
   const signals: unknown[] = [];
-  harness.fetch = (input, init) => {
+  fixture.fetch = (input, init) => {
     signals.push(init?.signal);
     return wellConnected(input, init);
   };
 
-  await harness.mentioned();
+  await fixture.mentioned();
 
   expect(signals).toEqual([expect.any(AbortSignal)]);
 });
 
 describe("what Slack refuses", () => {
-  test("a rate limit is a retryable error with Slack's waiting time", async () => {
-    const message = await harness.mentioned();
-    harness.slack.faults.next({ method: "chat.postMessage", kind: "429", retryAfterSeconds: 30 });
+  test("a rate limit becomes a retryable failure with the time to wait", async () => {
+    const message = await fixture.mentioned();
+    fixture.slack.faults.next({ method: "chat.postMessage", kind: "429", retryAfterSeconds: 30 });
 
-    const error = await harness.failureOf(harness.deliver(message, aReply()));
+    const error = await fixture.failureOf(fixture.deliver(message, aReply()));
 
     expect(error).toMatchObject({ retryable: true, options: { retryAfterMs: 30_000 } });
-    expect(harness.slack.calls("chat.postMessage")).toHaveLength(1);
+    expect(fixture.slack.calls("chat.postMessage")).toHaveLength(1);
   });
 
   test.each([
@@ -114,11 +114,11 @@ describe("what Slack refuses", () => {
     "account_inactive",
     "invalid_auth",
     "missing_scope",
-  ])("%s is a permanent error that names its reason", async (name) => {
-    const message = await harness.mentioned();
-    harness.slack.faults.next({ method: "chat.postMessage", kind: "ok-false", error: name });
+  ])("%s is a failure that is not retryable", async (name) => {
+    const message = await fixture.mentioned();
+    fixture.slack.faults.next({ method: "chat.postMessage", kind: "ok-false", error: name });
 
-    const error = await harness.failureOf(harness.deliver(message, aReply()));
+    const error = await fixture.failureOf(fixture.deliver(message, aReply()));
 
     expect(error.retryable).toBe(false);
     expect(error.message).toContain(name);
@@ -127,41 +127,41 @@ describe("what Slack refuses", () => {
   test.each(["internal_error", "fatal_error", "service_unavailable", "ratelimited"])(
     "%s may pass",
     async (name) => {
-      const message = await harness.mentioned();
-      harness.slack.faults.next({ method: "chat.postMessage", kind: "ok-false", error: name });
+      const message = await fixture.mentioned();
+      fixture.slack.faults.next({ method: "chat.postMessage", kind: "ok-false", error: name });
 
-      expect(await harness.failureOf(harness.deliver(message, aReply()))).toMatchObject({ retryable: true });
+      expect(await fixture.failureOf(fixture.deliver(message, aReply()))).toMatchObject({ retryable: true });
     },
   );
 
-  test("no answer and HTTP 500 may pass, and are not tried again behind our back", async () => {
-    const message = await harness.mentioned();
-    harness.slack.faults.next({ method: "chat.postMessage", kind: "500" });
-    const broken = await harness.failureOf(harness.deliver(message, aReply()));
-    const calls = harness.slack.calls("chat.postMessage").length;
-    harness.fetch = async () => Promise.reject(new TypeError("fetch failed"));
-    const silent = await harness.failureOf(harness.deliver(message, aReply()));
+  test("a lost answer and HTTP 500 are retryable, and the client does not retry them itself", async () => {
+    const message = await fixture.mentioned();
+    fixture.slack.faults.next({ method: "chat.postMessage", kind: "500" });
+    const broken = await fixture.failureOf(fixture.deliver(message, aReply()));
+    const calls = fixture.slack.calls("chat.postMessage").length;
+    fixture.fetch = async () => Promise.reject(new TypeError("fetch failed"));
+    const silent = await fixture.failureOf(fixture.deliver(message, aReply()));
 
     expect([broken.retryable, silent.retryable, calls]).toEqual([true, true, 1]);
   });
 
-  test("nothing is posted to the channel for a thread whose first message was deleted", async () => {
-    const mention = await harness.slack.mention(harness.slack.alice, { channel: "work", text: "fix it" });
-    await harness.slack.sendEvent(harness.url, mention.appMention);
-    const message = messageOf(await harness.translateLast());
-    await harness.slack.deleteAs(mention.posted);
+  test("a thread whose first message was deleted leaves nothing in the channel", async () => {
+    const mention = await fixture.slack.mention(fixture.slack.alice, { channel: "work", text: "fix it" });
+    await fixture.slack.sendEvent(fixture.url, mention.appMention);
+    const message = messageOf(await fixture.translateLast());
+    await fixture.slack.deleteAs(mention.posted);
 
-    const error = await harness.failureOf(harness.deliver(message, aReply()));
-    const again = await harness.failureOf(harness.deliver(message, aReply(), { maybeShown: true }));
+    const error = await fixture.failureOf(fixture.deliver(message, aReply()));
+    const again = await fixture.failureOf(fixture.deliver(message, aReply(), { maybeShown: true }));
 
     expect([error, again]).toMatchObject([{ retryable: false }, { retryable: false }]);
-    expect(harness.slack.channelMessages(harness.slack.channel.id)).toEqual([]);
+    expect(fixture.slack.channelMessages(fixture.slack.channel.id)).toEqual([]);
   });
 });
 
-describe("text that an agent prints", () => {
-  test("arrives whole or cut, calls nobody, and fits", async () => {
-    const message = await harness.mentioned();
+describe("the output of an agent", () => {
+  test("arrives whole or cut, notifies no user, and fits", async () => {
+    const message = await fixture.mentioned();
     const hostile =
       "<!channel> @channel <@U0BOT> ![x](https://evil.example/k) \u001B[31mred\u001B[0m\n# ✅ Succeeded\n";
 
@@ -172,11 +172,11 @@ describe("text that an agent prints", () => {
         text,
         sessionLink: "https://errand.example/s/1",
       };
-      await harness.deliver(message, notice, { id: `d${index}` });
+      await fixture.deliver(message, notice, { id: `d${index}` });
     }
-    const shown = JSON.stringify(harness.repliesTo(message));
+    const shown = JSON.stringify(fixture.repliesTo(message));
 
-    expect(harness.repliesTo(message)).toHaveLength(3);
+    expect(fixture.repliesTo(message)).toHaveLength(3);
     expect(shown).toContain("The agent's answer");
     for (const dangerous of ["<!channel", "@channel", "<@U0BOT", "![x]", "\\u001b"])
       expect(shown).not.toContain(dangerous);

@@ -1,117 +1,117 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { aCard, aReply, messageOf, runId, SlackHarness } from "./slack-harness.ts";
+import { aCard, aReply, messageOf, runId, SlackFixture } from "./slack-fixture.ts";
 
-let harness: SlackHarness;
+let fixture: SlackFixture;
 
 beforeEach(async () => {
-  harness = await SlackHarness.open();
+  fixture = await SlackFixture.open();
 });
 
 afterEach(async () => {
-  await harness.close();
+  await fixture.close();
 });
 
 describe("translate", () => {
-  test("both events of one mention mean the same", async () => {
-    const mention = await harness.slack.mention(harness.slack.alice, { channel: "work", text: "fix it" });
-    await harness.slack.sendEvent(harness.url, mention.message);
-    const byMessage = messageOf(await harness.translateLast());
-    await harness.slack.sendEvent(harness.url, mention.appMention);
-    const byMention = messageOf(await harness.translateLast());
+  test("both events of one mention have the same dedupe key and ordering key", async () => {
+    const mention = await fixture.slack.mention(fixture.slack.alice, { channel: "work", text: "fix it" });
+    await fixture.slack.sendEvent(fixture.url, mention.message);
+    const byMessage = messageOf(await fixture.translateLast());
+    await fixture.slack.sendEvent(fixture.url, mention.appMention);
+    const byMention = messageOf(await fixture.translateLast());
 
-    expect(byMention.meaning).toBe(byMessage.meaning);
-    expect(harness.inbox[0]?.lane).toBe(harness.inbox[1]?.lane);
+    expect(byMention.dedupeKey).toBe(byMessage.dedupeKey);
+    expect(fixture.inbox[0]?.orderingKey).toBe(fixture.inbox[1]?.orderingKey);
     expect(byMention).toMatchObject({
       adapter: "slack",
-      installation: harness.slack.teamId,
-      key: `${harness.slack.teamId}/${harness.slack.channel.id}/${mention.posted.ts}`,
+      installation: fixture.slack.teamId,
+      key: `${fixture.slack.teamId}/${fixture.slack.channel.id}/${mention.posted.ts}`,
       addressed: "mention",
       text: "fix it",
-      author: { subject: `slack:${harness.slack.teamId}:${harness.slack.alice.id}` },
+      author: { subject: `slack:${fixture.slack.teamId}:${fixture.slack.alice.id}` },
     });
   });
 
-  test("a reply, a direct message and an edit that adds the mention", async () => {
-    const root = await harness.slack.postAs(harness.slack.alice, { channel: "work", text: "hello" });
-    const reply = await harness.slack.postAs(harness.slack.bob, {
+  test("a reply, a direct message and an edit that adds the mention are translated", async () => {
+    const root = await fixture.slack.postAs(fixture.slack.alice, { channel: "work", text: "hello" });
+    const reply = await fixture.slack.postAs(fixture.slack.bob, {
       channel: "work",
       text: "and this",
       threadTs: root.ts,
     });
-    await harness.slack.sendEvent(harness.url, harness.slack.messageEvent(reply));
-    expect(messageOf(await harness.translateLast())).toMatchObject({ addressed: "reply", text: "and this" });
+    await fixture.slack.sendEvent(fixture.url, fixture.slack.messageEvent(reply));
+    expect(messageOf(await fixture.translateLast())).toMatchObject({ addressed: "reply", text: "and this" });
 
-    const direct = await harness.slack.openDirectMessage(harness.slack.bob);
-    const said = await harness.slack.postAs(harness.slack.bob, { channel: direct.id, text: "hi" });
-    await harness.slack.sendEvent(harness.url, harness.slack.messageEvent(said));
-    expect(messageOf(await harness.translateLast())).toMatchObject({ addressed: "direct", text: "hi" });
+    const direct = await fixture.slack.openDirectMessage(fixture.slack.bob);
+    const said = await fixture.slack.postAs(fixture.slack.bob, { channel: direct.id, text: "hi" });
+    await fixture.slack.sendEvent(fixture.url, fixture.slack.messageEvent(said));
+    expect(messageOf(await fixture.translateLast())).toMatchObject({ addressed: "direct", text: "hi" });
 
-    const { event } = await harness.slack.editAs(root, `<@${harness.slack.botUserId}> hello`);
-    await harness.slack.sendEvent(harness.url, event);
-    expect(messageOf(await harness.translateLast())).toMatchObject({ addressed: "mention", text: "hello" });
+    const { event } = await fixture.slack.editAs(root, `<@${fixture.slack.botUserId}> hello`);
+    await fixture.slack.sendEvent(fixture.url, event);
+    expect(messageOf(await fixture.translateLast())).toMatchObject({ addressed: "mention", text: "hello" });
   });
 
-  test("the bot's own posts are ignored", async () => {
-    const message = await harness.mentioned();
-    await harness.deliver(message, aReply("@errand do it again"));
-    const own = harness.repliesTo(message)[0];
+  test("a message of the bot itself is ignored", async () => {
+    const message = await fixture.mentioned();
+    await fixture.deliver(message, aReply("@errand do it again"));
+    const own = fixture.repliesTo(message)[0];
     const event = {
       type: "message",
-      channel: harness.slack.channel.id,
+      channel: fixture.slack.channel.id,
       ts: own?.ts,
       user: own?.userId,
       bot_id: own?.botId,
     };
 
-    await harness.slack.sendEvent(harness.url, {
+    await fixture.slack.sendEvent(fixture.url, {
       ...event,
       type: "message",
-      text: `<@${harness.slack.botUserId}> again`,
+      text: `<@${fixture.slack.botUserId}> again`,
     });
 
-    expect(await harness.translateLast()).toEqual({
+    expect(await fixture.translateLast()).toEqual({
       kind: "ignored",
       reason: "A message of the bot itself.",
     });
   });
 
-  test("events nobody listens for are ignored with a reason", async () => {
-    await harness.slack.sendEvent(harness.url, { type: "member_joined_channel", user: "U1", channel: "C1" });
+  test("an event of another kind is ignored with a reason", async () => {
+    await fixture.slack.sendEvent(fixture.url, { type: "member_joined_channel", user: "U1", channel: "C1" });
 
-    expect(await harness.translateLast()).toMatchObject({
+    expect(await fixture.translateLast()).toMatchObject({
       kind: "ignored",
       reason: expect.stringContaining("member_joined"),
     });
   });
 
-  test("a button of our own card", async () => {
-    const message = await harness.mentioned();
-    const receipt = await harness.deliver(message, aCard());
+  test("a button of the card is a button action", async () => {
+    const message = await fixture.mentioned();
+    const receipt = await fixture.deliver(message, aCard());
     const { channel, ts } = JSON.parse(receipt);
 
-    await harness.slack.sendButton(harness.url, {
+    await fixture.slack.sendButton(fixture.url, {
       actionId: "errand_cancel",
       value: runId,
-      user: harness.slack.bob,
+      user: fixture.slack.bob,
       message: { channel, ts },
     });
 
-    expect(harness.inbox.at(-1)?.lane).toBe(harness.inbox[0]?.lane);
-    expect(messageOf(await harness.translateLast())).toMatchObject({
+    expect(fixture.inbox.at(-1)?.orderingKey).toBe(fixture.inbox[0]?.orderingKey);
+    expect(messageOf(await fixture.translateLast())).toMatchObject({
       key: message.key,
-      press: { kind: "cancel", runId },
-      author: { subject: `slack:${harness.slack.teamId}:${harness.slack.bob.id}` },
+      buttonAction: { kind: "cancel", runId },
+      author: { subject: `slack:${fixture.slack.teamId}:${fixture.slack.bob.id}` },
     });
   });
 
-  test("an event of another workspace is refused permanently", async () => {
-    const mention = await harness.slack.mention(harness.slack.carol, {
-      channel: harness.slack.otherWorkspace.channel("work").id,
+  test("an event of another workspace fails and is not tried again", async () => {
+    const mention = await fixture.slack.mention(fixture.slack.carol, {
+      channel: fixture.slack.otherWorkspace.channel("work").id,
       text: "hi",
     });
-    await harness.slack.sendEvent(harness.url, mention.appMention);
+    await fixture.slack.sendEvent(fixture.url, mention.appMention);
 
-    const error = await harness.failureOf(harness.translateLast());
+    const error = await fixture.failureOf(fixture.translateLast());
 
     expect(error).toMatchObject({
       code: "integration_not_configured",
@@ -120,24 +120,24 @@ describe("translate", () => {
     });
   });
 
-  test("while Slack is away it can be tried again, and then succeeds", async () => {
-    harness.slack.faults.next({ method: "auth.test", kind: "500" });
-    const mention = await harness.slack.mention(harness.slack.alice, { channel: "work", text: "fix it" });
-    await harness.slack.sendEvent(harness.url, mention.appMention);
+  test("a translation that fails while Slack is away is retryable and then succeeds", async () => {
+    fixture.slack.faults.next({ method: "auth.test", kind: "500" });
+    const mention = await fixture.slack.mention(fixture.slack.alice, { channel: "work", text: "fix it" });
+    await fixture.slack.sendEvent(fixture.url, mention.appMention);
 
-    const error = await harness.failureOf(harness.translateLast());
-    const second = await harness.translateLast();
+    const error = await fixture.failureOf(fixture.translateLast());
+    const second = await fixture.translateLast();
 
     expect(error.retryable).toBe(true);
     expect(second.kind).toBe("message");
   });
 
-  test("who the bot is is asked once, and not at start", async () => {
-    expect(harness.slack.calls("auth.test")).toHaveLength(0);
+  test("the adapter asks who the bot is once, and not at start", async () => {
+    expect(fixture.slack.calls("auth.test")).toHaveLength(0);
 
-    await harness.mentioned("one");
-    await harness.mentioned("two");
+    await fixture.mentioned("one");
+    await fixture.mentioned("two");
 
-    expect(harness.slack.calls("auth.test")).toHaveLength(1);
+    expect(fixture.slack.calls("auth.test")).toHaveLength(1);
   });
 });

@@ -1,6 +1,6 @@
 import type { IdempotentResponse } from "../../../../src/core/idempotency/idempotent-response.ts";
 import { newId, type RunId } from "../../../../src/core/ids.ts";
-import type { InboxResult } from "../../../../src/core/inbox/settlement.ts";
+import type { InboxResult } from "../../../../src/core/inbox/inbox-result.ts";
 import type { RunChange } from "../../../../src/core/runs/run-change.ts";
 import { UniqueConflict } from "../../../../src/core/storage.ts";
 import { messageKeyOf } from "../../../../src/core/threads/notice.ts";
@@ -55,10 +55,10 @@ export function addNotices({ tables, now }: Tx, notices: RunChange["notices"]): 
   }
 }
 
-export function settleEvent({ tables }: Tx, { inboxId, meaning, ...end }: InboxResult): void {
+export function settleEvent({ tables }: Tx, { inboxId, dedupeKey: meaning, ...end }: InboxResult): void {
   const row = tables.inbox.get(inboxId);
   const isTaken = meaning !== undefined && tables.meanings.has(meaning);
-  if (isTaken || row === undefined || row.disposition !== undefined) throw new UniqueConflict("meaning");
+  if (isTaken || row === undefined || row.disposition !== undefined) throw new UniqueConflict("dedupeKey");
   if (meaning !== undefined) tables.meanings.add(meaning);
   const { reason: _ofFailures, ...settled } = row;
   tables.inbox.set(inboxId, { ...settled, ...end });

@@ -1,5 +1,5 @@
+import type { InboxResult } from "../../../../src/core/inbox/inbox-result.ts";
 import type { InboxStore, ThreadNotices } from "../../../../src/core/inbox/inbox-store.ts";
-import type { InboxResult } from "../../../../src/core/inbox/settlement.ts";
 import type { InboxEvent } from "../../../../src/core/threads/thread-adapter.ts";
 import { addNotices, makeThread, settleEvent } from "./change-rows.ts";
 import { IDLE_MS } from "./lease-store.ts";
@@ -21,7 +21,7 @@ export class MemoryInboxStore implements InboxStore {
       if (isKnown) return false;
       const seq = BigInt(tables.inbox.size + 1);
       tables.inbox.set(event.id, { event: { ...event, receivedAt: new Date(now) }, seq, failures: 0 });
-      jobs.push({ kind: "inbox", key: event.lane });
+      jobs.push({ kind: "inbox", key: event.orderingKey });
       return true;
     });
   }
@@ -29,12 +29,12 @@ export class MemoryInboxStore implements InboxStore {
   next(lane: string): Promise<InboxEvent | undefined> {
     return this.#database.read(({ inbox }) => {
       const isOpen = (row: { event: InboxEvent; disposition?: string }) =>
-        row.event.lane === lane && row.disposition === undefined;
+        row.event.orderingKey === lane && row.disposition === undefined;
       return inbox.values().find(isOpen)?.event;
     });
   }
 
-  settle(result: InboxResult, says?: ThreadNotices): Promise<void> {
+  complete(result: InboxResult, says?: ThreadNotices): Promise<void> {
     return this.#database.transaction((tx) => {
       settleEvent(tx, result);
       if (says === undefined) return;
@@ -64,7 +64,7 @@ export class MemoryInboxStore implements InboxStore {
     return this.#database.read(({ inbox }, now) => {
       const open = [...inbox.values()].filter(({ disposition }) => disposition === undefined);
       const old = open.filter(({ event }) => event.receivedAt.getTime() < now - IDLE_MS);
-      return [...new Set(old.map(({ event }) => event.lane))].slice(0, limit);
+      return [...new Set(old.map(({ event }) => event.orderingKey))].slice(0, limit);
     });
   }
 }

@@ -128,7 +128,7 @@ function store(tx: Tx, row: RunRow, change: RunChange): Run {
   addFiles(tx, id, change);
   if (change.binding !== undefined) bindThread(tx, id, change.binding);
   addNotices(tx, change.notices);
-  if (change.result !== undefined) settleEvent(tx, change.result);
+  if (change.inboxResult !== undefined) settleEvent(tx, change.inboxResult);
   if (change.answer !== undefined) storeIdempotentResponse(tx, change.answer);
   tx.jobs.push(...change.jobs);
   tx.channels.push(CHANNELS.run(id), CHANNELS.log);

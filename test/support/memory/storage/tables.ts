@@ -1,7 +1,7 @@
 import type { Artifact } from "../../../../src/core/artifacts/artifact.ts";
 import type { IdempotentResponse } from "../../../../src/core/idempotency/idempotent-response.ts";
 import type { PrincipalId, RunId, TeamId } from "../../../../src/core/ids.ts";
-import type { InboxResult } from "../../../../src/core/inbox/settlement.ts";
+import type { InboxResult } from "../../../../src/core/inbox/inbox-result.ts";
 import type { RunInput } from "../../../../src/core/inputs/run-input.ts";
 import type { ApiKey } from "../../../../src/core/people/api-key.ts";
 import type { IdentityLink } from "../../../../src/core/people/identity.ts";

@@ -28,7 +28,7 @@ export function anEvent(name: string, body: JsonRecord | string, deliveryId = "d
   return {
     id: "inbox-1",
     adapter: "github",
-    lane: "github:1/issues/1",
+    orderingKey: "github:1/issues/1",
     deliveryId,
     name,
     body: typeof body === "string" ? body : JSON.stringify(body),

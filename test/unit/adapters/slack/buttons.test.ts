@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { cancelButton, optionButtons, readButton } from "../../../../src/adapters/slack/buttons.ts";
-import { translatePress } from "../../../../src/adapters/slack/press.ts";
+import { cancelButton, optionButtons, parseButton } from "../../../../src/adapters/slack/buttons.ts";
+import { translate } from "../../../../src/adapters/slack/translate.ts";
 import { newId, type RunId } from "../../../../src/core/ids.ts";
+import type { Translation } from "../../../../src/core/threads/thread-adapter.ts";
 
 const runId = newId<RunId>(new Date());
 const bot = { teamId: "T1", userId: "U0BOT", botId: "B0BOT", workspaceUrl: undefined };
@@ -11,18 +12,18 @@ function options(...ids: string[]) {
 }
 
 describe("buttons", () => {
-  test("cancel means its run", () => {
+  test("a cancel button contains its run", () => {
     const { action_id: actionId = "", value = "" } = cancelButton(runId);
 
     expect({ actionId, value }).toEqual({ actionId: "errand_cancel", value: runId });
-    expect(readButton(actionId, value)).toEqual({ kind: "cancel", runId });
+    expect(parseButton(actionId, value)).toEqual({ kind: "cancel", runId });
   });
 
-  test("an option means itself, with any characters in its ids", () => {
+  test("an option button contains its ids with any characters", () => {
     const request = { permissionId: "p|1", title: "?", options: options("yes", "a|b %7C") };
 
     const read = optionButtons(runId, request).map(({ action_id: id = "", value = "" }) =>
-      readButton(id, value),
+      parseButton(id, value),
     );
 
     expect(read).toEqual([
@@ -31,7 +32,7 @@ describe("buttons", () => {
     ]);
   });
 
-  test("options have action ids of their own, and values that Slack takes", () => {
+  test("options have different action ids, and values within Slack's limit", () => {
     const request = { permissionId: "p", title: "?", options: options("a", "b", "x".repeat(2_000)) };
 
     const buttons = optionButtons(runId, request);
@@ -39,49 +40,68 @@ describe("buttons", () => {
     expect(buttons.map((button) => button.action_id)).toEqual(["errand_permission:0", "errand_permission:1"]);
   });
 
-  test("what is no button of ours means nothing", () => {
-    expect(readButton("errand_cancel", "no run id")).toBeUndefined();
-    expect(readButton("errand_permission", `${runId}|p`)).toBeUndefined();
-    expect(readButton("another_app", runId)).toBeUndefined();
+  test("a button of another app is not parsed", () => {
+    expect(parseButton("errand_cancel", "no run id")).toBeUndefined();
+    expect(parseButton("errand_permission", `${runId}|p`)).toBeUndefined();
+    expect(parseButton("another_app", runId)).toBeUndefined();
   });
 });
 
-describe("a press", () => {
+describe("a button action", () => {
   const payload = {
+    type: "block_actions",
+    team: { id: "T1" },
     user: { id: "U1" },
     channel: { id: "C1" },
     message: { ts: "2.0", thread_ts: "1.0" },
     actions: [{ action_id: "errand_cancel", value: runId, action_ts: "3.0" }],
   };
 
-  test("belongs to the thread of its message and to who pressed", () => {
-    const translation = translatePress(payload, { bot, eventId: undefined });
+  function translated(changes: object = {}): Translation {
+    const event = {
+      id: "i1",
+      adapter: "slack",
+      orderingKey: "slack:C1/1.0",
+      deliveryId: "1.2.abc",
+      name: "block_actions",
+      body: JSON.stringify({ ...payload, ...changes }),
+      receivedAt: new Date(0),
+    };
+    return translate(event, bot);
+  }
 
-    expect(translation).toMatchObject({
+  test("has the thread of its message and the user who pressed the button", () => {
+    expect(translated()).toMatchObject({
       kind: "message",
       message: {
         key: "T1/C1/1.0",
         place: "C1",
         author: { subject: "slack:T1:U1" },
-        press: { kind: "cancel", runId },
+        buttonAction: { kind: "cancel", runId },
         provenance: { actor: { id: "U1" }, message_ids: ["C1/2.0"], action: "pressed", version: "3.0" },
       },
     });
   });
 
-  test("of two people in one instant has two meanings, told twice it has one", () => {
-    const meaningOf = (user: string) => {
-      const translation = translatePress({ ...payload, user: { id: user } }, { bot, eventId: undefined });
-      return translation.kind === "message" && translation.message.meaning;
+  test("has the same dedupe key in each delivery, and another one for another user", () => {
+    const dedupeKeyOf = (user: string) => {
+      const translation = translated({ user: { id: user } });
+      return translation.kind === "message" && translation.message.dedupeKey;
     };
 
-    expect(meaningOf("U1")).toBe(meaningOf("U1"));
-    expect(meaningOf("U1")).not.toBe(meaningOf("U2"));
+    expect(dedupeKeyOf("U1")).toBe(dedupeKeyOf("U1"));
+    expect(dedupeKeyOf("U1")).not.toBe(dedupeKeyOf("U2"));
   });
 
-  test("on something that is no message is ignored", () => {
-    const translation = translatePress({ ...payload, message: undefined }, { bot, eventId: undefined });
+  test("without a message is ignored", () => {
+    expect(translated({ message: undefined }).kind).toBe("ignored");
+  });
 
-    expect(translation.kind).toBe("ignored");
+  test("of another workspace is refused, also if only the user has the team", () => {
+    const refused = expect.objectContaining({ code: "integration_not_configured" });
+
+    expect(() => translated({ team: { id: "T2" } })).toThrow(refused);
+    expect(() => translated({ team: null, user: { id: "U1", team_id: "T2" } })).toThrow(refused);
+    expect(translated({ team: null, user: { id: "U1", team_id: "T1" } }).kind).toBe("message");
   });
 });

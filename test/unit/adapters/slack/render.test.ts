@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { renderCard, renderMessage } from "../../../../src/adapters/slack/render.ts";
+import { render as renderDelivery } from "../../../../src/adapters/slack/render.ts";
 import { newId, type RunId } from "../../../../src/core/ids.ts";
 import { RUN_STATES } from "../../../../src/core/runs/states.ts";
 import type { Notice } from "../../../../src/core/threads/notice.ts";
@@ -13,7 +13,7 @@ const runId = newId<RunId>(new Date());
 
 function render(notice: Notice) {
   if (notice.kind === "seen") throw new Error("Nothing to render");
-  return notice.kind === "card" ? renderCard(notice.card, "errand:d1") : renderMessage(notice, "errand:d1");
+  return renderDelivery({ id: "d1", notice });
 }
 
 function anAnswer(text: string): Notice {

@@ -16,17 +16,17 @@ describe("a pressed button", () => {
     await harness.receive({});
     const { id: runId } = await harness.currentRun();
 
-    expect(await harness.receive({ press: { kind: "cancel", runId } })).toBe("cancelled");
+    expect(await harness.receive({ buttonAction: { kind: "cancel", runId } })).toBe("cancelled");
 
     expect(await harness.currentRun()).toMatchObject({ state: "CANCELLED" });
   });
 
   test("answers the question of its run, once", async () => {
     const run = await harness.aBlockedRun();
-    const press = { kind: "answer", runId: run.id, permissionId: "p", optionId: "yes" } as const;
+    const buttonAction = { kind: "answer", runId: run.id, permissionId: "p", optionId: "yes" } as const;
 
-    expect(await harness.receive({ press })).toBe("answered");
-    expect(await harness.receive({ press })).toBe("replied");
+    expect(await harness.receive({ buttonAction })).toBe("answered");
+    expect(await harness.receive({ buttonAction })).toBe("replied");
 
     expect(await harness.currentRun()).toMatchObject({ state: "SUCCEEDED", answer: "I got yes" });
     expect(harness.repliesShown()).toEqual(["The run does not wait for this answer."]);
@@ -38,7 +38,7 @@ describe("a pressed button", () => {
     const { id: runId } = await harness.currentRun();
     await harness.receive({ text: "new fix the lexer" });
 
-    expect(await harness.receive({ press: { kind: "cancel", runId } })).toBe("cancelled");
+    expect(await harness.receive({ buttonAction: { kind: "cancel", runId } })).toBe("cancelled");
 
     expect(await harness.run(runId)).toMatchObject({ state: "CANCELLED" });
     expect(await harness.currentRun()).toMatchObject({ prompt: "fix the lexer", state: "SUCCEEDED" });
@@ -51,9 +51,9 @@ describe("a pressed button", () => {
   test("of a run of another thread does nothing but say so", async () => {
     await harness.receive({});
 
-    const press = { kind: "cancel", runId: randomUUID() as RunId } as const;
+    const buttonAction = { kind: "cancel", runId: randomUUID() as RunId } as const;
 
-    expect(await harness.receive({ press })).toBe("replied");
+    expect(await harness.receive({ buttonAction })).toBe("replied");
     expect(harness.repliesShown()).toEqual(["That run is not one of this thread."]);
   });
 });

@@ -11,10 +11,10 @@ beforeEach(async () => {
 });
 
 describe("an event that cannot be handled", () => {
-  test("for now is tried again, with the lane behind it, until it can", async () => {
+  test("for now is tried again, and holds back later events with its ordering key", async () => {
     harness.adapter.translateFaults.push(new AppError("resource_unavailable", "Away."), new Error("odd"));
-    await harness.put({ text: "one" }, "lane");
-    await harness.put({ text: "two", addressed: "reply" }, "lane");
+    await harness.put({ text: "one" }, "key-1");
+    await harness.put({ text: "two", addressed: "reply" }, "key-1");
     await quiet();
     expect(harness.settled()).toEqual([]);
 
@@ -23,44 +23,44 @@ describe("an event that cannot be handled", () => {
     expect(harness.settled()).toEqual(["run_created", "follow_up"]);
   });
 
-  test("for good is ended, and its author is told", async () => {
+  test("permanently ends as failed, and its author gets the reason", async () => {
     harness.adapter.translateFaults.push(new AppError("not_authorized", "The token was revoked."));
 
-    await harness.put({}, "lane");
+    await harness.put({}, "key-1");
     await quiet();
 
-    expect(await harness.storage.inbox.next("lane")).toBeUndefined();
+    expect(await harness.storage.inbox.next("key-1")).toBeUndefined();
     expect(harness.repliesShown()).toEqual(["I could not take this up: The token was revoked."]);
   });
 
-  test("after ten tries is ended, without details of ours", async () => {
+  test("ten times ends as failed, and its author gets no internal details", async () => {
     harness.adapter.translateFaults.push(
       ...Array.from({ length: 10 }, () => new TypeError("x is undefined")),
     );
-    await harness.put({}, "lane");
+    await harness.put({}, "key-1");
 
     await harness.clock.advance(600_000);
 
-    expect(await harness.storage.inbox.next("lane")).toBeUndefined();
+    expect(await harness.storage.inbox.next("key-1")).toBeUndefined();
     expect(harness.repliesShown()).toEqual([
       "I could not take this up: Something broke while this was handled.",
     ]);
   });
 
-  test("and was not meant for the bot is ended in silence", async () => {
+  test("and does not address the bot ends without a reply", async () => {
     harness.adapter.translateFaults.push(new AppError("not_authorized", "The token was revoked."));
 
-    await harness.put({ addressed: "reply" }, "lane");
+    await harness.put({ addressed: "reply" }, "key-1");
     await quiet();
 
-    expect(await harness.storage.inbox.next("lane")).toBeUndefined();
+    expect(await harness.storage.inbox.next("key-1")).toBeUndefined();
     expect(harness.adapter.thread(KEY)).toEqual([]);
   });
 
-  test("since its adapter is switched off is ended", async () => {
-    await harness.storage.inbox.put(anInboxEvent({ adapter: "gone", lane: "lane" }));
+  test("because its adapter is switched off ends as failed", async () => {
+    await harness.storage.inbox.put(anInboxEvent({ adapter: "gone", orderingKey: "key-1" }));
     await quiet();
 
-    expect(await harness.storage.inbox.next("lane")).toBeUndefined();
+    expect(await harness.storage.inbox.next("key-1")).toBeUndefined();
   });
 });

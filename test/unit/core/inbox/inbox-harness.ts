@@ -11,18 +11,18 @@ import { END_TURN } from "../../../support/scripted-agents.ts";
 export const KEY = "thread-1" as ThreadKey;
 export const ADDRESS = { adapter: "memory", installation: "here", key: KEY };
 
-/** The core with one thread, in which messages are said. */
+/** The core with one thread that receives messages. */
 export class IntakeHarness extends CoreHarness {
   async put(
     changes: Partial<InboundMessage>,
-    lane?: string,
+    orderingKey?: string,
     body: object = aMessage(changes),
   ): Promise<void> {
     const event = anInboxEvent({ body: JSON.stringify(body) });
-    await this.storage.inbox.put({ ...event, lane: lane ?? event.lane });
+    await this.storage.inbox.put({ ...event, orderingKey: orderingKey ?? event.orderingKey });
   }
 
-  /** Receives an event, and tells what became of it. */
+  /** Receives an event and returns its disposition. */
   async receive(changes: Partial<InboundMessage>, body?: object): Promise<string> {
     await this.put(changes, undefined, body);
     await quiet();
@@ -72,7 +72,7 @@ export class IntakeHarness extends CoreHarness {
 function aMessage(changes: Partial<InboundMessage>): InboundMessage {
   return {
     ...ADDRESS,
-    meaning: randomUUID(),
+    dedupeKey: randomUUID(),
     addressed: "mention",
     author: { subject: "memory:Ada", displayName: "Ada" },
     text: "Fix it",

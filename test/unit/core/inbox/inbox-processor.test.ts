@@ -135,7 +135,7 @@ describe("a message that names the bot", () => {
     expect(harness.repliesShown()).toEqual(["The run is over: it is SUCCEEDED."]);
   });
 
-  test("from somebody who may not is refused, with the reason, and does nothing", async () => {
+  test("from an unauthorized author is refused with the reason and has no effect", async () => {
     harness.adapter.refused.set("memory:Ada", "You are not of the team.");
 
     expect(await harness.receive({ text: "Fix it" })).toBe("refused");
@@ -144,7 +144,7 @@ describe("a message that names the bot", () => {
     expect(harness.agents.starts).toEqual([]);
   });
 
-  test("from somebody who may not, again and again, is answered once a day and thread, and to each", async () => {
+  test("from an unauthorized author is answered once per day, thread and author", async () => {
     const bob = { subject: "memory:Bob" };
     for (const subject of ["memory:Ada", bob.subject]) harness.adapter.refused.set(subject, "You may not.");
     for (let time = 0; time < 3; time += 1) await harness.receive({ text: "Fix it" });
@@ -176,11 +176,11 @@ describe("two events of one posting", () => {
   test.each([[["mention", "reply"]], [["reply", "mention"]]] as const)(
     "come as %j: one run",
     async (order) => {
-      const meaning = randomUUID();
+      const dedupeKey = randomUUID();
       const dispositions: string[] = [];
 
       for (const addressed of order)
-        dispositions.push(await harness.receive({ meaning, addressed, text: "Fix it" }));
+        dispositions.push(await harness.receive({ dedupeKey, addressed, text: "Fix it" }));
 
       expect(dispositions).toContain("run_created");
       expect(harness.agents.prompts).toEqual(["Fix it"]);
@@ -189,9 +189,9 @@ describe("two events of one posting", () => {
   );
 
   test("at once in different lanes: one run, the other a duplicate", async () => {
-    const meaning = randomUUID();
+    const dedupeKey = randomUUID();
 
-    await Promise.all([harness.put({ meaning }), harness.put({ meaning }), harness.put({ meaning })]);
+    await Promise.all([harness.put({ dedupeKey }), harness.put({ dedupeKey }), harness.put({ dedupeKey })]);
     await quiet();
 
     expect(harness.settled().toSorted()).toEqual(["duplicate", "duplicate", "run_created"]);
@@ -199,10 +199,10 @@ describe("two events of one posting", () => {
   });
 
   test("that was answered or refused is answered once", async () => {
-    const meaning = randomUUID();
-    await harness.receive({ meaning, text: "help" });
+    const dedupeKey = randomUUID();
+    await harness.receive({ dedupeKey, text: "help" });
 
-    expect(await harness.receive({ meaning, text: "help" })).toBe("duplicate");
+    expect(await harness.receive({ dedupeKey, text: "help" })).toBe("duplicate");
 
     expect(harness.repliesShown()).toHaveLength(1);
   });

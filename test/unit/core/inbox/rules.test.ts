@@ -13,9 +13,9 @@ beforeEach(async () => {
 });
 
 describe("a message that a policy forbids", () => {
-  test("starts no run, and its author is told why, once", async () => {
+  test("starts no run, and its author gets the reason once", async () => {
     await forbid({ match: { integrations: ["memory"], installations: ["here"], places: ["acme/*"] } });
-    const message = { meaning: "m1", place: "acme/web" };
+    const message = { dedupeKey: "m1", place: "acme/web" };
 
     expect(await harness.receive(message)).toBe("refused");
     expect(await harness.receive(message)).toBe("duplicate");
@@ -30,7 +30,7 @@ describe("a message that a policy forbids", () => {
     expect(await harness.receive({ place: "other/web" })).toBe("run_created");
   });
 
-  test("follows up nothing, and is told why though it named nobody", async () => {
+  test("is no follow-up, and its author gets the reason although the message did not mention the bot", async () => {
     await harness.receive({});
     await forbid({ match: { actions: ["follow_up"] } });
 
@@ -47,7 +47,7 @@ describe("a message that a policy forbids", () => {
     await forbid({ match: { actions: ["cancel"] } });
 
     expect(await harness.receive({ text: "stop" })).toBe("refused");
-    expect(await harness.receive({ press: { kind: "cancel", runId } })).toBe("refused");
+    expect(await harness.receive({ buttonAction: { kind: "cancel", runId } })).toBe("refused");
 
     expect(await harness.currentRun()).toMatchObject({ state: "INPROGRESS" });
     expect(harness.repliesShown()).toHaveLength(2);
@@ -56,9 +56,9 @@ describe("a message that a policy forbids", () => {
   test("answers nothing, by word or by button", async () => {
     const { id: runId } = await harness.aBlockedRun();
     await forbid({ match: { actions: ["answer"] } });
-    const press = { kind: "answer", runId, permissionId: "p", optionId: "yes" } as const;
+    const buttonAction = { kind: "answer", runId, permissionId: "p", optionId: "yes" } as const;
 
-    expect(await harness.receive({ press })).toBe("refused");
+    expect(await harness.receive({ buttonAction })).toBe("refused");
     expect(await harness.receive({ text: "yes" })).toBe("refused");
 
     expect(await harness.currentRun()).toMatchObject({ state: "BLOCKED", permission: { permissionId: "p" } });
@@ -78,7 +78,7 @@ test("a request that needs approval says in the thread what it waits for, and is
   expect(harness.cardsShown()[0]).not.toHaveProperty("question");
 });
 
-test("a refused request is told in its thread", async () => {
+test("a refused request gets a notice in its thread", async () => {
   await forbid({ effect: "require_approval", reason: "It costs." });
   await harness.receive({});
   const chief = { ...(await harness.person("Chief")), administrator: true };
@@ -92,7 +92,7 @@ test("a refused request is told in its thread", async () => {
   );
 });
 
-test("somebody who is disabled may do nothing, and is told", async () => {
+test("a disabled user may do nothing, and gets the reason", async () => {
   await harness.storage.people.put({ ...(await harness.person("Ada")), disabled: true });
 
   expect(await harness.receive({})).toBe("refused");

@@ -35,7 +35,7 @@ describe("an installation that is switched off", () => {
     expect(harness.repliesShown()).toEqual([OFF]);
   });
 
-  test("refuses what goes on in the thread of a run, without telling anybody off who named nobody", async () => {
+  test("refuses replies in the thread of a run, without a public refusal", async () => {
     await harness.receive({ text: "Fix it" });
     await switchInstallation(false);
 
@@ -45,7 +45,7 @@ describe("an installation that is switched off", () => {
     expect(harness.repliesShown()).toEqual([]);
   });
 
-  test("is heard again once it is on", async () => {
+  test("handles messages again once it is switched on", async () => {
     await switchInstallation(false);
     await harness.receive({ text: "Fix it" });
     await switchInstallation(true);

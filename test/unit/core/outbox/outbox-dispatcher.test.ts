@@ -160,7 +160,7 @@ function say(...notices: readonly Notice[]): Promise<void> {
 async function sayIn(there: ThreadBinding["thread"], ...notices: readonly Notice[]): Promise<void> {
   const event = anInboxEvent();
   await harness.storage.inbox.put(event);
-  await harness.storage.inbox.settle(
+  await harness.storage.inbox.complete(
     { inboxId: event.id, disposition: "replied" },
     { thread: there, notices },
   );

@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import Fastify, { type FastifyInstance } from "fastify";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { webhookRoutes } from "../../../../src/adapters/github/routes.ts";
-import type { Accepted } from "./setup.ts";
+import type { Accepted } from "./github-fixture.ts";
 
 const SECRETS = ["new secret", "old secret"];
 const PAYLOAD = {
@@ -65,7 +65,7 @@ describe("a signed delivery", () => {
     expect(stored).toEqual([
       {
         adapter: "github",
-        lane: "github:3000000000/issues/7",
+        orderingKey: "github:3000000000/issues/7",
         deliveryId: "72d3162e-cc78-11e3-81ab-4c9367dc0958",
         name: "issue_comment",
         body: BODY,
@@ -131,7 +131,7 @@ describe("a signed delivery", () => {
   );
 });
 
-describe("a delivery that nobody vouches for", () => {
+describe("a delivery without a valid signature", () => {
   test.each([
     ["no signature", { "x-hub-signature-256": undefined }],
     ["a SHA-1 signature alone", { "x-hub-signature-256": undefined, "x-hub-signature": sha("sha1", BODY) }],
@@ -169,14 +169,14 @@ describe("a delivery that nobody vouches for", () => {
 });
 
 describe("when the event cannot be stored", () => {
-  test("GitHub is told to deliver it again", async () => {
+  test("the answer asks GitHub to deliver it again", async () => {
     accept = () => Promise.reject(new Error("database is down"));
 
     expect((await post(BODY)).statusCode).toBe(503);
     expect(logged).toContain("github.webhook.not_stored");
   });
 
-  test("GitHub is told so before it gives up waiting", async () => {
+  test("the answer comes before GitHub gives up", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const asked = Promise.withResolvers<void>();
     accept = () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { type EmulatedGithub, startEmulatedGithub } from "../../../support/emulated-github.ts";
-import { adapterOn, refusing } from "./setup.ts";
+import { adapterOn, refusing } from "./github-fixture.ts";
 
 const TOKENS = /\/access_tokens$/;
 

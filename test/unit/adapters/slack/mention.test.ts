@@ -1,9 +1,13 @@
 import { describe, expect, test } from "vitest";
-import { mentions, startsWithAnother, wordsOf } from "../../../../src/adapters/slack/words.ts";
+import {
+  hasMention,
+  startsWithOtherMention,
+  withoutMention,
+} from "../../../../src/adapters/slack/mention.ts";
 
 const BOT = "U0BOT";
 
-describe("wordsOf", () => {
+describe("withoutMention", () => {
   test.each([
     ["the mention of the bot goes", "<@U0BOT> fix the build", "fix the build"],
     ["with the colon behind it", "<@U0BOT|errand>: fix the build", "fix the build"],
@@ -21,20 +25,20 @@ describe("wordsOf", () => {
     ["an escaped tag stays text", "print &lt;@U1&gt;", "print <@U1>"],
     ["lines stay", "<@U0BOT> one\n• two", "one\n• two"],
   ])("%s", (_name, text, words) => {
-    expect(wordsOf(text, BOT)).toBe(words);
+    expect(withoutMention(text, BOT)).toBe(words);
   });
 });
 
-describe("who is addressed", () => {
-  test("the bot by its id, wherever it stands", () => {
-    expect(mentions("hey <@U0BOT|errand>", BOT)).toBe(true);
-    expect(mentions("hey <@U0BOTH>", BOT)).toBe(false);
-    expect(mentions("hey &lt;@U0BOT&gt;", BOT)).toBe(false);
+describe("the addressed user", () => {
+  test("is the bot if its id is mentioned anywhere in the text", () => {
+    expect(hasMention("hey <@U0BOT|errand>", BOT)).toBe(true);
+    expect(hasMention("hey <@U0BOTH>", BOT)).toBe(false);
+    expect(hasMention("hey &lt;@U0BOT&gt;", BOT)).toBe(false);
   });
 
-  test("somebody else at the beginning", () => {
-    expect(startsWithAnother(" <@U1> look", BOT)).toBe(true);
-    expect(startsWithAnother("<@U0BOT> look, <@U1>", BOT)).toBe(false);
-    expect(startsWithAnother("look, <@U1>", BOT)).toBe(false);
+  test("is another user if the text begins with their mention", () => {
+    expect(startsWithOtherMention(" <@U1> look", BOT)).toBe(true);
+    expect(startsWithOtherMention("<@U0BOT> look, <@U1>", BOT)).toBe(false);
+    expect(startsWithOtherMention("look, <@U1>", BOT)).toBe(false);
   });
 });

@@ -2,10 +2,10 @@ import { z } from "zod";
 import type { GithubClient } from "./client.ts";
 import type { BotIdentity } from "./identity.ts";
 import type { Shown } from "./receipt.ts";
-import type { Repository } from "./repository.ts";
+import type { Repository } from "./repositories.ts";
 
 const PAGE_SIZE = 100;
-/** A card that was shown without our knowing is among the newest; older pages are not looked at. */
+/** A comment whose answer was lost is among the newest, so older pages are not read. */
 const MAX_PAGES = 5;
 
 const idAnswer = z.object({ id: z.number() });
@@ -18,7 +18,7 @@ const commentAnswer = z.object({
 const commentsAnswer = z.array(commentAnswer);
 type Comment = z.infer<typeof commentAnswer>;
 
-/** A conversation on GitHub with the name that its repository has now. */
+/** A conversation on GitHub with the current name of its repository. */
 export interface Place extends Repository {
   readonly installation: string;
   readonly number: number;
@@ -47,8 +47,8 @@ const UPDATE = {
   review_comment: "PATCH /repos/{owner}/{repo}/pulls/comments/{id}",
 };
 
-/** Our own comments: what is posted, edited and found again. */
-export class Comments {
+/** The bot's own comments: creates, updates and finds them. */
+export class Posts {
   readonly #client: GithubClient;
   readonly #identity: BotIdentity;
 
@@ -79,7 +79,7 @@ export class Comments {
     return shown;
   }
 
-  /** The newest comment of ours that begins with `marker`. Anybody can copy the marker, so only ours are looked at. */
+  /** The newest comment of the bot that begins with `marker`. Users can copy the marker, so theirs do not count. */
   async find(place: Place, marker: string): Promise<(Shown & Pick<Routes, "kind">) | undefined> {
     for await (const comments of this.#newestPages(place)) {
       for (const comment of comments.toReversed()) {
@@ -92,7 +92,7 @@ export class Comments {
     return undefined;
   }
 
-  /** GitHub lists the oldest first and tells by the `Link` header where the newest are. */
+  /** GitHub lists the oldest first. The `Link` header says which page has the newest. */
   async *#newestPages(place: Place): AsyncGenerator<readonly Comment[]> {
     const first = await this.#page(place, 1);
     const oldest = Math.max(2, first.lastPage - MAX_PAGES + 1);

@@ -8,11 +8,29 @@ import type { GithubConfig } from "./config.ts";
 const installationAnswer = z.object({ id: z.int() });
 const tokenAnswer = z.object({ token: z.string() });
 
+const nameAnswer = z.object({ name: z.string(), owner: z.object({ login: z.string() }) });
+
 const PUBLIC_API = "https://api.github.com";
 const PUBLIC_HOST = "https://github.com";
 const REPOSITORY_PATH = /^\/(?<owner>[^/]+)\/(?<repo>[^/]+)\.git$/;
 
-/** Opens the repositories that the App is installed in, each with a token for it alone. */
+export interface Repository {
+  readonly owner: string;
+  readonly repo: string;
+}
+
+/** The current name of a repository. Asked each time, because another repository can take a former name. */
+export async function findRepository(
+  client: GithubClient,
+  installation: string,
+  id: number,
+): Promise<Repository> {
+  const call = { route: "GET /repositories/{id}", parameters: { id }, answer: nameAnswer };
+  const { name, owner } = await client.call(installation, call);
+  return { owner: owner.login, repo: name };
+}
+
+/** Opens the repositories that the App is installed in, each with a token for this repository only. */
 export class GithubRepositories {
   readonly #client: GithubClient;
   readonly #host: string;
@@ -25,7 +43,7 @@ export class GithubRepositories {
     this.#log = log;
   }
 
-  /** Undefined: the address is not GitHub's, or the App is not installed there. */
+  /** Undefined if the address is not GitHub's, or the App is not installed there. */
   async open(url: string): Promise<RepositoryAccess | undefined> {
     const { origin, pathname } = new URL(url);
     const { owner, repo } = REPOSITORY_PATH.exec(pathname)?.groups ?? {};
@@ -35,7 +53,7 @@ export class GithubRepositories {
     return { installation: String(id), authorization: (access) => this.#authorization(id, repo, access) };
   }
 
-  /** Undefined: the App is not installed there, or must not know. */
+  /** Undefined if the App is not installed there, or may not see the repository. */
   async installationOf(owner: string, repo: string): Promise<number | undefined> {
     const route = "GET /repos/{owner}/{repo}/installation";
     const call = { route, parameters: { owner, repo }, answer: installationAnswer };
@@ -54,14 +72,14 @@ export class GithubRepositories {
     return answer && `Basic ${Buffer.from(`x-access-token:${answer.token}`).toString("base64")}`;
   }
 
-  /** What GitHub refuses leaves the repository to be read as everybody may: it may be a public one. */
+  /** After a refusal the repository is read without a token, because it may be public. */
   async #unlessRefused<T>(repo: string, ask: () => Promise<T>): Promise<T | undefined> {
     try {
       return await ask();
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
       if (error.retryable) throw new AppError("resource_unavailable", error.message, { cause: error });
-      // Without an installation there, the answer is that there is none.
+      // Not found is the normal answer where the App is not installed.
       if (error.code !== "resource_not_found") {
         this.#log.warn("github.repository.not_opened", { repo, reason: error.message });
       }

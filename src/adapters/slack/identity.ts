@@ -1,6 +1,6 @@
 import type { WebClient } from "@slack/web-api";
 import { AppError } from "../../core/errors.ts";
-import { callSlack } from "./slack-error.ts";
+import { callSlack } from "./client.ts";
 
 /** Who the app is in its workspace. */
 export interface Bot {
@@ -11,10 +11,7 @@ export interface Bot {
   readonly workspaceUrl: string | undefined;
 }
 
-/**
- * Learns who the bot is when that is first needed: not at start, so that Errand starts while Slack is away. A failure
- * is not remembered.
- */
+/** Asks Slack who the bot is when that is first needed, so that Errand starts while Slack is away. Forgets failures. */
 export class BotIdentity {
   readonly #client: WebClient;
   #known: Promise<Bot> | undefined;

@@ -1,15 +1,15 @@
 import { describe, expect, test } from "vitest";
-import { laneOf } from "../../../../src/adapters/slack/lane.ts";
+import { orderingKeyOf } from "../../../../src/adapters/slack/webhook-request.ts";
 
-describe("laneOf", () => {
+describe("orderingKeyOf", () => {
   test.each([
     ["a first message", { channel: "C1", ts: "1.0" }],
     ["a reply", { channel: "C1", ts: "2.0", thread_ts: "1.0" }],
     ["an edit of the first message", { channel: "C1", ts: "3.0", message: { ts: "1.0" } }],
     ["an edit of a reply", { channel: "C1", ts: "3.0", message: { ts: "2.0", thread_ts: "1.0" } }],
     ["a pressed button", { channel: { id: "C1" }, message: { ts: "2.0", thread_ts: "1.0" } }],
-  ])("%s is in the lane of its thread", (_name, subject) => {
-    expect(laneOf(subject, "Ev1")).toBe("slack:C1/1.0");
+  ])("%s has the ordering key of its thread", (_name, subject) => {
+    expect(orderingKeyOf(subject, "Ev1")).toBe("slack:C1/1.0");
   });
 
   test.each([
@@ -19,7 +19,7 @@ describe("laneOf", () => {
     [{ channel: 1, ts: {} }],
     [{ channel: "C1" }],
     [{ channel: { name: "x" } }],
-  ])("%j has a lane of its own", (subject) => {
-    expect(laneOf(subject, "Ev1")).toBe("slack:Ev1");
+  ])("%j has an ordering key of its own", (subject) => {
+    expect(orderingKeyOf(subject, "Ev1")).toBe("slack:Ev1");
   });
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type Command, helpText, parseCommand } from "../../../../src/core/inbox/words.ts";
+import { type Command, helpText, parseCommand } from "../../../../src/core/inbox/parse-command.ts";
 
 const WORK: Command = { kind: "work" };
 const created = (prompt: string): Command => ({ kind: "new", prompt });

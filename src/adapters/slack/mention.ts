@@ -5,40 +5,40 @@ const CHANNEL_MENTION = /<#([CGD][A-Z0-9]+)(?:\|([^>]*))?>/g;
 const SPECIAL_MENTION = /<!([^>|]+)(?:\|([^>]*))?>/g;
 const LINK = /<([a-z][a-z0-9+.-]*:[^>|]+)(?:\|([^>]*))?>/gi;
 
-/** Whether the text names the user. In code Slack escapes the `<`, so nothing there is a mention. */
-export function mentions(text: string, userId: string): boolean {
+/** Whether the text mentions the user. Slack escapes `<` in code, so code has no mentions. */
+export function hasMention(text: string, userId: string): boolean {
   return [...text.matchAll(USER_MENTION)].some(([, id]) => id === userId);
 }
 
-/** Whether the text begins by addressing somebody else. */
-export function startsWithAnother(text: string, userId: string): boolean {
+/** Whether the text begins with a mention of another user. */
+export function startsWithOtherMention(text: string, userId: string): boolean {
   const addressed = LEADING_USER_MENTION.exec(text)?.[1];
   return addressed !== undefined && addressed !== userId;
 }
 
 /**
- * The words of a message, without the mention of the bot and without Slack's escapes:
+ * The readable text of a message, without the mention of the bot and without Slack's escapes:
  * https://docs.slack.dev/messaging/formatting-message-text
  */
-export function wordsOf(text: string, botUserId: string): string {
+export function withoutMention(text: string, botUserId: string): string {
   const ownMention = new RegExp(`<@${botUserId}(?:\\|[^>]*)?>[,:]?[ \\t]*`, "g");
   const readable = text
     .replace(ownMention, "")
     .replace(USER_MENTION, (_, id: string, name?: string) => `@${name || id}`)
     .replace(CHANNEL_MENTION, (_, id: string, name?: string) => `#${name || id}`)
     .replace(SPECIAL_MENTION, (_, name: string, label?: string) => label || `@${name}`)
-    .replace(LINK, (_, url: string, label?: string) => linkWords(url, label));
+    .replace(LINK, (_, url: string, label?: string) => readableLink(url, label));
   return withoutEscapes(readable).trim();
 }
 
-/** Slack makes a link of `foo.py` and `example.com` too: what the author typed is then the label. */
-function linkWords(url: string, label: string | undefined): string {
+/** Slack also makes links of `foo.py` and `example.com`. The label is then what the author typed. */
+function readableLink(url: string, label: string | undefined): string {
   if (!label || label === url) return url;
   const isAutomatic = url.replace(/^(https?:\/\/|mailto:|tel:)/i, "").replace(/\/$/, "") === label;
   return isAutomatic ? label : `${label} (${url})`;
 }
 
-/** `&amp;` last, or `&amp;lt;` would become `<`. */
+/** Replaces `&amp;` last, otherwise `&amp;lt;` would become `<`. */
 function withoutEscapes(text: string): string {
   return text.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&amp;", "&");
 }

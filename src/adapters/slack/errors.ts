@@ -3,22 +3,22 @@ import { AppError, type ErrorCode } from "../../core/errors.ts";
 
 const MS_PER_SECOND = 1_000;
 
-// Slack's own trouble: https://docs.slack.dev/reference/methods/chat.postMessage#errors. Any other `ok: false` says
-// that the call itself must change, so repeating it is no use.
+// Failures on Slack's side: https://docs.slack.dev/reference/methods/chat.postMessage#errors. After any other
+// `ok: false` the same call fails again.
 const TRANSIENT = new Set(
   "fatal_error internal_error ratelimited rate_limited request_timeout service_unavailable team_added_to_org".split(
     " ",
   ),
 );
 
-const TOKEN_TROUBLE = "account_inactive invalid_auth not_authed token_expired token_revoked".split(" ");
+const TOKEN_REFUSED = "account_inactive invalid_auth not_authed token_expired token_revoked".split(" ");
 const NOT_ALLOWED = "ekm_access_denied missing_scope no_permission not_in_channel restricted_action".split(
   " ",
 );
 const NOT_FOUND = "channel_not_found message_not_found thread_not_found user_not_found".split(" ");
 
 const CODES: ReadonlyMap<string, ErrorCode> = new Map<string, ErrorCode>([
-  ...TOKEN_TROUBLE.map((name) => [name, "external_authentication_required"] as const),
+  ...TOKEN_REFUSED.map((name) => [name, "external_authentication_required"] as const),
   ...NOT_ALLOWED.map((name) => [name, "not_authorized"] as const),
   ...NOT_FOUND.map((name) => [name, "resource_not_found"] as const),
   ["is_archived", "operation_not_supported"],
@@ -33,22 +33,8 @@ const REMEDIES: Readonly<Record<string, string>> = {
   account_inactive: "Reinstall the app and set its new SLACK_BOT_TOKEN.",
 };
 
-/** Awaits a call of the Web API. What goes wrong becomes an AppError that says whether a later try may succeed. */
-export async function callSlack<T>(method: string, call: Promise<T>): Promise<T> {
-  try {
-    return await call;
-  } catch (error) {
-    throw slackFailure(method, error);
-  }
-}
-
-/** The code that Slack itself gave a failed call, such as `message_not_found`. */
-export function slackCodeOf(error: unknown): string | undefined {
-  if (!(error instanceof AppError) || !(error.cause instanceof WebAPIPlatformError)) return undefined;
-  return error.cause.data.error;
-}
-
-function slackFailure(method: string, error: unknown): AppError {
+/** Wraps what the Web API's client threw for a call of `method`. */
+export function toAppError(error: unknown, method: string): AppError {
   if (error instanceof WebAPIPlatformError) return refusal(method, error);
   if (error instanceof WebAPIRateLimitedError) {
     const retryAfterMs = error.retryAfter * MS_PER_SECOND;
@@ -75,6 +61,19 @@ function refusal(method: string, cause: WebAPIPlatformError): AppError {
     retryable,
     ...(remedy === undefined ? {} : { remedy }),
   });
+}
+
+/** Slack's own code of a failed call, such as `message_not_found`. */
+export function slackCodeOf(error: unknown): string | undefined {
+  if (!(error instanceof AppError) || !(error.cause instanceof WebAPIPlatformError)) return undefined;
+  return error.cause.data.error;
+}
+
+/** For `catch`: the failure with this code is expected and gives undefined. Any other failure is thrown again. */
+export function ignoreCode(code: string): (error: unknown) => undefined {
+  return (error) => {
+    if (slackCodeOf(error) !== code) throw error;
+  };
 }
 
 function failure(message: string, options: ConstructorParameters<typeof AppError>[2]): AppError {

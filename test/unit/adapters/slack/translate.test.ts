@@ -1,10 +1,25 @@
 import { describe, expect, test } from "vitest";
-import { translatePosting } from "../../../../src/adapters/slack/posting.ts";
+import { translate } from "../../../../src/adapters/slack/translate.ts";
+import { AppError } from "../../../../src/core/errors.ts";
 import type { InboundMessage, Translation } from "../../../../src/core/threads/thread-adapter.ts";
 
 const bot = { teamId: "T1", userId: "U0BOT", botId: "B0BOT", workspaceUrl: "https://acme.slack.com/" };
-const hearing = { bot, eventId: "Ev1" };
 const TS = "1700000000.000100";
+
+/** The translation of a stored Events API request with this event. */
+function translated(event: unknown, envelope: object = {}): Translation {
+  const payload = { type: "event_callback", team_id: "T1", event_id: "Ev1", event, ...envelope };
+  const inboxEvent = {
+    id: "i1",
+    adapter: "slack",
+    orderingKey: "slack:C1",
+    deliveryId: "Ev1",
+    name: "message",
+    body: JSON.stringify(payload),
+    receivedAt: new Date(0),
+  };
+  return translate(inboxEvent, bot);
+}
 
 function aMessage(changes: object = {}): object {
   return {
@@ -45,10 +60,10 @@ function reasonOf(translation: Translation): string {
   return translation.kind === "ignored" ? translation.reason : "";
 }
 
-describe("a posting that mentions the bot", () => {
-  test("is the same by either of its two events", () => {
-    const byMention = messageOf(translatePosting(aMention(), hearing));
-    const byMessage = messageOf(translatePosting(aMessage({ text: "<@U0BOT> fix it" }), hearing));
+describe("a message that mentions the bot", () => {
+  test("has the same translation for both of its events", () => {
+    const byMention = messageOf(translated(aMention()));
+    const byMessage = messageOf(translated(aMessage({ text: "<@U0BOT> fix it" })));
 
     expect(byMention).toEqual(byMessage);
     expect(byMention).toMatchObject({
@@ -63,18 +78,18 @@ describe("a posting that mentions the bot", () => {
     });
   });
 
-  test("in a thread belongs to the thread, and to itself in its meaning", () => {
-    const message = messageOf(translatePosting(aMention({ thread_ts: "1600000000.000001" }), hearing));
+  test("in a thread has the thread's key and a dedupe key of its own", () => {
+    const message = messageOf(translated(aMention({ thread_ts: "1600000000.000001" })));
 
     expect(message.key).toBe("T1/C1/1600000000.000001");
-    expect(message.meaning).toContain(TS);
+    expect(message.dedupeKey).toContain(TS);
     expect(message.permalink).toContain("thread_ts=1600000000.000001&cid=C1");
   });
 
-  test("tells what proves where it came from, with the API's members", () => {
+  test("has a provenance with the members that the API promises", () => {
     const event = aMention({ thread_ts: "1600000000.000001" });
 
-    expect(messageOf(translatePosting(event, hearing)).provenance).toEqual({
+    expect(messageOf(translated(event)).provenance).toEqual({
       integration: "slack",
       installation: "T1",
       channel: "C1",
@@ -88,72 +103,72 @@ describe("a posting that mentions the bot", () => {
     });
   });
 
-  test("with a file, or shown in the channel too, is one all the same", () => {
+  test("is a mention also with a file or when it is shown in the channel as well", () => {
     for (const subtype of ["file_share", "thread_broadcast", "me_message"]) {
       const event = aMessage({ subtype, text: "<@U0BOT> look" });
 
-      expect(messageOf(translatePosting(event, hearing)).addressed).toBe("mention");
+      expect(messageOf(translated(event)).addressed).toBe("mention");
     }
   });
 });
 
-describe("a posting without a mention", () => {
+describe("a message without a mention", () => {
   test("in a thread is a reply", () => {
-    const message = messageOf(translatePosting(aMessage({ thread_ts: "1600000000.000001" }), hearing));
+    const message = messageOf(translated(aMessage({ thread_ts: "1600000000.000001" })));
 
     expect(message).toMatchObject({ addressed: "reply", text: "hello", key: "T1/C1/1600000000.000001" });
   });
 
-  test("in a thread to somebody else is not for us", () => {
+  test("in a thread that begins by addressing another user is ignored", () => {
     const event = aMessage({ thread_ts: "1600000000.000001", text: "<@U2> what do you think?" });
 
-    expect(reasonOf(translatePosting(event, hearing))).toContain("somebody else");
+    expect(reasonOf(translated(event))).toContain("another user");
   });
 
-  test("to somebody else and to us is for us", () => {
+  test("to another user that mentions the bot as well is a mention", () => {
     const event = aMessage({ thread_ts: "1600000000.000001", text: "<@U2> see what <@U0BOT> does" });
 
-    expect(messageOf(translatePosting(event, hearing)).addressed).toBe("mention");
+    expect(messageOf(translated(event)).addressed).toBe("mention");
   });
 
   test("in the channel is ignored", () => {
-    expect(reasonOf(translatePosting(aMessage(), hearing))).toContain("does not mention");
+    expect(reasonOf(translated(aMessage()))).toContain("does not mention");
   });
 
-  test("in a direct conversation is for us, whatever tells that it is one", () => {
+  test("in a direct conversation is direct, by channel type or by channel id", () => {
     const byType = aMessage({ channel: "D1", channel_type: "im" });
     const byId = aMessage({ channel: "D1", channel_type: undefined });
 
-    expect(messageOf(translatePosting(byType, hearing)).addressed).toBe("direct");
-    expect(messageOf(translatePosting(byId, hearing)).addressed).toBe("direct");
+    expect(messageOf(translated(byType)).addressed).toBe("direct");
+    expect(messageOf(translated(byId)).addressed).toBe("direct");
   });
 });
 
 describe("an edit", () => {
-  test("that adds our mention counts, once, as an edit", () => {
-    const message = messageOf(translatePosting(anEdit("fix it", "<@U0BOT> fix it"), hearing));
+  test("that adds the mention is translated as an edit", () => {
+    const message = messageOf(translated(anEdit("fix it", "<@U0BOT> fix it")));
 
     expect(message).toMatchObject({ addressed: "mention", text: "fix it", key: `T1/C1/${TS}` });
-    expect(message.meaning).toBe(`slack:T1/C1/${TS}:edited:1700000008.000000`);
+    expect(message.dedupeKey).toBe(`slack:T1/C1/${TS}:edited:1700000008.000000`);
     expect(message.provenance).toMatchObject({ action: "edited", version: "1700000008.000000" });
   });
 
-  test("of anything else is ignored, as is the app_mention that Slack sends again for it", () => {
+  test("that does not add the mention is ignored, and so is the repeated app_mention", () => {
     const edit = anEdit("<@U0BOT> fix it", "<@U0BOT> fix that");
     const again = aMention({ edited: { user: "U1", ts: "1700000008.000000" } });
 
-    expect(reasonOf(translatePosting(edit, hearing))).toContain("edit");
-    expect(reasonOf(translatePosting(again, hearing))).toContain("edit");
+    expect(reasonOf(translated(edit))).toContain("edit");
+    expect(reasonOf(translated(again))).toContain("edit");
   });
 
   test("by a bot is ignored", () => {
     const edit = anEdit("", "<@U0BOT> fix it", { user: "U9", bot_id: "B9" });
 
-    expect(reasonOf(translatePosting(edit, hearing))).toContain("another app (B9)");
+    expect(reasonOf(translated(edit))).toContain("another app (B9)");
   });
 });
 
-describe("what nobody said to us", () => {
+describe("a message that no user wrote to the bot", () => {
   test.each([
     ["the bot's own message", { user: "U0BOT" }, "the bot itself"],
     ["the bot's own message by its bot id", { user: undefined, bot_id: "B0BOT" }, "the bot itself"],
@@ -163,14 +178,40 @@ describe("what nobody said to us", () => {
     ["a join", { subtype: "channel_join" }, "channel_join"],
     ["a topic", { subtype: "channel_topic" }, "channel_topic"],
     ["a deletion", { subtype: "message_deleted", deleted_ts: TS }, "message_deleted"],
-    ["a message without an author", { user: undefined }, "nobody"],
-  ])("%s is ignored although it names the bot", (_name, changes, reason) => {
+    ["a message without an author", { user: undefined }, "no user"],
+  ])("%s is ignored although it mentions the bot", (_name, changes, reason) => {
     const event = aMessage({ text: "<@U0BOT> run this", ...changes });
 
-    expect(reasonOf(translatePosting(event, hearing))).toContain(reason);
+    expect(reasonOf(translated(event))).toContain(reason);
   });
 
   test("an event of an unknown shape is ignored", () => {
-    expect(reasonOf(translatePosting({ type: "message" }, hearing))).not.toBe("");
+    expect(reasonOf(translated({ type: "message" }))).not.toBe("");
   });
+});
+
+describe("the workspace of an event", () => {
+  test.each([
+    ["by its team", { team_id: "T2" }],
+    ["by its first authorization, which wins over the team", { authorizations: [{ team_id: "T2" }] }],
+  ])("%s must be the bot's: another one is a failure that is not tried again", (_name, envelope) => {
+    const attempt = () => translated(aMention(), envelope);
+
+    expect(attempt).toThrow(AppError);
+    expect(attempt).toThrow(
+      expect.objectContaining({ retryable: false, code: "integration_not_configured" }),
+    );
+  });
+
+  test("is the team when the authorizations are empty or have no team", () => {
+    for (const authorizations of [[], [{ team_id: null }], [null], "none"])
+      expect(translated(aMention(), { authorizations }).kind).toBe("message");
+  });
+});
+
+test("the translation depends on nothing but the event and the bot", () => {
+  const first = translated(aMention());
+  translated(aMessage({ text: "<@U0BOT> something else" }));
+
+  expect(translated(aMention())).toEqual(first);
 });

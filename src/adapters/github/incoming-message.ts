@@ -1,20 +1,20 @@
-import { createEventHandler, type EmitterWebhookEvent } from "@octokit/webhooks";
+import type { EmitterWebhookEvent } from "@octokit/webhooks";
 import type { ObjectKind } from "./message-ref.ts";
 
-/** Something a person wrote or edited, alike for every kind of object. Texts are as GitHub signed them. */
-export interface Posting {
+/** A text that a user wrote or edited, in the same shape for all kinds of objects. Texts are as GitHub signed them. */
+export interface IncomingMessage {
   readonly kind: ObjectKind;
   readonly action: "created" | "edited";
   readonly id: number;
   readonly permalink: string;
-  /** Of an issue or pull request itself; a comment has none. */
+  /** The title of an issue or pull request itself. A comment has none. */
   readonly title?: string;
   readonly body: string;
   /** What an edit replaced. */
   readonly before?: { readonly title?: string; readonly body?: string };
   readonly writer?: Account;
   readonly sender?: Account;
-  /** The App by which it was written. */
+  /** The App that wrote it for the user. */
   readonly viaAppId?: number;
   readonly installationId?: number;
   readonly repository: { readonly id: number; readonly fullName: string };
@@ -23,7 +23,7 @@ export interface Posting {
   readonly reviewCommentId?: number;
   /** The code that a review comment is about. */
   readonly place?: { readonly path: string; readonly line?: number; readonly diffHunk: string };
-  /** Head of the pull request, as far as the event tells it. */
+  /** Head of the pull request, if the event has it. */
   readonly commit?: string;
 }
 
@@ -33,7 +33,7 @@ export interface Account {
   readonly type?: string | undefined;
 }
 
-/** The issue or pull request in which it was written. */
+/** The issue or pull request that the text belongs to. */
 export interface Subject {
   readonly kind: "issue" | "pull_request";
   readonly number: number;
@@ -54,7 +54,7 @@ type ReviewComment = Extract<
   { action: "created" | "edited" }
 >;
 
-interface Around {
+interface Envelope {
   readonly action: string;
   readonly installation?: { readonly id: number };
   readonly repository: { readonly id: number; readonly full_name: string };
@@ -66,7 +66,7 @@ interface Changes {
   readonly body?: { readonly from: string };
 }
 
-interface Written {
+interface WrittenObject {
   readonly id: number;
   readonly html_url: string;
   readonly body?: string | null;
@@ -74,71 +74,70 @@ interface Written {
   readonly performed_via_github_app?: object | null;
 }
 
-/** What the event is about, or undefined when it is of no kind by which somebody could address us. */
-export async function readPosting(event: EmitterWebhookEvent): Promise<Posting | undefined> {
-  let posting: Posting | undefined;
-  const events = createEventHandler({});
-  events.on(["issue_comment.created", "issue_comment.edited"], ({ payload }) => {
-    posting = ofIssueComment(payload);
-  });
-  events.on(["issues.opened", "issues.edited"], ({ payload }) => {
-    posting = ofIssue(payload);
-  });
-  events.on(["pull_request.opened", "pull_request.edited"], ({ payload }) => {
-    posting = ofPullRequest(payload);
-  });
-  events.on(["pull_request_review.submitted", "pull_request_review.edited"], ({ payload }) => {
-    posting = ofReview(payload);
-  });
-  events.on(["pull_request_review_comment.created", "pull_request_review_comment.edited"], ({ payload }) => {
-    posting = ofReviewComment(payload);
-  });
-  await events.receive(event);
-  return posting;
+/** Reads an event; undefined if users cannot address the bot by events of its kind. */
+export function readIncomingMessage({ name, payload }: EmitterWebhookEvent): IncomingMessage | undefined {
+  switch (name) {
+    case "issue_comment":
+      return payload.action === "created" || payload.action === "edited"
+        ? ofIssueComment(payload)
+        : undefined;
+    case "issues":
+      return payload.action === "opened" || payload.action === "edited" ? ofIssue(payload) : undefined;
+    case "pull_request":
+      return payload.action === "opened" || payload.action === "edited" ? ofPullRequest(payload) : undefined;
+    case "pull_request_review":
+      return payload.action === "submitted" || payload.action === "edited" ? ofReview(payload) : undefined;
+    case "pull_request_review_comment":
+      return payload.action === "created" || payload.action === "edited"
+        ? ofReviewComment(payload)
+        : undefined;
+    default:
+      return undefined;
+  }
 }
 
-function ofIssueComment(payload: IssueComment): Posting {
+function ofIssueComment(payload: IssueComment): IncomingMessage {
   const { issue } = payload;
   const kind = issue.pull_request ? "pull_request" : "issue";
   return {
-    ...written("issue_comment", payload, payload.comment),
+    ...commonOf("issue_comment", payload, payload.comment),
     subject: { kind, number: issue.number, title: issue.title, body: issue.body ?? "" },
   };
 }
 
-function ofIssue(payload: Issue): Posting {
+function ofIssue(payload: Issue): IncomingMessage {
   const { number, title, body } = payload.issue;
   return {
-    ...written("issue", payload, payload.issue),
+    ...commonOf("issue", payload, payload.issue),
     title,
     subject: { kind: "issue", number, title, body: body ?? "" },
   };
 }
 
-function ofPullRequest(payload: PullRequest): Posting {
+function ofPullRequest(payload: PullRequest): IncomingMessage {
   const { title, head } = payload.pull_request;
   return {
-    ...written("pull_request", payload, payload.pull_request),
+    ...commonOf("pull_request", payload, payload.pull_request),
     title,
     subject: subjectOf(payload.pull_request),
     commit: head.sha,
   };
 }
 
-function ofReview(payload: Review): Posting {
+function ofReview(payload: Review): IncomingMessage {
   const { review, pull_request } = payload;
   return {
-    ...written("review", payload, review),
+    ...commonOf("review", payload, review),
     subject: subjectOf(pull_request),
     commit: pull_request.head.sha,
   };
 }
 
-function ofReviewComment(payload: ReviewComment): Posting {
+function ofReviewComment(payload: ReviewComment): IncomingMessage {
   const { comment, pull_request } = payload;
   const line = comment.line ?? comment.original_line;
   return {
-    ...written("review_comment", payload, comment),
+    ...commonOf("review_comment", payload, comment),
     subject: subjectOf(pull_request),
     reviewCommentId: comment.in_reply_to_id ?? comment.id,
     place: { path: comment.path, diffHunk: comment.diff_hunk, ...(line ? { line } : {}) },
@@ -150,12 +149,12 @@ function subjectOf(pull: { number: number; title: string; body?: string | null }
   return { kind: "pull_request", number: pull.number, title: pull.title, body: pull.body ?? "" };
 }
 
-function written(
+function commonOf(
   kind: ObjectKind,
-  around: Around & { changes?: unknown },
-  object: Written,
-): Omit<Posting, "subject"> {
-  const { action, installation, repository, sender } = around;
+  envelope: Envelope & { changes?: unknown },
+  object: WrittenObject,
+): Omit<IncomingMessage, "subject"> {
+  const { action, installation, repository, sender } = envelope;
   const viaAppId = appIdOf(object.performed_via_github_app);
   return {
     kind,
@@ -163,7 +162,7 @@ function written(
     id: object.id,
     permalink: object.html_url,
     body: object.body ?? "",
-    ...(action === "edited" ? { before: beforeOf(around.changes ?? {}) } : {}),
+    ...(action === "edited" ? { before: beforeOf(envelope.changes ?? {}) } : {}),
     ...(object.user ? { writer: object.user } : {}),
     ...(sender ? { sender } : {}),
     ...(viaAppId === undefined ? {} : { viaAppId }),

@@ -13,13 +13,13 @@ export const DISPOSITIONS = [
 ] as const;
 export type Disposition = (typeof DISPOSITIONS)[number];
 
-/** The one end of an inbox event. `meaning` is unique: a second event of the same meaning is a duplicate. */
+/** The result of an inbox event, stored once. A second event with the same `dedupeKey` is a duplicate. */
 export interface InboxResult {
   readonly inboxId: string;
-  /** Known as soon as it is known from which installation the event came. */
+  /** Set as soon as the installation of the event is known. */
   readonly teamId?: TeamId;
   readonly disposition: Disposition;
   readonly reason?: string;
-  readonly meaning?: string;
+  readonly dedupeKey?: string;
   readonly runId?: RunId;
 }

@@ -22,20 +22,20 @@ import { loopbackOnlyFetch } from "../../../support/loopback-only.ts";
 export const runId = newId<RunId>(new Date());
 
 /** The adapter between an emulated Slack and an inbox in memory. */
-export class SlackHarness {
+export class SlackFixture {
   readonly inbox: Omit<InboxEvent, "id" | "receivedAt">[] = [];
   readonly slack: EmulatedSlack;
   readonly adapter: ThreadAdapter;
-  /** How the adapter reaches Slack; a test may put something in between. */
+  /** The adapter's calls to Slack. A test can intercept them. */
   fetch: NonNullable<SlackDeps["fetch"]> = (input, init) => loopbackOnlyFetch(input, init as RequestInit);
   url = "";
   readonly #lines: string[] = [];
   readonly #server: FastifyInstance = Fastify();
 
-  static async open(): Promise<SlackHarness> {
-    const harness = new SlackHarness(await startEmulatedSlack());
-    harness.url = `${await harness.#server.listen({ port: 0, host: "127.0.0.1" })}/webhooks/slack`;
-    return harness;
+  static async open(): Promise<SlackFixture> {
+    const fixture = new SlackFixture(await startEmulatedSlack());
+    fixture.url = `${await fixture.#server.listen({ port: 0, host: "127.0.0.1" })}/webhooks/slack`;
+    return fixture;
   }
 
   private constructor(slack: EmulatedSlack) {
@@ -51,7 +51,7 @@ export class SlackHarness {
     this.#server.register(routes);
   }
 
-  /** Also makes sure that the token was never logged. */
+  /** Also checks that the token was never logged. */
   async close(): Promise<void> {
     await this.#server.close();
     await this.slack.stop();
@@ -76,19 +76,19 @@ export class SlackHarness {
     return this.adapter.deliver({ id: "d1", thread, notice, maybeShown: false, ...changes });
   }
 
-  /** What stands below the message, as everyone in the channel sees it. */
+  /** The replies to the message, as all members of the channel see them. */
   repliesTo({ messageRef }: InboundMessage): SlackMessage[] {
     const { channel } = this.slack;
     return this.slack.threadMessages(channel.id, messageRef).filter(({ ts }) => ts !== messageRef);
   }
 
-  /** The failure that was expected; it must not tell the token. */
+  /** The expected failure. It must not contain the token. */
   async failureOf(promise: Promise<unknown>): Promise<AppError> {
     const error = await promise.then(
       () => undefined,
       (thrown: unknown) => thrown,
     );
-    if (!(error instanceof AppError)) throw new Error("It did not fail as it should", { cause: error });
+    if (!(error instanceof AppError)) throw new Error("It did not fail with an AppError", { cause: error });
     expect(inspect(error, { depth: 20 })).not.toContain(this.slack.botToken);
     return error;
   }

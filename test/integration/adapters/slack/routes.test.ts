@@ -78,7 +78,13 @@ describe("a signed event", () => {
 
     expect(response.statusCode).toBe(200);
     expect([...inbox.values()]).toEqual([
-      { adapter: "slack", lane: "slack:C1/1.0", deliveryId: "Ev1", name: "app_mention", body: anEvent() },
+      {
+        adapter: "slack",
+        orderingKey: "slack:C1/1.0",
+        deliveryId: "Ev1",
+        name: "app_mention",
+        body: anEvent(),
+      },
     ]);
   });
 
@@ -104,7 +110,7 @@ describe("a signed event", () => {
     expect(inbox.size).toBe(1);
   });
 
-  test("whose first delivery never arrived is stored from its retry", async () => {
+  test("whose first try never arrived is stored from its retry", async () => {
     const response = await send(anEvent(), {
       "x-slack-retry-num": "1",
       "x-slack-retry-reason": "http_error",
@@ -114,7 +120,7 @@ describe("a signed event", () => {
     expect(inbox.has("Ev1")).toBe(true);
   });
 
-  test("without an id of its own gets a stable one", async () => {
+  test("without an id gets a stable one", async () => {
     const limited = JSON.stringify({ type: "app_rate_limited", team_id: "T1", minute_rate_limited: 1 });
 
     await send(limited);
@@ -123,7 +129,7 @@ describe("a signed event", () => {
     expect([...inbox.values()]).toEqual([expect.objectContaining({ name: "app_rate_limited" })]);
   });
 
-  test("of two megabytes is taken, one above the limit is not", async () => {
+  test("of two megabytes is stored, one above the limit is refused", async () => {
     const large = anEvent("Ev2", { padding: "x".repeat(2_000_000) });
     const tooLarge = anEvent("Ev3", { padding: "x".repeat(5_000_000) });
 
@@ -177,7 +183,7 @@ describe("a request that Slack did not sign", () => {
     expect(response.statusCode).toBe(401);
   });
 
-  test("within five minutes of our clock it is taken", async () => {
+  test("with a timestamp within five minutes of the server's clock is accepted", async () => {
     const ahead = await send(anEvent("Ev1"), { "x-slack-request-timestamp": `${nowSeconds() + 250}` });
     const positionAfter = await send(anEvent("Ev2"), {
       "x-slack-request-timestamp": `${nowSeconds() - 250}`,
@@ -190,7 +196,7 @@ describe("a request that Slack did not sign", () => {
 describe("Slack's checks", () => {
   const challenge = JSON.stringify({ type: "url_verification", challenge: "3eZbrw1aB", token: "t" });
 
-  test("the signed challenge is answered, the unsigned one is refused, and neither is stored", async () => {
+  test("the signed challenge is answered, the unsigned one refused, neither is stored", async () => {
     const signed = await send(challenge);
     const unsigned = await send(challenge, { "x-slack-signature": "v0=0" });
 
@@ -200,7 +206,7 @@ describe("Slack's checks", () => {
     expect(inbox.size).toBe(0);
   });
 
-  test("the check of the certificate comes unsigned and stores nothing, whatever is smuggled in", async () => {
+  test("the unsigned check of the certificate stores nothing, whatever it contains", async () => {
     const fields = { ssl_check: "1", token: "t", payload: anEvent() };
 
     const response = await sendForm(fields, { "x-slack-signature": "" });
@@ -210,8 +216,8 @@ describe("Slack's checks", () => {
   });
 });
 
-describe("when the event cannot be stored", () => {
-  test("a failing store is told as 503 at once, so that Slack delivers again", async () => {
+describe("an event that cannot be stored", () => {
+  test("is answered 503 at once if the store fails, so that Slack delivers again", async () => {
     accept = async () => Promise.reject(new Error("connection refused"));
 
     const response = await send(anEvent());
@@ -221,7 +227,7 @@ describe("when the event cannot be stored", () => {
     expect(response.body).not.toContain("connection refused");
   });
 
-  test("a silent store is told as 503 within 3 s, and its late end harms nothing", async () => {
+  test("is answered 503 within 3 s if the store does not answer, and its late failure has no effect", async () => {
     let fail: (error: Error) => void = () => undefined;
     accept = () =>
       new Promise((_resolve, reject) => {
@@ -236,7 +242,7 @@ describe("when the event cannot be stored", () => {
     expect(performance.now() - start).toBeLessThan(3_000);
   });
 
-  test("the next try is stored", async () => {
+  test("is stored at the next try", async () => {
     accept = async () => Promise.reject(new Error("down"));
     await send(anEvent());
     accept = put;
@@ -248,10 +254,10 @@ describe("when the event cannot be stored", () => {
   });
 });
 
-describe("forms", () => {
+describe("signed forms", () => {
   const payload = JSON.stringify({ type: "block_actions", trigger_id: "1.2.abc", actions: [] });
 
-  test("a pressed button is stored once as its payload, whatever the charset", async () => {
+  test("with a pressed button are stored once as their payload, with any charset", async () => {
     await sendForm({ payload });
     const response = await sendForm({ payload });
 
@@ -259,14 +265,14 @@ describe("forms", () => {
     expect([...inbox.values()]).toEqual([expect.objectContaining({ name: "block_actions", body: payload })]);
   });
 
-  test("a slash command is told at once how to mention the bot, to its author alone, and stored nowhere", async () => {
+  test("with a slash command are answered at once to the author only, and not stored", async () => {
     const response = await sendForm({ command: "/errand", text: "fix it", trigger_id: "1" });
 
     expect(response.json()).toEqual({ response_type: "ephemeral", text: expect.stringContaining("@errand") });
     expect(inbox.size).toBe(0);
   });
 
-  test("what is signed but not understood is 400", async () => {
+  test("that are signed but unknown are answered 400", async () => {
     expect((await sendForm({ nothing: "known" })).statusCode).toBe(400);
     expect((await sendForm({ payload: "{" })).statusCode).toBe(400);
     expect((await send("{")).statusCode).toBe(400);

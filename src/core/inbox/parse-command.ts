@@ -1,4 +1,4 @@
-/** What a message asks for, read from its words. Whatever is no control word is work. */
+/** What the text of a message asks for. Text without a control word is work for the agent. */
 export type Command =
   | { readonly kind: "stop" }
   | { readonly kind: "status" }
@@ -8,16 +8,16 @@ export type Command =
 
 const STOP = /^(stop|cancel|abort|halt)\s*[.!]*$/i;
 const STATUS = /^status\s*[?.!]*$/i;
-/** "new" without saying what asks how it is meant. */
+/** `new` without a prompt asks for help as well. */
 const HELP = /^(help|new|new\s+run)?\s*[?.!:,]*$/i;
 const NEW = /^new(?:\s+run)?\s*[:,]?\s+(\S[\s\S]*)$/i;
 
 export function parseCommand(text: string): Command {
-  const words = text.trim();
-  if (STOP.test(words)) return { kind: "stop" };
-  if (STATUS.test(words)) return { kind: "status" };
-  if (HELP.test(words)) return { kind: "help" };
-  const prompt = NEW.exec(words)?.[1];
+  const trimmed = text.trim();
+  if (STOP.test(trimmed)) return { kind: "stop" };
+  if (STATUS.test(trimmed)) return { kind: "status" };
+  if (HELP.test(trimmed)) return { kind: "help" };
+  const prompt = NEW.exec(trimmed)?.[1];
   return prompt === undefined ? { kind: "work" } : { kind: "new", prompt };
 }
 

@@ -23,7 +23,7 @@ export function storedEvent({ event, payload }: Written): InboxEvent {
   return {
     id: "inbox-1",
     adapter: "github",
-    lane: "github",
+    orderingKey: "github",
     deliveryId: "delivery-1",
     name: event,
     body: JSON.stringify(payload),
@@ -31,14 +31,17 @@ export function storedEvent({ event, payload }: Written): InboxEvent {
   };
 }
 
-/** The message that something written is to the adapter. */
-export async function heard({ adapter }: GithubAdapter, written: Written): Promise<InboundMessage> {
+/** The inbound message that the adapter makes of a text. */
+export async function inboundMessageOf(
+  { adapter }: GithubAdapter,
+  written: Written,
+): Promise<InboundMessage> {
   const translation = await adapter.translate(storedEvent(written));
   if (translation.kind === "message") return translation.message;
   throw new Error(`It was ignored: ${translation.reason}`);
 }
 
-/** GitHub as it is, but for the calls that `answer` takes. */
+/** GitHub as it is, except for the calls that `answer` answers. */
 export function fetchWith(answer: (request: Request) => Response | undefined): typeof fetch {
   return async (input, init) => answer(new Request(input, init)) ?? loopbackOnlyFetch(input, init);
 }

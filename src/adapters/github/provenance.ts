@@ -1,0 +1,33 @@
+import { z } from "zod";
+import type { InboundMessage } from "../../core/threads/thread-adapter.ts";
+import { contentHash } from "../content-hash.ts";
+import type { Account, IncomingMessage } from "./incoming-message.ts";
+
+/** What authorization needs of the provenance. */
+const provenanceSchema = z.object({
+  repository: z.object({ id: z.number(), full_name: z.string() }),
+  actor: z.object({ id: z.number(), login: z.string() }),
+  object: z.object({ in: z.string(), number: z.int() }).optional(),
+});
+
+/** Evidence of a request's origin, with the members that the API promises for all integrations. */
+export function provenanceOf(
+  incoming: IncomingMessage,
+  { actor, installation }: { readonly actor: Account; readonly installation: number },
+): InboundMessage["provenance"] {
+  const { id, kind, action, repository, subject, commit } = incoming;
+  return {
+    integration: "github",
+    installation,
+    repository: { id: repository.id, full_name: repository.fullName },
+    actor: { id: actor.id, login: actor.login },
+    message_ids: [id],
+    content_hash: contentHash(incoming),
+    object: { kind, id, action, in: subject.kind, number: subject.number },
+    ...(commit === undefined ? {} : { commit }),
+  };
+}
+
+export function parseProvenance(provenance: InboundMessage["provenance"]): z.infer<typeof provenanceSchema> {
+  return provenanceSchema.parse(provenance);
+}

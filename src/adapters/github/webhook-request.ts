@@ -1,0 +1,88 @@
+import type { IncomingHttpHeaders } from "node:http";
+import type { Webhooks } from "@octokit/webhooks";
+import { z } from "zod";
+import type { ReceivedEvent } from "../../core/threads/thread-adapter.ts";
+import { threadKeyOf } from "./thread-key.ts";
+
+/**
+ * The events in which a user can address the bot. The route does not check whether the text mentions the bot: that
+ * needs the App's name from GitHub, and no call is made before the acknowledgement.
+ */
+const STORED_ACTIONS: ReadonlyMap<string, readonly string[]> = new Map([
+  ["issue_comment", ["created", "edited"]],
+  ["issues", ["opened", "edited"]],
+  ["pull_request", ["opened", "edited"]],
+  ["pull_request_review", ["submitted", "edited"]],
+  ["pull_request_review_comment", ["created", "edited"]],
+]);
+
+const numbered = z.object({ number: z.number() }).optional();
+const bodySchema = z.object({
+  action: z.string(),
+  repository: z.object({ id: z.number() }),
+  issue: numbered,
+  pull_request: numbered,
+});
+
+export type WebhookRequest =
+  | { readonly kind: "forged" | "unnamed" | "malformed" | "unused" }
+  | { readonly kind: "event"; readonly event: ReceivedEvent };
+
+export interface RawRequest {
+  readonly body: Buffer;
+  readonly headers: IncomingHttpHeaders;
+}
+
+/** Reads what GitHub sent. The signature is checked before anything is parsed; each verifier has one secret. */
+export async function readWebhookRequest(
+  request: RawRequest,
+  verifiers: readonly Webhooks[],
+): Promise<WebhookRequest> {
+  const body = request.body.toString();
+  if (!(await isSigned(verifiers, body, headerOf(request, "x-hub-signature-256")))) return { kind: "forged" };
+  const deliveryId = headerOf(request, "x-github-delivery");
+  const name = headerOf(request, "x-github-event");
+  if (!deliveryId || !name) return { kind: "unnamed" };
+  const actions = STORED_ACTIONS.get(name);
+  if (!actions) return { kind: "unused" };
+  const read = readBody(body);
+  if (!read) return { kind: "malformed" };
+  const { action, orderingKey } = read;
+  if (!actions.includes(action)) return { kind: "unused" };
+  return { kind: "event", event: { adapter: "github", orderingKey, deliveryId, name, body } };
+}
+
+async function isSigned(
+  verifiers: readonly Webhooks[],
+  body: string,
+  signature: string | undefined,
+): Promise<boolean> {
+  if (body === "" || !signature) return false;
+  for (const webhooks of verifiers) {
+    if (await webhooks.verify(body, signature)) return true;
+  }
+  return false;
+}
+
+function headerOf({ headers }: RawRequest, name: string): string | undefined {
+  const value = headers[name];
+  return typeof value === "string" ? value : undefined;
+}
+
+/** The ordering key is the issue or pull request, also for review threads. */
+function readBody(body: string): { readonly action: string; readonly orderingKey: string } | undefined {
+  const read = bodySchema.safeParse(parseJson(body));
+  if (!read.success) return undefined;
+  const { action, repository, issue, pull_request } = read.data;
+  const number = (issue ?? pull_request)?.number;
+  if (number === undefined) return undefined;
+  return { action, orderingKey: `github:${threadKeyOf({ repositoryId: repository.id, number })}` };
+}
+
+function parseJson(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,48 @@
+import { LogLevel, type Logger as SlackLogger, WebClient, type WebClientOptions } from "@slack/web-api";
+import type { SlackConfig } from "./config.ts";
+import { toAppError } from "./errors.ts";
+
+/** A call that hangs would hold back all later notices of its thread. */
+const REQUEST_TIMEOUT_MS = 10_000;
+
+export interface ClientDeps {
+  readonly fetch?: WebClientOptions["fetch"];
+}
+
+/**
+ * Slack's Web API. The library neither retries nor paces: posting is not idempotent, so only the outbox tries again,
+ * after it looked for the message of the earlier try.
+ */
+export function createClient({ apiUrl, botToken }: SlackConfig, { fetch }: ClientDeps): WebClient {
+  return new WebClient(botToken, {
+    slackApiUrl: apiUrl,
+    retryConfig: { retries: 0 },
+    rejectRateLimitedCalls: true,
+    allowAbsoluteUrls: false,
+    timeout: REQUEST_TIMEOUT_MS,
+    logger: SILENT_LOGGER,
+    ...(fetch === undefined ? {} : { fetch }),
+  });
+}
+
+/** Awaits a call of the Web API. A failure becomes an AppError that says whether a later try may succeed. */
+export async function callSlack<T>(method: string, call: Promise<T>): Promise<T> {
+  try {
+    return await call;
+  } catch (error) {
+    throw toAppError(error, method);
+  }
+}
+
+const drop = (): void => undefined;
+
+/** The library throws what it warns of, and the caller logs it. Its debug lines contain whole requests. */
+const SILENT_LOGGER: SlackLogger = {
+  debug: drop,
+  info: drop,
+  warn: drop,
+  error: drop,
+  setLevel: drop,
+  getLevel: () => LogLevel.ERROR,
+  setName: drop,
+};

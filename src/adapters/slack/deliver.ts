@@ -1,0 +1,52 @@
+import type { WebClient } from "@slack/web-api";
+import type { Delivery, Receipt } from "../../core/threads/thread-adapter.ts";
+import { callSlack } from "./client.ts";
+import { ignoreCode } from "./errors.ts";
+import type { Posts } from "./posts.ts";
+import { parseReceipt, receiptOf, type Shown } from "./receipt.ts";
+import { type Rendered, render } from "./render.ts";
+import { parseThreadKey } from "./thread-key.ts";
+
+const SEEN = "eyes";
+
+export interface DeliveryDeps {
+  readonly client: WebClient;
+  readonly posts: Posts;
+}
+
+/** Shows a notice: as a reaction, as the run's card that is edited in place, or as a message of its own. */
+export async function deliver(delivery: Delivery, { client, posts }: DeliveryDeps): Promise<Receipt> {
+  const { id, notice } = delivery;
+  switch (notice.kind) {
+    case "seen":
+      return receiptOf(await react(delivery, notice.messageRef, client));
+    case "card":
+      return receiptOf(await showCard(delivery, render({ id, notice }), posts));
+    case "message":
+      return receiptOf(await say(delivery, render({ id, notice }), posts));
+  }
+}
+
+async function react({ thread }: Delivery, ts: string, client: WebClient): Promise<Shown> {
+  const { channel } = parseThreadKey(thread.key);
+  const call = client.reactions.add({ channel, timestamp: ts, name: SEEN });
+  await callSlack("reactions.add", call).catch(ignoreCode("already_reacted"));
+  return { channel, ts };
+}
+
+/** Posts a deleted card again. Updates the card of an earlier try, because it may show an older state. */
+async function showCard(delivery: Delivery, card: Rendered, posts: Posts): Promise<Shown> {
+  const known = delivery.shownAt === undefined ? undefined : parseReceipt(delivery.shownAt);
+  if (known !== undefined && (await posts.update(known, delivery, card))) return known;
+  const earlier = await findEarlier(delivery, posts);
+  if (earlier !== undefined && (await posts.update(earlier, delivery, card))) return earlier;
+  return posts.create(delivery, card);
+}
+
+async function say(delivery: Delivery, message: Rendered, posts: Posts): Promise<Shown> {
+  return (await findEarlier(delivery, posts)) ?? posts.create(delivery, message);
+}
+
+async function findEarlier(delivery: Delivery, posts: Posts): Promise<Shown | undefined> {
+  return delivery.maybeShown ? posts.find(delivery) : undefined;
+}

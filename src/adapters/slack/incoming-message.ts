@@ -1,0 +1,82 @@
+import { z } from "zod";
+
+/** A message that a user posted or edited, in the same shape for `app_mention` and `message` events. */
+export interface IncomingMessage {
+  readonly action: "posted" | "edited";
+  /** The two events of one message have the same version. */
+  readonly version: string;
+  readonly channel: string;
+  /** Missing in `app_mention` events. */
+  readonly channelType: string | undefined;
+  readonly ts: string;
+  /** Set only on replies in a thread. */
+  readonly threadTs: string | undefined;
+  readonly subtype: string | undefined;
+  readonly userId: string | undefined;
+  readonly botId: string | undefined;
+  /** As Slack signed it. */
+  readonly text: string;
+  /** The text that an edit replaced. */
+  readonly textBefore: string | undefined;
+  /** Slack repeats `app_mention` for each edit of a message that has the mention. */
+  readonly isRepeatedMention: boolean;
+}
+
+const messageSchema = z.object({
+  type: z.string().optional(),
+  subtype: z.string().optional(),
+  ts: z.string(),
+  thread_ts: z.string().optional(),
+  user: z.string().optional(),
+  bot_id: z.string().nullish(),
+  text: z.string().nullish(),
+  edited: z.object({ ts: z.string() }).optional(),
+});
+const placeSchema = z.object({ channel: z.string(), channel_type: z.string().optional() });
+const postedSchema = messageSchema.extend(placeSchema.shape);
+const editedSchema = placeSchema.extend({
+  subtype: z.literal("message_changed"),
+  event_ts: z.string().optional(),
+  message: messageSchema,
+  previous_message: z.object({ text: z.string().nullish() }).optional(),
+});
+
+/** Reads an `app_mention` or `message` event; undefined if it has not the members of a message. */
+export function readIncomingMessage(event: unknown): IncomingMessage | undefined {
+  const edited = editedSchema.safeParse(event);
+  if (edited.success) return ofEdit(edited.data);
+  const posted = postedSchema.safeParse(event);
+  if (!posted.success) return undefined;
+  const { data: message } = posted;
+  return {
+    ...commonOf(message, message),
+    action: "posted",
+    version: message.ts,
+    textBefore: undefined,
+    isRepeatedMention: message.type === "app_mention" && message.edited !== undefined,
+  };
+}
+
+function ofEdit(edit: z.infer<typeof editedSchema>): IncomingMessage {
+  const { message, previous_message: previous } = edit;
+  return {
+    ...commonOf(message, edit),
+    action: "edited",
+    version: message.edited?.ts ?? edit.event_ts ?? message.ts,
+    textBefore: previous?.text ?? "",
+    isRepeatedMention: false,
+  };
+}
+
+function commonOf(message: z.infer<typeof messageSchema>, place: z.infer<typeof placeSchema>) {
+  return {
+    channel: place.channel,
+    channelType: place.channel_type,
+    ts: message.ts,
+    threadTs: message.thread_ts,
+    subtype: message.subtype,
+    userId: message.user,
+    botId: message.bot_id ?? undefined,
+    text: message.text ?? "",
+  };
+}

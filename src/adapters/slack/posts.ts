@@ -1,0 +1,107 @@
+import type { types } from "@slack/bolt";
+import type { ConversationsRepliesResponse, WebClient } from "@slack/web-api";
+import { AppError } from "../../core/errors.ts";
+import type { Delivery } from "../../core/threads/thread-adapter.ts";
+import { callSlack } from "./client.ts";
+import { ignoreCode } from "./errors.ts";
+import type { Bot, BotIdentity } from "./identity.ts";
+import type { Shown } from "./receipt.ts";
+import { blockIdOf, metadataOf, type Rendered } from "./render.ts";
+import { parseThreadKey } from "./thread-key.ts";
+
+const PAGE_SIZE = 200;
+const MAX_PAGES = 20;
+
+type Reply = NonNullable<ConversationsRepliesResponse["messages"]>[number];
+
+/** The bot's own messages in threads: creates, updates and finds them. */
+export class Posts {
+  readonly #client: WebClient;
+  readonly #identity: BotIdentity;
+
+  constructor(client: WebClient, identity: BotIdentity) {
+    this.#client = client;
+    this.#identity = identity;
+  }
+
+  async create(delivery: Delivery, rendered: Rendered): Promise<Shown> {
+    const { channel, threadTs } = parseThreadKey(delivery.thread.key);
+    const call = this.#client.chat.postMessage({
+      channel,
+      thread_ts: threadTs,
+      ...messageOf(delivery, rendered),
+      unfurl_links: false,
+      unfurl_media: false,
+    });
+    const answer = await callSlack("chat.postMessage", call);
+    const shown = { channel: answer.channel ?? channel, ts: answer.ts ?? "" };
+    if (answer.message !== undefined && answer.message.thread_ts === undefined) await this.#delete(shown);
+    return shown;
+  }
+
+  /** Returns false if the message no longer exists. */
+  async update(shown: Shown, delivery: Delivery, rendered: Rendered): Promise<boolean> {
+    const call = this.#client.chat.update({ ...shown, ...messageOf(delivery, rendered) });
+    const answer = await callSlack("chat.update", call).catch(ignoreCode("message_not_found"));
+    return answer !== undefined;
+  }
+
+  /**
+   * Finds the message of an earlier try whose answer was lost. Throws if the thread is too long to search: a missing
+   * message is better than a second one.
+   */
+  async find(delivery: Delivery): Promise<Shown | undefined> {
+    const bot = await this.#identity.get();
+    const { channel, threadTs } = parseThreadKey(delivery.thread.key);
+    const page = { channel, ts: threadTs, limit: PAGE_SIZE, include_all_metadata: true };
+    let cursor: string | undefined;
+    for (let pages = 0; pages < MAX_PAGES; pages += 1) {
+      const call = this.#client.conversations.replies(cursor === undefined ? page : { ...page, cursor });
+      const answer = await callSlack("conversations.replies", call);
+      const found = answer.messages?.find((reply) => isOf(bot, reply) && isMarked(reply, delivery));
+      if (found?.ts !== undefined) return { channel, ts: found.ts };
+      cursor = answer.response_metadata?.next_cursor || undefined;
+      if (cursor === undefined) return undefined;
+    }
+    throw new AppError(
+      "operation_not_supported",
+      "The thread is too long to find out whether this was shown.",
+    );
+  }
+
+  /**
+   * Deletes a reply that Slack posted to the whole channel because the thread's first message was deleted:
+   * https://github.com/slack-go/slack/issues/1571
+   */
+  async #delete(shown: Shown): Promise<never> {
+    await callSlack("chat.delete", this.#client.chat.delete(shown)).catch(ignoreCode("message_not_found"));
+    throw new AppError("resource_not_found", "The thread is gone: its first message was deleted.", {
+      retryable: false,
+    });
+  }
+}
+
+interface MarkedMessage {
+  readonly text: string;
+  readonly blocks: types.KnownBlock[];
+  readonly metadata: types.MessageMetadata;
+  readonly parse: "none";
+  readonly link_names: false;
+}
+
+function messageOf(delivery: Delivery, { text, blocks }: Rendered): MarkedMessage {
+  return { text, blocks: [...blocks], metadata: metadataOf(delivery), parse: "none", link_names: false };
+}
+
+function isOf(bot: Bot, reply: Reply): boolean {
+  return reply.user === bot.userId || (bot.botId !== undefined && reply.bot_id === bot.botId);
+}
+
+function isMarked({ metadata, blocks }: Reply, delivery: Delivery): boolean {
+  if (blocks?.some((block) => block.block_id === blockIdOf(delivery.id))) return true;
+  const { event_type: type, event_payload: mark } = metadataOf(delivery);
+  const found: Readonly<Record<string, unknown>> = { ...metadata?.event_payload };
+  return (
+    metadata?.event_type === type && (found.delivery_id === mark.delivery_id || found.slot === mark.slot)
+  );
+}

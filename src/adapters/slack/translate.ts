@@ -1,0 +1,166 @@
+import type { BlockAction, types } from "@slack/bolt";
+import { z } from "zod";
+import { AppError } from "../../core/errors.ts";
+import type { InboundMessage, InboxEvent, Translation } from "../../core/threads/thread-adapter.ts";
+import { parseButton } from "./buttons.ts";
+import type { Bot } from "./identity.ts";
+import { type IncomingMessage, readIncomingMessage } from "./incoming-message.ts";
+import { hasMention, startsWithOtherMention, withoutMention } from "./mention.ts";
+import { provenanceOf } from "./provenance.ts";
+import { authorSubject, permalinkOf, threadKeyOf } from "./thread-key.ts";
+
+const MESSAGE_EVENTS: ReadonlySet<string> = new Set<types.SlackEvent["type"]>(["app_mention", "message"]);
+const BUTTON: BlockAction["type"] = "block_actions";
+
+/** Subtypes in which a user says something. All others are Slack's own notes: joins, topics, deletions. */
+const SPOKEN_SUBTYPES: ReadonlySet<string | undefined> = new Set([
+  undefined,
+  "file_share",
+  "me_message",
+  "thread_broadcast",
+]);
+
+// Slackbot's profile is not a bot's, and its messages have no `bot_id`.
+const SLACKBOT = "USLACKBOT";
+
+const text = z.string().optional().catch(undefined);
+const withTeamId = z.object({ team_id: text }).optional().catch(undefined);
+const payloadSchema = z.object({
+  type: text,
+  event_id: text,
+  team_id: text,
+  authorizations: z.array(withTeamId).optional().catch(undefined),
+  event: z.looseObject({ type: text }).optional().catch(undefined),
+  team: z.object({ id: text }).optional().catch(undefined),
+  user: withTeamId,
+});
+const buttonSchema = z.object({
+  user: z.object({ id: z.string() }),
+  channel: z.object({ id: z.string() }),
+  message: z.object({ ts: z.string(), thread_ts: z.string().optional() }),
+  actions: z.array(z.object({ action_id: z.string(), value: z.string().default(""), action_ts: z.string() })),
+});
+
+/** Says what a stored event means. Uses only the signed event and who the bot is. */
+export function translate({ name, body }: InboxEvent, bot: Bot): Translation {
+  const json: unknown = JSON.parse(body);
+  const payload = payloadSchema.parse(json);
+  const { event, event_id: eventId } = payload;
+  if (event !== undefined) {
+    requireWorkspace(payload.authorizations?.[0]?.team_id ?? payload.team_id, bot);
+    if (MESSAGE_EVENTS.has(event.type ?? "")) return translateMessage(event, bot, eventId);
+  } else if (payload.type === BUTTON) {
+    requireWorkspace(payload.team?.id ?? payload.user?.team_id, bot);
+    return translateButton(json, bot);
+  }
+  return ignored(`Slack's ${name} means nothing to Errand.`);
+}
+
+/** The token belongs to one workspace. Events of another workspace with the same app are refused. */
+function requireWorkspace(teamId: string | undefined, bot: Bot): void {
+  if (teamId === bot.teamId) return;
+  const message = "Errand is not set up for the workspace of this event.";
+  throw new AppError("integration_not_configured", message, { retryable: false, integrationName: "slack" });
+}
+
+/** The `app_mention` and `message` events of one message give the same translation. */
+function translateMessage(event: unknown, bot: Bot, eventId: string | undefined): Translation {
+  const incoming = readIncomingMessage(event);
+  if (incoming === undefined) return ignored("A message without what every message has.");
+  const reason = reasonToIgnore(incoming, bot);
+  if (reason !== undefined) return ignored(reason);
+  const { userId } = incoming;
+  const sender = botOf(incoming, bot);
+  if (sender !== undefined || userId === undefined) return ignored(`A message of ${sender ?? "no user"}.`);
+  const addressed = addressedBy(incoming, bot);
+  if (addressed === undefined) return ignored("A message in the channel that does not mention the bot.");
+  if (addressed === "reply" && startsWithOtherMention(incoming.text, bot.userId)) {
+    return ignored("A reply that addresses another user.");
+  }
+  return { kind: "message", message: messageOf({ ...incoming, userId }, { addressed, bot, eventId }) };
+}
+
+function reasonToIgnore(incoming: IncomingMessage, bot: Bot): string | undefined {
+  const { isRepeatedMention, subtype, text: now, textBefore } = incoming;
+  // Only the message_changed event has the text before the edit: https://github.com/slackapi/bolt-js/issues/960
+  if (isRepeatedMention) return "An edit; its message_changed event decides.";
+  const isNewlyMentioned = hasMention(now, bot.userId) && !hasMention(textBefore ?? "", bot.userId);
+  if (textBefore !== undefined && !isNewlyMentioned) return "An edit that does not newly mention the bot.";
+  return SPOKEN_SUBTYPES.has(subtype) ? undefined : `Nobody spoke: ${subtype}.`;
+}
+
+function addressedBy(incoming: IncomingMessage, bot: Bot): InboundMessage["addressed"] | undefined {
+  // app_mention has no channel_type; the ids of direct conversations begin with D.
+  if (incoming.channelType === "im" || incoming.channel.startsWith("D")) return "direct";
+  if (hasMention(incoming.text, bot.userId)) return "mention";
+  return incoming.threadTs === undefined ? undefined : "reply";
+}
+
+/** The bot that posted, by id: anybody can choose any name. */
+function botOf({ botId, userId }: IncomingMessage, bot: Bot): string | undefined {
+  if (userId === bot.userId || (botId && botId === bot.botId)) return "the bot itself";
+  if (userId === SLACKBOT) return "Slackbot";
+  return botId ? `another app (${botId})` : undefined;
+}
+
+interface MessageFacts {
+  readonly addressed: InboundMessage["addressed"];
+  readonly bot: Bot;
+  readonly eventId: string | undefined;
+}
+
+function messageOf(
+  incoming: IncomingMessage & { readonly userId: string },
+  { addressed, bot, eventId }: MessageFacts,
+): InboundMessage {
+  const { action, channel, text: content, threadTs, ts, userId, version } = incoming;
+  const { teamId, workspaceUrl } = bot;
+  const location = { teamId, channel, ts, threadTs };
+  const permalink = permalinkOf(location, workspaceUrl);
+  return {
+    adapter: "slack",
+    installation: teamId,
+    key: threadKeyOf(location),
+    place: channel,
+    dedupeKey: `slack:${teamId}/${channel}/${ts}:${action}:${version}`,
+    addressed,
+    author: { subject: authorSubject(teamId, userId) },
+    text: withoutMention(content, bot.userId),
+    messageRef: ts,
+    ...(permalink === undefined ? {} : { permalink }),
+    provenance: provenanceOf(location, { userId, content, eventId, action, version }),
+  };
+}
+
+/** A button of one of the bot's messages. */
+function translateButton(payload: unknown, { teamId }: Bot): Translation {
+  const parsed = buttonSchema.safeParse(payload);
+  if (!parsed.success) return ignored("Not a button of a message.");
+  const { user, channel, message, actions } = parsed.data;
+  const [pressed] = actions;
+  if (pressed === undefined) return ignored("No button was pressed.");
+  const { action_id: actionId, action_ts: version, value: content } = pressed;
+  const buttonAction = parseButton(actionId, content);
+  if (buttonAction === undefined) return ignored(`No button of Errand: ${actionId}.`);
+  const location = { teamId, channel: channel.id, ts: message.ts, threadTs: message.thread_ts };
+  return {
+    kind: "message",
+    message: {
+      adapter: "slack",
+      installation: teamId,
+      key: threadKeyOf(location),
+      place: channel.id,
+      dedupeKey: `slack:${teamId}/${channel.id}/${message.ts}:pressed:${user.id}:${version}`,
+      addressed: "mention",
+      author: { subject: authorSubject(teamId, user.id) },
+      text: "",
+      messageRef: message.ts,
+      buttonAction,
+      provenance: provenanceOf(location, { userId: user.id, content, action: "pressed", version }),
+    },
+  };
+}
+
+function ignored(reason: string): Translation {
+  return { kind: "ignored", reason };
+}

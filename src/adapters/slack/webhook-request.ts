@@ -1,0 +1,115 @@
+import { createHash } from "node:crypto";
+import type { IncomingHttpHeaders } from "node:http";
+import { isValidSlackRequest } from "@slack/bolt";
+import { z } from "zod";
+import type { ReceivedEvent } from "../../core/threads/thread-adapter.ts";
+
+/** Bolt refuses older requests and accepts any from the future; this adapter refuses both. */
+const MAX_AHEAD_SECONDS = 300;
+const MS_PER_SECOND = 1_000;
+
+export type WebhookRequest =
+  | { readonly kind: "forged" | "malformed" | "ssl_check" | "command" }
+  | { readonly kind: "challenge"; readonly challenge: string }
+  | { readonly kind: "event"; readonly event: ReceivedEvent };
+
+export interface RawRequest {
+  readonly body: Buffer;
+  readonly headers: IncomingHttpHeaders;
+}
+
+const eventSchema = z.object({
+  type: z.string(),
+  challenge: z.string().optional(),
+  event_id: z.string().optional(),
+  event: z.looseObject({ type: z.string() }).optional(),
+});
+const interactionSchema = z.looseObject({ type: z.string(), trigger_id: z.string().optional() });
+
+const text = z.string().optional().catch(undefined);
+const messageSchema = z.object({ ts: text, thread_ts: text });
+const placedSchema = messageSchema.extend({
+  channel: z
+    .union([z.string(), z.object({ id: z.string() }).transform(({ id }) => id)])
+    .optional()
+    .catch(undefined),
+  message: messageSchema.optional().catch(undefined),
+});
+
+/** Reads what Slack sent. The signature is checked before anything is parsed. */
+export function readWebhookRequest(request: RawRequest, signingSecret: string, now: Date): WebhookRequest {
+  const body = request.body.toString();
+  // Slack sometimes checks the certificate with an unsigned request. It gets an answer and nothing else happens.
+  if (!isSigned(request, signingSecret, now)) return { kind: isSslCheck(request) ? "ssl_check" : "forged" };
+  const isForm = request.headers["content-type"]?.includes("x-www-form-urlencoded");
+  return (isForm ? readForm(new URLSearchParams(body)) : readEvent(body)) ?? { kind: "malformed" };
+}
+
+function isSigned({ body, headers }: RawRequest, signingSecret: string, now: Date): boolean {
+  const timestamp = Number(headers["x-slack-request-timestamp"] ?? Number.NaN);
+  if (timestamp > now.getTime() / MS_PER_SECOND + MAX_AHEAD_SECONDS) return false;
+  return isValidSlackRequest({
+    signingSecret,
+    body: body.toString(),
+    headers: {
+      "x-slack-signature": String(headers["x-slack-signature"] ?? ""),
+      "x-slack-request-timestamp": timestamp,
+    },
+    nowMilliseconds: now.getTime(),
+  });
+}
+
+function isSslCheck({ body }: RawRequest): boolean {
+  return /(^|&)ssl_check=1(&|$)/.test(body.toString("latin1", 0, 256));
+}
+
+function readForm(form: URLSearchParams): WebhookRequest | undefined {
+  if (form.has("ssl_check")) return { kind: "ssl_check" };
+  if (form.has("command")) return { kind: "command" };
+  return readInteraction(form.get("payload") ?? "");
+}
+
+function readInteraction(body: string): WebhookRequest | undefined {
+  const parsed = interactionSchema.safeParse(parseJson(body));
+  if (!parsed.success) return undefined;
+  const { type: name, trigger_id: triggerId } = parsed.data;
+  return eventOf({ deliveryId: stableId(triggerId ?? body), name, body }, parsed.data);
+}
+
+function readEvent(body: string): WebhookRequest | undefined {
+  const parsed = eventSchema.safeParse(parseJson(body));
+  if (!parsed.success) return undefined;
+  const { type, challenge, event, event_id: eventId } = parsed.data;
+  if (type === "url_verification") return { kind: "challenge", challenge: challenge ?? "" };
+  return eventOf({ deliveryId: eventId ?? stableId(body), name: event?.type ?? type, body }, event);
+}
+
+function eventOf(
+  event: Pick<ReceivedEvent, "deliveryId" | "name" | "body">,
+  subject: unknown,
+): WebhookRequest {
+  const orderingKey = orderingKeyOf(subject, event.deliveryId);
+  return { kind: "event", event: { adapter: "slack", orderingKey, ...event } };
+}
+
+/** The thread of an event or of a pressed button. An event without a place has a key of its own. */
+export function orderingKeyOf(subject: unknown, deliveryId: string): string {
+  const parsed = placedSchema.safeParse(subject);
+  const { ts, thread_ts: threadTs } = parsed.data?.message ?? parsed.data ?? {};
+  const channel = parsed.data?.channel;
+  const root = threadTs ?? ts;
+  return channel === undefined || root === undefined ? `slack:${deliveryId}` : `slack:${channel}/${root}`;
+}
+
+/** For deliveries without an id of Slack's. */
+function stableId(content: string): string {
+  return `sha256:${createHash("sha256").update(content).digest("hex")}`;
+}
+
+function parseJson(content: string): unknown {
+  try {
+    return JSON.parse(content);
+  } catch {
+    return undefined;
+  }
+}

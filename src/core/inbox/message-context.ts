@@ -1,0 +1,40 @@
+import type { Installation } from "../people/installation.ts";
+import type { Principal } from "../people/principal.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Log } from "../ports/log.ts";
+import type { RunService } from "../runs/run-service.ts";
+import type { Storage } from "../storage.ts";
+import type { Thread } from "../threads/thread.ts";
+import type { InboundMessage, ThreadAdapter } from "../threads/thread-adapter.ts";
+import type { InboxResult } from "./inbox-result.ts";
+
+export interface IntakeDeps {
+  readonly storage: Storage;
+  readonly runs: RunService;
+  readonly adapters: ReadonlyMap<string, ThreadAdapter>;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** A message with its installation and thread, looked up once per event and passed along. */
+export interface MessageContext {
+  readonly inboxId: string;
+  readonly adapter: ThreadAdapter;
+  readonly message: InboundMessage;
+  readonly installation: Installation;
+  /** Its row may not exist yet; then `id` is the id that the row will get. */
+  readonly thread: Thread;
+}
+
+/** A message whose author may start and steer runs. */
+export interface AuthorizedContext extends MessageContext {
+  readonly author: Principal;
+  /** What the platform confirmed: the author's permission, and more about the place. */
+  readonly proven: Readonly<Record<string, unknown>>;
+}
+
+/** The result of the message's event without its disposition. The dedupe key makes it the only one of its content. */
+export function resultOf({ inboxId, installation, message }: MessageContext) {
+  const { dedupeKey } = message;
+  return { inboxId, dedupeKey, teamId: installation.teamId } satisfies Partial<InboxResult>;
+}

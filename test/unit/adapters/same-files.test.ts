@@ -1,0 +1,76 @@
+import { readdir, readFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { describe, expect, test } from "vitest";
+
+const ADAPTERS = resolve(import.meta.dirname, "../../../src/adapters");
+
+/** The files of each adapter, and what each of them exports under the same name in all adapters. */
+const FILES: Readonly<Record<string, readonly RegExp[]>> = {
+  "README.md": [],
+  "authorize.ts": [/function authorize\(/],
+  "client.ts": [/(?:function create|class \w*)Client\b/],
+  "config.ts": [/function read\w+Config\(/, /interface \w+Config\b/],
+  "defuse.ts": [/function defuse\(/, /function defuseLine\(/],
+  "deliver.ts": [/function deliver\(/],
+  "errors.ts": [/function toAppError\(/],
+  "identity.ts": [/class BotIdentity\b/],
+  "incoming-message.ts": [/interface IncomingMessage\b/, /function readIncomingMessage\(/],
+  "index.ts": [/function create\w+Adapter\(/],
+  "mention.ts": [/function hasMention\(/, /function withoutMention\(/],
+  "posts.ts": [/class Posts\b/],
+  "provenance.ts": [/function provenanceOf\(/],
+  "receipt.ts": [/function receiptOf\(/, /function parseReceipt\(/],
+  "render.ts": [/function render\(/],
+  "routes.ts": [/function webhookRoutes\(/],
+  "thread-key.ts": [/function threadKeyOf\(/, /function parseThreadKey\(/],
+  "translate.ts": [/function translate\(/],
+  "webhook-request.ts": [/function readWebhookRequest\(/],
+};
+/** Parts that only one platform has. A new file belongs in the table above, or here with its reason. */
+const OWN_FILES: Readonly<Record<string, readonly string[]>> = {
+  // Buttons of the card; GitHub has none.
+  slack: ["buttons.ts"],
+  // References to several kinds of texts, scanning of Markdown, and access to repositories.
+  github: ["markdown-parts.ts", "message-ref.ts", "plain-text.ts", "pull-requests.ts", "repositories.ts"],
+};
+
+async function listAdapters(): Promise<readonly string[]> {
+  const entries = await readdir(ADAPTERS, { withFileTypes: true });
+  // The memory adapter is one class for tests: it has neither routes nor configuration.
+  return entries.filter((entry) => entry.isDirectory() && entry.name !== "memory").map(({ name }) => name);
+}
+
+describe("all adapters", () => {
+  test("have the same files, and of their own only the listed ones", async () => {
+    for (const adapter of await listAdapters()) {
+      const expected = [...Object.keys(FILES), ...(OWN_FILES[adapter] ?? [])];
+
+      const files = await readdir(join(ADAPTERS, adapter));
+
+      expect(files.toSorted(), adapter).toEqual(expected.toSorted());
+    }
+  });
+
+  test("export the same functions and classes from the same files", async () => {
+    const missing: string[] = [];
+    for (const adapter of await listAdapters()) {
+      for (const [file, declarations] of Object.entries(FILES)) {
+        const text = await readFile(join(ADAPTERS, adapter, file), "utf8");
+        const isExported = ({ source }: RegExp) => new RegExp(`^export (?:async )?${source}`, "m").test(text);
+        const absent = declarations.filter((declaration) => !isExported(declaration));
+        missing.push(...absent.map(({ source }) => `${adapter}/${file}: ${source}`));
+      }
+    }
+
+    expect(missing).toEqual([]);
+  });
+
+  test("translate with a function that awaits nothing", async () => {
+    for (const adapter of await listAdapters()) {
+      const text = await readFile(join(ADAPTERS, adapter, "translate.ts"), "utf8");
+
+      expect(text, adapter).toMatch(/^export function translate\(/m);
+      expect(text, adapter).not.toMatch(/\bawait\b|\bDate\.now\b|\bfetch\b/);
+    }
+  });
+});

@@ -1,0 +1,59 @@
+import { beforeEach, describe, expect, test, vi } from "vitest";
+import { AppError } from "../../../../src/core/errors.ts";
+import { IntakeHarness } from "./inbox-harness.ts";
+
+let harness: IntakeHarness;
+beforeEach(async () => {
+  harness = new IntakeHarness();
+  await harness.start();
+});
+
+/** Counts the look-ups of the intake from now on. */
+function countLookUps() {
+  const findThread = vi.spyOn(harness.storage.threads, "find");
+  const ensureInstallation = vi.spyOn(harness.storage.installations, "ensure");
+  return () => ({
+    threads: findThread.mock.calls.length,
+    installations: ensureInstallation.mock.calls.length,
+  });
+}
+
+describe("the intake looks up thread and installation once", () => {
+  test("for a message that starts a run", async () => {
+    const lookUps = countLookUps();
+
+    expect(await harness.receive({})).toBe("run_created");
+
+    expect(lookUps()).toEqual({ threads: 1, installations: 1 });
+  });
+
+  test("for a reply that is a follow-up", async () => {
+    await harness.receive({});
+    const lookUps = countLookUps();
+
+    expect(await harness.receive({ addressed: "reply", text: "and this" })).toBe("follow_up");
+
+    expect(lookUps()).toEqual({ threads: 1, installations: 1 });
+  });
+
+  test("for a refused message", async () => {
+    harness.adapter.refused.set("memory:Ada", "No.");
+    const lookUps = countLookUps();
+
+    expect(await harness.receive({})).toBe("refused");
+
+    expect(lookUps()).toEqual({ threads: 1, installations: 1 });
+  });
+
+  test("for a message that fails and gets an apology", async () => {
+    vi.spyOn(harness.adapter, "authorize").mockRejectedValue(
+      new AppError("not_authorized", "The token was revoked."),
+    );
+    const lookUps = countLookUps();
+
+    await harness.receive({});
+
+    expect(harness.repliesShown()).toEqual(["I could not take this up: The token was revoked."]);
+    expect(lookUps()).toEqual({ threads: 1, installations: 1 });
+  });
+});
