@@ -23,6 +23,7 @@ import { createTeamAuthorizer, type TeamAuthorizer } from "../git/team-authorize
 import { Destinations } from "../network-policy/destinations.ts";
 import { PostgresPubSub } from "../pubsub/postgres-pubsub.ts";
 import { PgBossQueue } from "../queue/pg-boss-queue.ts";
+import { JOB_INSERT } from "../queue/queue-settings.ts";
 import type { KnownSecrets } from "../secrets/redaction.ts";
 import { createSecretBox } from "../secrets/secret-box.ts";
 import { deriveKey } from "../secrets/secret-files.ts";
@@ -91,7 +92,7 @@ export async function compose(bootstrap: Bootstrap): Promise<AppDeps> {
   const pubsub = new PostgresPubSub({ url, log });
   const link = { url, maxConnections: QUEUE_CONNECTIONS, pubsub, log };
   const queue = new PgBossQueue({ ...link, ...hostOf(config) });
-  const storage = createPrismaStorage({ database, pubsub, clock, sendJobs: queue.sendJobs });
+  const storage = createPrismaStorage({ database, pubsub, clock, jobInsert: JOB_INSERT });
   const adapters = await createAdapters(config, storage, log);
   const threadAdapters = new Map(Array.from(adapters, ([name, { adapter }]) => [name, adapter]));
   const traits = new Map(Array.from(threadAdapters, ([name, adapter]) => [name, adapter.traits]));
@@ -161,8 +162,9 @@ export function apiDeps(bootstrap: Bootstrap, deps: AppDeps): ApiDeps {
   };
 }
 
-export function hostOf({ workerHost }: Config): { readonly host?: string } {
-  return workerHost === undefined ? {} : { host: workerHost };
+/** The name by which runs ask for this process. A process without a worker takes no runs. */
+export function hostOf({ role, workerHost }: Config): { readonly host?: string } {
+  return workerHost === undefined || role === "api" ? {} : { host: workerHost };
 }
 
 /** What the adapters offer of a kind, by their names. */

@@ -1,8 +1,6 @@
 export interface BatcherOptions<Item, Answer> {
   /** One answer for each item, in their order. Must be repeatable for a part of the items. */
   readonly perform: (items: readonly Item[]) => Promise<readonly Answer[]>;
-  /** Items with different ones never go together; none where it is left out. */
-  readonly kindOf?: (item: Item) => string;
   /** Of items with the same one, only one goes at a time; none where it is left out. */
   readonly keyOf?: (item: Item) => string;
   readonly itemsMax: number;
@@ -55,15 +53,13 @@ export class Batcher<Item, Answer> {
 
   /** The one that has waited longest, and those that may go with it. */
   #takeBatch(): readonly Waiting<Item, Answer>[] {
-    const { itemsMax, keyOf, kindOf } = this.#options;
-    const [first] = this.#waiting;
-    const kind = first && kindOf?.(first.item);
+    const { itemsMax, keyOf } = this.#options;
     const keys = new Set<string>();
     const company = new Set<Waiting<Item, Answer>>();
     for (const each of this.#waiting) {
       if (company.size === itemsMax) break;
       const key = keyOf?.(each.item);
-      if (kindOf?.(each.item) !== kind || (key !== undefined && keys.has(key))) continue;
+      if (key !== undefined && keys.has(key)) continue;
       company.add(each);
       if (key !== undefined) keys.add(key);
     }

@@ -1,4 +1,5 @@
 import type { DueSchedule, DueSchedules } from "../core/schedules/due-schedules.ts";
+import { insertJobs } from "./insert-jobs.ts";
 import { scheduleOf } from "./schedule-rows.ts";
 import type { StoreDeps } from "./store-deps.ts";
 
@@ -26,7 +27,7 @@ export class PrismaDueSchedules implements DueSchedules {
       const [wait] = await tx.$queryRaw<{ ms: number }[]>`
         SELECT (extract(epoch FROM ${at}::timestamptz - clock_timestamp()) * 1000)::float8 AS ms`;
       const afterMs = Math.max(0, Math.ceil(wait?.ms ?? 0));
-      await this.#deps.sendJobs(tx, [{ kind: "schedule", key: id, afterMs }]);
+      await insertJobs(tx, this.#deps.jobInsert, [{ kind: "schedule", key: id, afterMs }]);
     });
   }
 

@@ -4,6 +4,7 @@ import { CHANNELS } from "../core/ports/pubsub.ts";
 import type { InboxEvent } from "../core/threads/thread-adapter.ts";
 import { addNotices, makeThread, settleEvent } from "./change-rows.ts";
 import type { Tx } from "./database.ts";
+import { insertJobs } from "./insert-jobs.ts";
 import { IDLE_SECONDS } from "./lease-store.ts";
 import type { StoreDeps } from "./store-deps.ts";
 
@@ -18,7 +19,7 @@ export class PrismaInboxStore implements InboxStore {
     const stored = await this.#deps.database.transaction(async (tx) => {
       const row = { id, adapter, lane, deliveryId, name, body };
       const { count } = await tx.inboxEvent.createMany({ data: [row], skipDuplicates: true });
-      if (count === 1) await this.#deps.sendJobs(tx, [{ kind: "inbox", key: lane }]);
+      if (count === 1) await insertJobs(tx, this.#deps.jobInsert, [{ kind: "inbox", key: lane }]);
       return count === 1;
     });
     if (stored) this.#deps.pubsub.publish([CHANNELS.jobs("inbox")]);
@@ -43,7 +44,7 @@ export class PrismaInboxStore implements InboxStore {
         tx,
         notices.map((notice) => ({ threadId: thread.id, notice })),
       );
-      await this.#deps.sendJobs(tx, [{ kind: "deliver", key: thread.id }]);
+      await insertJobs(tx, this.#deps.jobInsert, [{ kind: "deliver", key: thread.id }]);
     });
     if (says !== undefined) this.#deps.pubsub.publish([CHANNELS.jobs("deliver")]);
   }

@@ -5,19 +5,13 @@ import { Batcher } from "./batcher.ts";
 import type { Statement, Statements } from "./database.ts";
 import { originColumns, progressColumns } from "./run-rows.ts";
 import { columnNames, columnTypes, ORIGIN_TYPES, PROGRESS_TYPES, sentColumns } from "./sent-columns.ts";
-import type { JobSender } from "./store-deps.ts";
+import { JOB_COLUMNS, type JobRow } from "./store-deps.ts";
 
 /** What one new run stores. */
 export interface NewRunRows {
   readonly origin: RunOrigin;
   readonly change: RunChange;
-  readonly jobs: readonly JobStatement[];
-}
-
-/** A statement of the queue's that stores the jobs of `list`: its one value, `$1`, is such a list as JSON, or null. */
-interface JobStatement {
-  readonly text: string;
-  readonly list: readonly unknown[];
+  readonly jobs: readonly JobRow[];
 }
 
 const TYPES = { ...ORIGIN_TYPES, ...PROGRESS_TYPES };
@@ -46,6 +40,9 @@ const LOGGED = `
     INSERT INTO run_events (run_id, seq, turn, kind, body)
     SELECT id, event.seq, event.turn, event.body ->> 'kind', event.body
     FROM created JOIN given USING (id), jsonb_to_recordset(given.events) AS event (seq int, turn int, body jsonb))`;
+const NEW_JOBS = `
+  new_jobs AS (
+    SELECT job.* FROM created JOIN given USING (id), jsonb_to_recordset(given.jobs) AS job (${JOB_COLUMNS}))`;
 /** The words are kept apart by what nobody writes, so that none is found across them. */
 const SEARCHED = `
   searched AS (
@@ -55,13 +52,14 @@ const SEARCHED = `
 /**
  * Stores new runs, each with its log, remembered answer and jobs, as one statement: one round trip, and by itself one
  * transaction. All of a run hangs on its answer: if another one is there under its key, nothing of the run is stored.
- * Returns the ids of those that are. No two may bring an answer of one key, and all bring the same kinds of jobs.
+ * Returns the ids of those that are. No two may bring an answer of one key. `jobSql` is the `sql` of a `JobInsert`.
  */
 export async function insertRuns(
   statements: Pick<Statements, "rows">,
+  jobSql: string,
   rows: readonly NewRunRows[],
 ): Promise<ReadonlySet<string>> {
-  const made = await statements.rows<{ id: string }>(statementOf(rows));
+  const made = await statements.rows<{ id: string }>(statementOf(jobSql, rows));
   return new Set(made.map(({ id }) => id));
 }
 
@@ -69,14 +67,16 @@ export async function insertRuns(
 const INSERTED_TOGETHER_MAX = 32;
 
 /** Stores new runs, those that arrive at once together. False: an answer is remembered under the run's key already. */
-export function insertsOf(statements: Pick<Statements, "rows">): Batcher<NewRunRows, boolean> {
+export function insertsOf(
+  statements: Pick<Statements, "rows">,
+  jobSql: string,
+): Batcher<NewRunRows, boolean> {
   return new Batcher({
     itemsMax: INSERTED_TOGETHER_MAX,
-    kindOf: ({ jobs }) => jobs.map(({ text }) => text).join(),
     keyOf: ({ change: { answer }, origin }) =>
       answer === undefined ? origin.id : `${answer.principalId} ${answer.key}`,
     perform: async (rows) => {
-      const made = await insertRuns(statements, rows).catch((error) => storedBefore(error, rows));
+      const made = await insertRuns(statements, jobSql, rows).catch((error) => storedBefore(error, rows));
       return rows.map(({ origin }) => made.has(origin.id));
     },
   });
@@ -92,35 +92,12 @@ function storedBefore(error: unknown, rows: readonly NewRunRows[]): ReadonlySet<
   return new Set(rows.map(({ origin }) => origin.id));
 }
 
-/** What the queue would do to store the jobs, not done yet. */
-export async function jobStatements(
-  sendJobs: JobSender,
-  jobs: RunChange["jobs"],
-): Promise<readonly JobStatement[]> {
-  const lists = new Map<string, unknown[]>();
-  const $queryRawUnsafe = async <T>(text: string, value: unknown): Promise<T> => {
-    lists.set(text, [...(lists.get(text) ?? []), ...JSON.parse(String(value))]);
-    return [{ id: "" }] as T;
-  };
-  await sendJobs({ $queryRawUnsafe }, jobs);
-  return Array.from(lists, ([text, list]) => ({ text, list }));
-}
-
-function statementOf(rows: readonly NewRunRows[]): Statement {
-  const jobs = rows[0]?.jobs.map(({ text }, index) => jobPart(text, index)) ?? [];
-  const parts = [GIVEN, ANSWERED, CREATED, LOGGED, SEARCHED, ...jobs];
+function statementOf(jobSql: string, rows: readonly NewRunRows[]): Statement {
+  const parts = [GIVEN, ANSWERED, CREATED, LOGGED, SEARCHED, NEW_JOBS, `stored_jobs AS (${jobSql})`];
   return {
     text: `WITH ${parts.join(",")} SELECT id FROM created`,
     values: [JSON.stringify(rows.map(sentAs))],
   };
-}
-
-function jobPart(text: string, index: number): string {
-  const list = `(
-    SELECT json_agg(job)::text
-    FROM created JOIN given USING (id), jsonb_array_elements(given.jobs -> ${index}) AS job)`;
-  return `
-  job${index} AS (${text.replaceAll("$1", () => list)})`;
 }
 
 function sentAs({ change, jobs, origin }: NewRunRows): Readonly<Record<string, unknown>> {
@@ -128,7 +105,7 @@ function sentAs({ change, jobs, origin }: NewRunRows): Readonly<Record<string, u
   return {
     ...sentColumns({ ...originColumns(origin), ...progressColumns(progress) }),
     events: events.map(({ turn, body }, index) => ({ seq: index + 1, turn, body })),
-    jobs: jobs.map(({ list }) => list),
+    jobs,
     principal_id: answer?.principalId,
     key: answer?.key,
     request_hash: answer?.requestHash,

@@ -4,6 +4,7 @@ import type { Notice } from "../core/threads/notice.ts";
 import type { Receipt } from "../core/threads/thread-adapter.ts";
 import type { Tx } from "./database.ts";
 import type { OutboxDelivery, Thread } from "./generated/client.ts";
+import { insertJobs } from "./insert-jobs.ts";
 import { IDLE_SECONDS } from "./lease-store.ts";
 import type { StoreDeps } from "./store-deps.ts";
 
@@ -59,7 +60,9 @@ export class PrismaOutboxStore implements OutboxStore {
         UPDATE outbox_deliveries
         SET due_at = clock_timestamp() + ${Math.ceil(retryAfterMs)}::int * interval '1 millisecond'
         WHERE id = ${row.id}`;
-      await this.#deps.sendJobs(tx, [{ kind: "deliver", key: row.threadId, afterMs: retryAfterMs }]);
+      await insertJobs(tx, this.#deps.jobInsert, [
+        { kind: "deliver", key: row.threadId, afterMs: retryAfterMs },
+      ]);
     });
   }
 

@@ -13,7 +13,8 @@ import { type Statements, statementsOf, type Tx } from "./database.ts";
 import { eventsStatement } from "./event-pages.ts";
 import { addFiles } from "./file-store.ts";
 import type { RunEvent as RunEventRow, Run as RunRow } from "./generated/client.ts";
-import { insertRuns, insertsOf, jobStatements, type NewRunRows } from "./insert-runs.ts";
+import { insertJobs } from "./insert-jobs.ts";
+import { insertRuns, insertsOf, type NewRunRows } from "./insert-runs.ts";
 import {
   type FrequentPair,
   findStatement,
@@ -37,17 +38,17 @@ export class PrismaRunStore implements RunStore {
 
   constructor(deps: StoreDeps) {
     this.#deps = deps;
-    this.#inserts = insertsOf(deps.database);
+    this.#inserts = insertsOf(deps.database, deps.jobInsert.sql);
     this.#reads = readsOf(deps.database);
   }
 
   async create(origin: RunOrigin, change: RunChange): Promise<Run> {
-    const { database, sendJobs } = this.#deps;
-    const rows = { origin, change, jobs: await jobStatements(sendJobs, change.jobs) };
+    const { database, jobInsert } = this.#deps;
+    const rows = { origin, change, jobs: jobInsert.rowsOf(change.jobs) };
     const isMade = isAlone(change)
       ? await this.#inserts.do(rows)
       : await database.transaction(async (tx) => {
-          const made = await insertRuns(statementsOf(tx), [rows]);
+          const made = await insertRuns(statementsOf(tx), jobInsert.sql, [rows]);
           if (made.size > 0) await this.#storeBeside(tx, origin.id, change);
           return made.size > 0;
         });
@@ -134,7 +135,7 @@ export class PrismaRunStore implements RunStore {
   async #storeCaused(tx: Tx, runId: RunId, change: RunChange): Promise<void> {
     await this.#storeBeside(tx, runId, change);
     if (change.answer !== undefined) await storeIdempotentResponse(tx, change.answer);
-    await this.#deps.sendJobs(tx, change.jobs);
+    await insertJobs(tx, this.#deps.jobInsert, change.jobs);
   }
 
   async #storeBeside(tx: Tx, runId: RunId, change: RunChange): Promise<void> {

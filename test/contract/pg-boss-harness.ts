@@ -1,5 +1,7 @@
 import { PgBossQueue } from "../../src/queue/pg-boss-queue.ts";
+import { JOB_INSERT } from "../../src/queue/queue-settings.ts";
 import { Database } from "../../src/storage/database.ts";
+import { insertJobs } from "../../src/storage/insert-jobs.ts";
 import { SILENT_LOG } from "../support/logs.ts";
 import { InMemoryPubSub } from "../support/memory/memory-pubsub.ts";
 import { createTestDatabase } from "../support/test-database.ts";
@@ -21,7 +23,7 @@ export async function openPgBoss(host?: string) {
   });
   await queue.start();
   const send: QueueHarness["send"] = async (...jobs) => {
-    await database.transaction((tx) => queue.sendJobs(tx, jobs));
+    await database.transaction((tx) => insertJobs(tx, JOB_INSERT, jobs));
     pubsub.publish(jobs.map(({ kind }) => `jobs:${kind}`));
   };
   const until: QueueHarness["until"] = async (check, what) => {

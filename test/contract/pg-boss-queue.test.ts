@@ -1,8 +1,14 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
+import { PgBoss } from "pg-boss";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { JOB_KINDS } from "../../src/core/ports/queue.ts";
+import { PgBossQueue } from "../../src/queue/pg-boss-queue.ts";
+import { JOB_INSERT } from "../../src/queue/queue-settings.ts";
+import { insertJobs } from "../../src/storage/insert-jobs.ts";
+import { SILENT_LOG } from "../support/logs.ts";
+import { InMemoryPubSub } from "../support/memory/memory-pubsub.ts";
 import { waitFor } from "../support/wait-for.ts";
 import { openPgBoss } from "./pg-boss-harness.ts";
 import { Work } from "./queue-contract.ts";
@@ -27,7 +33,7 @@ describe("the pg-boss queue, beside", () => {
   it("never hands out a job whose transaction failed", async () => {
     const work = new Work();
     const failing = harness.database.transaction(async (tx) => {
-      await harness.queue.sendJobs(tx, [{ kind: "run", key: "a" }]);
+      await insertJobs(tx, JOB_INSERT, [{ kind: "run", key: "a" }]);
       throw new Error("no");
     });
     await expect(failing).rejects.toThrow("no");
@@ -44,7 +50,7 @@ describe("the pg-boss queue, beside", () => {
     await harness.queue.work("run", 1, work.handler);
 
     await harness.database.transaction(async (tx) => {
-      await harness.queue.sendJobs(tx, [{ kind: "run", key: "slow" }]);
+      await insertJobs(tx, JOB_INSERT, [{ kind: "run", key: "slow" }]);
       await harness.send({ kind: "run", key: "quick" });
       await harness.until(() => work.done.length > 0, "the quick job");
       expect(work.done).toEqual(["quick"]);
@@ -53,27 +59,90 @@ describe("the pg-boss queue, beside", () => {
     await harness.until(() => work.done.length === 2, "the slow job");
   });
 
-  it.each(JOB_KINDS)("stores a job of the kind %s as the library's own send does", async (kind) => {
-    await harness.queue.ensure({ kind, key: "by the library" });
-    await harness.send({ kind, key: "by ours" });
+  it.each(
+    JOB_KINDS.flatMap((kind) => [
+      { kind, afterMs: undefined },
+      { kind, afterMs: 90_000 },
+    ]),
+  )("stores a job of the kind $kind as the library's own send does (afterMs: $afterMs)", async (late) => {
+    const { kind, afterMs } = late;
+    const library = new PgBoss(harness.url);
+    await library.start();
+    const startAfter = afterMs === undefined ? {} : { startAfter: afterMs / 1_000 };
+    await library.send(kind, { key: "b" }, { singletonKey: "b", ...startAfter });
+    await library.stop({ graceful: false });
 
-    const [ours, library, ...others] = await harness.database.rows(STORED);
-    expect(ours).toEqual(library);
+    await harness.send({ kind, key: "a", ...(afterMs === undefined ? {} : { afterMs }) });
+
+    const [ours, theirs, ...others] = await harness.database.rows(STORED);
+    expect(ours).toEqual(theirs);
     expect(ours).toMatchObject({ settings: { name: kind, state: "created" }, members: ["key"] });
     expect(others).toEqual([]);
   });
 
-  it("tells how long the oldest job that could be taken has waited", async () => {
-    expect(await harness.queue.longestWaitSeconds()).toBeUndefined();
-    await harness.send({ kind: "run", key: "later", afterMs: 60_000 });
-    expect(await harness.queue.longestWaitSeconds()).toBeUndefined();
+  it("gives the queues of an earlier version the settings of this one", async () => {
+    const settings = "SELECT to_jsonb(queue) - '{updated_on}'::text[] AS row FROM pgboss.queue ORDER BY name";
+    const before = await harness.database.rows({ text: settings, values: [] });
+    const earlier = "UPDATE pgboss.queue SET retry_limit = 2, expire_seconds = 7 RETURNING name";
+    await harness.database.rows({ text: earlier, values: [] });
 
-    await harness.send({ kind: "run", key: "elsewhere", host: "other-box" });
+    const next = new PgBossQueue({
+      ...{ url: harness.url, maxConnections: 2, pubsub: new InMemoryPubSub(), log: SILENT_LOG },
+    });
+    await next.start();
+    await next.stop(0);
 
-    const seconds = await harness.queue.longestWaitSeconds();
-    expect(seconds).toBeGreaterThan(0);
-    expect(seconds).toBeLessThan(10);
+    expect(await harness.database.rows({ text: settings, values: [] })).toEqual(before);
   });
+
+  it("tells how long the oldest job that could be taken has waited", async () => {
+    const named = await openPgBoss("build-box");
+    try {
+      expect(await named.queue.longestWaitSeconds()).toBeUndefined();
+      await named.send({ kind: "run", key: "later", afterMs: 60_000 });
+      expect(await named.queue.longestWaitSeconds()).toBeUndefined();
+
+      await named.send({ kind: "run", key: "here", host: "build-box" });
+
+      const seconds = await named.queue.longestWaitSeconds();
+      expect(seconds).toBeGreaterThan(0);
+      expect(seconds).toBeLessThan(10);
+    } finally {
+      await named.close();
+    }
+  });
+
+  it("creates the queue of a host name in the worker of that name, and nowhere else", async () => {
+    const asking = { kind: "run", key: "a", host: "build-box" } as const;
+    await harness.send(asking);
+    await harness.queue.ensure(asking);
+    expect(await queueNames()).toEqual(["deliver", "inbox", "run", "schedule"]);
+
+    const named = new PgBossQueue({
+      ...{
+        url: harness.url,
+        maxConnections: 2,
+        pubsub: new InMemoryPubSub(),
+        log: SILENT_LOG,
+        host: "build-box",
+      },
+    });
+    await named.start();
+    try {
+      expect(await queueNames()).toEqual(["deliver", "inbox", "run", "run/build-box", "schedule"]);
+      const work = new Work();
+      await named.work("run", 1, work.handler);
+      await named.ensure(asking);
+      await harness.until(() => work.done.length === 1, "the job of the name");
+    } finally {
+      await named.stop(1_000);
+    }
+  });
+
+  async function queueNames(): Promise<readonly string[]> {
+    const text = "SELECT name FROM pgboss.queue WHERE name NOT LIKE '\\_%' ORDER BY name COLLATE \"C\"";
+    return (await harness.database.rows<{ name: string }>({ text, values: [] })).map(({ name }) => name);
+  }
 
   it("hands the job of a killed worker process out again", async () => {
     const work = new Work();

@@ -240,6 +240,23 @@ export function describeHosts(name: string, open: OpenQueue): void {
       work.finishAll();
     });
 
+    it.each(["Büro 2", "a/b'c%d", "box.example.com", "🛠"])(
+      "gives the jobs of a name to its worker, whatever its characters (%s)",
+      async (host) => {
+        const [harness, work] = [await openFor(host), new Work()];
+        await harness.send(
+          { kind: "run", key: "here", host },
+          { kind: "run", key: "there", host: `${host}2` },
+        );
+
+        await harness.queue.work("run", 1, work.handler);
+        await harness.send({ kind: "run", key: "last" });
+        await harness.until(() => work.done.includes("last"), "the last job");
+
+        expect(work.done).toEqual(["here", "last"]);
+      },
+    );
+
     it("ensures a job for a name", async () => {
       const [harness, work] = [await openFor("build-box"), new Work()];
       for (let index = 0; index < 3; index += 1) {

@@ -3,6 +3,7 @@ import type { Job } from "../../src/core/ports/queue.ts";
 import { createPrismaBlobStore } from "../../src/storage/blob-store.ts";
 import { Database } from "../../src/storage/database.ts";
 import { createPrismaStorage } from "../../src/storage/prisma-storage.ts";
+import { recordJobs } from "../support/job-inserts.ts";
 import { SILENT_LOG } from "../support/logs.ts";
 import { ManualClock } from "../support/manual-clock.ts";
 import { createMemoryBlobStore } from "../support/memory/storage/blob-store.ts";
@@ -28,12 +29,11 @@ describeStorage("Prisma", async () => {
   const { deps, ...harness } = recorded();
   const testDatabase = await createTestDatabase();
   const database = new Database({ url: testDatabase.url, maxConnections: 10, log: SILENT_LOG });
-  const sendJobs = async (_tx: unknown, jobs: readonly Job[]) => deps.sendJobs(jobs);
   const close = async () => {
     await database.close();
     await testDatabase.drop();
   };
-  const storage = createPrismaStorage({ ...deps, database, sendJobs });
+  const storage = createPrismaStorage({ ...deps, database, jobInsert: recordJobs(deps.sendJobs) });
   const blobs = createPrismaBlobStore(database, deps.clock);
   return { ...harness, storage, blobs, passTime: (ms) => passTime(database, ms), close };
 });

@@ -25,6 +25,7 @@ import { createPrismaStorage } from "../../src/storage/prisma-storage.ts";
 import { reasonToSkipGit } from "../support/git-program.ts";
 import { GitRepositories } from "../support/git-repositories.ts";
 import { GitServer } from "../support/git-server.ts";
+import { NO_JOBS } from "../support/job-inserts.ts";
 import { SILENT_LOG } from "../support/logs.ts";
 import { type Service, startService } from "../support/service.ts";
 import { SILENT_PUBSUB } from "../support/silent-pubsub.ts";
@@ -369,12 +370,7 @@ async function makeDue(scheduleId: string): Promise<void> {
 /** A run's plan, stored as a worker would. */
 async function addPlan(runId: string): Promise<void> {
   const pool = new Pool({ url: database.url, maxConnections: 1, log: SILENT_LOG });
-  const parts = {
-    database: pool,
-    pubsub: SILENT_PUBSUB,
-    clock: systemClock,
-    sendJobs: async () => undefined,
-  };
+  const parts = { database: pool, pubsub: SILENT_PUBSUB, clock: systemClock, jobInsert: NO_JOBS };
   const writer = new NoticeWriter(() => service.url, new Map());
   await createPrismaStorage(parts).runs.change(runId as RunId, (subject) => {
     const edit = new RunEdit(subject, { now: systemClock.now(), writer });

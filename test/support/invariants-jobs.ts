@@ -4,11 +4,14 @@ import type { Client } from "pg";
 const JOBS = `
   SELECT name, data->>'key' AS key FROM pgboss.job WHERE state IN ('created', 'retry', 'active')`;
 
+/** A run that asks for a name that no worker has ever had needs no job: the first worker of that name sends it. */
 const JOBLESS = `
   WITH jobs AS (${JOBS})
   SELECT format('I7 run %s is QUEUED and free, and has no job', id) AS violation FROM runs
    WHERE state = 'QUEUED' AND lease_token IS NULL
-     AND NOT EXISTS (SELECT 1 FROM jobs WHERE name = 'run' AND key = runs.id::text)
+     AND NOT EXISTS (SELECT 1 FROM jobs WHERE name LIKE 'run%' AND key = runs.id::text)
+     AND (config->>'worker_host' IS NULL OR EXISTS (
+       SELECT FROM pgboss.queue WHERE name = 'run/' || (config->>'worker_host')))
   UNION ALL
   SELECT format('I7 inbox event %s is not settled, and has no job', id) FROM inbox_events
    WHERE disposition IS NULL

@@ -1,14 +1,17 @@
 /**
- * A job says "there is work for `key`", never what the work is: order and state live in the tables. Jobs are
- * stored in the transaction that makes the work. At most one `inbox` or `deliver` job of a key is handled at a
- * time; two jobs of a run or a schedule may meet, and the run's lease or the schedule's lock decides. A job whose worker
+ * A job says "there is work for `key`", never what the work is: order and state live in the tables. Jobs are stored in
+ * the transaction that makes the work. At most one `inbox` or `deliver` job of a key is handled at a time. Two jobs of
+ * the same run or schedule may be handled at once: the run's lease or the schedule's lock decides. A job whose worker
  * dies is handed out again. Handlers can be repeated safely.
  */
 export interface Job {
   readonly kind: JobKind;
   /** A run's id, a lane of the inbox, a thread's id, a schedule's id. */
   readonly key: string;
-  /** Only workers of this name are given the job. */
+  /**
+   * Only workers of this name are given the job. For a name that no worker has had yet, no job is stored: the janitor of
+   * the first worker of that name ensures it.
+   */
   readonly host?: string;
   readonly afterMs?: number;
 }
@@ -17,12 +20,12 @@ export const JOB_KINDS = ["run", "inbox", "deliver", "schedule"] as const;
 export type JobKind = (typeof JOB_KINDS)[number];
 
 /**
- * A handler that throws has its job handed out again, later each time. `signal` fires when the worker stops, or takes too
- * long, or when the job is somebody else's by now: but for a run's, whose lease decides that.
+ * If a handler throws, its job is handed out again, later each time. `signal` fires when the worker stops, when the job
+ * takes too long, and when another worker has been given the job (except a run, where the lease decides).
  */
 export type JobHandler = (key: string, signal: AbortSignal) => Promise<void>;
 
-/** Hands jobs to this process, and takes those that are not part of a change: the rest come with its transaction. */
+/** Hands jobs to this process. Jobs that belong to a change are stored with its transaction, not through this port. */
 export interface Queue {
   /** Begins to hand jobs of a kind to `handler`, at most `concurrency` at a time in this process. */
   work(kind: JobKind, concurrency: number, handler: JobHandler): Promise<void>;

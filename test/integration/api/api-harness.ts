@@ -35,6 +35,7 @@ import { createPrismaBlobStore } from "../../../src/storage/blob-store.ts";
 import { Database } from "../../../src/storage/database.ts";
 import { createPrismaStorage } from "../../../src/storage/prisma-storage.ts";
 import { agentChoice } from "../../support/agent-choice.ts";
+import { NO_JOBS } from "../../support/job-inserts.ts";
 import { SILENT_LOG } from "../../support/logs.ts";
 import { MemorySkillLibrary } from "../../support/memory/memory-skill-library.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/test-database.ts";
@@ -142,7 +143,7 @@ export async function startHarness(options: BenchOptions = {}): Promise<ApiHarne
   const database = new Database({ url: testDatabase.url, maxConnections: 8, log: SILENT_LOG });
   const [pubsub, clock, logged] = [new LocalNews(), new TestClock(), [] as string[]];
   const told = (await options.pubsub?.(testDatabase.url)) ?? pubsub;
-  const storage = createPrismaStorage({ database, pubsub: told, clock, sendJobs: async () => undefined });
+  const storage = createPrismaStorage({ database, pubsub: told, clock, jobInsert: NO_JOBS });
   const writer = new NoticeWriter(() => PUBLIC_URL, new Map());
   const rules = runRules({ storage, pubsub, clock });
   const skillLibrary = new MemorySkillLibrary();

@@ -16,6 +16,7 @@ import { Database } from "../../../src/storage/database.ts";
 import { createPrismaStorage } from "../../../src/storage/prisma-storage.ts";
 import { withSession } from "../../../src/storage/session.ts";
 import { agentChoice } from "../../support/agent-choice.ts";
+import { recordJobs } from "../../support/job-inserts.ts";
 import { SILENT_LOG } from "../../support/logs.ts";
 import { InMemoryPubSub } from "../../support/memory/memory-pubsub.ts";
 import { aPolicy } from "../../support/rule-builders.ts";
@@ -185,8 +186,8 @@ function openRounds(): readonly Promise<void>[] {
 function openProcess(): Process {
   const database = new Database({ url: testDatabase.url, maxConnections: 2, log: SILENT_LOG });
   const [clock, pubsub, jobs] = [systemClock, new InMemoryPubSub(), [] as Job[]];
-  const sendJobs = async (_tx: unknown, sent: readonly Job[]) => void jobs.push(...sent);
-  const storage = createPrismaStorage({ database, pubsub, clock, sendJobs });
+  const jobInsert = recordJobs((sent) => jobs.push(...sent));
+  const storage = createPrismaStorage({ database, pubsub, clock, jobInsert });
   const writer = new NoticeWriter(() => "http://here", new Map());
   const agents = agentChoice("demo");
   const skills = { find: () => Promise.reject(new Error("No skill was named.")) };

@@ -10,6 +10,7 @@ import { Database, type Statements, type Tx } from "../../../src/storage/databas
 import { PrismaEventLog } from "../../../src/storage/event-log.ts";
 import { repairLog } from "../../../src/storage/log-repair.ts";
 import { createPrismaStorage } from "../../../src/storage/prisma-storage.ts";
+import { NO_JOBS } from "../../support/job-inserts.ts";
 import { SILENT_LOG } from "../../support/logs.ts";
 import { aChange, anOrigin, aRun } from "../../support/run-builders.ts";
 import { SILENT_PUBSUB } from "../../support/silent-pubsub.ts";
@@ -133,7 +134,7 @@ async function aStoredRun(changes: Partial<RunOrigin> = {}): Promise<Run> {
     database,
     pubsub: SILENT_PUBSUB,
     clock: systemClock,
-    sendJobs: async () => undefined,
+    jobInsert: NO_JOBS,
   });
   const { id } = await storage.people.ensure(FIRST_TEAM, "memory:Ada", "Ada");
   const origin = anOrigin({ creatorId: id, ...changes });
@@ -146,7 +147,7 @@ async function addEvent(run: Run): Promise<void> {
     database,
     pubsub: SILENT_PUBSUB,
     clock: systemClock,
-    sendJobs: async () => undefined,
+    jobInsert: NO_JOBS,
   });
   const event = { turn: 0, body: { kind: "workspace.ready", restored: false } } as const;
   await storage.runs.change(run.id, (subject) => aChange(subject.run, { events: [event] }));

@@ -5,7 +5,8 @@ import { newId, type PrincipalId } from "../../../src/core/ids.ts";
 import type { Run } from "../../../src/core/runs/run.ts";
 import type { RunChange } from "../../../src/core/runs/run-change.ts";
 import { UniqueConflict } from "../../../src/core/storage.ts";
-import { insertsOf, jobStatements } from "../../../src/storage/insert-runs.ts";
+import { JOB_INSERT } from "../../../src/queue/queue-settings.ts";
+import { insertsOf } from "../../../src/storage/insert-runs.ts";
 import { createPrismaStorage } from "../../../src/storage/prisma-storage.ts";
 import { openPgBoss } from "../../contract/pg-boss-harness.ts";
 import { aChange, anOrigin, aReply, aRun, aThread } from "../../support/run-builders.ts";
@@ -21,12 +22,11 @@ describe("a new run on the real queue", () => {
   let storage: ReturnType<typeof createPrismaStorage>;
   beforeAll(async () => {
     queue = await openPgBoss();
-    const { sendJobs } = queue.queue;
     storage = createPrismaStorage({
       database: queue.database,
       pubsub: SILENT_PUBSUB,
       clock: systemClock,
-      sendJobs,
+      jobInsert: JOB_INSERT,
     });
   });
   afterAll(() => queue.close());
@@ -54,10 +54,11 @@ describe("a new run on the real queue", () => {
     return { run, change: aChange(run, { events, answer, jobs: [{ kind: "run", key: run.id }], ...change }) };
   }
 
-  const rowsOf = async ({ run, change }: Awaited<ReturnType<typeof aNewRun>>) => {
-    const jobs = await jobStatements(queue.queue.sendJobs, change.jobs);
-    return { origin: run, change, jobs };
-  };
+  const rowsOf = ({ run, change }: Awaited<ReturnType<typeof aNewRun>>) => ({
+    origin: run,
+    change,
+    jobs: JOB_INSERT.rowsOf(change.jobs),
+  });
 
   it("is there with its event, words, answer and job, or nothing of it is", async () => {
     const before = await counts();
@@ -93,9 +94,9 @@ describe("a new run on the real queue", () => {
       statements += 1;
       return queue.database.rows(statement);
     };
-    const inserts = insertsOf({ rows });
+    const inserts = insertsOf({ rows }, JOB_INSERT.sql);
 
-    const made = await Promise.all(runs.map(async (each) => inserts.do(await rowsOf(each))));
+    const made = await Promise.all(runs.map((each) => inserts.do(rowsOf(each))));
 
     expect(made).toEqual(runs.map(() => true));
     expect(statements).toBeLessThan(6);
@@ -109,9 +110,9 @@ describe("a new run on the real queue", () => {
     const broken = runs.map((each, index) =>
       index === 5 ? { ...each, run: { ...each.run, creatorId: newId<PrincipalId>(new Date()) } } : each,
     );
-    const inserts = insertsOf({ rows: (statement) => queue.database.rows(statement) });
+    const inserts = insertsOf({ rows: (statement) => queue.database.rows(statement) }, JOB_INSERT.sql);
 
-    const made = await Promise.allSettled(broken.map(async (each) => inserts.do(await rowsOf(each))));
+    const made = await Promise.allSettled(broken.map((each) => inserts.do(rowsOf(each))));
 
     expect(made.map(({ status }) => status === "fulfilled")).toEqual(runs.map((_, index) => index !== 5));
   });
@@ -126,9 +127,9 @@ describe("a new run on the real queue", () => {
       isLate = true;
       throw new AppError("resource_unavailable", "The database cannot be reached.");
     };
-    const inserts = insertsOf({ rows });
+    const inserts = insertsOf({ rows }, JOB_INSERT.sql);
 
-    const made = await Promise.all(runs.map(async (each) => inserts.do(await rowsOf(each))));
+    const made = await Promise.all(runs.map((each) => inserts.do(rowsOf(each))));
 
     expect([isLate, made]).toEqual([true, runs.map(() => true)]);
     expect(await counts()).toEqual(

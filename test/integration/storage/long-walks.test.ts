@@ -6,6 +6,7 @@ import type { RunQuery } from "../../../src/core/runs/run-query.ts";
 import type { Storage } from "../../../src/core/storage.ts";
 import { Database } from "../../../src/storage/database.ts";
 import { createPrismaStorage } from "../../../src/storage/prisma-storage.ts";
+import { NO_JOBS } from "../../support/job-inserts.ts";
 import { SILENT_LOG } from "../../support/logs.ts";
 import { aChange, anOrigin, aRun } from "../../support/run-builders.ts";
 import { SILENT_PUBSUB } from "../../support/silent-pubsub.ts";
@@ -31,7 +32,7 @@ beforeAll(async () => {
     database,
     pubsub: SILENT_PUBSUB,
     clock: systemClock,
-    sendJobs: async () => undefined,
+    jobInsert: NO_JOBS,
   });
 });
 

@@ -5,6 +5,7 @@ import { Database } from "../../../src/storage/database.ts";
 import { applyMigrations } from "../../../src/storage/migrations.ts";
 import { createPrismaStorage } from "../../../src/storage/prisma-storage.ts";
 import { withSession } from "../../../src/storage/session.ts";
+import { NO_JOBS } from "../../support/job-inserts.ts";
 import { SILENT_LOG } from "../../support/logs.ts";
 import { aChange, anOrigin, aRun } from "../../support/run-builders.ts";
 import { SILENT_PUBSUB } from "../../support/silent-pubsub.ts";
@@ -31,7 +32,7 @@ it("words are found where nobody may create the extension that indexes them", as
     database,
     pubsub: SILENT_PUBSUB,
     clock: systemClock,
-    sendJobs: async () => undefined,
+    jobInsert: NO_JOBS,
   });
   const person = await storage.people.ensure(anOrigin().teamId, "memory:ada", "Ada");
   const made = aRun(anOrigin({ creatorId: person.id, prompt: "Look for the zeppelin" }));

@@ -1,11 +1,11 @@
 import { expect, it } from "vitest";
 import { JOB_KINDS } from "../../../src/core/ports/queue.ts";
-import { HeldJob, type HeldJobDeps } from "../../../src/queue/held-job.ts";
+import { ActiveJob, type ActiveJobDeps } from "../../../src/queue/active-job.ts";
 import { SILENT_LOG } from "../../support/logs.ts";
 import { waitFor } from "../../support/wait-for.ts";
 
 it.each(JOB_KINDS)(
-  "a job (%s) that is somebody else's by now is let go, unless it is a run's",
+  "a handler whose job another worker has (%s) is aborted, unless the job is a run's",
   async (kind) => {
     let beats = 0;
     const boss = {
@@ -15,21 +15,22 @@ it.each(JOB_KINDS)(
       },
       complete: async () => undefined,
       fail: async () => undefined,
-    } as unknown as HeldJobDeps["boss"];
+    } as unknown as ActiveJobDeps["boss"];
     const { promise: done, resolve: finish } = Promise.withResolvers<void>();
-    let told: AbortSignal | undefined;
-    const handler: HeldJobDeps["handler"] = (_key, signal) => {
-      told = signal;
+    let seen: AbortSignal | undefined;
+    const handler: ActiveJobDeps["handler"] = (_key, signal) => {
+      seen = signal;
       return done;
     };
     const stopping = new AbortController().signal;
     const deps = { boss, kind, handler, stopping, heartbeatMs: 1, log: SILENT_LOG };
-    const job = new HeldJob(deps, { id: "1", retryCount: 0, data: { key: "a" }, expireInSeconds: 60 });
+    const fetched = { id: "1", name: kind, retryCount: 0, data: { key: "a" }, expireInSeconds: 60 };
+    const job = new ActiveJob(deps, fetched);
 
     const performed = job.perform();
-    await waitFor(() => beats > 1, { what: "the second beat" });
+    await waitFor(() => beats > 1, { what: "the second heartbeat" });
 
-    expect(told?.aborted).toBe(kind !== "run");
+    expect(seen?.aborted).toBe(kind !== "run");
     finish();
     await performed;
   },
