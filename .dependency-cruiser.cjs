@@ -15,6 +15,7 @@ const MAY_ALSO_IMPORT = {
     "network-policy/allow-list.ts",
     "sandboxes/choose-sandbox.ts",
     "sandboxes/sandbox-limits.ts",
+    "secrets/redaction.ts",
   ],
   "embedded-postgres": ["child-process/", "storage/session.ts"],
   gateway: ["config/models.ts", "network-policy/"],

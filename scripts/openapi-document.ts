@@ -2,7 +2,7 @@ import type { FastifyInstance } from "fastify";
 import { createServer } from "../src/api/server.ts";
 import { apiDeps, type Bootstrap, compose } from "../src/app/compose.ts";
 import { createLogger } from "../src/app/logger.ts";
-import { readConfig } from "../src/config.ts";
+import { readConfig } from "../src/config/config.ts";
 import { createKnownSecrets } from "../src/secrets/redaction.ts";
 
 const NOWHERE = "postgresql://nobody@127.0.0.1:1/none";

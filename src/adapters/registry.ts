@@ -3,8 +3,8 @@ import type { Log } from "../core/ports/log.ts";
 import type { OpenPullRequests } from "../core/pull-requests/pull-requests.ts";
 import type { OpenRepository } from "../core/repositories/repository-access.ts";
 import type { ReceivedEvent, ThreadAdapter } from "../core/threads/thread-adapter.ts";
-import { readGithubConfig } from "./github/config.ts";
-import { readSlackConfig } from "./slack/config.ts";
+import { githubVariableDocs, readGithubConfig } from "./github/config.ts";
+import { readSlackConfig, slackVariableDocs } from "./slack/config.ts";
 
 /** What the wiring gives to each adapter. */
 export interface AdapterDeps {
@@ -42,6 +42,9 @@ const ADAPTERS: readonly ((env: Env) => AdapterReading)[] = [
       (await import("./github/index.ts")).createGithubAdapter(config, deps),
     ),
 ];
+
+/** Documentation of the variables of all adapters. */
+export const adapterVariableDocs = { ...slackVariableDocs, ...githubVariableDocs };
 
 /** Reads the variables of all adapters. */
 export function readAdapters(env: Env): readonly AdapterReading[] {

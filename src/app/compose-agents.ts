@@ -2,7 +2,7 @@ import { createAgentChooser, defaultAgentName } from "../agents/agent-chooser.ts
 import { type AgentCatalogue, createCatalogue } from "../agents/catalogue.ts";
 import { createCatalogueView } from "../agents/catalogue-view.ts";
 import { AgentInstaller } from "../agents/install/agent-installer.ts";
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
 import type { AgentCatalogueView } from "../core/agents/agent-catalogue.ts";
 import type { AgentChoice } from "../core/runs/new-run.ts";
 import { isPriced } from "../gateway/models/prices.ts";

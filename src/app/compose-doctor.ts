@@ -1,4 +1,4 @@
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
 import type { AgentCatalogueView } from "../core/agents/agent-catalogue.ts";
 import {
   adaptersCheck,

@@ -1,4 +1,4 @@
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
 import { createBubblewrapSandbox } from "../sandboxes/bubblewrap/bubblewrap-sandbox.ts";
 import { type ChosenSandbox, chooseSandbox } from "../sandboxes/choose-sandbox.ts";
 import { createDockerSandbox } from "../sandboxes/docker/docker-sandbox.ts";

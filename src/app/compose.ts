@@ -2,7 +2,7 @@ import type { RunningAdapter } from "../adapters/registry.ts";
 import type { ApiDeps } from "../api/api-deps.ts";
 import { createKeyHasher, type KeyHasher } from "../api/auth/api-keys.ts";
 import { PrincipalCache } from "../api/auth/principal-cache.ts";
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
 import { EnvironmentService } from "../core/environments/environment-service.ts";
 import { newId } from "../core/ids.ts";
 import { InboxProcessor } from "../core/inbox/inbox-processor.ts";

@@ -1,6 +1,6 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { readConfig } from "../config.ts";
+import { readConfig } from "../config/config.ts";
 import { StartupError } from "../core/errors.ts";
 import { type App, startApp } from "./start.ts";
 import { startupMessage } from "./startup-message.ts";

@@ -3,7 +3,7 @@ import { isIPv6 } from "node:net";
 import type { FastifyInstance } from "fastify";
 import { keyHint, newApiKey } from "../api/auth/api-keys.ts";
 import { createServer } from "../api/server.ts";
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
 import { untilAvailable } from "../core/attempts/until-available.ts";
 import { AppError, StartupError } from "../core/errors.ts";
 import type { RunId } from "../core/ids.ts";

@@ -1,4 +1,4 @@
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
 import type { App } from "./start.ts";
 
 /** What a person is told at the start: where it is, how to get in, one line to try, and what is missing. */

@@ -1,6 +1,6 @@
+import type { ModelPrice, ModelProviders } from "../config/models.ts";
 import type { Log } from "../core/ports/log.ts";
 import type { TeamRepository } from "../core/repositories/repository-name.ts";
-import type { ModelPrice, ModelProviders } from "../model-config.ts";
 import type { Destinations } from "../network-policy/destinations.ts";
 import type { Resolve } from "../network-policy/guarded-connector.ts";
 

@@ -1,11 +1,11 @@
 import { join, resolve } from "node:path";
-import { agentConfigOf } from "../../src/agent-config.ts";
 import { createAcpRunner } from "../../src/agents/acp/acp-runner.ts";
 import { type AgentCatalogue, createCatalogue } from "../../src/agents/catalogue.ts";
 import { AgentInstaller } from "../../src/agents/install/agent-installer.ts";
+import { agentConfigOf } from "../../src/config/agents.ts";
+import type { ModelConfig } from "../../src/config/models.ts";
 import type { Gateway } from "../../src/core/agents/gateway.ts";
 import { gatewayVariables } from "../../src/gateway/gateway-variables.ts";
-import type { ModelConfig } from "../../src/model-config.ts";
 import { createLocalSandbox } from "../../src/sandboxes/local/local-sandbox.ts";
 import { AgentHarness, BARE_RUNNER } from "./agent-harness.ts";
 import { bubblewrapIn, reasonToSkipBubblewrap } from "./bubblewrap.ts";

@@ -1,27 +1,15 @@
 import { access, readdir, readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
+import { configurationDocs } from "../../scripts/configuration-docs.ts";
 import { CONNECTIONS_BESIDES } from "../../src/app/compose.ts";
-import { readConfig } from "../../src/config.ts";
+import { readConfig } from "../../src/config/config.ts";
+import type { VariableDoc } from "../../src/config/variable-doc.ts";
+import { variableDocs } from "../../src/config/variable-docs.ts";
 import { JOB_KINDS } from "../../src/core/ports/queue.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
-const CONFIGS = [
-  "src/config.ts",
-  "src/model-config.ts",
-  "src/agent-config.ts",
-  "src/sandbox-config.ts",
-  "src/work-config.ts",
-  "src/adapters/slack/config.ts",
-  "src/adapters/github/config.ts",
-];
-
-/** Said by the image; files that only a mount would bring; for daemons that a worker in a container cannot use. */
-const NOT_IN_COMPOSE = [
-  ...["ERRAND_HOST", "ERRAND_PORT", "ERRAND_DATA_DIR"],
-  ...["ERRAND_TLS_CERT", "ERRAND_TLS_KEY"],
-  ...["ERRAND_DOCKER", "ERRAND_DOCKER_IMAGE"],
-];
+const CONFIGS = ["config", "models", "agents", "sandbox", "limits"].map((name) => `src/config/${name}.ts`);
 
 /** Of a PostgreSQL with its own settings: max_connections without superuser_reserved_connections. */
 const SERVER_CONNECTIONS = 100 - 3;
@@ -41,13 +29,6 @@ async function listPages(): Promise<readonly string[]> {
 
 function sectionOf(page: string, title: string): string {
   return page.split(`\n## ${title}\n`)[1]?.split("\n## ")[0] ?? "";
-}
-
-/** Of the README's table. */
-async function documentedVariables(): Promise<readonly string[]> {
-  const table = sectionOf(await read("README.md"), "Variables");
-  const rows = Array.from(table.matchAll(/^\| ([^|]+) \|/gm), ([, cell = ""]) => cell);
-  return rows.flatMap((cell) => Array.from(cell.matchAll(/`([A-Z_]+)`/g), ([, name = ""]) => name));
 }
 
 /** All that the service is made of, but what was generated. */
@@ -146,27 +127,25 @@ describe("the docs", () => {
 
   test("name each file of ours that declares variables", async () => {
     const [, paragraph = ""] = (await read("docs/architecture.md")).split("**A variable.**");
-    const ours = CONFIGS.filter((file) => !file.startsWith("src/adapters/"));
 
-    expect(ours.filter((file) => !paragraph.includes(`\`${file}\``))).toEqual([]);
+    expect(CONFIGS.filter((file) => !paragraph.includes(`\`${file}\``))).toEqual([]);
   });
 
-  test("list exactly the variables that are read", async () => {
-    const texts = await Promise.all(CONFIGS.map(read));
-    // A member of a schema; the variables that are only named to be refused have a text behind their colon.
-    const declared = texts.flatMap((text) =>
-      Array.from(text.matchAll(/^ {2}([A-Z][A-Z_]+):(?! ")/gm), ([, name]) => name),
+  test("generated from the configuration schemas are up to date", async () => {
+    for (const [file, text] of Object.entries(configurationDocs())) expect(await read(file)).toBe(text);
+  });
+
+  test("say which variables docker-compose.yml passes to both containers", async () => {
+    const text = await read("docker-compose.yml");
+    const [shared = "", services = ""] = text.split("\nservices:");
+    const passed = Array.from(shared.matchAll(/^ {2}([A-Z][A-Z_]+):/gm), ([, name = ""]) => name);
+    const ofOneService = Array.from(services.matchAll(/^ +(ERRAND_[A-Z_]+):/gm), ([, name]) => name);
+    const expected = Object.entries(variableDocs).flatMap(([name, { compose }]: [string, VariableDoc]) =>
+      compose === "no" || name === "ERRAND_ROLE" ? [] : [name],
     );
 
-    expect((await documentedVariables()).toSorted()).toEqual(declared.toSorted());
-  });
-
-  test("list no variable that docker-compose.yml keeps back, but for the named ones", async () => {
-    const text = await read("docker-compose.yml");
-    const handedOn = new Set(Array.from(text.matchAll(/^ +([A-Z][A-Z_]+):/gm), ([, name = ""]) => name));
-    const ours = [...handedOn].filter((name) => !name.startsWith("POSTGRES_"));
-
-    expect([...ours, ...NOT_IN_COMPOSE].toSorted()).toEqual((await documentedVariables()).toSorted());
+    expect(passed.toSorted()).toEqual(expected.toSorted());
+    expect(ofOneService).toEqual(["ERRAND_ROLE", "ERRAND_ROLE"]);
   });
 
   test("tell what to watch: each warning and error at its level, and nothing that is not logged", async () => {
@@ -175,7 +154,7 @@ describe("the docs", () => {
     const logged = Array.from(calls, ([, level, given = ""]) =>
       Array.from(given.matchAll(MESSAGE), ([, message]) => `${message}: ${level}`),
     );
-    const section = sectionOf(await read("docs/operations.md"), "What to watch");
+    const section = sectionOf(await read("docs/operations/observe.md"), "What to watch");
     const rows = Array.from(section.matchAll(/^\| ([^|]+) \| (\w*) *\|/gm));
     const told = rows.flatMap(([, cell = "", level]) => namesIn(cell).map((name) => `${name}: ${level}`));
 
@@ -187,7 +166,9 @@ describe("the docs", () => {
     const [, ms = ""] = /START_TIMEOUT_MS = ([\d_]+)/.exec(await read("src/agents/acp/acp-runner.ts")) ?? [];
     const seconds = Number(ms.replaceAll("_", "")) / 1_000;
 
-    expect(await read("docs/operations.md")).toMatch(new RegExp(`\\| an agent's start +\\| ${seconds} s `));
+    expect(await read("docs/operations/configure.md")).toMatch(
+      new RegExp(`\\| an agent's start +\\| ${seconds} s `),
+    );
     expect(await read("src/agents/acp/README.md")).toContain(`${seconds} s to start`);
   });
 
@@ -202,9 +183,9 @@ describe("the docs", () => {
       SERVER_CONNECTIONS / (readConfig({}).databaseConnections + CONNECTIONS_BESIDES),
     );
 
-    const operations = await read("docs/operations.md");
+    const operations = await read("docs/operations/scale.md");
     expect(operations).toContain(`\`ERRAND_DATABASE_CONNECTIONS\` + ${CONNECTIONS_BESIDES}.`);
     expect(operations).toContain(`is enough for ${enoughFor} processes with ours.`);
-    expect(await read("README.md")).toContain(`the process takes ${CONNECTIONS_BESIDES} more `);
+    expect(await read("docs/configuration.md")).toContain(`opens ${CONNECTIONS_BESIDES} more connections`);
   });
 });

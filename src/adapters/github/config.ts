@@ -37,6 +37,37 @@ const githubVariables = z.object({
   GITHUB_BOT_NAME: botName.optional(),
 });
 
+/** Shown in docs/configuration.md. */
+export const githubVariableDocs = {
+  GITHUB_APP_ID: {
+    group: "GitHub",
+    default: "(GitHub is off)",
+    description: "The numeric id of the GitHub App. Set all three variables or none.",
+  },
+  GITHUB_APP_PRIVATE_KEY: {
+    group: "GitHub",
+    default: "(GitHub is off)",
+    description: "The App's private key in PEM form. Line breaks may be written as `\\n`.",
+    secret: true,
+  },
+  GITHUB_WEBHOOK_SECRET: {
+    group: "GitHub",
+    default: "(GitHub is off)",
+    description: "The App's webhook secret. During a rotation: several, separated by commas.",
+    secret: true,
+  },
+  GITHUB_API_URL: {
+    group: "GitHub",
+    default: "https://api.github.com",
+    description: "The API address of a GitHub Enterprise Server: `https://HOST/api/v3`.",
+  },
+  GITHUB_BOT_NAME: {
+    group: "GitHub",
+    default: "(the App's slug)",
+    description: "The name that users mention after the `@`.",
+  },
+} as const satisfies Record<keyof typeof githubVariables.shape, object>;
+
 export interface GithubConfig {
   readonly appId: number;
   readonly privateKey: string;

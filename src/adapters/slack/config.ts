@@ -37,6 +37,27 @@ const variables = z.object({
     .default(DEFAULT_API_URL),
 });
 
+/** Shown in docs/configuration.md. */
+export const slackVariableDocs = {
+  SLACK_SIGNING_SECRET: {
+    group: "Slack",
+    default: "(Slack is off)",
+    description: "Proves that a request comes from Slack. Set it together with `SLACK_BOT_TOKEN`.",
+    secret: true,
+  },
+  SLACK_BOT_TOKEN: {
+    group: "Slack",
+    default: "(Slack is off)",
+    description: "The app's token in its workspace. It starts with `xoxb-`.",
+    secret: true,
+  },
+  SLACK_API_URL: {
+    group: "Slack",
+    default: "https://slack.com/api/",
+    description: "The address of Slack's Web API, for example of GovSlack.",
+  },
+} as const satisfies Record<keyof typeof variables.shape, object>;
+
 /** Reads the adapter's variables. Nothing set = off; half a configuration = a problem that names what is missing. */
 export function readSlackConfig(env: Readonly<Record<string, string | undefined>>): SlackConfigReading {
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value?.trim()));

@@ -1,4 +1,4 @@
-import type { ModelProviders } from "../../model-config.ts";
+import type { ModelProviders } from "../../config/models.ts";
 
 export type Provider = keyof ModelProviders;
 

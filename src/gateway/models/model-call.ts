@@ -1,4 +1,4 @@
-import type { ModelProvider } from "../../model-config.ts";
+import type { ModelProvider } from "../../config/models.ts";
 import { bodyOf, type Call, hasBody } from "../call.ts";
 import { CREDENTIALS, without } from "../headers.ts";
 import type { HeldBytes } from "../held-bytes.ts";

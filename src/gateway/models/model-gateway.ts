@@ -1,4 +1,4 @@
-import type { ModelProviders } from "../../model-config.ts";
+import type { ModelProviders } from "../../config/models.ts";
 import type { Call, Part } from "../call.ts";
 import type { GatewayLimits } from "../gateway-options.ts";
 import { Refusal, sendWhole } from "../refusal.ts";

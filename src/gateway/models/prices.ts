@@ -1,4 +1,4 @@
-import type { ModelPrice } from "../../model-config.ts";
+import type { ModelPrice } from "../../config/models.ts";
 import type { Tokens } from "./tokens.ts";
 
 const PER = 1_000_000;

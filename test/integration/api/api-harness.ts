@@ -8,7 +8,7 @@ import { type ApiDeps, type ApiLimits, createServer } from "../../../src/api/ser
 import { nextDue } from "../../../src/app/cron.ts";
 import { createLogger } from "../../../src/app/logger.ts";
 import { systemClock } from "../../../src/app/system-clock.ts";
-import { readConfig } from "../../../src/config.ts";
+import { readConfig } from "../../../src/config/config.ts";
 import type { Check } from "../../../src/core/doctor/check.ts";
 import { Doctor } from "../../../src/core/doctor/doctor.ts";
 import { EnvironmentService } from "../../../src/core/environments/environment-service.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { withUnstartedServer } from "../../../scripts/openapi-document.ts";
 import { DESCRIPTION } from "../../../src/api/openapi/openapi-text.ts";
-import { readConfig } from "../../../src/config.ts";
+import { readConfig } from "../../../src/config/config.ts";
 
 const RUNS = "/api/v1/agent/runs";
 

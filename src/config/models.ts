@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { VariableDoc } from "./variable-doc.ts";
 
 /** Where a model's API is, and the key that is put in on the way there. */
 export interface ModelProvider {
@@ -64,6 +65,48 @@ export const modelVariables = {
   GOOGLE_GEMINI_BASE_URL: baseUrl,
   ERRAND_MODEL_PRICES: prices,
 };
+
+export const modelVariableDocs = {
+  ANTHROPIC_API_KEY: {
+    group: "Models",
+    default: "(none)",
+    description: "The API key for Anthropic's models. It stays outside the sandbox.",
+    secret: true,
+  },
+  ANTHROPIC_BASE_URL: {
+    group: "Models",
+    default: "(Anthropic's API)",
+    description: "Another server that speaks Anthropic's API.",
+  },
+  OPENAI_API_KEY: {
+    group: "Models",
+    default: "(none)",
+    description: "The API key for OpenAI's models. It stays outside the sandbox.",
+    secret: true,
+  },
+  OPENAI_BASE_URL: {
+    group: "Models",
+    default: "(OpenAI's API)",
+    description: "Another server that speaks OpenAI's API. It may need no key.",
+  },
+  GEMINI_API_KEY: {
+    group: "Models",
+    default: "(none)",
+    description: "The API key for Google's models. It stays outside the sandbox.",
+    secret: true,
+  },
+  GOOGLE_GEMINI_BASE_URL: {
+    group: "Models",
+    default: "(Google's API)",
+    description: "Another server that speaks Google's Gemini API.",
+  },
+  ERRAND_MODEL_PRICES: {
+    group: "Models",
+    default: "(none)",
+    description:
+      'Prices in US dollars per million tokens, by model id or prefix: `{"gpt-5*": {"input": 1.25, "cached_input": 0.125, "output": 10}}`.',
+  },
+} satisfies Record<keyof typeof modelVariables, VariableDoc>;
 
 type ModelVariables = z.infer<z.ZodObject<typeof modelVariables>>;
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { readConfig } from "../../src/config.ts";
+import { readConfig } from "../../../src/config/config.ts";
 
 describe("the agents' variables", () => {
   it("have defaults", () => {

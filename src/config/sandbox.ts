@@ -1,6 +1,7 @@
 import { z } from "zod";
-import { SANDBOX_SETTINGS, type SandboxSetting } from "./sandboxes/choose-sandbox.ts";
-import { DEFAULT_SANDBOX_LIMITS, type SandboxLimits } from "./sandboxes/sandbox-limits.ts";
+import { SANDBOX_SETTINGS, type SandboxSetting } from "../sandboxes/choose-sandbox.ts";
+import { DEFAULT_SANDBOX_LIMITS, type SandboxLimits } from "../sandboxes/sandbox-limits.ts";
+import type { VariableDoc } from "./variable-doc.ts";
 
 export interface SandboxConfig {
   readonly setting: SandboxSetting;
@@ -41,6 +42,44 @@ export const sandboxVariables = {
     .default(DEFAULT_SANDBOX_LIMITS.processes),
   ERRAND_SANDBOX_FILE_MIB: mebibytes(1, DEFAULT_SANDBOX_LIMITS.fileBytes),
 };
+
+export const sandboxVariableDocs = {
+  ERRAND_SANDBOX: {
+    group: "Sandbox",
+    default: "auto",
+    description:
+      "`docker`, `bubblewrap`, `local` (no isolation), or `auto` for the first that works. `auto` uses `local` only for demo runs.",
+  },
+  ERRAND_DOCKER: {
+    group: "Sandbox",
+    default: "docker",
+    description:
+      "The docker program, or `podman`. Errand passes `DOCKER_HOST` and similar variables on to it.",
+    compose: "no",
+  },
+  ERRAND_DOCKER_IMAGE: {
+    group: "Sandbox",
+    default: "docker.io/library/buildpack-deps:bookworm-scm",
+    description: "The image of runs whose environment names none.",
+    compose: "no",
+  },
+  ERRAND_SANDBOX_MEMORY_MIB: {
+    group: "Sandbox",
+    default: "4096",
+    description: "The memory of one sandbox, in MiB.",
+  },
+  ERRAND_SANDBOX_CPUS: { group: "Sandbox", default: "2", description: "The processors of one sandbox." },
+  ERRAND_SANDBOX_PROCESSES: {
+    group: "Sandbox",
+    default: "1024",
+    description: "The processes and threads of one sandbox.",
+  },
+  ERRAND_SANDBOX_FILE_MIB: {
+    group: "Sandbox",
+    default: "4096",
+    description: "The largest file that a sandbox may write, in MiB.",
+  },
+} satisfies Record<keyof typeof sandboxVariables, VariableDoc>;
 
 /** By these a docker or podman program finds its daemon, its settings and the programs it calls. */
 const OF_DOCKER =

@@ -1,14 +1,14 @@
 import { resolve } from "node:path";
 import { z } from "zod";
-import { type AdapterReading, readAdapters } from "./adapters/registry.ts";
-import { type AgentConfig, agentConfigOf, agentProblems, agentVariables } from "./agent-config.ts";
-import type { RunSettings } from "./core/attempts/attempt-deps.ts";
-import { StartupError } from "./core/errors.ts";
-import { type ModelConfig, type ModelPrice, modelsOf, modelVariables } from "./model-config.ts";
-import { type AllowList, parseAllowList } from "./network-policy/allow-list.ts";
-import { type SandboxConfig, sandboxConfigOf, sandboxVariables } from "./sandbox-config.ts";
-import { formsOf } from "./secrets/redaction.ts";
-import { runSettingsOf, workVariables } from "./work-config.ts";
+import { type AdapterReading, readAdapters } from "../adapters/registry.ts";
+import type { RunSettings } from "../core/attempts/attempt-deps.ts";
+import { StartupError } from "../core/errors.ts";
+import { type AllowList, parseAllowList } from "../network-policy/allow-list.ts";
+import { formsOf } from "../secrets/redaction.ts";
+import { type AgentConfig, agentConfigOf, agentProblems, agentVariables } from "./agents.ts";
+import { runSettingsOf, workVariables } from "./limits.ts";
+import { type ModelConfig, type ModelPrice, modelsOf, modelVariables } from "./models.ts";
+import { type SandboxConfig, sandboxConfigOf, sandboxVariables } from "./sandbox.ts";
 
 const flag = z.enum(["0", "1", "true", "false"]).transform((value) => value === "1" || value === "true");
 /** `true` and `false` as well, since the other switches take them. */
@@ -47,7 +47,7 @@ const gitUrl = z
   .transform((url) => url.replace(/\/+$/, ""));
 
 /** All variables of ours. What is empty counts as not set. The defaults are those of the README's table. */
-const variables = z.object({
+export const variables = z.object({
   ERRAND_HOST: z.string().default("127.0.0.1"),
   ERRAND_PORT: count(0, 65_535).default(8787),
   ERRAND_PUBLIC_URL: z.url({ protocol: /^https?$/ }).optional(),
@@ -143,13 +143,13 @@ export interface Config {
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** The only reader of the environment. All problems are told at once, in one `StartupError`. */
+/** The only reader of the environment. One `StartupError` reports all problems. */
 export function readConfig(environment: Env): Config {
-  const env = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ""));
+  const env = withoutEmpty(environment);
   const parsed = variables.safeParse(env);
   const adapters = readAdapters(env);
   const problems = [
-    ...(parsed.success ? problemsOf(parsed.data) : parsed.error.issues.map(tell)),
+    ...(parsed.success ? problemsOf(parsed.data) : problemsOfInvalid(env, parsed.error.issues)),
     ...adapters.flatMap(({ problems }) => problems),
   ];
   if (!parsed.success || problems.length > 0) throw new StartupError(problems.join("\n"));
@@ -198,7 +198,22 @@ function configOf(given: Variables, env: Env): Omit<Config, "adapters" | "secret
   };
 }
 
-/** What each variable alone may be, but not together with the others. */
+/** A variable that is empty or blank counts as not set. */
+function withoutEmpty(env: Env): Env {
+  return Object.fromEntries(Object.entries(env).filter(([, value]) => value?.trim()));
+}
+
+/** Invalid values, and the conflicts between the valid ones: a conflict that names an invalid variable is left out. */
+function problemsOfInvalid(env: Env, issues: readonly z.core.$ZodIssue[]): string[] {
+  const invalid = [...new Set(issues.map(({ path }) => String(path[0])))];
+  const valid = variables.parse(
+    Object.fromEntries(Object.entries(env).filter(([name]) => !invalid.includes(name))),
+  );
+  const conflicts = problemsOf(valid).filter((problem) => !invalid.some((name) => problem.includes(name)));
+  return [...issues.map(describeIssue), ...conflicts];
+}
+
+/** Values that are valid on their own and conflict with one another. */
 function problemsOf(given: Variables): string[] {
   const problems = agentProblems(given);
   if (given.DATABASE_URL !== undefined && given.ERRAND_SECRET_KEY === undefined) {
@@ -251,7 +266,7 @@ function isProtected(given: Variables): boolean {
   );
 }
 
-function tell({ path, message }: z.core.$ZodIssue): string {
+function describeIssue({ path, message }: z.core.$ZodIssue): string {
   return `${path.join(".")}: ${message}`;
 }
 

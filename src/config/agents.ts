@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { z } from "zod";
-import { AGENT_SETTINGS, type AgentSetting, parseCommand } from "./agents/agent-settings.ts";
+import { AGENT_SETTINGS, type AgentSetting, parseCommand } from "../agents/agent-settings.ts";
+import type { VariableDoc } from "./variable-doc.ts";
 
 export interface AgentConfig {
   /** Who does the runs that name no agent. */
@@ -36,6 +37,29 @@ export const agentVariables = {
   ERRAND_AGENT_COMMAND: command,
   ERRAND_AGENT_READABLE: paths,
 };
+export const agentVariableDocs = {
+  ERRAND_AGENT: {
+    group: "Agents",
+    default: "auto",
+    description: "The agent of runs that name none. `auto` selects an agent by the model keys.",
+  },
+  ERRAND_MODEL: {
+    group: "Agents",
+    default: "(the agent's own default)",
+    description: "The model of runs that name none.",
+  },
+  ERRAND_AGENT_COMMAND: {
+    group: "Agents",
+    default: "(none)",
+    description: "The command of the agent `custom`, a program that speaks the Agent Client Protocol.",
+  },
+  ERRAND_AGENT_READABLE: {
+    group: "Agents",
+    default: "(none)",
+    description: "Absolute paths that the agent `custom` must be able to read, separated by colons.",
+  },
+} satisfies Record<keyof typeof agentVariables, VariableDoc>;
+
 type AgentVariables = z.infer<z.ZodObject<typeof agentVariables>>;
 type Env = Readonly<Record<string, string | undefined>>;
 

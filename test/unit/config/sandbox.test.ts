@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from "vitest";
-import { readConfig } from "../../src/config.ts";
+import { readConfig } from "../../../src/config/config.ts";
 
 const MEBIBYTE = 1024 ** 2;
 

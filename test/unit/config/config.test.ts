@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { readConfig } from "../../src/config.ts";
-import { createRedactor } from "../../src/secrets/redaction.ts";
+import { readConfig } from "../../../src/config/config.ts";
+import { createRedactor } from "../../../src/secrets/redaction.ts";
 
 const SHARED = {
   DATABASE_URL: "postgresql://errand:pass-of-the-database@db/errand",
@@ -281,4 +281,31 @@ test("what agents may reach of the operator's network is not what webhooks may",
     "tools.internal",
     "board.internal",
   ]);
+});
+
+describe("reading the environment", () => {
+  test.each(["", " ", "\t\n"])("counts %j as not set, for every variable", (blank) => {
+    const env = { ERRAND_PORT: blank, ERRAND_API_KEY: blank, SLACK_BOT_TOKEN: blank, GITHUB_APP_ID: blank };
+
+    expect(readConfig(env)).toEqual(readConfig({}));
+  });
+
+  test("reports invalid values, conflicts and the problems of adapters in one error", () => {
+    const env = {
+      ERRAND_PORT: "many",
+      ERRAND_TLS_CERT: "cert.pem",
+      ERRAND_AGENT: "custom",
+      SLACK_BOT_TOKEN: "xoxb-1",
+    };
+
+    expect(() => readConfig(env)).toThrow(
+      /^ERRAND_PORT: [^\n]+\n(?=[\s\S]*ERRAND_AGENT_COMMAND)(?=[\s\S]*ERRAND_TLS_KEY)(?=[\s\S]*SLACK_SIGNING_SECRET)/,
+    );
+  });
+
+  test("reports an invalid value once, and no conflict that follows from it", () => {
+    const env = { ERRAND_TRUST_PROXY: "1", ERRAND_PUBLIC_URL: "nowhere" };
+
+    expect(() => readConfig(env)).toThrow(/^ERRAND_PUBLIC_URL: [^\n]+$/);
+  });
 });

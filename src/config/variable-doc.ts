@@ -1,0 +1,27 @@
+/** The sections of docs/configuration.md, in their order. */
+export const VARIABLE_GROUPS = [
+  "Server",
+  "Database",
+  "Keys",
+  "Agents",
+  "Models",
+  "Sandbox",
+  "Limits",
+  "Slack",
+  "GitHub",
+  "Networks",
+  "TLS and proxy",
+  "Logging",
+] as const;
+
+/** The documentation of one variable. It stands beside the schema that reads the variable. */
+export interface VariableDoc {
+  readonly group: (typeof VARIABLE_GROUPS)[number];
+  readonly description: string;
+  /** The value as written in an environment, or words in parentheses where there is no fixed value. */
+  readonly default: string;
+  /** Default: false. */
+  readonly secret?: boolean;
+  /** docker-compose.yml passes a variable to both containers, sets it itself, or does neither. Default: passed. */
+  readonly compose?: "passed" | "set" | "no";
+}

@@ -1,0 +1,189 @@
+import { adapterVariableDocs } from "../adapters/registry.ts";
+import { agentVariableDocs } from "./agents.ts";
+import type { variables } from "./config.ts";
+import { limitVariableDocs } from "./limits.ts";
+import { modelVariableDocs } from "./models.ts";
+import { sandboxVariableDocs } from "./sandbox.ts";
+import type { VariableDoc } from "./variable-doc.ts";
+
+/** Documentation of each variable in src/config/config.ts; a variable without an entry does not compile. */
+const ownVariableDocs = {
+  ERRAND_HOST: {
+    group: "Server",
+    default: "127.0.0.1",
+    description:
+      "The address to listen on. Any address except loopback needs TLS, `ERRAND_TRUST_PROXY` or `ERRAND_ALLOW_HTTP`.",
+    compose: "no",
+  },
+  ERRAND_PORT: {
+    group: "Server",
+    default: "8787",
+    description: "The port to listen on. `0` takes a free port.",
+    compose: "no",
+  },
+  ERRAND_PUBLIC_URL: {
+    group: "Server",
+    default: "(the address the server listens on)",
+    description: "The address in links. Required unless `ERRAND_ROLE` is `all`.",
+  },
+  ERRAND_DATA_DIR: {
+    group: "Server",
+    default: ".errand",
+    description: "The directory of the embedded database, the workspaces and the generated keys.",
+    compose: "no",
+  },
+  DATABASE_URL: {
+    group: "Database",
+    default: "(the embedded database)",
+    description: "The `postgresql://` address of PostgreSQL 15 or newer.",
+    compose: "set",
+    secret: true,
+  },
+  ERRAND_ROLE: {
+    group: "Server",
+    default: "all",
+    description:
+      "`api`, `worker`, or `all` for both. `api` and `worker` require `DATABASE_URL` and `ERRAND_PUBLIC_URL`.",
+    compose: "set",
+  },
+  ERRAND_API_KEY: {
+    group: "Keys",
+    default: "(generated at the first start)",
+    description: "The administrator's API key, at least 16 characters.",
+    secret: true,
+  },
+  ERRAND_SECRET_KEY: {
+    group: "Keys",
+    default: "(generated at the first start)",
+    description:
+      "The key that encrypts stored secrets, at least 32 characters and equal in all processes. Required with `DATABASE_URL`.",
+    secret: true,
+  },
+  ERRAND_OLD_SECRET_KEYS: {
+    group: "Keys",
+    default: "(none)",
+    description: "Earlier secret keys, separated by commas. Data stored under them stays readable.",
+    secret: true,
+  },
+  ERRAND_CONCURRENCY: {
+    group: "Limits",
+    default: "4",
+    description: "How many runs one worker executes at a time.",
+  },
+  ERRAND_WORKER_HOST: {
+    group: "Server",
+    default: "(none)",
+    description:
+      "The name by which runs select this worker (`config.worker_host`). Several workers may share a name.",
+  },
+  ERRAND_GIT_URL: {
+    group: "Networks",
+    default: "https://github.com",
+    description:
+      "The address of the Git host. A repository is at `<address>/<owner>/<name>.git`. The protocol is https, http or file.",
+  },
+  ERRAND_SETUP_MINUTES: {
+    group: "Limits",
+    default: "10",
+    description:
+      "The time limit of one setup command. All setup commands of an environment together have three times as long.",
+  },
+  ERRAND_WEBHOOK_ALLOW: {
+    group: "Networks",
+    default: "(none)",
+    description:
+      "Addresses, networks and host names that webhooks may reach besides public ones, also without TLS. Separated by commas.",
+  },
+  ERRAND_AGENT_ALLOW: {
+    group: "Networks",
+    default: "(none)",
+    description:
+      "Addresses, networks and host names that agents with network access and remote MCP servers may use besides public ones. Separated by commas.",
+  },
+  ERRAND_DATABASE_CONNECTIONS: {
+    group: "Database",
+    default: "10",
+    description: "Database connections for requests and runs. Each process opens 7 more connections.",
+  },
+  ERRAND_RATE_LIMIT: {
+    group: "Limits",
+    default: "600",
+    description: "Requests per minute of one key, or of one address without a valid key. `0` means no limit.",
+  },
+  ERRAND_MAX_STREAMS: {
+    group: "Limits",
+    default: "20",
+    description: "Open event streams of one key. `0` means no limit.",
+  },
+  ERRAND_MAX_BODY_MIB: { group: "Limits", default: "30", description: "The largest request body, in MiB." },
+  ERRAND_MAX_PROMPT_KIB: {
+    group: "Limits",
+    default: "256",
+    description: "The longest prompt or follow-up, in KiB.",
+  },
+  ERRAND_MAX_TITLE_LENGTH: {
+    group: "Limits",
+    default: "300",
+    description: "The longest title of a run, in characters. At most 600.",
+  },
+  ERRAND_MAX_BASE_PROMPT_KIB: {
+    group: "Limits",
+    default: "64",
+    description: "The longest base prompt of a run, schedule or routing rule, in KiB.",
+  },
+  ERRAND_MAX_CONFIG_KIB: {
+    group: "Limits",
+    default: "256",
+    description:
+      "The largest configuration of a run, schedule or routing rule without its base prompt, in KiB.",
+  },
+  ERRAND_MAX_ATTACHMENT_MIB: {
+    group: "Limits",
+    default: "10",
+    description: "The largest attachment or image after decoding, in MiB.",
+  },
+  ERRAND_MAX_ATTACHMENTS_MIB: {
+    group: "Limits",
+    default: "20",
+    description: "All attachments and images of one request after decoding, in MiB.",
+  },
+  ERRAND_TRUST_PROXY: {
+    group: "TLS and proxy",
+    default: "0",
+    description:
+      "The number of HTTPS proxies in front of Errand, 0 to 10. Requires an https `ERRAND_PUBLIC_URL`.",
+  },
+  ERRAND_TLS_CERT: {
+    group: "TLS and proxy",
+    default: "(none)",
+    description: "The file of the TLS certificate. Set it together with `ERRAND_TLS_KEY`.",
+    compose: "no",
+  },
+  ERRAND_TLS_KEY: {
+    group: "TLS and proxy",
+    default: "(none)",
+    description: "The file of the certificate's private key.",
+    compose: "no",
+  },
+  ERRAND_ALLOW_HTTP: {
+    group: "TLS and proxy",
+    default: "0",
+    description: "`1` allows plain HTTP on any address. API keys then travel unencrypted.",
+    compose: "set",
+  },
+  ERRAND_LOG_LEVEL: {
+    group: "Logging",
+    default: "info",
+    description: "`debug`, `info`, `warn`, `error` or `silent`. The log is JSON lines on standard error.",
+  },
+  ...agentVariableDocs,
+  ...modelVariableDocs,
+  ...sandboxVariableDocs,
+  ...limitVariableDocs,
+} satisfies Record<keyof typeof variables.shape, VariableDoc>;
+
+/** Documentation of all variables, those of adapters included. */
+export const variableDocs: Readonly<Record<string, VariableDoc>> = {
+  ...ownVariableDocs,
+  ...adapterVariableDocs,
+};
