@@ -4,10 +4,10 @@ import type { FastifyInstance } from "fastify";
 import { keyHint, newApiKey } from "../api/auth/api-keys.ts";
 import { createServer } from "../api/server.ts";
 import type { Config } from "../config/config.ts";
-import { untilAvailable } from "../core/attempts/until-available.ts";
 import { AppError, StartupError } from "../core/errors.ts";
 import type { RunId } from "../core/ids.ts";
 import type { Log } from "../core/ports/log.ts";
+import { retry, WHILE_UNAVAILABLE } from "../core/retry.ts";
 import { startWebhooks } from "../core/webhooks/webhook-worker.ts";
 import { ensureAdministratorKey, readOrCreateApiKey } from "../secrets/administrator-key.ts";
 import { createKnownSecrets } from "../secrets/redaction.ts";
@@ -64,7 +64,7 @@ async function start(config: Config, undo: AsyncDisposableStack): Promise<App> {
   undo.defer(() => deps.queue.stop(GRACE_MS));
   await deps.queue.start();
   // It was there a moment ago; many processes that start at once may keep it busy.
-  const keyFile = await untilAvailable(systemClock, () => keepKey(config, deps));
+  const keyFile = await retry(systemClock, WHILE_UNAVAILABLE, () => keepKey(config, deps));
   const worker = config.role === "api" ? undefined : await prepareWorker(bootstrap, deps, undo);
   const server = await listen(bootstrap, deps, undo);
   // Before the server, which answers whoever waits for a repository.

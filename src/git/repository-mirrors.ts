@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { AppError } from "../core/errors.ts";
 import type { TeamRepository } from "../core/repositories/repository-name.ts";
+import { withTimeout } from "../core/with-timeout.ts";
 import { GitFailure } from "./git-command.ts";
 import { fetchError } from "./git-error.ts";
 import { KeyedSemaphore } from "./keyed-semaphore.ts";
@@ -117,16 +118,11 @@ export class RepositoryMirrors {
   async #inTime<T>(repository: TeamRepository, work: (held: Held, asked: Asked) => Promise<T>): Promise<T> {
     const { clock } = this.#options;
     const asked: Asked = { repository, moment: this.#moment(), isWanted: true };
-    const late = Promise.withResolvers<never>();
-    const stop = clock.after(this.#limits.waitMs, () => {
+    const onTimeout = (): never => {
       asked.isWanted = false;
-      late.reject(overdue(repository));
-    });
-    try {
-      return await Promise.race([this.#locked(asked, work), late.promise]);
-    } finally {
-      stop();
-    }
+      throw overdue(repository);
+    };
+    return withTimeout(this.#locked(asked, work), this.#limits.waitMs, { clock, onTimeout });
   }
 
   #locked<T>(asked: Asked, work: (held: Held, asked: Asked) => Promise<T>): Promise<T> {

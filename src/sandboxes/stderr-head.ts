@@ -1,4 +1,5 @@
 import { PassThrough, type Readable } from "node:stream";
+import { withTimeout } from "../core/with-timeout.ts";
 
 const MAX_CHARS = 500;
 
@@ -27,10 +28,7 @@ export class StderrHead {
 
   /** What was said, when all of it has come. */
   async text(): Promise<string> {
-    const { promise: late, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, DRAIN_MS);
-    await Promise.race([this.#ended, late]);
-    clearTimeout(timer);
+    await withTimeout(this.#ended, DRAIN_MS);
     return this.#text.trim();
   }
 

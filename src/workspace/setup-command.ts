@@ -1,7 +1,7 @@
 import type { Readable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
-import { setTimeout } from "node:timers/promises";
 import { AppError } from "../core/errors.ts";
+import { withTimeout } from "../core/with-timeout.ts";
 import type { Sandbox, SandboxCommand, SandboxExit } from "../sandboxes/sandbox.ts";
 
 export interface SetupCommand {
@@ -43,7 +43,7 @@ export async function runSetupCommand(command: SetupCommand): Promise<SetupProbl
   } finally {
     broken.release();
     await inside.kill();
-    await Promise.race([Promise.all(heard), setTimeout(LAST_WORDS_MS, undefined, { ref: false })]);
+    await withTimeout(Promise.all(heard), LAST_WORDS_MS);
   }
 }
 

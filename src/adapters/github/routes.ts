@@ -2,8 +2,8 @@ import { Webhooks } from "@octokit/webhooks";
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
 import type { Log } from "../../core/ports/log.ts";
 import type { ReceivedEvent } from "../../core/threads/thread-adapter.ts";
+import { withTimeout } from "../../core/with-timeout.ts";
 import { sendProblem } from "../send-problem.ts";
-import { within } from "../within.ts";
 import { readWebhookRequest } from "./webhook-request.ts";
 
 /** GitHub sends up to 25 MB and does not send a refused delivery again; Fastify's own limit is 1 MiB. */
@@ -58,7 +58,7 @@ async function receive(exchange: Exchange, verifiers: readonly Webhooks[]): Prom
 async function store(event: ReceivedEvent, { request, reply, deps }: Exchange): Promise<FastifyReply> {
   const facts = { requestId: request.id, deliveryId: event.deliveryId, name: event.name };
   try {
-    const isNew = await within(STORE_LIMIT_MS, deps.accept(event));
+    const isNew = await withTimeout(deps.accept(event), STORE_LIMIT_MS, { onTimeout: failToStore });
     deps.log.info("github.webhook.stored", { ...facts, isNew });
     return reply.code(isNew ? 202 : 200).send({ stored: true });
   } catch (error) {
@@ -66,4 +66,8 @@ async function store(event: ReceivedEvent, { request, reply, deps }: Exchange): 
     deps.log.error("github.webhook.not_stored", { ...facts, error });
     return sendProblem(reply, 503, "The event could not be stored. Deliver it again.");
   }
+}
+
+function failToStore(): never {
+  throw new Error(`The event was not stored within ${STORE_LIMIT_MS} ms.`);
 }

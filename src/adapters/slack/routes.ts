@@ -1,8 +1,8 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
 import type { Log } from "../../core/ports/log.ts";
 import type { ReceivedEvent } from "../../core/threads/thread-adapter.ts";
+import { withTimeout } from "../../core/with-timeout.ts";
 import { sendProblem } from "../send-problem.ts";
-import { within } from "../within.ts";
 import { readWebhookRequest } from "./webhook-request.ts";
 
 /** A message with many blocks and attachments can exceed Fastify's own limit of 1 MiB. */
@@ -58,7 +58,7 @@ async function receive(exchange: Exchange): Promise<FastifyReply> {
 /** Stores the event, then acknowledges it. A delivery that is already stored is acknowledged as well. */
 async function store(event: ReceivedEvent, { request, reply, deps }: Exchange): Promise<FastifyReply> {
   try {
-    await within(STORE_LIMIT_MS, deps.accept(event));
+    await withTimeout(deps.accept(event), STORE_LIMIT_MS, { onTimeout: failToStore });
     return reply.send();
   } catch (error) {
     const { deliveryId, name } = event;
@@ -69,4 +69,8 @@ async function store(event: ReceivedEvent, { request, reply, deps }: Exchange): 
 
 function howToMention(trigger: string): string {
   return `Slash commands have no thread to report to. Mention the bot in a channel instead: \`${trigger} what is to be done\`, or write to it directly.`;
+}
+
+function failToStore(): never {
+  throw new Error(`The event was not stored within ${STORE_LIMIT_MS} ms.`);
 }

@@ -2,6 +2,7 @@ import { type ClientConnection, client, RequestError } from "@agentclientprotoco
 import type { AgentObserver, AgentRunner, AgentSession, AgentStart } from "../../core/agents/agent-runner.ts";
 import type { Gateway } from "../../core/agents/gateway.ts";
 import { AppError } from "../../core/errors.ts";
+import { withTimeout } from "../../core/with-timeout.ts";
 import type { Sandbox } from "../../sandboxes/sandbox.ts";
 import type { AgentDefinition, AgentLaunch } from "../agent-definition.ts";
 import { defaultModelFor, modelFor } from "../agent-models.ts";
@@ -10,7 +11,7 @@ import type { ModelServers, PlacedModel } from "../models.ts";
 import { AcpSession } from "./acp-session.ts";
 import { agentCommand } from "./agent-command.ts";
 import { toAppError } from "./agent-error.ts";
-import { AgentProcess, atMost } from "./agent-process.ts";
+import { AgentProcess } from "./agent-process.ts";
 import { writeHomeFiles } from "./home-files.ts";
 import { type MessageTap, openMessageStream } from "./message-stream.ts";
 import { type OpenedSession, openSession } from "./open-session.ts";
@@ -203,7 +204,7 @@ class SessionStart {
     const timeoutMs = this.#options.startTimeoutMs ?? START_TIMEOUT_MS;
     const { agent, launch } = this.#prepared;
     const terms = { ...launch, takesToolServers: agent.takesToolServers };
-    const opened = await atMost(timeoutMs, openSession(connection.agent, this.#request, terms, replay));
+    const opened = await withTimeout(openSession(connection.agent, this.#request, terms, replay), timeoutMs);
     if (opened === undefined) {
       const seconds = Math.round(timeoutMs / 1_000);
       throw new AppError("agent_process_failed", `The agent was not ready after ${seconds} s.`);

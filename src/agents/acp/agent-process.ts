@@ -1,4 +1,5 @@
 import { AppError } from "../../core/errors.ts";
+import { withTimeout } from "../../core/with-timeout.ts";
 import type { SandboxExit, SandboxProcess } from "../../sandboxes/sandbox.ts";
 import { bounded } from "./agent-error.ts";
 
@@ -37,13 +38,13 @@ export class AgentProcess {
     });
     await exited;
     if (!stdout.closed) {
-      await atMost(DRAIN_MS, drained);
+      await withTimeout(drained, DRAIN_MS);
     }
   }
 
   /** Why nobody answers any more; ends what is left of the process. */
   async failure(cause: unknown): Promise<AppError> {
-    const exit = await atMost(EXIT_MS, this.process.exited);
+    const exit = await withTimeout(this.process.exited, EXIT_MS);
     const reason = exit === undefined ? reasonOf(cause) : describeExit(exit);
     await this.close();
     const tail = this.#stderrTail.trim();
@@ -74,18 +75,4 @@ function describeExit({ code, signal, reason }: SandboxExit): string {
 
 function reasonOf(cause: unknown): string {
   return cause instanceof Error ? cause.message : "The agent stopped speaking.";
-}
-
-/** The promise's value, or undefined when it takes longer. */
-export async function atMost<Value>(
-  milliseconds: number,
-  promise: Promise<Value>,
-): Promise<Value | undefined> {
-  const { promise: late, resolve } = Promise.withResolvers<undefined>();
-  const timer = setTimeout(resolve, milliseconds, undefined);
-  try {
-    return await Promise.race([promise, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

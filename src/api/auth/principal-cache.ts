@@ -13,7 +13,6 @@ export interface PrincipalCacheDeps {
 /** Should news of a changed name be lost, the old one is shown this long. */
 const KEPT_MS = 5_000;
 const KEPT_MAX = 10_000;
-/** News of the storage's that a key, its principal or a share link has changed. */
 
 interface Kept {
   readonly principal: Principal;

@@ -1,13 +1,9 @@
-import { createHash } from "node:crypto";
+import { v5 } from "uuid";
 
-/** Of our own: nothing else names things below it. */
-const NAMESPACE = Buffer.from("8d5a6a3e5f0c4c1e9b7de2a1f4c30917", "hex");
+/** Only this file names UUIDs in this namespace. */
+const NAMESPACE = "8d5a6a3e-5f0c-4c1e-9b7d-e2a1f4c30917";
 
-/** The same UUID for the same name, each time and everywhere (RFC 9562, version 5). */
+/** Gives the same UUID for the same name in every process (RFC 9562, version 5). */
 export function nameUuid(name: string): string {
-  const bytes = createHash("sha1").update(NAMESPACE).update(name).digest().subarray(0, 16);
-  bytes[6] = 0x50 | ((bytes[6] ?? 0) & 0x0f);
-  bytes[8] = 0x80 | ((bytes[8] ?? 0) & 0x3f);
-  const hex = bytes.toString("hex");
-  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
+  return v5(name, NAMESPACE);
 }

@@ -1,4 +1,5 @@
 import type { Gateway } from "../agents/gateway.ts";
+import { retry, WHILE_UNAVAILABLE } from "../retry.ts";
 import type { Variables } from "../secrets/run-secrets.ts";
 import type { RunWorkspace } from "../workspaces/change-tracker.ts";
 import type { InputFiles } from "../workspaces/input-files.ts";
@@ -7,7 +8,6 @@ import { prepareWorkspace } from "../workspaces/prepare-workspace.ts";
 import type { WorkspacePlan, WorkspaceStep } from "../workspaces/workspace.ts";
 import { findEnvironment, grantOf, planOf } from "../workspaces/workspace-plan.ts";
 import type { AttemptDeps } from "./attempt-deps.ts";
-import { untilAvailable } from "./until-available.ts";
 
 /** What an agent works with: its gateway, its workspace, its MCP servers. */
 export interface AttemptContext extends RunWorkspace {
@@ -30,7 +30,7 @@ export async function prepareAttemptContext(
   needs: AttemptContextRequest,
 ): Promise<AttemptContext> {
   const { clock, gateways, run, storage } = deps;
-  const environment = await untilAvailable(clock, () => findEnvironment(storage, run));
+  const environment = await retry(clock, WHILE_UNAVAILABLE, () => findEnvironment(storage, run));
   const plan = planOf(run, environment);
   const { given, secrets: variables, signal, tell } = needs;
   const { forAgent, forGateway } = mcpServersOf(run, variables);

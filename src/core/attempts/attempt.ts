@@ -7,6 +7,7 @@ import { LogLimit } from "../limits/log-limit.ts";
 import { priorWorkMs } from "../limits/prior-usage.ts";
 import { limitAttempt } from "../limits/turn-limits.ts";
 import { decideUsage, type Usage, UsageMeter } from "../limits/usage-meter.ts";
+import { retry, WHILE_UNAVAILABLE } from "../retry.ts";
 import type { RunEdit } from "../runs/run-edit.ts";
 import { RunSecrets, type Variables } from "../secrets/run-secrets.ts";
 import type { TurnRunner } from "../turns/turn-runner.ts";
@@ -24,7 +25,6 @@ import { EventRecorder, type RecordedUpdate } from "./event-recorder.ts";
 import { LeaseLost, LeaseWriter } from "./lease-writer.ts";
 import { RunWatch } from "./run-watch.ts";
 import { startAgent } from "./start-agent.ts";
-import { untilAvailable } from "./until-available.ts";
 
 /**
  * One claim of a run by this worker: it opens the gateway, prepares the workspace, starts the agent, runs turn after
@@ -95,8 +95,8 @@ export class Attempt {
     const workedMs = run.config.budget?.max_minutes === undefined ? 0 : await priorWorkMs(deps, run);
     const gone = budgetGone(run, { tokens: run.totalTokens, costUsd: run.costUsd ?? 0, workedMs });
     if (gone !== undefined) return abort.abort({ kind: "failed", failure: gone });
-    const variables = await untilAvailable(clock, () => this.#secrets.open());
-    const before = await untilAvailable(clock, () => findPreviousRun(storage, run));
+    const variables = await retry(clock, WHILE_UNAVAILABLE, () => this.#secrets.open());
+    const before = await retry(clock, WHILE_UNAVAILABLE, () => findPreviousRun(storage, run));
     const attemptContext = await this.#prepare(variables);
     const work = new ChangeCollector(this.#services, attemptContext);
     this.#work = work;

@@ -1,10 +1,10 @@
 import { type LeaseToken, newId, type RunId } from "../ids.ts";
 import type { Clock } from "../ports/clock.ts";
+import { retry, WHILE_UNAVAILABLE } from "../retry.ts";
 import type { Run } from "../runs/run.ts";
 import { RunEdit } from "../runs/run-edit.ts";
 import type { RunStore, RunSubject } from "../runs/run-store.ts";
 import type { NoticeWriter } from "../threads/notice-writer.ts";
-import { untilAvailable } from "./until-available.ts";
 
 export interface Written<T> {
   readonly run: Run;
@@ -46,7 +46,7 @@ export class LeaseWriter {
 
   /** The current run with its waiting follow-ups. */
   async look(): Promise<RunSubject> {
-    const subject = await untilAvailable(this.#clock, () => this.#runs.look(this.#runId));
+    const subject = await retry(this.#clock, WHILE_UNAVAILABLE, () => this.#runs.look(this.#runId));
     if (subject.run.lease?.token !== this.#token) throw new LeaseLost();
     return subject;
   }
@@ -61,7 +61,7 @@ export class LeaseWriter {
   #persist<T>(decide: (edit: RunEdit) => T): Promise<Written<T>> {
     const lastWrite = newId(this.#clock.now());
     const outcome: { value?: { readonly of: T } } = {};
-    return untilAvailable(this.#clock, () => this.#writeOnce(lastWrite, decide, outcome));
+    return retry(this.#clock, WHILE_UNAVAILABLE, () => this.#writeOnce(lastWrite, decide, outcome));
   }
 
   async #writeOnce<T>(

@@ -1,8 +1,8 @@
+import { retry, WHILE_UNAVAILABLE } from "../retry.ts";
 import { eventPages, type LogPart } from "../runs/event-pages.ts";
 import type { RunEvent } from "../runs/events.ts";
 import type { Storage } from "../storage.ts";
 import type { AttemptDeps } from "./attempt-deps.ts";
-import { untilAvailable } from "./until-available.ts";
 
 /** Reads the log of a run event by event. Waits for a database that is unreachable for a short time. */
 export async function* readLog(
@@ -10,6 +10,6 @@ export async function* readLog(
   part: LogPart,
 ): AsyncGenerator<RunEvent> {
   const readEvents: Storage["runs"]["readEvents"] = (...given) =>
-    untilAvailable(clock, () => storage.runs.readEvents(...given));
+    retry(clock, WHILE_UNAVAILABLE, () => storage.runs.readEvents(...given));
   for await (const page of eventPages({ readEvents }, part)) yield* page;
 }

@@ -1,5 +1,6 @@
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
+import { withTimeout } from "../with-timeout.ts";
 import { type Check, type Finding, fail, type NamedFinding } from "./check.ts";
 
 /** A check that takes longer has found something. */
@@ -25,10 +26,8 @@ export class Doctor {
   }
 
   async #perform(check: Check): Promise<NamedFinding> {
-    const { promise: late, resolve } = Promise.withResolvers<Finding>();
-    const stop = this.#deps.clock.after(LOOK_MS, () => resolve(TOO_LATE));
-    const finding = await Promise.race([this.#look(check), late]);
-    stop();
+    const { clock } = this.#deps;
+    const finding = await withTimeout(this.#look(check), LOOK_MS, { clock, onTimeout: () => TOO_LATE });
     return { name: check.name, ...finding };
   }
 

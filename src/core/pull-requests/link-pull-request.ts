@@ -1,7 +1,7 @@
 import type { AttemptDeps } from "../attempts/attempt-deps.ts";
 import type { LeaseWriter } from "../attempts/lease-writer.ts";
-import { untilAvailable } from "../attempts/until-available.ts";
 import { newId } from "../ids.ts";
+import { retry, WHILE_UNAVAILABLE } from "../retry.ts";
 import type { RunEdit } from "../runs/run-edit.ts";
 import { UniqueConflict } from "../storage.ts";
 import type { Thread } from "../threads/thread.ts";
@@ -18,7 +18,7 @@ export interface LinkPullRequestDeps extends Pick<AttemptDeps, "clock" | "run" |
 export async function linkPullRequest(deps: LinkPullRequestDeps, pullRequest: PullRequest): Promise<void> {
   const { clock, lease, run, storage } = deps;
   const { branch, url } = pullRequest;
-  const artifacts = await untilAvailable(clock, () => storage.files.artifactsOf([run.id]));
+  const artifacts = await retry(clock, WHILE_UNAVAILABLE, () => storage.files.artifactsOf([run.id]));
   const isKnown = artifacts.some(({ body, key }) => body.type === "PULL_REQUEST" && key === url);
   const thread = await findFreeThread(deps, pullRequest);
   if (isKnown && thread === undefined) return;
@@ -43,7 +43,7 @@ async function findFreeThread(
   { thread: { adapter, installation, key } }: PullRequest,
 ): Promise<Thread | undefined> {
   const address = { adapter, installation, key };
-  const known = await untilAvailable(clock, () => storage.threads.find(address));
+  const known = await retry(clock, WHILE_UNAVAILABLE, () => storage.threads.find(address));
   if (known?.runId !== undefined) return undefined;
   return { id: known?.id ?? newId(clock.now()), ...address };
 }

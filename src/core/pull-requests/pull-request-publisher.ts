@@ -1,9 +1,8 @@
 import type { PushedBranch } from "../agents/gateway.ts";
 import type { ArtifactBody } from "../artifacts/artifact.ts";
 import type { AttemptDeps } from "../attempts/attempt-deps.ts";
-import { fewTries } from "../attempts/few-tries.ts";
-import { untilAvailable } from "../attempts/until-available.ts";
 import { isSameRepository, type RepositoryName } from "../repositories/repository-name.ts";
+import { retry, THREE_TRIES, WHILE_UNAVAILABLE } from "../retry.ts";
 import { type HomeRepository, homeRepositoryOf } from "../runs/home-repository.ts";
 import type { Run } from "../runs/run.ts";
 import type { RunWorkspace } from "../workspaces/change-tracker.ts";
@@ -63,7 +62,7 @@ export class PullRequestPublisher {
   /** If earlier turns published all changes, a turn without changes has nothing to publish. */
   async #lastOfRun(): Promise<PullRequestBody | undefined> {
     const { clock, run, storage } = this.#deps;
-    const artifacts = await untilAvailable(clock, () => storage.files.artifactsOf([run.id]));
+    const artifacts = await retry(clock, WHILE_UNAVAILABLE, () => storage.files.artifactsOf([run.id]));
     const bodies = artifacts.flatMap(({ body }) => (body.type === "PULL_REQUEST" ? [body] : []));
     return bodies.findLast((body) => this.#isOwn(body)) ?? bodies.at(-1);
   }
@@ -86,7 +85,9 @@ export class PullRequestPublisher {
   #ofBranch(branch: PushedBranch, isDone: boolean): Promise<PullRequest | undefined> {
     const { clock, problem, pullRequests, run } = this.#deps;
     return this.#attempt(`The pull request of ${branch.branch} was not found`, problem, async () => {
-      const found = await fewTries(clock, () => pullRequests.find(run.teamId, branch, branch.branch));
+      const found = await retry(clock, THREE_TRIES, () =>
+        pullRequests.find(run.teamId, branch, branch.branch),
+      );
       const home = this.#home;
       const isOurs = isDone && home !== undefined && isSameRepository(home, branch);
       return found ?? (isOurs ? await this.#open(home, branch.branch) : undefined);
@@ -115,7 +116,7 @@ export class PullRequestPublisher {
       ...clean(pullRequestText(run, writer.sessionLink(run))),
       isDraft: settings.pullRequests === "draft",
     };
-    return fewTries(clock, () => pullRequests.open(draft));
+    return retry(clock, THREE_TRIES, () => pullRequests.open(draft));
   }
 
   async #attempt(

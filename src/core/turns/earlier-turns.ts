@@ -1,6 +1,6 @@
 import type { AttemptDeps } from "../attempts/attempt-deps.ts";
 import { readLog } from "../attempts/read-log.ts";
-import { untilAvailable } from "../attempts/until-available.ts";
+import { retry, WHILE_UNAVAILABLE } from "../retry.ts";
 import type { Run } from "../runs/run.ts";
 import { digestLine } from "./turn-input.ts";
 
@@ -24,7 +24,7 @@ export async function earlierTurns(
   let told = run.turn > 1 ? await digestOf(deps, run, run.turn, now) : undefined;
   for (let id = run.continuesId; id !== undefined && (told?.length ?? 0) < DIGEST_LENGTH; ) {
     const key = { id };
-    const before = await untilAvailable(deps.clock, () => deps.storage.runs.find(key));
+    const before = await retry(deps.clock, WHILE_UNAVAILABLE, () => deps.storage.runs.find(key));
     if (before === undefined) break;
     const earlier = await digestOf(deps, before, Infinity, NONE);
     told = told === undefined ? earlier : `${earlier}\n${told}`;

@@ -12,8 +12,8 @@ import { decideTurnEnd, decideTurnStart, type TurnStart } from "../attempts/deci
 import type { BudgetWatch } from "../limits/budget-watch.ts";
 import { TurnLimits } from "../limits/turn-limits.ts";
 import { decideUsage } from "../limits/usage-meter.ts";
-import type { Clock, Stop } from "../ports/clock.ts";
 import type { FollowUp, Run } from "../runs/run.ts";
+import { withTimeout } from "../with-timeout.ts";
 import type { ChangeCollector } from "../workspaces/change-collector.ts";
 import { AnswerCollector } from "./answer-collector.ts";
 import { askableQuestion, shownQuestion } from "./bounded-question.ts";
@@ -175,7 +175,7 @@ export class TurnRunner {
     try {
       const first = await Promise.race([prompted, this.#services.abort.happened]);
       if (!("stopReason" in first)) return await this.#breakOff(first, prompted);
-      await within(this.#services.deps.clock, STEER_GRACE_MS, this.#steering.end());
+      await this.#withGrace(STEER_GRACE_MS, this.#steering.end());
       return first;
     } finally {
       this.#limits.end();
@@ -189,9 +189,19 @@ export class TurnRunner {
     if (kind === "lost") return undefined;
     const graceMs = kind === "stopping" ? STOP_GRACE_MS : CANCEL_GRACE_MS;
     this.#cancelTurn();
-    const end = await within(this.#services.deps.clock, graceMs, prompted);
+    const end = await this.#withGrace(graceMs, prompted);
     if (end !== undefined) this.#services.meter.endTurn(end);
     return undefined;
+  }
+
+  /** Undefined: the work failed or took longer. */
+  #withGrace<T>(graceMs: number, work: Promise<T>): Promise<T | undefined> {
+    const { clock } = this.#services.deps;
+    return withTimeout<T | undefined>(
+      work.catch(() => undefined),
+      graceMs,
+      { clock },
+    );
   }
 
   async #finish(end: TurnEnd): Promise<boolean> {
@@ -215,15 +225,6 @@ export class TurnRunner {
     this.#desk.abandon();
     this.#on.session.cancel().catch((error) => log.warn("agent.cancel.failed", { runId: run.id, error }));
   }
-}
-
-/** What comes of it in that time; undefined: nothing, or a failure. */
-async function within<T>(clock: Clock, ms: number, work: Promise<T>): Promise<T | undefined> {
-  let stop: Stop = () => undefined;
-  const over = new Promise<undefined>((resolve) => {
-    stop = clock.after(ms, () => resolve(undefined));
-  });
-  return Promise.race([work.catch(() => undefined), over]).finally(() => stop());
 }
 
 const DEFAULT_IDLE_MINUTES = 10;

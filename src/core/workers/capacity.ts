@@ -1,4 +1,5 @@
-import { type Clock, sleep } from "../ports/clock.ts";
+import type { Clock } from "../ports/clock.ts";
+import { withTimeout } from "../with-timeout.ts";
 import type { WorkerStore } from "./worker-store.ts";
 
 const KEPT_MS = 1_000;
@@ -28,14 +29,9 @@ export class Capacity {
     const kept = this.#kept.get(host ?? "");
     if (kept !== undefined && kept.untilMs > nowMs) return kept.isFull;
     if (this.#kept.size >= KEPT_MAX) this.#kept.clear();
-    const isFull = Promise.race([this.#look(host), this.#giveUp()]);
+    const isFull = withTimeout(this.#look(host), WAIT_MS, { clock: this.#clock });
     this.#kept.set(host ?? "", { isFull, untilMs: nowMs + KEPT_MS });
     return isFull;
-  }
-
-  async #giveUp(): Promise<undefined> {
-    await sleep(this.#clock, WAIT_MS);
-    return undefined;
   }
 
   async #look(host: string | undefined): Promise<boolean | undefined> {

@@ -1,8 +1,8 @@
 import type { PromptImage } from "../agents/agent-runner.ts";
 import type { AttemptDeps } from "../attempts/attempt-deps.ts";
-import { untilAvailable } from "../attempts/until-available.ts";
 import { type FileInWorkspace, filesInWorkspace } from "../inputs/input-paths.ts";
 import type { RunInput } from "../inputs/run-input.ts";
+import { retry, WHILE_UNAVAILABLE } from "../retry.ts";
 import type { InitialContents } from "./workspace.ts";
 
 type AppDeps = Pick<AttemptDeps, "blobs" | "clock" | "run" | "storage">;
@@ -41,12 +41,12 @@ export class InputFiles {
 
   #read(): Promise<readonly RunInput[]> {
     const { clock, run, storage } = this.#deps;
-    this.#inputs ??= untilAvailable(clock, () => storage.files.inputsOf(run.id));
+    this.#inputs ??= retry(clock, WHILE_UNAVAILABLE, () => storage.files.inputsOf(run.id));
     return this.#inputs;
   }
 
   #bytesOf({ blobId }: RunInput): Promise<Uint8Array> {
     const { blobs, clock } = this.#deps;
-    return untilAvailable(clock, () => blobs.get(blobId));
+    return retry(clock, WHILE_UNAVAILABLE, () => blobs.get(blobId));
   }
 }

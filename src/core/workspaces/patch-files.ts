@@ -1,6 +1,6 @@
 import type { AttemptDeps } from "../attempts/attempt-deps.ts";
-import { untilAvailable } from "../attempts/until-available.ts";
 import { isSameName, isSameRepository, type RepositoryName } from "../repositories/repository-name.ts";
+import { retry, WHILE_UNAVAILABLE } from "../retry.ts";
 import type { RepositoryDiff, RunWorkspace } from "./change-tracker.ts";
 import type { CollectedFile, WorkspacePlan } from "./workspace.ts";
 
@@ -58,7 +58,7 @@ export class PatchFiles {
     const { blobs, clock, problem } = this.#deps;
     const path = `changes/${this.#folderOf(repository)}/${name}.diff`;
     if (isCut) problem(`${path} is too long and was cut`, undefined);
-    const blobId = await untilAvailable(clock, () => blobs.put(patch));
+    const blobId = await retry(clock, WHILE_UNAVAILABLE, () => blobs.put(patch));
     return { path, blobId, sizeBytes: patch.length, hash: await hashOf(patch) };
   }
 

@@ -1,6 +1,6 @@
 import type { AttemptDeps } from "../attempts/attempt-deps.ts";
-import { untilAvailable } from "../attempts/until-available.ts";
 import type { Environment } from "../environments/environment.ts";
+import { retry, WHILE_UNAVAILABLE } from "../retry.ts";
 import type { InputFiles } from "./input-files.ts";
 import { findPreviousCheckpoint } from "./previous-run.ts";
 import { runSkill } from "./run-skill.ts";
@@ -32,14 +32,14 @@ export async function prepareWorkspace(deps: AttemptDeps, asked: Asked): Promise
   const tell = setup.hearing(preparation.tell);
   for (let tries = 1; ; tries += 1) {
     try {
-      const workspace = await untilAvailable(clock, () => workspaces.prepare({ ...whole, tell }));
-      await untilAvailable(clock, () => setup.succeeded());
+      const workspace = await retry(clock, WHILE_UNAVAILABLE, () => workspaces.prepare({ ...whole, tell }));
+      await retry(clock, WHILE_UNAVAILABLE, () => setup.succeeded());
       return workspace;
     } catch (error) {
       // The previous run may be running and replace its checkpoint while we read it. Then there is a newer one.
       if (run.continuesId !== undefined && tries < TRIES && !preparation.signal.aborted) continue;
       // Report why the setup failed, even if the failure cannot be stored with the environment.
-      await untilAvailable(clock, () => setup.failed(error)).catch((problem) =>
+      await retry(clock, WHILE_UNAVAILABLE, () => setup.failed(error)).catch((problem) =>
         log.warn("environment.status.not_stored", { runId: run.id, error: problem }),
       );
       throw error;

@@ -3,11 +3,11 @@ import { decideArtifacts, hashesOf } from "../artifacts/decide-artifacts.ts";
 import type { FileStore } from "../artifacts/file-store.ts";
 import type { AttemptDeps } from "../attempts/attempt-deps.ts";
 import type { LeaseWriter, Written } from "../attempts/lease-writer.ts";
-import { untilAvailable } from "../attempts/until-available.ts";
 import { cleaned } from "../clean-text.ts";
 import { AppError } from "../errors.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
+import { retry, WHILE_UNAVAILABLE } from "../retry.ts";
 import type { Run } from "../runs/run.ts";
 import type { RunEdit } from "../runs/run-edit.ts";
 import type { Collected, CollectedFile, WorkspaceProvider } from "./workspace.ts";
@@ -76,14 +76,14 @@ export class WorkspaceSaver {
 
   async #knownArtifacts(): Promise<readonly Artifact[]> {
     if (!this.#isTouched || !this.#hasArtifacts) return [];
-    return untilAvailable(this.#clock, () => this.#files.artifactsOf([this.#run.id]));
+    return retry(this.#clock, WHILE_UNAVAILABLE, () => this.#files.artifactsOf([this.#run.id]));
   }
 
   /** Files that cannot be collected stay in the workspace until the end of the next turn. */
   async #collect(known: readonly Artifact[]): Promise<Collected> {
     try {
       const collect = () => this.#workspaces.collect(this.#run.id, hashesOf(known));
-      return cleaned(await untilAvailable(this.#clock, collect), this.#redact);
+      return cleaned(await retry(this.#clock, WHILE_UNAVAILABLE, collect), this.#redact);
     } catch (error) {
       this.#log.error("artifacts.not_collected", { runId: this.#run.id, error });
       return NOTHING;
@@ -93,7 +93,9 @@ export class WorkspaceSaver {
   /** If the workspace cannot be stored, it stays on this worker. The run continues, and its log says so. */
   async #save(): Promise<Saved> {
     try {
-      const checkpoint = await untilAvailable(this.#clock, () => this.#workspaces.checkpoint(this.#run.id));
+      const checkpoint = await retry(this.#clock, WHILE_UNAVAILABLE, () =>
+        this.#workspaces.checkpoint(this.#run.id),
+      );
       return { checkpoint };
     } catch (error) {
       this.#log.error("workspace.not_stored", { runId: this.#run.id, error });
@@ -107,7 +109,7 @@ export class WorkspaceSaver {
     this.#checkpoint = checkpoint;
     if (before === undefined) return;
     // A checkpoint that is left behind costs only space.
-    await untilAvailable(this.#clock, () => this.#workspaces.forget(before)).catch((error) =>
+    await retry(this.#clock, WHILE_UNAVAILABLE, () => this.#workspaces.forget(before)).catch((error) =>
       this.#log.warn("workspace.checkpoint.not_removed", { runId: this.#run.id, checkpoint: before, error }),
     );
   }

@@ -1,6 +1,7 @@
 import { chmod, rm, writeFile } from "node:fs/promises";
 import { createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
+import { withTimeout } from "../../core/with-timeout.ts";
 import type { PortForward } from "../sandbox.ts";
 
 export const CONTROL_SOCKET = "orders";
@@ -44,12 +45,8 @@ export class ControlMessage {
   async cut(): Promise<boolean> {
     this.#server.close();
     if (this.#reader === undefined) return true;
-    const { promise: late, resolve } = Promise.withResolvers<false>();
-    const timer = setTimeout(resolve, END_MS, false);
     this.#reader.end();
-    const hasEnded = await Promise.race([this.#closed.promise, late]);
-    clearTimeout(timer);
-    return hasEnded;
+    return withTimeout(this.#closed.promise, END_MS, { onTimeout: () => false });
   }
 
   async remove(): Promise<void> {

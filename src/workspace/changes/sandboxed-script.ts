@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
-import { setTimeout } from "node:timers/promises";
+import { withTimeout } from "../../core/with-timeout.ts";
 import type { RunWorkspace } from "../../core/workspaces/change-tracker.ts";
 import type { Sandbox, SandboxExit } from "../../sandboxes/sandbox.ts";
 import { removeTree } from "../remove-tree.ts";
@@ -71,14 +71,11 @@ async function spawnScript(call: SandboxedScript, scratch: string): Promise<Scri
   inside.stdin.on("error", () => undefined).end();
   const output = new Heard(inside.stdout, call.maxOutputBytes);
   const complaint = new Heard(inside.stderr, COMPLAINT_BYTES);
-  const timing = new AbortController();
-  const late = setTimeout(timeoutMs, "time-out" as const, { signal: timing.signal });
-  late.catch(() => undefined);
-  const exit = await Promise.race([inside.exited, output.full.then(() => "cut" as const), late]);
-  timing.abort();
+  const finished = Promise.race([inside.exited, output.full.then(() => "cut" as const)]);
+  const exit = await withTimeout(finished, timeoutMs, { onTimeout: () => "time-out" as const });
   await inside.kill();
   const spoken = Promise.all([output.closed, complaint.closed]);
-  await Promise.race([spoken, setTimeout(LAST_WORDS_MS, undefined, { ref: false })]);
+  await withTimeout(spoken, LAST_WORDS_MS);
   // It may have ended just before the last of it was heard.
   const ended = output.isFull ? "cut" : exit;
   return { exit: ended, output: output.bytes(), complaint: complaint.bytes().toString("utf8").trim() };

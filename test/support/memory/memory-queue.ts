@@ -1,5 +1,6 @@
-import { type Clock, sleep } from "../../../src/core/ports/clock.ts";
+import type { Clock } from "../../../src/core/ports/clock.ts";
 import type { Job, JobHandler, JobKind, Queue } from "../../../src/core/ports/queue.ts";
+import { withTimeout } from "../../../src/core/with-timeout.ts";
 
 interface WaitingJob {
   readonly job: Job;
@@ -42,7 +43,7 @@ export class MemoryQueue implements Queue {
 
   async stop(graceMs: number): Promise<void> {
     this.#stopping.abort();
-    await Promise.race([Promise.all(this.#active.values()), sleep(this.#clock, graceMs)]);
+    await withTimeout(Promise.all(this.#active.values()), graceMs, { clock: this.#clock });
   }
 
   /** Stores jobs; they are handed out when the caller's transaction is through. */

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { hostOf } from "../../../src/app/compose.ts";
-import { readConfig } from "../../../src/config.ts";
+import { readConfig } from "../../../src/config/config.ts";
 
 test.each([
   { role: "all", host: "build-box" },
