@@ -1,113 +1,117 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
-import { z } from "zod";
+import type { Environment } from "../../core/environments/environment.ts";
 import { EnvironmentService } from "../../core/environments/environment-service.ts";
-import type { Storage } from "../../core/storage.ts";
+import type { PrincipalId } from "../../core/ids.ts";
+import { isTeamOwned } from "../../core/people/ownership.ts";
+import type { Principal } from "../../core/people/principal.ts";
+import type { LastRuns } from "../../core/usage/run-reports.ts";
 import type { ApiDeps } from "../api-deps.ts";
-import { viewerOf } from "../auth/authentication.ts";
 import type { Idempotency } from "../http/idempotency.ts";
 import {
   CreateEnvironmentRequest,
   EnvironmentItem,
+  environmentConfigJson,
   environmentConfigOf,
   ListEnvironmentsQuery,
   ListEnvironmentsResponse,
   ReplaceEnvironmentRequest,
 } from "../schemas/environment.ts";
-import { problems } from "../schemas/problem.ts";
-import { SUCCESS, Success } from "../schemas/success.ts";
-import { environmentItem, environmentItems } from "./environment-items.ts";
+import { creatorInfo } from "../schemas/run-item.ts";
+import { type ItemContext, textId } from "./resource.ts";
+import { resourceRoutes } from "./resource-routes.ts";
 
-const PATH = "/agent/environments";
-const tags = ["environments"];
-const params = z.object({ uid: z.string().describe("An environment's uid.") });
-const reading = { scope: "runs:read", acceptsCookie: true } as const;
-const writing = { scope: "settings:write", describedHeaders: ["Idempotency-Key"] } as const;
+export function environmentRoutes(
+  { clock, storage }: Pick<ApiDeps, "clock" | "storage">,
+  idempotency: Idempotency,
+): FastifyPluginAsyncZod {
+  return resourceRoutes(storage, idempotency, {
+    path: "/agent/environments",
+    tags: ["environments"],
+    scopes: { read: "runs:read", write: "settings:write" },
+    acceptsCookie: true,
+    id: textId("uid", "An environment's uid."),
+    serviceOn: ({ environments }) => new EnvironmentService({ environments, clock }),
+    item: EnvironmentItem,
+    items: environmentItems,
+    list: {
+      operationId: "listEnvironments",
+      summary: "List environments",
+      querystring: ListEnvironmentsQuery,
+      member: "environments",
+      response: ListEnvironmentsResponse,
+      run: (environments, viewer, { sort_by }) => environments.list(viewer, sort_by),
+    },
+    get: {
+      operationId: "getEnvironment",
+      summary: "Get an environment",
+      run: (environments, viewer, uid) => environments.get(viewer, uid),
+    },
+    create: {
+      operationId: "createEnvironment",
+      summary: "Make an environment",
+      body: CreateEnvironmentRequest,
+      run: (environments, viewer, { config, team = true }) =>
+        environments.create(viewer, environmentConfigOf(config), team),
+    },
+    replace: {
+      operationId: "replaceEnvironment",
+      summary: "Change an environment",
+      description: "Runs that are under way go on with it as it was when they began.",
+      body: ReplaceEnvironmentRequest,
+      run: (environments, viewer, uid, { config }) =>
+        environments.replace(viewer, uid, environmentConfigOf(config)),
+    },
+    remove: {
+      operationId: "deleteEnvironment",
+      summary: "Delete an environment",
+      description: "Runs keep its uid; new runs and schedules that name it are refused.",
+      run: (environments, viewer, uid) => environments.remove(viewer, uid),
+    },
+  });
+}
 
-const LIST = {
-  operationId: "listEnvironments",
-  summary: "List environments",
-  tags,
-  querystring: ListEnvironmentsQuery,
-  response: { 200: ListEnvironmentsResponse, ...problems(400, 401, 503) },
-};
-const GET = {
-  operationId: "getEnvironment",
-  summary: "Get an environment",
-  tags,
-  params,
-  response: { 200: EnvironmentItem, ...problems(401, 404, 503) },
-};
-const CREATE = {
-  operationId: "createEnvironment",
-  summary: "Make an environment",
-  tags,
-  body: CreateEnvironmentRequest,
-  response: { 201: EnvironmentItem, ...problems(400, 401, 403, 503) },
-};
-const REPLACE = {
-  operationId: "replaceEnvironment",
-  summary: "Change an environment",
-  description: "Runs that are under way go on with it as it was when they began.",
-  tags,
-  params,
-  body: ReplaceEnvironmentRequest,
-  response: { 200: EnvironmentItem, ...problems(400, 401, 403, 404, 503) },
-};
-const REMOVE = {
-  operationId: "deleteEnvironment",
-  summary: "Delete an environment",
-  description: "Runs keep its uid; new runs and schedules that name it are refused.",
-  tags,
-  params,
-  response: { 200: Success, ...problems(401, 403, 404, 503) },
-};
+/** With the last runs in each environment that the viewer may see. */
+async function environmentItems(
+  environments: readonly Environment[],
+  { storage: { people, reports }, viewer }: ItemContext,
+): Promise<EnvironmentItem[]> {
+  if (environments.length === 0) return [];
+  const ids = new Set(environments.flatMap(({ creatorId, lastEditorId }) => [creatorId, lastEditorId]));
+  // One after the other: within a transaction there is one connection.
+  const principalRows = await people.getMany([...ids]);
+  const uids = environments.map(({ id }) => id);
+  const lastRuns = await reports.lastRuns(viewer, uids);
+  const principals = new Map(principalRows.map((principal) => [principal.id, principal]));
+  return environments.map((environment) => itemOf(environment, principals, lastRuns.get(environment.id)));
+}
 
-export function environmentRoutes(deps: ApiDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
-  const { clock, storage: wholeStorage } = deps;
-  const within = ({ environments }: Storage) => new EnvironmentService({ environments, clock });
-  const all = within(wholeStorage);
-  return async (app) => {
-    app.get(PATH, { schema: LIST, config: reading }, async (request) => {
-      const viewer = viewerOf(request);
-      const found = await all.list(viewer, request.query.sort_by);
-      return { environments: await environmentItems(wholeStorage, viewer, found) };
-    });
-    app.get(`${PATH}/:uid`, { schema: GET, config: reading }, async (request) => {
-      const viewer = viewerOf(request);
-      return environmentItem(wholeStorage, viewer, await all.get(viewer, request.params.uid));
-    });
-    app.post(PATH, { schema: CREATE, config: writing }, async (request, reply) => {
-      const [viewer, config] = [viewerOf(request), environmentConfigOf(request.body.config)];
-      return idempotency.writeOnce(request, reply, {
-        operation: "environments.create",
-        status: 201,
-        perform: async (storage) => {
-          const made = await within(storage).create(viewer, config, request.body.team ?? true);
-          return environmentItem(storage, viewer, made);
-        },
-      });
-    });
-    app.put(`${PATH}/:uid`, { schema: REPLACE, config: writing }, async (request, reply) => {
-      const { uid } = request.params;
-      const [viewer, config] = [viewerOf(request), environmentConfigOf(request.body.config)];
-      return idempotency.writeOnce(request, reply, {
-        operation: "environments.replace",
-        target: uid,
-        perform: async (storage) =>
-          environmentItem(storage, viewer, await within(storage).replace(viewer, uid, config)),
-      });
-    });
-    app.delete(`${PATH}/:uid`, { schema: REMOVE, config: writing }, async (request, reply) => {
-      const { uid } = request.params;
-      const viewer = viewerOf(request);
-      return idempotency.writeOnce(request, reply, {
-        operation: "environments.delete",
-        target: uid,
-        perform: async (storage) => {
-          await within(storage).remove(viewer, uid);
-          return SUCCESS;
-        },
-      });
-    });
+function itemOf(
+  environment: Environment,
+  principals: ReadonlyMap<PrincipalId, Principal>,
+  last: LastRuns | undefined,
+): EnvironmentItem {
+  const { config, creatorId, id, lastEditorId, ownerId, setupFailed, updatedAt } = environment;
+  return {
+    uid: id,
+    config: environmentConfigJson(config),
+    last_updated: updatedAt.toISOString(),
+    setup_failed: setupFailed,
+    scope: isTeamOwned(environment) ? { type: "Team" } : { type: "User", uid: ownerId },
+    creator: creatorInfo(creatorId, principals.get(creatorId)),
+    last_editor: creatorInfo(lastEditorId, principals.get(lastEditorId)),
+    ...(last === undefined ? {} : lastTaskOf(last)),
+  };
+}
+
+function lastTaskOf({ created, startedAt }: LastRuns): Partial<EnvironmentItem> {
+  const { createdAt, id, prompt, state, title, updatedAt } = created;
+  return {
+    ...(startedAt === undefined ? {} : { last_task_run_timestamp: startedAt.toISOString() }),
+    last_task_created: {
+      ...{ id, title, prompt, state },
+      created_at: createdAt.toISOString(),
+      updated_at: updatedAt.toISOString(),
+      ...(created.startedAt === undefined ? {} : { started_at: created.startedAt.toISOString() }),
+    },
   };
 }

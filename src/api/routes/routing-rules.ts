@@ -1,5 +1,4 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
-import { z } from "zod";
 import { requireEnvironment } from "../../core/environments/environment-service.ts";
 import { invalidMember } from "../../core/errors.ts";
 import { isTeamOwned } from "../../core/people/ownership.ts";
@@ -7,7 +6,7 @@ import { type RoutedRequest, route } from "../../core/routing/route.ts";
 import { routedConfig } from "../../core/routing/routed-config.ts";
 import type { RoutingRule } from "../../core/routing/routing-rule.ts";
 import { inOrder } from "../../core/rules/rule.ts";
-import { newRule, RuleService, sameRule } from "../../core/rules/rule-service.ts";
+import { RuleService } from "../../core/rules/rule-service.ts";
 import type { RunConfig } from "../../core/runs/run.ts";
 import type { Storage } from "../../core/storage.ts";
 import { type ApiDeps, limitsOf } from "../api-deps.ts";
@@ -25,54 +24,78 @@ import {
   routingRuleEditOf,
   routingRuleItem,
 } from "../schemas/routing-rule.ts";
-import { SUCCESS, Success } from "../schemas/success.ts";
-import { requireId } from "./ids.ts";
+import { uuidId } from "./resource.ts";
+import { resourceRoutes } from "./resource-routes.ts";
 
-const ROOT = "/agent/routing-rules";
-const ONE = `${ROOT}/:ruleId`;
-const KIND = "routing rule";
+const PATH = "/agent/routing-rules";
 const tags = ["rules"];
-const params = z.object({ ruleId: z.string().describe("A routing rule's id.") });
-const reading = { scope: "admin", acceptsCookie: true } as const;
-const writing = { scope: "admin", describedHeaders: ["Idempotency-Key"] } as const;
 
-const LIST = {
-  operationId: "listRoutingRules",
-  summary: "List routing rules",
-  tags,
-  response: { 200: ListRoutingRulesResponse, ...problems(401, 403, 503) },
-};
-const GET = {
-  operationId: "getRoutingRule",
-  summary: "Get a routing rule",
-  tags,
-  params,
-  response: { 200: RoutingRuleItem, ...problems(401, 403, 404, 503) },
-};
-const CREATE = {
-  operationId: "createRoutingRule",
-  summary: "Make a routing rule",
-  description: "It counts within moments, in all processes of the server.",
-  tags,
-  body: RoutingRuleRequest,
-  response: { 201: RoutingRuleItem, ...problems(400, 401, 403, 404, 422, 503) },
-};
-const REPLACE = {
-  operationId: "replaceRoutingRule",
-  summary: "Replace a routing rule",
-  description: "What is left out gets its default again.",
-  tags,
-  params,
-  body: RoutingRuleRequest,
-  response: { 200: RoutingRuleItem, ...problems(400, 401, 403, 404, 422, 503) },
-};
-const DELETE = {
-  operationId: "deleteRoutingRule",
-  summary: "Delete a routing rule",
-  tags,
-  params,
-  response: { 200: Success, ...problems(401, 403, 404, 503) },
-};
+export function routingRuleRoutes(
+  deps: Pick<ApiDeps, "clock" | "limits" | "runs" | "storage">,
+  idempotency: Idempotency,
+): FastifyPluginAsyncZod {
+  const { clock, storage } = deps;
+  const routingRules = resourceRoutes(storage, idempotency, {
+    path: PATH,
+    tags,
+    scopes: { read: "admin", write: "admin" },
+    acceptsCookie: true,
+    id: uuidId("ruleId", "routing rule"),
+    serviceOn: (stores) =>
+      new RuleService(stores.routingRules, {
+        kind: "routing rule",
+        clock,
+        check: (rule) => requireTeamEnvironment(stores, rule),
+      }),
+    item: RoutingRuleItem,
+    items: (rows: readonly RoutingRule[]) => rows.map(routingRuleItem),
+    list: {
+      operationId: "listRoutingRules",
+      summary: "List routing rules",
+      member: "routing_rules",
+      response: ListRoutingRulesResponse,
+      run: (rules, { teamId }) => rules.list(teamId),
+    },
+    get: {
+      operationId: "getRoutingRule",
+      summary: "Get a routing rule",
+      run: (rules, { teamId }, id) => rules.get(teamId, id),
+    },
+    create: {
+      operationId: "createRoutingRule",
+      summary: "Make a routing rule",
+      description: "It counts within moments, in all processes of the server.",
+      problems: [404, 422],
+      body: RoutingRuleRequest,
+      check: ({ config }) => requireUsable(deps, config),
+      run: (rules, viewer, body) => rules.create(viewer, routingRuleEditOf(body)),
+    },
+    replace: {
+      operationId: "replaceRoutingRule",
+      summary: "Replace a routing rule",
+      description: "What is left out gets its default again.",
+      problems: [422],
+      body: RoutingRuleRequest,
+      check: ({ config }) => requireUsable(deps, config),
+      run: (rules, { teamId }, id, body) => rules.replace(teamId, id, routingRuleEditOf(body)),
+    },
+    remove: {
+      operationId: "deleteRoutingRule",
+      summary: "Delete a routing rule",
+      run: (rules, { teamId }, id) => rules.remove(teamId, id),
+    },
+  });
+  return async (app) => {
+    await app.register(routingRules);
+    app.post(`${PATH}/evaluate`, { schema: EVALUATE, config: { scope: "admin" } }, async (request) => {
+      requireUsable(deps, request.body.config);
+      const routed = routedRequestOf(request.body);
+      const routing = route(inOrder(await storage.routingRules.list(viewerOf(request).teamId)), routed);
+      return routingResult(routing, routedConfig(routed.config, routing));
+    });
+  };
+}
+
 const EVALUATE = {
   operationId: "evaluateRoutingRules",
   summary: "See where a request would go, without making it",
@@ -81,91 +104,20 @@ const EVALUATE = {
   response: { 200: RoutingResult, ...problems(400, 401, 403, 422, 503) },
 };
 
-export function routingRuleRoutes(deps: ApiDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
-  return async (app) => {
-    await app.register(readRoutes(deps));
-    await app.register(writeRoutes(deps, idempotency));
-  };
-}
-
-function serviceOn({ routingRules }: Pick<Storage, "routingRules">) {
-  return new RuleService(routingRules, KIND);
-}
-
-function readRoutes(deps: ApiDeps): FastifyPluginAsyncZod {
-  const { storage } = deps;
-  const rules = serviceOn(storage);
-  return async (app) => {
-    app.get(ROOT, { schema: LIST, config: reading }, async (request) => ({
-      routing_rules: (await rules.list(viewerOf(request).teamId)).map(routingRuleItem),
-    }));
-    app.get(ONE, { schema: GET, config: reading }, async (request) => {
-      const id = requireId(request.params.ruleId, KIND);
-      return routingRuleItem(await rules.get(viewerOf(request).teamId, id));
-    });
-    app.post(`${ROOT}/evaluate`, { schema: EVALUATE, config: { scope: "admin" } }, async (request) => {
-      requireUsable(deps, request.body.config);
-      const asked = routedRequestOf(request.body);
-      const routing = route(inOrder(await rules.list(viewerOf(request).teamId)), asked);
-      return routingResult(routing, routedConfig(asked.config, routing));
-    });
-  };
-}
-
-function writeRoutes(deps: ApiDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
-  const { clock } = deps;
-  return async (app) => {
-    app.post(ROOT, { schema: CREATE, config: writing }, async (request, reply) => {
-      requireUsable(deps, request.body.config);
-      const rule = { ...newRule(viewerOf(request), clock.now()), ...routingRuleEditOf(request.body) };
-      return idempotency.writeOnce(request, reply, {
-        operation: "routing-rules.create",
-        status: 201,
-        perform: async (storage) => {
-          await requireTeamEnvironment(storage, rule);
-          return routingRuleItem(await serviceOn(storage).add(rule));
-        },
-      });
-    });
-    app.put(ONE, { schema: REPLACE, config: writing }, async (request, reply) => {
-      requireUsable(deps, request.body.config);
-      const id = requireId(request.params.ruleId, KIND);
-      const { teamId } = viewerOf(request);
-      return idempotency.writeOnce(request, reply, {
-        operation: "routing-rules.replace",
-        target: id,
-        perform: async (storage) => {
-          const rules = serviceOn(storage);
-          const origin = sameRule(await rules.get(teamId, id), clock.now());
-          const rule = { ...origin, ...routingRuleEditOf(request.body) };
-          await requireTeamEnvironment(storage, rule);
-          return routingRuleItem(await rules.replace(rule));
-        },
-      });
-    });
-    app.delete(ONE, { schema: DELETE, config: writing }, async (request, reply) => {
-      const id = requireId(request.params.ruleId, KIND);
-      const { teamId } = viewerOf(request);
-      return idempotency.writeOnce(request, reply, {
-        operation: "routing-rules.delete",
-        target: id,
-        perform: async (storage) => {
-          await serviceOn(storage).remove(teamId, id);
-          return SUCCESS;
-        },
-      });
-    });
-  };
-}
-
-/** What no run could be started with is refused here: those who are routed never wrote it. */
-function requireUsable(deps: ApiDeps, config: RoutingRuleRequest["config"] = {}): void {
+/** Refuses a config that no run could start with: the callers that the rule routes did not write it. */
+function requireUsable(
+  deps: Pick<ApiDeps, "limits" | "runs">,
+  config: RoutingRuleRequest["config"] = {},
+): void {
   requireConfigBytes("config", config, limitsOf(deps));
   deps.runs.requireKeepable(config as RunConfig, "config");
 }
 
-/** One that is somebody's own would be unknown to all others whose requests are routed there. */
-async function requireTeamEnvironment({ environments }: Storage, rule: RoutingRule): Promise<void> {
+/** A personal environment would be unknown to the other callers that the rule routes. */
+async function requireTeamEnvironment(
+  { environments }: Pick<Storage, "environments">,
+  rule: RoutingRule,
+): Promise<void> {
   const { config, creatorId, environmentId = config.environment_id, teamId } = rule;
   if (environmentId === undefined) return;
   const environment = await requireEnvironment(environments, { id: creatorId, teamId }, environmentId);

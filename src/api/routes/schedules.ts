@@ -1,13 +1,13 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
-import { z } from "zod";
+import type { Environment } from "../../core/environments/environment.ts";
+import { isOpenTo } from "../../core/people/ownership.ts";
+import type { Principal } from "../../core/people/principal.ts";
 import type { RunConfig } from "../../core/runs/run.ts";
+import type { Schedule } from "../../core/schedules/schedule.ts";
 import { ScheduleService } from "../../core/schedules/schedule-service.ts";
-import type { Storage } from "../../core/storage.ts";
 import { type ApiDeps, limitsOf } from "../api-deps.ts";
-import { viewerOf } from "../auth/authentication.ts";
 import type { Idempotency } from "../http/idempotency.ts";
 import { requireBytes, requireCharacters, requireConfigBytes } from "../http/request-validation.ts";
-import { problems } from "../schemas/problem.ts";
 import {
   ListSchedulesResponse,
   newScheduleOf,
@@ -15,171 +15,100 @@ import {
   ScheduleRequest,
   ScheduleUpdateRequest,
   scheduleEditOf,
+  scheduleItem,
 } from "../schemas/schedule.ts";
-import { SUCCESS, Success } from "../schemas/success.ts";
-import { requireId } from "./ids.ts";
-import { scheduleItemOf, scheduleItemsOf } from "./schedule-items.ts";
+import { type ItemContext, uuidId } from "./resource.ts";
+import { resourceRoutes } from "./resource-routes.ts";
 
-const ROOT = "/agent/schedules";
-const ONE = `${ROOT}/:scheduleId`;
-const tags = ["schedules"];
-const params = z.object({ scheduleId: z.string().describe("A schedule's id.") });
-/** Who makes a schedule starts runs by it, so this needs the same as starting them. */
-const reading = { scope: "runs:read", acceptsCookie: true } as const;
-const writing = { scope: "runs:write", describedHeaders: ["Idempotency-Key"] } as const;
+export function scheduleRoutes(
+  deps: Pick<ApiDeps, "clock" | "limits" | "nextDue" | "runs" | "storage">,
+  idempotency: Idempotency,
+): FastifyPluginAsyncZod {
+  const { clock, nextDue } = deps;
+  return resourceRoutes(deps.storage, idempotency, {
+    path: "/agent/schedules",
+    tags: ["schedules"],
+    // A schedule starts runs, so writing one needs the same scope as starting them.
+    scopes: { read: "runs:read", write: "runs:write" },
+    acceptsCookie: true,
+    id: uuidId("scheduleId", "schedule"),
+    serviceOn: (storage) => new ScheduleService({ storage, clock, nextDue }),
+    item: ScheduleItem,
+    items: scheduleItems,
+    list: {
+      operationId: "listSchedules",
+      summary: "List schedules",
+      member: "schedules",
+      response: ListSchedulesResponse,
+      run: (schedules, viewer) => schedules.list(viewer),
+    },
+    get: {
+      operationId: "getSchedule",
+      summary: "Get a schedule",
+      run: (schedules, viewer, id) => schedules.get(viewer, id),
+    },
+    create: {
+      operationId: "createSchedule",
+      summary: "Start runs on a schedule",
+      description:
+        "In the name of who makes it, without their rights to administer. A due time fires once; one that was missed fires " +
+        "once, late, when the server is back.",
+      problems: [404, 422],
+      body: ScheduleRequest,
+      check: (body) => requireRunnable(deps, body),
+      run: (schedules, viewer, body) => schedules.create(viewer, newScheduleOf(body)),
+    },
+    replace: {
+      operationId: "replaceSchedule",
+      summary: "Replace a schedule",
+      problems: [422],
+      body: ScheduleUpdateRequest,
+      check: (body) => requireRunnable(deps, body),
+      run: (schedules, viewer, id, body) => schedules.replace(viewer, id, scheduleEditOf(body)),
+    },
+    remove: {
+      operationId: "deleteSchedule",
+      summary: "Delete a schedule",
+      description: "Its runs stay.",
+      run: (schedules, viewer, id) => schedules.remove(viewer, id),
+    },
+    actions: {
+      pause: {
+        operationId: "pauseSchedule",
+        summary: "Pause a schedule",
+        description: "Pausing it twice is no error.",
+        run: (schedules, viewer, id) => schedules.pause(viewer, id),
+      },
+      resume: {
+        operationId: "resumeSchedule",
+        summary: "Resume a paused schedule",
+        description: "What came due while it was paused is not made up for.",
+        run: (schedules, viewer, id) => schedules.resume(viewer, id),
+      },
+    },
+  });
+}
 
-const LIST = {
-  operationId: "listSchedules",
-  summary: "List schedules",
-  tags,
-  response: { 200: ListSchedulesResponse, ...problems(401, 403, 503) },
-};
-const GET = {
-  operationId: "getSchedule",
-  summary: "Get a schedule",
-  tags,
-  params,
-  response: { 200: ScheduleItem, ...problems(401, 403, 404, 503) },
-};
-const CREATE = {
-  operationId: "createSchedule",
-  summary: "Start runs on a schedule",
-  description:
-    "In the name of who makes it, without their rights to administer. A due time fires once; one that was missed fires " +
-    "once, late, when the server is back.",
-  tags,
-  body: ScheduleRequest,
-  response: { 201: ScheduleItem, ...problems(400, 401, 403, 404, 422, 503) },
-};
-const REPLACE = {
-  operationId: "replaceSchedule",
-  summary: "Replace a schedule",
-  tags,
-  params,
-  body: ScheduleUpdateRequest,
-  response: { 200: ScheduleItem, ...problems(400, 401, 403, 404, 422, 503) },
-};
-const DELETE = {
-  operationId: "deleteSchedule",
-  summary: "Delete a schedule",
-  description: "Its runs stay.",
-  tags,
-  params,
-  response: { 200: Success, ...problems(401, 403, 404, 503) },
-};
-const PAUSE = {
-  operationId: "pauseSchedule",
-  summary: "Pause a schedule",
-  description: "Pausing it twice is no error.",
-  tags,
-  params,
-  response: { 200: ScheduleItem, ...problems(401, 403, 404, 503) },
-};
-const RESUME = {
-  operationId: "resumeSchedule",
-  summary: "Resume a paused schedule",
-  description: "What came due while it was paused is not made up for.",
-  tags,
-  params,
-  response: { 200: ScheduleItem, ...problems(401, 403, 404, 503) },
-};
-
-export function scheduleRoutes(deps: ApiDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
-  return async (app) => {
-    await app.register(readRoutes(deps));
-    await app.register(writeRoutes(deps, idempotency));
-    await app.register(changeRoutes(deps, idempotency));
+/** With the principals and environments that the schedules name, each looked up once. */
+async function scheduleItems(
+  schedules: readonly Schedule[],
+  { storage, viewer }: ItemContext,
+): Promise<ScheduleItem[]> {
+  const ids = new Set(schedules.flatMap(({ creatorId, lastEditorId }) => [creatorId, lastEditorId]));
+  const principals: readonly Principal[] = ids.size === 0 ? [] : await storage.people.getMany([...ids]);
+  const isInOne = schedules.some(({ config }) => config.environment_id !== undefined);
+  const all: readonly Environment[] = isInOne ? await storage.environments.list(viewer.teamId) : [];
+  const open = all.filter((environment) => isOpenTo(environment, viewer));
+  const around = {
+    people: new Map(principals.map((principal) => [principal.id, principal])),
+    environments: new Map(open.map((environment) => [environment.id, environment])),
   };
+  return schedules.map((schedule) => scheduleItem(schedule, around));
 }
 
-function readRoutes(deps: ApiDeps): FastifyPluginAsyncZod {
-  const schedules = serviceOn(deps, deps.storage);
-  return async (app) => {
-    app.get(ROOT, { schema: LIST, config: reading }, async (request) => ({
-      schedules: await scheduleItemsOf(
-        deps.storage,
-        viewerOf(request),
-        await schedules.list(viewerOf(request)),
-      ),
-    }));
-    app.get(ONE, { schema: GET, config: reading }, async (request) => {
-      const id = requireId(request.params.scheduleId, "schedule");
-      const viewer = viewerOf(request);
-      return scheduleItemOf(deps.storage, viewer, await schedules.get(viewer, id));
-    });
-  };
-}
-
-function writeRoutes(deps: ApiDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
-  return async (app) => {
-    app.post(ROOT, { schema: CREATE, config: writing }, async (request, reply) => {
-      requireRunnable(deps, request.body);
-      const viewer = viewerOf(request);
-      return idempotency.writeOnce(request, reply, {
-        operation: "schedules.create",
-        status: 201,
-        perform: async (storage) =>
-          scheduleItemOf(
-            storage,
-            viewer,
-            await serviceOn(deps, storage).create(viewer, newScheduleOf(request.body)),
-          ),
-      });
-    });
-    app.put(ONE, { schema: REPLACE, config: writing }, async (request, reply) => {
-      requireRunnable(deps, request.body);
-      const viewer = viewerOf(request);
-      const id = requireId(request.params.scheduleId, "schedule");
-      return idempotency.writeOnce(request, reply, {
-        operation: "schedules.replace",
-        target: id,
-        perform: async (storage) =>
-          scheduleItemOf(
-            storage,
-            viewer,
-            await serviceOn(deps, storage).replace(viewer, id, scheduleEditOf(request.body)),
-          ),
-      });
-    });
-    app.delete(ONE, { schema: DELETE, config: writing }, async (request, reply) => {
-      const viewer = viewerOf(request);
-      const id = requireId(request.params.scheduleId, "schedule");
-      return idempotency.writeOnce(request, reply, {
-        operation: "schedules.delete",
-        target: id,
-        perform: async (storage) => {
-          await serviceOn(deps, storage).remove(viewer, id);
-          return SUCCESS;
-        },
-      });
-    });
-  };
-}
-
-function changeRoutes(deps: ApiDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
-  return async (app) => {
-    for (const [change, schema] of [["pause", PAUSE] as const, ["resume", RESUME] as const]) {
-      app.post(`${ONE}/${change}`, { schema, config: writing }, async (request, reply) => {
-        const viewer = viewerOf(request);
-        const id = requireId(request.params.scheduleId, "schedule");
-        return idempotency.writeOnce(request, reply, {
-          operation: `schedules.${change}`,
-          target: id,
-          perform: async (storage) =>
-            scheduleItemOf(storage, viewer, await serviceOn(deps, storage)[change](viewer, id)),
-        });
-      });
-    }
-  };
-}
-
-function serviceOn({ clock, nextDue }: ApiDeps, storage: Storage): ScheduleService {
-  return new ScheduleService({ storage, clock, nextDue });
-}
-
-/** What no run could be started with is refused now, and not when it comes due. */
+/** Refuses a schedule whose runs could not be created, instead of failing at its due time. */
 function requireRunnable(
-  deps: ApiDeps,
+  deps: Pick<ApiDeps, "limits" | "runs">,
   { name, prompt, agent_config: config }: Pick<ScheduleUpdateRequest, "name" | "prompt" | "agent_config">,
 ): void {
   const limits = limitsOf(deps);

@@ -2,12 +2,12 @@ import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
 import type { Storage } from "../../core/storage.ts";
 import { getEndpoint } from "../../core/webhooks/find-endpoint.ts";
+import type { WebhookEndpoint } from "../../core/webhooks/webhook-endpoint.ts";
 import { type RevealedWebhook as Revealed, WebhookService } from "../../core/webhooks/webhook-service.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { principalOf } from "../auth/authentication.ts";
 import type { Idempotency } from "../http/idempotency.ts";
 import { problems } from "../schemas/problem.ts";
-import { SUCCESS, Success } from "../schemas/success.ts";
 import {
   ListWebhooksResponse,
   RevealedWebhook,
@@ -20,27 +20,17 @@ import {
   webhookOf,
 } from "../schemas/webhooks.ts";
 import { requireId } from "./ids.ts";
+import { uuidId } from "./resource.ts";
+import { resourceRoutes } from "./resource-routes.ts";
+
+type WebhookDeps = Pick<ApiDeps, "clock" | "secrets" | "storage" | "webhookClient">;
 
 const ROOT = "/agent/webhooks";
 const ONE = `${ROOT}/:webhookId`;
 const tags = ["webhooks"];
 const params = z.object({ webhookId: z.string().describe("A webhook's id.") });
-const reading = { scope: "settings:read", acceptsCookie: true } as const;
 const writing = { scope: "settings:write", describedHeaders: ["Idempotency-Key"] } as const;
 
-const LIST = {
-  operationId: "listWebhooks",
-  summary: "List webhooks",
-  tags,
-  response: { 200: ListWebhooksResponse, ...problems(401, 403, 503) },
-};
-const GET = {
-  operationId: "getWebhook",
-  summary: "Get a webhook",
-  tags,
-  params,
-  response: { 200: Webhook, ...problems(401, 403, 404, 503) },
-};
 const CREATE = {
   operationId: "createWebhook",
   summary: "Have an address told of the team's runs",
@@ -48,21 +38,6 @@ const CREATE = {
   tags,
   body: WebhookRequest,
   response: { 201: RevealedWebhook, ...problems(400, 401, 403, 503) },
-};
-const UPDATE = {
-  operationId: "updateWebhook",
-  summary: "Change a webhook, or switch it on or off",
-  tags,
-  params,
-  body: WebhookChange,
-  response: { 200: Webhook, ...problems(400, 401, 403, 404, 503) },
-};
-const DELETE = {
-  operationId: "deleteWebhook",
-  summary: "Delete a webhook and its history",
-  tags,
-  params,
-  response: { 200: Success, ...problems(401, 403, 404, 503) },
 };
 const ROTATE = {
   operationId: "rotateWebhookSecret",
@@ -74,36 +49,56 @@ const ROTATE = {
   response: { 200: RevealedWebhook, ...problems(400, 401, 403, 404, 503) },
 };
 
-export function webhookRoutes(deps: ApiDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
+export function webhookRoutes(deps: WebhookDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
+  const { clock } = deps;
+  const webhooks = resourceRoutes(deps.storage, idempotency, {
+    path: ROOT,
+    tags,
+    scopes: { read: "settings:read", write: writing.scope },
+    acceptsCookie: true,
+    id: uuidId("webhookId", "webhook"),
+    serviceOn: (storage) => ({ storage, service: serviceOn(deps, storage) }),
+    item: Webhook,
+    items: (endpoints: readonly WebhookEndpoint[]) => endpoints.map((each) => webhookOf(each, clock.now())),
+    list: {
+      operationId: "listWebhooks",
+      summary: "List webhooks",
+      member: "webhooks",
+      response: ListWebhooksResponse,
+      run: ({ storage }, { teamId }) => storage.webhooks.endpoints.list(teamId),
+    },
+    get: {
+      operationId: "getWebhook",
+      summary: "Get a webhook",
+      run: ({ storage }, { teamId }, id) => getEndpoint(storage, teamId, id),
+    },
+    update: {
+      operationId: "updateWebhook",
+      summary: "Change a webhook, or switch it on or off",
+      body: WebhookChange,
+      run: ({ service }, { teamId }, id, body) => service.change(teamId, id, webhookChangesOf(body)),
+    },
+    remove: {
+      operationId: "deleteWebhook",
+      summary: "Delete a webhook and its history",
+      run: ({ service }, { teamId }, id) => service.remove(teamId, id),
+    },
+  });
   return async (app) => {
-    await app.register(readRoutes(deps));
+    await app.register(webhooks);
     await app.register(revealRoutes(deps, idempotency));
-    await app.register(changeRoutes(deps, idempotency));
   };
 }
 
 function serviceOn(
-  { clock, secrets: box, webhookClient: client }: ApiDeps,
+  { clock, secrets: box, webhookClient: client }: WebhookDeps,
   storage: Storage,
 ): WebhookService {
   return new WebhookService({ storage, client, box, clock });
 }
 
-function readRoutes({ clock, storage }: ApiDeps): FastifyPluginAsyncZod {
-  return async (app) => {
-    app.get(ROOT, { schema: LIST, config: reading }, async (request) => {
-      const endpoints = await storage.webhooks.endpoints.list(principalOf(request).teamId);
-      return { webhooks: endpoints.map((endpoint) => webhookOf(endpoint, clock.now())) };
-    });
-    app.get(ONE, { schema: GET, config: reading }, async (request) => {
-      const id = requireId(request.params.webhookId, "webhook");
-      return webhookOf(await getEndpoint(storage, principalOf(request).teamId, id), clock.now());
-    });
-  };
-}
-
-/** The two answers that show a secret. */
-function revealRoutes(deps: ApiDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
+/** The two operations whose response shows a secret. */
+function revealRoutes(deps: WebhookDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
   const reveal = ({ endpoint, secret }: Revealed) => ({ ...webhookOf(endpoint, deps.clock.now()), secret });
   return async (app) => {
     app.post(ROOT, { schema: CREATE, config: writing }, async (request, reply) =>
@@ -125,34 +120,6 @@ function revealRoutes(deps: ApiDeps, idempotency: Idempotency): FastifyPluginAsy
         isSecret: true,
         perform: async (storage) =>
           reveal(await serviceOn(deps, storage).rotateSecret(teamId, id, overlap_seconds)),
-      });
-    });
-  };
-}
-
-function changeRoutes(deps: ApiDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
-  return async (app) => {
-    app.patch(ONE, { schema: UPDATE, config: writing }, async (request, reply) => {
-      const id = requireId(request.params.webhookId, "webhook");
-      const { teamId } = principalOf(request);
-      const changes = webhookChangesOf(request.body);
-      return idempotency.writeOnce(request, reply, {
-        operation: "webhooks.update",
-        target: id,
-        perform: async (storage) =>
-          webhookOf(await serviceOn(deps, storage).change(teamId, id, changes), deps.clock.now()),
-      });
-    });
-    app.delete(ONE, { schema: DELETE, config: writing }, async (request, reply) => {
-      const id = requireId(request.params.webhookId, "webhook");
-      const { teamId } = principalOf(request);
-      return idempotency.writeOnce(request, reply, {
-        operation: "webhooks.delete",
-        target: id,
-        perform: async (storage) => {
-          await serviceOn(deps, storage).remove(teamId, id);
-          return SUCCESS;
-        },
       });
     });
   };

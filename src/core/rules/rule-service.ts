@@ -1,22 +1,33 @@
 import { AppError, invalidMember } from "../errors.ts";
 import { newId, type TeamId } from "../ids.ts";
 import type { Viewer } from "../people/principal.ts";
+import type { Clock } from "../ports/clock.ts";
 import type { RecordStore } from "../records/record-store.ts";
 import { UniqueConflict } from "../storage.ts";
 import { byOrder, type Rule } from "./rule.ts";
 
-/** Administrators manage their team's rules of one kind through this service. */
+export interface RuleServiceDeps<R extends Rule> {
+  /** The noun for the rules in messages. */
+  readonly kind: string;
+  readonly clock: Clock;
+  /** Throws if a rule with valid members must not be stored. */
+  check?(rule: R): Promise<void>;
+}
+
+/** What a caller sets of a rule. */
+export type RuleEdit<R extends Rule> = Omit<R, "id" | "teamId" | "creatorId" | "createdAt" | "updatedAt">;
+
+/** What administrators do with their team's rules of one kind. */
 export class RuleService<R extends Rule> {
   readonly #records: RecordStore<R>;
-  readonly #kind: string;
+  readonly #deps: RuleServiceDeps<R>;
 
-  /** `kind`: the name of the kind of rule, for people. */
-  constructor(records: RecordStore<R>, kind: string) {
+  constructor(records: RecordStore<R>, deps: RuleServiceDeps<R>) {
     this.#records = records;
-    this.#kind = kind;
+    this.#deps = deps;
   }
 
-  /** All rules in their order, disabled ones included. */
+  /** Those that are switched off too, in their order. */
   async list(teamId: TeamId): Promise<readonly R[]> {
     return (await this.#records.list(teamId)).toSorted(byOrder);
   }
@@ -27,12 +38,21 @@ export class RuleService<R extends Rule> {
     return rule;
   }
 
-  async add(rule: R): Promise<R> {
+  async create({ id: creatorId, teamId }: Viewer, edit: RuleEdit<R>): Promise<R> {
+    const now = this.#deps.clock.now();
+    const origin = { id: newId(now), teamId, creatorId, createdAt: now, updatedAt: now };
+    const rule = { ...origin, ...edit } as unknown as R;
+    await this.#deps.check?.(rule);
     await this.#withFreeName(() => this.#records.add(rule));
     return rule;
   }
 
-  async replace(rule: R): Promise<R> {
+  /** A member that `edit` leaves out is not kept. */
+  async replace(teamId: TeamId, ruleId: string, edit: RuleEdit<R>): Promise<R> {
+    const { id, creatorId, createdAt } = await this.get(teamId, ruleId);
+    const origin = { id, teamId, creatorId, createdAt, updatedAt: this.#deps.clock.now() };
+    const rule = { ...origin, ...edit } as unknown as R;
+    await this.#deps.check?.(rule);
     if (!(await this.#withFreeName(() => this.#records.replace(rule)))) throw this.#unknown();
     return rule;
   }
@@ -46,23 +66,11 @@ export class RuleService<R extends Rule> {
       return await store();
     } catch (error) {
       if (!(error instanceof UniqueConflict) || error.what !== "name") throw error;
-      throw invalidMember("name", `another ${this.#kind} has this name`);
+      throw invalidMember("name", `another ${this.#deps.kind} has this name`);
     }
   }
 
   #unknown(): AppError {
-    return new AppError("resource_not_found", `There is no such ${this.#kind}.`);
+    return new AppError("resource_not_found", `There is no such ${this.#deps.kind}.`);
   }
-}
-
-type RuleOrigin = Pick<Rule, "id" | "teamId" | "creatorId" | "createdAt" | "updatedAt">;
-
-/** The members of a new rule that its author does not choose. */
-export function newRule({ id: creatorId, teamId }: Viewer, now: Date): RuleOrigin {
-  return { id: newId(now), teamId, creatorId, createdAt: now, updatedAt: now };
-}
-
-/** The members of a rule that a replacement keeps. */
-export function sameRule({ id, teamId, creatorId, createdAt }: Rule, now: Date): RuleOrigin {
-  return { id, teamId, creatorId, createdAt, updatedAt: now };
 }

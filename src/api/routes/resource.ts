@@ -1,0 +1,99 @@
+import { z } from "zod";
+import type { Scope } from "../../core/people/api-key.ts";
+import type { Viewer } from "../../core/people/principal.ts";
+import type { Storage } from "../../core/storage.ts";
+import type { ProblemStatus } from "../schemas/problem.ts";
+import { requireId } from "./ids.ts";
+
+/**
+ * One kind of a team's records, declared as data for `resourceRoutes`. Handlers, status codes, error responses and
+ * idempotency follow from the declaration. An operation that is left out has no route.
+ */
+export interface Resource<
+  Service,
+  Row,
+  Id = string,
+  Query extends z.ZodType = z.ZodType,
+  Create extends z.ZodType = z.ZodType,
+  Replace extends z.ZodType = z.ZodType,
+  Update extends z.ZodType = z.ZodType,
+> {
+  /** Below `/api/v1`. Its last segment names the resource's operations for `Idempotency-Key`. */
+  readonly path: string;
+  readonly tags: readonly string[];
+  readonly scopes: { readonly read: Scope; readonly write: Scope };
+  /** Whether the cookie of the pages opens the two reads. */
+  readonly acceptsCookie: boolean;
+  readonly id: ResourceId<Id>;
+  /** Takes all stores for a read, and the stores of one transaction for a write. */
+  serviceOn(storage: Storage): Service;
+  /** The schema of one record in a response. */
+  readonly item: z.ZodType;
+  /** Maps records to `item`, all records of a list in one call. */
+  items(rows: readonly Row[], context: ItemContext): Promise<readonly unknown[]> | readonly unknown[];
+  readonly list: Operation & {
+    /** The member of the response that holds the records. */
+    readonly member: string;
+    readonly response: z.ZodType;
+    readonly querystring?: Query;
+    run(service: Service, viewer: Viewer, query: z.output<Query>): Promise<readonly Row[]>;
+  };
+  readonly get: Operation & { run(service: Service, viewer: Viewer, id: Id): Promise<Row> };
+  readonly create?: Operation &
+    Body<Create> & { run(service: Service, viewer: Viewer, body: z.output<Create>): Promise<Row> };
+  /** By PUT. */
+  readonly replace?: Change<Service, Row, Id, Replace> & Body<Replace>;
+  /** By PATCH. */
+  readonly update?: Change<Service, Row, Id, Update> & Body<Update>;
+  readonly remove: Operation & { run(service: Service, viewer: Viewer, id: Id): Promise<void> };
+  /** Each is a POST without a body to `{path}/{id}/{name of the action}`. */
+  readonly actions?: Readonly<Record<string, Change<Service, Row, Id>>>;
+}
+
+/** What one operation says in the OpenAPI document. */
+export interface Operation {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description?: string;
+  /** Error statuses, besides those that each operation of its kind has. */
+  readonly problems?: readonly ProblemStatus[];
+}
+
+/** A write to one record whose response is the record. */
+export interface Change<Service, Row, Id, Schema extends z.ZodType = z.ZodType> extends Operation {
+  run(service: Service, viewer: Viewer, id: Id, body: z.output<Schema>): Promise<Row>;
+}
+
+export interface Body<Schema extends z.ZodType = z.ZodType> {
+  readonly body: Schema;
+  /** Throws for what the schema cannot check. Called before the id and the idempotency key are read. */
+  check?(body: z.output<Schema>): void;
+}
+
+export interface ItemContext {
+  readonly storage: Storage;
+  readonly viewer: Viewer;
+}
+
+/** How a request names one record. */
+export interface ResourceId<Id> {
+  /** The one path parameter. */
+  readonly name: string;
+  readonly params: z.ZodObject;
+  readonly querystring?: z.ZodObject;
+  /** Throws the 404 of an unknown record if no record can have this id. */
+  parse(value: string, query: Readonly<Record<string, unknown>>): Id;
+  /** A part of the hash by which a repeat with the same `Idempotency-Key` is recognised. */
+  target(id: Id): string;
+}
+
+export function textId(name: string, description: string): ResourceId<string> {
+  const params = z.object({ [name]: z.string().describe(description) });
+  return { name, params, parse: (value) => value, target: (id) => id };
+}
+
+/** `noun` names the record in the message of a 404. */
+export function uuidId(name: string, noun: string): ResourceId<string> {
+  const description = `A ${noun}'s id.`;
+  return { ...textId(name, description), parse: (value) => requireId(value, noun) };
+}
