@@ -2,6 +2,7 @@ import { PgBoss } from "pg-boss";
 import type { Log } from "../core/ports/log.ts";
 import { CHANNELS, type PubSub, type Unsubscribe } from "../core/ports/pubsub.ts";
 import { JOB_KINDS, type Job, type JobHandler, type JobKind, type Queue } from "../core/ports/queue.ts";
+import { withTimeout } from "../core/with-timeout.ts";
 import { JOB_COLUMNS } from "../storage/store-deps.ts";
 import {
   HEARTBEAT_SECONDS,
@@ -84,7 +85,7 @@ export class PgBossQueue implements Queue {
     for (const unsubscribe of this.#unsubscribes) unsubscribe();
     this.#stopping.abort();
     for (const worker of this.#workers) worker.wake();
-    await within(graceMs, Promise.all(this.#workers.map(({ ended }) => ended)));
+    await withTimeout(Promise.all(this.#workers.map(({ ended }) => ended)), graceMs);
     await Promise.all(this.#workers.map((worker) => worker.abandon()));
     await this.#boss.stop({ graceful: false });
   }
@@ -136,11 +137,4 @@ function linkLimits(statementMs: number) {
     statement_timeout: statementMs,
     keepAlive: true,
   };
-}
-
-async function within(limitMs: number, work: Promise<unknown>): Promise<void> {
-  const { promise: late, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, limitMs);
-  await Promise.race([work, late]);
-  clearTimeout(timer);
 }
