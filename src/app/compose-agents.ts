@@ -7,7 +7,7 @@ import type { AgentCatalogueView } from "../core/agents/agent-catalogue.ts";
 import type { AgentChoice } from "../core/runs/new-run.ts";
 import { isPriced } from "../gateway/models/prices.ts";
 
-/** The agents, as far as every process knows them. */
+/** The agents, as every process needs them. */
 export interface AgentDeps {
   readonly defaultName: string;
   readonly catalogue: AgentCatalogue;

@@ -18,7 +18,7 @@ import { databaseChecks } from "../storage/database-checks.ts";
 import { diskCheck } from "../workspace/disk-check.ts";
 import { systemClock } from "./system-clock.ts";
 
-/** What is looked at. */
+/** What the checks inspect. */
 export interface DoctorDeps {
   readonly config: Pick<Config, "dataDir" | "secretKey">;
   readonly publicUrl: () => string;
@@ -29,7 +29,7 @@ export interface DoctorDeps {
   readonly storage: Storage;
 }
 
-/** Each part looks at what it knows about. */
+/** Collects the checks of all folders. */
 export function composeDoctor(bootstrap: DoctorDeps, log: Log): Doctor {
   const { adapters, catalogueView, config, database, publicUrl, queue, storage } = bootstrap;
   const names = [...adapters.keys()];

@@ -4,7 +4,7 @@ import { type ChosenSandbox, chooseSandbox } from "../sandboxes/choose-sandbox.t
 import { createDockerSandbox } from "../sandboxes/docker/docker-sandbox.ts";
 import { createLocalSandbox } from "../sandboxes/local/local-sandbox.ts";
 
-/** Fails with an AppError when the sandbox that the operator named cannot be used here. */
+/** Fails with an AppError when the sandbox that the operator named does not work here. */
 export function composeSandbox({ dataDir, sandbox }: Config): Promise<ChosenSandbox> {
   const { docker, limits, setting } = sandbox;
   return chooseSandbox(setting, {

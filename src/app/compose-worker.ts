@@ -36,13 +36,13 @@ export interface WorkerDeps {
   readonly webhooks: WebhookWorkerDeps;
 }
 
-/** A worker that is gone for this long has lost its runs. */
+/** A worker that is silent for this long has lost its runs. */
 const LEASE_MS = 10_000;
 const MINUTE_MS = 60_000;
-/** All setup commands of an environment may take so many times what one of them may. */
+/** All setup commands of an environment together may take this many times as long as one. */
 const SETUP_COMMANDS_TOTAL = 3;
 
-/** What only a worker has. Fails with an AppError when there is no sandbox for the agent that runs have by default. */
+/** Creates what only a worker needs. Fails with an AppError when there is no sandbox for the default agent. */
 export async function composeWorker(bootstrap: Bootstrap, deps: AppDeps): Promise<WorkerDeps> {
   const { config, logger } = bootstrap;
   const { files, queue, storage } = deps;
@@ -51,7 +51,7 @@ export async function composeWorker(bootstrap: Bootstrap, deps: AppDeps): Promis
   const usual = deps.agents.catalogue.get(deps.agents.defaultName);
   if (usual !== undefined) chosen.requireFor(usual);
   const host = hostOf(config);
-  // Nobody else's, also not that of a process with this number on a machine that is called the same.
+  // The random part makes the name unique, even beside a process with the same number on a host with the same name.
   const worker = `${hostname()}:${process.pid}:${randomBytes(3).toString("hex")}`;
   const { dataDir, gitUrl: baseUrl } = config;
   const clones = new RepositoryClones({ dataDir, baseUrl, authorize: deps.authorize, log });
@@ -98,7 +98,7 @@ function runDeps(bootstrap: Bootstrap, deps: AppDeps, place: Place): Omit<RunWor
   };
 }
 
-/** Where agents work, and their one way out of it. */
+/** Creates what agents work in: workspaces, and gateways as their only way out. */
 function workplace({ config, knownSecrets, logger }: Bootstrap, deps: AppDeps, { chosen, clones }: Place) {
   const { dataDir, gitUrl, setupMinutes } = config;
   const { sandbox } = chosen;

@@ -38,7 +38,7 @@ import { nextDue } from "./cron.ts";
 import { type Logger, plainLog } from "./logger.ts";
 import { systemClock } from "./system-clock.ts";
 
-/** What must be known before parts can be put together: settled by `start.ts`. */
+/** What must be known before the application can be composed. `start.ts` provides it. */
 export interface Bootstrap {
   readonly config: Config;
   readonly databaseUrl: string;
@@ -49,10 +49,10 @@ export interface Bootstrap {
   readonly publicUrl: () => string;
 }
 
-/** The parts with a life of their own, and the services on them. */
+/** The long-lived objects of the application, and the services that use them. */
 export interface AppDeps {
   readonly database: Database;
-  /** Connections of their own for files, which are large: they must not keep the short statements waiting. */
+  /** Separate connections for blobs, which are large, so that short statements do not wait for them. */
   readonly blobs: Database;
   readonly files: BlobStore;
   readonly pubsub: PostgresPubSub;
@@ -64,7 +64,7 @@ export interface AppDeps {
   readonly webhookClient: WebhookClient;
   readonly adapters: ReadonlyMap<string, RunningAdapter>;
   readonly agents: AgentDeps;
-  /** With whose key a team's repository is read, or written to. */
+  /** Provides the key with which a team's repository is read or written. */
   readonly authorize: TeamAuthorizer;
   readonly writer: NoticeWriter;
   readonly runs: RunService;
@@ -79,10 +79,10 @@ export interface AppDeps {
 const QUEUE_CONNECTIONS = 4;
 const BLOB_LINK = { maxConnections: 2, statementMs: 60_000 } as const;
 const PUBSUB_CONNECTIONS = 1;
-/** What a process opens besides `ERRAND_DATABASE_CONNECTIONS`. */
+/** The connections that a process opens in addition to `ERRAND_DATABASE_CONNECTIONS`. */
 export const CONNECTIONS_BESIDES = QUEUE_CONNECTIONS + BLOB_LINK.maxConnections + PUBSUB_CONNECTIONS;
 
-/** Here and in `compose-*.ts` parts are put together, and nowhere else. Nothing is started. */
+/** Creates all objects of the application, together with the `compose-*.ts` files. Nothing is started here. */
 export async function compose(bootstrap: Bootstrap): Promise<AppDeps> {
   const { config, databaseUrl: url, logger, publicUrl } = bootstrap;
   const log = plainLog(logger);
@@ -162,12 +162,12 @@ export function apiDeps(bootstrap: Bootstrap, deps: AppDeps): ApiDeps {
   };
 }
 
-/** The name by which runs ask for this process. A process without a worker takes no runs. */
+/** The given function of each adapter that has it, by the adapter's name. */
 export function hostOf({ role, workerHost }: Config): { readonly host?: string } {
   return workerHost === undefined || role === "api" ? {} : { host: workerHost };
 }
 
-/** What the adapters offer of a kind, by their names. */
+/** One value for each secret key, the current key first. */
 export function openersOf<Kind extends "openRepository" | "openPullRequests">(
   adapters: ReadonlyMap<string, RunningAdapter>,
   kind: Kind,

@@ -3,7 +3,7 @@ import type { Log } from "../core/ports/log.ts";
 
 export type { Logger } from "pino";
 
-/** JSON lines on standard error; standard output is for what a person is told at the start. */
+/** Writes JSON lines to standard error. Standard output is for the start-up message to the user. */
 export function createLogger(
   level: string,
   redact: (text: string) => string,
@@ -14,7 +14,7 @@ export function createLogger(
   return pino({ level, base: null, serializers: { error } }, destination);
 }
 
-/** The log as the core and the storage want it: the message first. */
+/** The log as the core and the storage use it: the message comes first. */
 export function plainLog(logger: Logger): Log {
   return {
     info: (message, facts = {}) => logger.info(facts, message),

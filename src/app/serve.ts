@@ -5,16 +5,16 @@ import { StartupError } from "../core/errors.ts";
 import { type App, startApp } from "./start.ts";
 import { startupMessage } from "./startup-message.ts";
 
-/** The terminal that started us may be closed: a hang-up is a stop as well. */
+/** A closed terminal sends a hang-up, which is a stop as well. */
 const STOP_SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
 /** A stop that takes longer ends the process at once. */
 const STOP_LIMIT_MS = 9_500;
-/** npm passes on the Ctrl-C that the terminal has already given us: only a later one is a second wish. */
+/** npm forwards the Ctrl-C that the terminal has already sent to us. Only a later one counts as a second request. */
 const SAME_WISH_MS = 1_000;
-/** After a start whoever waited for it is served first. */
+/** Waiting requests are served first after the start. */
 const STARTED_MS = 1_000;
 
-/** The service as a process, until it is asked to stop. */
+/** Runs the service as a process until it is asked to stop. */
 export async function serve(environment: Parameters<typeof readConfig>[0]): Promise<void> {
   try {
     await start(environment);
@@ -27,7 +27,7 @@ export async function serve(environment: Parameters<typeof readConfig>[0]): Prom
 
 async function start(environment: Parameters<typeof readConfig>[0]): Promise<void> {
   const config = readConfig(environment);
-  // Whoever read what we print may be gone, or the disk be full that it is kept on: we serve on without.
+  // The reader of our output may be gone, or the disk may be full. The service continues without output.
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
   const app = await startApp(config);
   process.stdout.write(startupMessage(app, config));
@@ -42,14 +42,20 @@ async function start(environment: Parameters<typeof readConfig>[0]): Promise<voi
   for (const signal of STOP_SIGNALS) process.on(signal, wish);
 }
 
-/** A start leaves a third of the heap behind, and V8 keeps it until there is more: in an idle server there never is. */
+/**
+ * The start leaves a third of the heap as garbage. V8 keeps it until there is more, which never happens in an idle
+ * server.
+ */
 function collectGarbage(): void {
   setFlagsFromString("--expose-gc");
   const collect: () => void = runInNewContext("gc");
   collect();
 }
 
-/** Nobody knows what was left half done, and the next start finds all of it. Node would print the error with its secrets. */
+/**
+ * Exits, because it is unknown what was left half done. The next start recovers all of it. Node would print the error
+ * with its secrets.
+ */
 function breakDown({ log }: App, error: Error): never {
   log.error("process.crashed", { error });
   process.exit(1);

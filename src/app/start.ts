@@ -24,25 +24,28 @@ export interface App {
   readonly url: string;
   readonly agentName: string;
   readonly sandboxName: string | undefined;
-  /** Where the administrator's key is kept, if this process keeps it. */
+  /** The file with the administrator's key, if this process has it. */
   readonly keyFile: string | undefined;
   readonly log: Log;
-  /** Stops taking work, ends or gives back what runs, and puts everything away. Repeatable. */
+  /** Stops taking work, ends or hands back runs, and closes everything. Can be called repeatedly. */
   stop(): Promise<void>;
 }
 
 const JANITOR_MS = 5_000;
 const RECOVERY_MS = 2_500;
-/** For due times whose job was lost. Not the janitor's: a schedule may keep its round waiting. */
+/**
+ * For due times whose job was lost. It is separate from the maintenance job, because a schedule may block for a
+ * while.
+ */
 const SCHEDULES_MS = 5_000;
 const PRUNING_MS = 60 * 60_000;
 const GRACE_MS = 7_000;
-/** Short work, waiting mostly for other people's servers. */
+/** Short work that mostly waits for other servers. */
 const CONVERSATION_CONCURRENCY = 4;
 /** A schedule with a skill may wait for the host of its repository. */
 const SCHEDULE_CONCURRENCY = 2;
 
-/** Starts what the role asks for, in the order in which one thing needs another; undone from the end on. */
+/** Starts what the role needs in the order of its dependencies. Stopping goes in the opposite order. */
 export async function startApp(config: Config): Promise<App> {
   const undo = new AsyncDisposableStack();
   try {
@@ -60,14 +63,14 @@ async function start(config: Config, undo: AsyncDisposableStack): Promise<App> {
   undo.defer(() => deps.blobs.close());
   undo.defer(() => deps.pubsub.stop());
   await deps.pubsub.start();
-  // The server stops before the queue, so that nothing new comes in while work is given back.
+  // The server stops before the queue, so that no new work arrives while work is handed back.
   undo.defer(() => deps.queue.stop(GRACE_MS));
   await deps.queue.start();
-  // It was there a moment ago; many processes that start at once may keep it busy.
+  // The database may be busy when many processes start at once.
   const keyFile = await retry(systemClock, WHILE_UNAVAILABLE, () => keepKey(config, deps));
   const worker = config.role === "api" ? undefined : await prepareWorker(bootstrap, deps, undo);
   const server = await listen(bootstrap, deps, undo);
-  // Before the server, which answers whoever waits for a repository.
+  // Closes before the server, which answers callers that wait for a repository.
   undo.defer(() => deps.repositories.close());
   undo.defer(() => deps.agents.programs.close());
   if (worker !== undefined) await startWorker(config, deps, worker, undo);
@@ -139,7 +142,10 @@ async function listen(
   return server;
 }
 
-/** It is known as a worker before the first run is asked for: whoever asks is told whether there is one. */
+/**
+ * Registers the worker before the first run can be requested, because the answer tells the caller whether there is a
+ * worker.
+ */
 async function prepareWorker(
   bootstrap: Bootstrap,
   deps: AppDeps,

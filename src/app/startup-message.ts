@@ -1,7 +1,7 @@
 import type { Config } from "../config/config.ts";
 import type { App } from "./start.ts";
 
-/** What a person is told at the start: where it is, how to get in, one line to try, and what is missing. */
+/** What the user sees at the start: the address, the key, a command to try, and what is missing. */
 export function startupMessage({ agentName, keyFile, sandboxName, url }: App, config: Config): string {
   const lines = [`Errand is ready at ${url}`, ""];
   if (keyFile !== undefined) lines.push(`Your API key is in ${keyFile}. Try:`, "", tryIt(url, keyFile), "");

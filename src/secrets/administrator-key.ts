@@ -7,19 +7,19 @@ const KEY_FILE = "api-key";
 
 export interface AdministratorKeyDeps {
   readonly dataDir: string;
-  /** The operator's own key; undefined: one of ours in a file. */
+  /** The operator's own key; undefined: Errand creates one in a file. */
   readonly apiKey: string | undefined;
-  /** Whether other processes work on the same database. */
+  /** Whether other processes use the same database. */
   readonly isShared: boolean;
   readonly newKey: () => string;
   readonly hintOf: (key: string) => string;
-  /** How keys are stored, and how they were. */
+  /** How keys are hashed now, and how they were hashed before. */
   readonly hashers: readonly [KeyHasher, ...KeyHasher[]];
   readonly storage: Pick<Storage, "administrators" | "keys">;
 }
 type KeyHasher = (key: string) => string;
 
-/** Sees to it that the administrator has a key. The path of its file; undefined: this process keeps none. */
+/** Makes sure that the administrator has a key. Returns the path of its file; undefined: this process has none. */
 export async function ensureAdministratorKey(deps: AdministratorKeyDeps): Promise<string | undefined> {
   const { apiKey, dataDir, hashers, hintOf, isShared, newKey, storage } = deps;
   if (apiKey === undefined && isShared) return keepFirstKey(deps);
@@ -30,17 +30,17 @@ export async function ensureAdministratorKey(deps: AdministratorKeyDeps): Promis
   return apiKey === undefined ? join(dataDir, KEY_FILE) : undefined;
 }
 
-/** The key in our file, made when there is none. */
+/** The key in the file, created when there is none. */
 export function readOrCreateApiKey(dataDir: string, newKey: () => string): Promise<string> {
   return readOrCreateSecret(dataDir, KEY_FILE, newKey);
 }
 
-/** On a shared database the first process makes the key, once. undefined: it is kept by another one. */
+/** On a shared database the first process creates the key. Returns undefined when another process has it. */
 async function keepFirstKey(deps: AdministratorKeyDeps): Promise<string | undefined> {
   const { dataDir, hashers, hintOf, newKey, storage } = deps;
   const kept = await readSecret(dataDir, KEY_FILE);
   if (kept === undefined && (await storage.administrators.exists())) return undefined;
-  // In the file first: a key that is set and written nowhere would be nobody's.
+  // Written to the file first, because a key that is stored only as a hash would be lost.
   const key = kept ?? (await readOrCreateApiKey(dataDir, newKey));
   const isFirst = await storage.administrators.setFirst(hashers[0](key), hintOf(key));
   const path = join(dataDir, KEY_FILE);

@@ -1,13 +1,14 @@
 import type { Redactor, RunRedactors } from "../core/secrets/redactor.ts";
 
 export interface KnownSecrets extends RunRedactors {
-  /** Takes out everything that this process knows now: for its log. */
+  /** Removes all secrets that this process knows at the moment, for its log. */
   redact(text: string): string;
 }
 
 /**
- * All secrets that this process knows: the platform's for good, a run's while it is worked on. What is stored of a run
- * lacks the platform's and its own, and not those of other runs: who could see them taken out could guess them.
+ * All secrets that this process knows: the platform's always, a run's while it is worked on. Stored text of a run
+ * lacks the platform's secrets and its own, but not those of other runs, because a reader could guess a secret from
+ * its removal.
  */
 export function createKnownSecrets(platform: readonly string[]): KnownSecrets {
   const own = createRedactor(platform);
@@ -22,14 +23,14 @@ export function createKnownSecrets(platform: readonly string[]): KnownSecrets {
   };
 }
 
-/** Short values are left alone: they would tear ordinary words apart. */
+/** Short values are not redacted, because they occur in ordinary words. */
 const LENGTH_MIN = 8;
 const REDACTED = "[redacted]";
 
-/** Replaces every known secret in a text, and a beginning at its end that tells more than half of one. */
+/** Replaces every known secret in a text, and more than half of a secret at its end. */
 export function createRedactor(secrets: readonly string[]): Redactor {
   const spellings = secrets.filter(({ length }) => length >= LENGTH_MIN).flatMap(spellingsOf);
-  // The longest first: a secret that is the beginning of another must not leave the other's rest behind.
+  // The longest first: if one secret is the beginning of another, the rest of the longer one must not remain.
   const known = [...new Set(spellings)].sort((a, b) => b.length - a.length).map(patternOf);
   return {
     redact: (text) => known.reduce(withoutSecret, text),
@@ -37,17 +38,17 @@ export function createRedactor(secrets: readonly string[]): Redactor {
   };
 }
 
-/** A line of a key says too much already; a shorter one is no more than padding. */
+/** One line of a key reveals too much already. A shorter line is only padding. */
 const PEM_LINE = /^[A-Za-z\d+/=]{41,}$/;
 
-/** All forms in which a value is used: also a PEM whose line breaks were written as `\n`, and each of its lines. */
+/** All forms of a value: a PEM also with `\n` instead of line breaks, and each of its lines. */
 export function formsOf(value: string): readonly string[] {
   const pem = value.replaceAll("\\n", "\n");
   const lines = pem.split(/\r?\n/).map((line) => line.trim());
   return [...new Set([value, pem.trim(), ...lines.filter((line) => PEM_LINE.test(line))])];
 }
 
-/** As it stands, inside JSON, and in base64: alone, and with the line break that `echo` adds. */
+/** The value itself, inside JSON, and in base64: alone and with the line break that `echo` adds. */
 function spellingsOf(secret: string): readonly string[] {
   const escaped = JSON.stringify(secret).slice(1, -1);
   return [secret, escaped, base64(secret), base64(`${secret}\n`)];
@@ -60,7 +61,7 @@ function base64(text: string): string {
 
 interface Pattern {
   readonly secret: string;
-  /** At each place, how long the longest end of the secret up to there is that is a beginning of it as well. */
+  /** For each position, the length of the longest suffix up to there that is also a prefix of the secret. */
   readonly borders: Int32Array;
 }
 
@@ -72,7 +73,10 @@ function withoutSecret(text: string, pattern: Pattern): string {
   return isTelling ? `${clean.slice(0, -tail)}${REDACTED}` : clean;
 }
 
-/** Where text may be cut so that what comes before is surely no beginning of a secret, and no secret is cut in two. */
+/**
+ * A position where the text can be cut without leaving the beginning of a secret before it or cutting a secret in
+ * two.
+ */
 function lastCut(text: string, known: readonly Pattern[]): number {
   const longest = known.reduce((tail, pattern) => Math.max(tail, tailOf(text, pattern)), 0);
   let [cut, before] = [text.length - longest, -1];
@@ -83,7 +87,7 @@ function lastCut(text: string, known: readonly Pattern[]): number {
   return cut;
 }
 
-/** Where a secret ends that begins before `cut` and goes over it; 0 where there is none. */
+/** The end of a secret that begins before `cut` and ends after it; 0 when there is none. */
 function endOver(text: string, secret: string, cut: number): number {
   const start = cut === 0 ? -1 : text.lastIndexOf(secret, cut - 1);
   return start === -1 ? 0 : start + secret.length;
@@ -97,7 +101,7 @@ function patternOf(secret: string): Pattern {
   return { secret, borders };
 }
 
-/** How long the longest end of `text` is that is a beginning of the secret, but not all of it: Knuth, Morris, Pratt. */
+/** The length of the longest suffix of `text` that is a proper prefix of the secret (Knuth, Morris and Pratt). */
 function tailOf(text: string, { secret, borders }: Pattern): number {
   let tail = 0;
   for (let place = Math.max(0, text.length - secret.length + 1); place < text.length; place += 1) {
@@ -106,7 +110,7 @@ function tailOf(text: string, { secret, borders }: Pattern): number {
   return tail;
 }
 
-/** The length of the beginning that `length` characters of it and one more, `code`, end with. */
+/** The length of the prefix that a prefix of `length` characters followed by `code` ends with. */
 function longer(secret: string, borders: Int32Array, length: number, code: number): number {
   let candidate = length;
   while (candidate > 0 && secret.charCodeAt(candidate) !== code) candidate = borders[candidate - 1] ?? 0;

@@ -7,8 +7,8 @@ const TAG_BYTES = 16;
 const VERSION = "v1";
 
 /**
- * AES-256-GCM with a fresh nonce for each value. The first key seals; all of them open, so that a new key can take over
- * while values sealed with the old one are still there. Keys are 32 bytes in base64url.
+ * AES-256-GCM with a new nonce for each value. The first key seals, and all keys open, so that a new key can be
+ * introduced while values sealed with the old one exist. Keys are 32 bytes in base64url.
  */
 export function createSecretBox(keys: readonly [string, ...string[]]): SecretBox {
   const byId = new Map(keys.map((key) => [idOf(key), Buffer.from(key, "base64url")]));
@@ -52,12 +52,12 @@ function keyOf(keys: ReadonlyMap<string, Buffer>, id: string): Buffer {
   return key;
 }
 
-/** Tells keys apart and says nothing of them. */
+/** Distinguishes keys without revealing anything about them. */
 function idOf(key: string): string {
   return createHash("sha256").update(`key id:${key}`).digest("hex").slice(0, 8);
 }
 
-/** Another key, another owner or another text than what was sealed. Which, is nobody's business. */
+/** The key, the owner or the text differs from what was sealed. The error does not tell which. */
 function unreadable(cause?: unknown): Error {
   return new Error("A sealed value cannot be opened with the keys that are set.", { cause });
 }

@@ -2,18 +2,20 @@ import { hkdfSync, randomBytes } from "node:crypto";
 import { chmod, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
-/** A key for one purpose, made from the installation's secret key: what leaks of one says nothing of another. */
+/**
+ * Derives a key for one purpose from the installation's secret key, so that one leaked key does not reveal another.
+ */
 export function deriveKey(secretKey: string, purpose: string): string {
   return Buffer.from(hkdfSync("sha256", secretKey, "errand", purpose, 32)).toString("base64url");
 }
 
-/** A secret kept in a file that only its owner may read; made when it is not there. */
+/** The secret in a file that only its owner may read. Creates it when there is none. */
 export async function readOrCreateSecret(dataDir: string, name: string, make: () => string): Promise<string> {
   const kept = await readSecret(dataDir, name);
   if (kept !== undefined) return kept;
   const path = join(dataDir, name);
   const secret = make();
-  // Under another name first: a process killed while writing must not leave half a secret.
+  // Written under another name first, so that a killed process does not leave half a secret.
   const partial = `${path}.${process.pid}.partial`;
   await writeFile(partial, `${secret}\n`, { mode: 0o600 });
   await chmod(partial, 0o600);

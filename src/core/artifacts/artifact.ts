@@ -1,10 +1,10 @@
 import type { RunId } from "../ids.ts";
 
-/** The kinds of artifact that the API knows. The list is closed because strict clients refuse other values. */
+/** The types of artifact in the API. The list is closed, because strict clients refuse other values. */
 export const ARTIFACT_TYPES = ["PULL_REQUEST", "PLAN", "FILE", "SCREENSHOT", "EXTERNAL_REFERENCE"] as const;
 export type ArtifactType = (typeof ARTIFACT_TYPES)[number];
 
-/** What is told of an artifact besides its id, by type. */
+/** What is shown of an artifact besides its id, by type. */
 export type ArtifactBody =
   | { readonly type: "PULL_REQUEST"; readonly url: string; readonly branch: string }
   | { readonly type: "PLAN"; readonly documentUid: string; readonly title?: string }
@@ -17,18 +17,18 @@ export type ArtifactBody =
       readonly title?: string;
     };
 
-/** Something a run made. */
+/** Something that a run made. */
 export interface Artifact {
   readonly id: string;
   readonly runId: RunId;
-  /** What makes it the same thing again, among those of its run and type: a file's path, a pull request's address. */
+  /** Identifies the artifact among those of its run and type: the path of a file, the address of a pull request. */
   readonly key: string;
-  /** 1, 2, 3 …: the same thing again keeps its id. */
+  /** 1, 2, 3 …: a new version of the same artifact keeps its id. */
   readonly version: number;
   /** The turn that made this version. */
   readonly turn: number;
   readonly body: ArtifactBody;
-  /** Its bytes, for those that have some. */
+  /** The bytes, for types that have some. */
   readonly file?: StoredFile;
   readonly createdAt: Date;
   readonly updatedAt: Date;

@@ -3,10 +3,10 @@ import type { Collected } from "../workspaces/workspace.ts";
 import type { Artifact, ArtifactBody } from "./artifact.ts";
 import { mimeTypeOf } from "./mime-types.ts";
 
-/** The log says that something was left out, it does not list a directory. */
+/** The log names only this many files that were left out. */
 const LEFT_OUT_TOLD_MAX = 20;
 
-/** What was found in a workspace becomes the run's. A file at a path that is `known` is that one's next version. */
+/** Adds the collected files to the run. A file at the path of a `known` artifact becomes its next version. */
 export function decideArtifacts(
   edit: RunEdit,
   { files, leftOut }: Collected,
@@ -20,7 +20,7 @@ export function decideArtifacts(
   edit.record({ kind: "artifact.left_out", files: leftOut.slice(0, LEFT_OUT_TOLD_MAX) });
 }
 
-/** Of the files that are known, their content by path. */
+/** The hashes of the known files, by path. */
 export function hashesOf(known: readonly Artifact[]): ReadonlyMap<string, string> {
   return new Map(known.filter(isFile).map(({ key, file }) => [key, file?.hash ?? ""]));
 }

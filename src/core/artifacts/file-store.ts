@@ -2,11 +2,11 @@ import type { RunId } from "../ids.ts";
 import type { RunInput } from "../inputs/run-input.ts";
 import type { Artifact } from "./artifact.ts";
 
-/** What was given to runs and what they made. Stored by changes of their run; the bytes are blobs. */
+/** The inputs and the artifacts of runs. Changes of the run store them; their bytes are blobs. */
 export interface FileStore {
-  /** In the order in which they were given. */
+  /** In the order of the request. */
   inputsOf(runId: RunId): Promise<readonly RunInput[]>;
-  /** Of several runs at once, the oldest first, those of one moment by their key. */
+  /** The artifacts of several runs, oldest first; those of the same time by their key. */
   artifactsOf(runIds: readonly RunId[]): Promise<readonly Artifact[]>;
   findArtifact(id: string): Promise<Artifact | undefined>;
 }

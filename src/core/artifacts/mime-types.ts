@@ -1,6 +1,6 @@
 const UNKNOWN = "application/octet-stream";
 
-/** By a file's name alone: what an agent says of its own file decides nothing, and no browser is let to guess. */
+/** The type depends only on the file name. An agent cannot choose the type of its file, and no browser guesses it. */
 const TYPES: ReadonlyMap<string, string> = new Map([
   ["css", "text/css"],
   ["csv", "text/csv"],

@@ -1,18 +1,18 @@
 import type { RunId } from "../ids.ts";
 
-/** A conversation as callers read it: all turns of all its runs as steps, whatever agent they came about by. */
+/** A conversation as callers read it: the turns of all its runs as steps, independent of the agent. */
 export interface Conversation {
   readonly id: string;
   readonly steps: readonly Step[];
 }
 
-/** One turn. One that only waits to begin has no `startedAt`. */
+/** One turn. A turn that has not started has no `startedAt`. */
 export interface Step {
   readonly id: string;
   readonly runId: RunId;
-  /** What it is about, in one line. */
+  /** The subject of the step in one line. */
   readonly description?: string;
-  /** The agent's closing words. */
+  /** The agent's final answer. */
   readonly summary?: string;
   readonly startedAt?: Date;
   readonly completedAt?: Date;

@@ -11,18 +11,18 @@ import type { Conversation, Step } from "./conversation.ts";
 import { RunSteps } from "./run-steps.ts";
 
 const PAGE = 100;
-/** A conversation is told in one piece, and a log may be larger than that can be. */
+/** A conversation is one response, and a log may be larger than a response can be. */
 export const TALK_LENGTH_MAX = 32 * 2 ** 20;
 
 type Runs = Pick<RunService, "list">;
 
 export interface ConversationDeps {
   readonly runs: Runs;
-  /** The runs' logs, as they are to be told. */
+  /** The logs of the runs, as this reader may see them. */
   readonly log: Pick<RunStore, "readEvents">;
 }
 
-/** The conversation as far as its runs may be seen; one of which none may be seen is not there. */
+/** The visible part of a conversation. If none of its runs is visible, the conversation is not found. */
 export async function readConversation(
   { log, runs }: ConversationDeps,
   id: string,
@@ -37,7 +37,7 @@ export async function readConversation(
   return { id, steps };
 }
 
-/** The newest run of a conversation that may be seen: where it can be gone on with. */
+/** The newest visible run of a conversation, with which the conversation can be continued. */
 export async function newestRunOf(runs: Runs, id: string, viewer: Viewer): Promise<Run> {
   const page = await runs.list({ ...queryOf(id, viewer), order: "desc", limit: 1 });
   const [newest] = page.runs;
@@ -56,7 +56,7 @@ async function stepsOf(log: ConversationDeps["log"], run: Run, talk: Talk): Prom
   return steps.list();
 }
 
-/** What agents and commands say, as far as there is room: what comes first is told, and always what became of it. */
+/** Limits what agents and commands say. The beginning is always shown, and so is the outcome. */
 class Talk {
   #left = TALK_LENGTH_MAX;
 

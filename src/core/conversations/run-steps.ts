@@ -11,31 +11,34 @@ interface Said {
   readonly at: Date;
 }
 
-/** A run's log told as the steps of a conversation. Heard event by event, so that no log need be read at once. */
+/**
+ * Turns the log of a run into the steps of a conversation, event by event, so that a log is never in memory as a
+ * whole.
+ */
 export class RunSteps {
   readonly #run: Run;
   readonly #steps = new Map<number, StepDraft>();
   /** Follow-ups that no turn has taken. */
   readonly #waiting = new Map<string, Said>();
   readonly #questions = new Map<string, PermissionRequest>();
-  /** What the running steps of the preparation printed so far. */
+  /** The output so far of the running preparation steps. */
   readonly #outputs = new Map<string, string>();
   #leftOut: { readonly events: number; readonly at: Date } | undefined;
 
   constructor(run: Run) {
     this.#run = run;
     const step = this.#step(1);
-    // A run of a skill alone was asked nothing in words.
+    // A run that has only a skill has no prompt.
     if (run.prompt !== "") step.say("user", { type: "text", text: run.prompt }, run.createdAt);
   }
 
   hear(event: RunEvent): void {
-    // What happens before the first turn is told with it.
+    // Events before the first turn belong to its step.
     const step = this.#step(Math.max(1, event.turn));
     this.#hear(step, event);
   }
 
-  /** Instead of hearing it. */
+  /** Called instead of `onEvent` for an event that is left out. */
   leaveOut({ at }: RunEvent): void {
     this.#leftOut = { events: (this.#leftOut?.events ?? 0) + 1, at: this.#leftOut?.at ?? at };
   }
@@ -109,11 +112,11 @@ export class RunSteps {
     }
   }
 
-  /** A command of ours is shown as one of the agent's; its output comes in pieces. */
+  /** Shows a preparation command like a command of the agent. Its output comes in pieces. */
   #asAction({ output = "", status, stepId, title }: Body<"workspace.step">): ToolCallUpdate {
     const text = (this.#outputs.get(stepId) ?? "") + output;
     if (status === "running") this.#outputs.set(stepId, text);
-    // One that is begun anew prints anew.
+    // A step that starts again has new output.
     else this.#outputs.delete(stepId);
     return {
       kind: "agent.tool_call",
@@ -151,7 +154,7 @@ export class RunSteps {
 
 type Body<Kind extends RunEventBody["kind"]> = Extract<RunEventBody, { readonly kind: Kind }>;
 
-/** The end of a turn is the end of the run when all is well; why it is not is worth saying. */
+/** A successful run ends with its turn. For any other end the reason is shown. */
 function hearEnd(step: StepDraft, body: Body<"run.state">, at: Date): void {
   step.complete(at, "failed");
   if (body.to !== "SUCCEEDED") tell(step, body, at);
@@ -178,7 +181,7 @@ function hearAgent(step: StepDraft, update: AgentUpdate, { at, id }: { at: Date;
       break;
     case "agent.usage":
     case "agent.title":
-      // About the agent, not said in the conversation.
+      // These events are about the agent and not part of the conversation.
       break;
     default:
       update satisfies never;

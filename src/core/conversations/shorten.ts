@@ -1,6 +1,6 @@
 const TEXT_LENGTH_MAX = 16_000;
 
-/** What a tool was given and gave back, without the length of it: the raw log has the rest. */
+/** Shortens the input or output of a tool. The raw log has all of it. */
 export function shortened(value: unknown): unknown {
   if (typeof value === "string") return shortText(value);
   if (typeof value !== "object" || value === null) return value;

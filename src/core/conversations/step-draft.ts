@@ -18,7 +18,7 @@ interface ActionDraft {
   readonly result: Draft;
 }
 
-/** Words that come in pieces: the pieces of one message follow one another and name it alike. */
+/** Text that arrives in pieces. The pieces of one message follow each other and have its id. */
 interface Words {
   readonly kind: "message" | "thought";
   readonly messageId: string | undefined;
@@ -26,7 +26,7 @@ interface Words {
   readonly text: string;
 }
 
-/** One turn in the making. */
+/** Builds the step of one turn. */
 export class StepDraft {
   readonly #id: string;
   readonly #runId: RunId;
@@ -43,13 +43,13 @@ export class StepDraft {
     this.#id = `${runId}:${turn}`;
   }
 
-  /** Again, too, for a turn whose attempt was lost. */
+  /** Also called again for a turn whose attempt was lost. */
   start(at: Date): void {
     this.#startedAt ??= at;
     this.#completedAt = undefined;
   }
 
-  /** The first end counts: that of a turn may be followed by that of its run. */
+  /** Only the first end counts, because the end of a run may follow the end of its turn. */
   complete(at: Date, how: "completed" | "failed", summary = ""): void {
     this.closeActions(how);
     if (this.#startedAt === undefined || this.#completedAt !== undefined) return;
@@ -71,7 +71,7 @@ export class StepDraft {
     this.#words = { kind, messageId, draft, text };
   }
 
-  /** A plan is told whole each time. */
+  /** Each plan replaces the previous one. */
   plan(entries: unknown, at: Date): void {
     const block: Block = { type: "event", name: "plan", data: { entries } };
     this.#words = undefined;
@@ -97,7 +97,7 @@ export class StepDraft {
     if (known !== undefined) show(known, { ...known.action, isDenied: true });
   }
 
-  /** Nothing goes on any more, whether the agent said so or not. */
+  /** Ends all running actions, whether or not the agent reported their end. */
   closeActions(endedAs: "completed" | "failed"): void {
     for (const known of this.#actions.values()) {
       if (isOpen(known.action)) show(known, { ...known.action, endedAs });

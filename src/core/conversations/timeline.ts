@@ -33,22 +33,22 @@ const IS_TOLD: Readonly<Record<RunEventKind, boolean>> = {
   "agent.other": false,
 };
 
-/** What happened to a run, without what its agent said and did. */
+/** The events of a run except what its agent said and did. */
 export const TIMELINE_KINDS = (Object.keys(IS_TOLD) as RunEventKind[]).filter((kind) => IS_TOLD[kind]);
 
 export interface TimelineEntry {
   readonly event: RunEvent;
-  /** The attempt it belongs to; undefined for what happens while nobody works on the run. */
+  /** The attempt of the event. Undefined for events between attempts. */
   readonly attempt?: number;
 }
 
-/** A run's events, which must be all of `TIMELINE_KINDS` in their order, each with its attempt. */
+/** Adds the attempt to each event. The pages must contain all events of `TIMELINE_KINDS` in order. */
 export async function* timelineOf(pages: AsyncIterable<readonly RunEvent[]>): AsyncGenerator<TimelineEntry> {
   let [attempts, isOpen] = [0, false];
   for await (const page of pages) {
     for (const event of page) {
       const { body } = event;
-      // An attempt begins with the run being claimed, which stands ahead of its own first event.
+      // An attempt starts when the run is claimed, and that event precedes the attempt's own first event.
       if (body.kind === "run.state" && body.to === "PENDING") [attempts, isOpen] = [attempts + 1, true];
       if (body.kind === "attempt.started") attempts = body.attempt;
       yield isOpen ? { event, attempt: attempts } : { event };

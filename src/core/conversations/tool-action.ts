@@ -2,17 +2,17 @@ import type { ToolCallUpdate, ToolContent } from "../agents/agent-runner.ts";
 import type { ActionCategory, ActionState, Block } from "./conversation.ts";
 import { shortened } from "./shorten.ts";
 
-/** A tool call as far as it was told: later updates replace the members they name. */
+/** What is known of a tool call. Later updates replace the members that they name. */
 export interface ToolAction {
   readonly id: string;
   readonly call: ToolCallUpdate;
-  /** Somebody said no to it. */
+  /** A person or a policy refused it. */
   readonly isDenied: boolean;
-  /** How it ended, for one whose agent never said so. */
+  /** How the turn ended, for a call whose end the agent did not report. */
   readonly endedAs?: "completed" | "failed";
 }
 
-/** By ACP's kind of tool. What an agent calls `other` is mostly a tool that was plugged into it. */
+/** By ACP's kind of tool. An `other` tool usually comes from an MCP server. */
 const CATEGORIES: ReadonlyMap<string, ActionCategory> = new Map([
   ["execute", "command"],
   ["read", "files"],
@@ -40,7 +40,7 @@ export function isOpen(action: ToolAction): boolean {
   return stateOf(action) === "running";
 }
 
-/** A tool that was refused ends as failed for its agent, and did its work only if it says so. */
+/** An agent reports a refused tool as failed. The tool did its work only if the agent reports that. */
 function stateOf({ call: { status }, endedAs, isDenied }: ToolAction): ActionState {
   if (status === "completed") return "completed";
   if (isDenied) return "denied";
@@ -52,7 +52,7 @@ function inputOf({ rawInput, locations }: ToolCallUpdate): unknown {
   return locations === undefined ? {} : { locations };
 }
 
-/** Text where that is all there is. */
+/** Plain text if the output consists only of text. */
 function outputOf({ content = [], rawOutput }: ToolCallUpdate): unknown {
   if (content.length === 0) return rawOutput ?? "";
   const texts = content.map(textOf);

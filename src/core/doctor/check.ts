@@ -1,7 +1,7 @@
 export const CHECK_STATUSES = ["ok", "warn", "fail"] as const;
 export type CheckStatus = (typeof CHECK_STATUSES)[number];
 
-/** What a check found. */
+/** The result of a check. */
 export interface Finding {
   readonly status: CheckStatus;
   readonly message: string;
@@ -9,7 +9,7 @@ export interface Finding {
   readonly remedy?: string;
 }
 
-/** One thing that has to be right for the installation to work; the part that knows about it looks. */
+/** Something that must be right for the installation to work. The folder that knows about it provides the check. */
 export interface Check {
   readonly name: string;
   look(): Promise<Finding>;
@@ -31,7 +31,7 @@ export function fail(message: string, remedy: string): Finding {
   return { status: "fail", message, remedy };
 }
 
-/** The worst of all. */
+/** The worst status. */
 export function statusOf(findings: readonly Finding[]): CheckStatus {
   const found = new Set(findings.map(({ status }) => status));
   return CHECK_STATUSES.findLast((status) => found.has(status)) ?? "ok";

@@ -3,11 +3,14 @@ import type { Storage } from "../storage.ts";
 import type { WorkerStore } from "../workers/worker-store.ts";
 import { type Check, fail, ok, warn } from "./check.ts";
 
-/** A job is taken within a second; one that has waited this long waits for a free worker, or for any. */
+/**
+ * A job is normally taken within a second. A job that has waited this long waits for a free worker, or for any
+ * worker.
+ */
 const WAIT_WARN_SECONDS = 60;
 const WAIT_FAIL_SECONDS = 600;
 
-/** `longestWaitSeconds`: of jobs that could be taken; undefined: none waits. */
+/** `longestWaitSeconds`: the longest wait of a job that could be taken; undefined: no job waits. */
 export function queueCheck(longestWaitSeconds: () => Promise<number | undefined>): Check {
   return {
     name: "queue",
@@ -73,7 +76,7 @@ export function agentsCheck(catalogue: AgentCatalogueView): Check {
   };
 }
 
-/** `adapters`: the names of those that are switched on. */
+/** `adapters`: the names of the enabled adapters. */
 export function adaptersCheck(
   adapters: readonly string[],
   { installations, teams }: Pick<Storage, "installations" | "teams">,

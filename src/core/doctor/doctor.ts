@@ -3,7 +3,7 @@ import type { Log } from "../ports/log.ts";
 import { withTimeout } from "../with-timeout.ts";
 import { type Check, type Finding, fail, type NamedFinding } from "./check.ts";
 
-/** A check that takes longer has found something. */
+/** A check that takes longer counts as failed. */
 const LOOK_MS = 5_000;
 
 export interface DoctorDeps {
@@ -12,7 +12,7 @@ export interface DoctorDeps {
   readonly log: Log;
 }
 
-/** Has all checks look at once. */
+/** Runs all checks at the same time. */
 export class Doctor {
   readonly #deps: DoctorDeps;
 

@@ -14,7 +14,7 @@ export interface EnvironmentServiceDeps {
   readonly clock: Clock;
 }
 
-/** Who may use an environment: as much of a viewer as whoever starts runs knows. */
+/** The principal who uses an environment: the members of a viewer that are known when a run starts. */
 type User = Pick<Viewer, "id" | "teamId"> & Partial<Viewer>;
 
 export class EnvironmentService {
@@ -66,7 +66,9 @@ export class EnvironmentService {
   }
 }
 
-/** The environment, if whoever names it may use it. Another's is as unknown as one that never was. */
+/**
+ * Returns the environment if this principal may use it. Another principal's environment looks as if it did not exist.
+ */
 export async function requireEnvironment(
   environments: Pick<RecordStore<Environment>, "find">,
   user: User,
@@ -77,7 +79,7 @@ export async function requireEnvironment(
   return environment;
 }
 
-/** The environment that a new run names, if it names one. */
+/** The environment that a new run names, if any. */
 export async function requireRunEnvironment(
   environments: Pick<RecordStore<Environment>, "find">,
   { creator, config }: Pick<NewRun, "creator" | "config">,

@@ -3,10 +3,10 @@ import type { Owned } from "../people/ownership.ts";
 import type { TeamRecord } from "../records/record-store.ts";
 import type { RepositoryName } from "../repositories/repository-name.ts";
 
-/** What an agent works in. `id` is 22 alphanumerics. */
+/** What an agent works in. `id` has 22 alphanumeric characters. */
 export interface Environment extends TeamRecord, Owned {
   readonly config: EnvironmentConfig;
-  /** Whether its commands failed when they were last tried. */
+  /** Whether the setup commands failed the last time. */
   readonly setupFailed: boolean;
   readonly creatorId: PrincipalId;
   readonly lastEditorId: PrincipalId;
@@ -26,7 +26,7 @@ export type NetworkAccess = (typeof NETWORK_ACCESSES)[number];
 
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const UID_LENGTH = 22;
-/** Bytes from here on would make the first characters likelier than the last. */
+/** Larger bytes are skipped, because they would make the first characters more likely than the last. */
 const FAIR_BYTES = 256 - (256 % ALPHABET.length);
 
 export function newEnvironmentUid(): string {

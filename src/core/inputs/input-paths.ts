@@ -1,27 +1,27 @@
 import type { RunInput } from "./run-input.ts";
 
 const DIRECTORY = "attachments";
-/** File systems take 255; a number may come to it. */
+/** File systems allow 255 bytes. A number may be added. */
 const NAME_BYTES_MAX = 200;
 const EXTENSION_LENGTH_MAX = 20;
 
 export interface FileInWorkspace extends Pick<RunInput, "kind" | "mimeType" | "sizeBytes"> {
-  /** Below the workspace's directory. */
+  /** Relative to the workspace's directory. */
   readonly path: string;
 }
 
-/** Where in the workspace each file goes: names from outside, made harmless and told apart. */
+/** The path of each input file in the workspace. Names from callers are made safe and unique. */
 export function filesInWorkspace(inputs: readonly RunInput[]): readonly FileInWorkspace[] {
   const taken = new Set<string>();
   return inputs.map(({ fileName, kind, mimeType, sizeBytes }) => {
     const name = freeName(cleanFileName(fileName), taken);
-    // Some file systems do not tell cases apart.
+    // Some file systems do not distinguish upper from lower case.
     taken.add(name.toLowerCase());
     return { path: `${DIRECTORY}/${name}`, kind, mimeType, sizeBytes };
   });
 }
 
-/** A name without a path, without anything a shell or a terminal would read as more than a name. */
+/** A file name without a path and without characters that a shell or a terminal would interpret. */
 export function cleanFileName(given: string): string {
   const last = given.normalize("NFC").split(/[/\\]/).at(-1) ?? "";
   const plain = last.replace(/[^\p{L}\p{N}\p{M} ._()+@=,-]/gu, "_").replace(/^[. -]+|[. ]+$/g, "");

@@ -1,6 +1,6 @@
 import type { Workspace } from "../workspaces/workspace.ts";
 
-/** From where the agent works to where the files are that the run was given: empty, or a number of `../`. */
+/** The relative path from the agent's working directory to the input files: empty, or several `../`. */
 export function pathToFiles({
   directory,
   workingDirectory,

@@ -3,10 +3,10 @@ import type { BlobStore } from "../ports/blob-store.ts";
 export const INPUT_KINDS = ["attachment", "image"] as const;
 export type InputKind = (typeof INPUT_KINDS)[number];
 
-/** A file given to a run with its request. */
+/** A file in the request of a run. */
 export interface RunInput {
   readonly kind: InputKind;
-  /** As its giver called it: anybody's words. */
+  /** The name that the caller gave; untrusted. */
   readonly fileName: string;
   readonly mimeType: string;
   readonly sizeBytes: number;
@@ -17,7 +17,7 @@ export interface RequestFile extends Pick<RunInput, "kind" | "fileName" | "mimeT
   readonly bytes: Uint8Array;
 }
 
-/** Stores the bytes. They are named by the change that makes the run, or pruned. */
+/** Stores the bytes. The change that creates the run references them; otherwise they are pruned. */
 export async function keepInputs(
   blobs: Pick<BlobStore, "put">,
   files: readonly RequestFile[],

@@ -12,7 +12,7 @@ export interface IdentityDeps {
   readonly clock: Clock;
 }
 
-/** Who is who outside: which accounts are the same person. */
+/** Manages which outside accounts belong to which principal. */
 export class IdentityService {
   readonly #deps: IdentityDeps;
 
@@ -26,8 +26,8 @@ export class IdentityService {
   }
 
   /**
-   * Gives the account to the principal. Runs stay whose they were; a principal that is left with neither an account
-   * nor a key can do nothing any more and is disabled.
+   * Links the account to the principal. Runs keep their creator. A principal without any account and key is disabled,
+   * because nobody can use it any more.
    */
   async link({ teamId }: Viewer, subject: string, principalId: PrincipalId): Promise<IdentityLink> {
     const { identities } = this.#deps.storage;
@@ -40,7 +40,7 @@ export class IdentityService {
     return link;
   }
 
-  /** The account's next message makes a fresh principal. */
+  /** The account's next message creates a new principal. */
   async unlink(viewer: Viewer, id: string): Promise<void> {
     const isSeen = (await this.list(viewer)).some((link) => link.id === id);
     if (isSeen && (await this.#deps.storage.identities.unlink(viewer.teamId, id))) return;

@@ -1,6 +1,9 @@
 import type { PrincipalId, TeamId } from "../ids.ts";
 
-/** Whose an account outside is. Written `adapter:…` by the adapter, which alone reads what stands behind the colon. */
+/**
+ * Links an outside account to a principal. The adapter writes the subject as `adapter:…`, and only it reads the part
+ * after the colon.
+ */
 export interface IdentityLink {
   readonly id: string;
   readonly teamId: TeamId;
@@ -9,8 +12,8 @@ export interface IdentityLink {
   readonly createdAt: Date;
 }
 
-/** Subjects that begin so are our own, and nobody's account outside. */
+/** Subjects with this prefix are Errand's own and never an outside account. */
 export const OWN_SUBJECTS = "errand:";
 
-/** Whose the installation's own key is. */
+/** The subject of the installation's own key. */
 export const ADMINISTRATOR_SUBJECT = `${OWN_SUBJECTS}administrator`;

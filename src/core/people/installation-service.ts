@@ -8,13 +8,13 @@ import { requireTeam } from "./require-team.ts";
 export interface InstallationChanges {
   readonly name?: string;
   readonly enabled?: boolean;
-  /** Operators alone give one to another team. */
+  /** Only operators may assign an installation to another team. */
   readonly teamId?: TeamId;
 }
 
 /**
- * Which workspaces and organisations outside talk to the team. Operators see all, since they hand them out. Who changes
- * one does so within a transaction, so that it is not handed out in between.
+ * Manages the outside workspaces and organisations of a team. Operators see all of them, because they assign them.
+ * Changes run inside a transaction, so that an installation is not reassigned in between.
  */
 export class InstallationService {
   readonly #storage: Pick<Storage, "installations" | "teams">;

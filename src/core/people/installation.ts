@@ -1,6 +1,6 @@
 import type { TeamId } from "../ids.ts";
 
-/** A workspace, organisation or account of an outside system that talks to us through an adapter. */
+/** A workspace, organisation or account of an outside system that an adapter connects to Errand. */
 export interface Installation {
   readonly id: string;
   readonly teamId: TeamId;
@@ -8,7 +8,7 @@ export interface Installation {
   /** The platform's own id. */
   readonly externalId: string;
   readonly name?: string;
-  /** false: what comes from there is refused, with the reason said there. */
+  /** false: messages from there are refused, and the thread shows the reason. */
   readonly enabled: boolean;
   readonly createdAt: Date;
 }

@@ -10,11 +10,11 @@ export interface NewKey {
   readonly name: string;
   readonly scopes: readonly Scope[];
   readonly expiresAt?: Date;
-  /** Whose it is to be; default: the caller's own. */
+  /** The owner of the new key; default: the caller. */
   readonly principalId?: PrincipalId;
 }
 
-/** What a new key is made of. The secret itself is told once and kept nowhere. */
+/** A new key. Its secret is returned once and not stored. */
 export interface MadeKey {
   readonly secret: string;
   readonly hash: string;
@@ -33,8 +33,8 @@ export interface KeyDeps {
 }
 
 /**
- * Keys of the API. Administrators look after all of their team's, others after their own, and nobody gets a secret out
- * of this that may do more than the key that asked for it.
+ * Manages API keys. Administrators manage all keys of their team, other principals their own. Nobody receives a key
+ * here that allows more than the key of the request.
  */
 export class KeyService {
   readonly #deps: KeyDeps;
@@ -86,7 +86,7 @@ export class KeyService {
     });
   }
 
-  /** A new key in the place of an old one, which opens for `overlapMs` still. */
+  /** Replaces a key by a new one. The old key remains valid for `overlapMs`. */
   async rotate(caller: KeyHolder, id: string, overlapMs: number): Promise<IssuedKey> {
     const now = this.#deps.clock.now();
     const { before } = await this.#change(caller, id, (key) => {
@@ -98,7 +98,9 @@ export class KeyService {
     return this.#issue(caller, before.principalId, before);
   }
 
-  /** Decided on the key as it stands then, whatever others are doing to it: what is over stays so. */
+  /**
+   * Decides on the current state of the key, whatever happens at the same time, so that a revoked key stays revoked.
+   */
   async #change(
     caller: KeyHolder,
     id: string,
@@ -143,7 +145,7 @@ export class KeyService {
     return owner;
   }
 
-  /** An operator helps a new team to its first key; from then on its people are its own. */
+  /** An operator may create the first key of a new team. After that only the team's own members create keys. */
   async #mayGive(caller: KeyHolder, { teamId }: Principal): Promise<boolean> {
     if (teamId === caller.principal.teamId) return true;
     if (!isOperator(viewerWith(caller))) return false;
@@ -167,7 +169,7 @@ export class KeyService {
   }
 }
 
-/** Of the keys of the caller's team. */
+/** Keys of the caller's team. */
 function isSeen({ principalId }: ApiKey, caller: KeyHolder): boolean {
   return hasScope(caller, "admin") || principalId === caller.principal.id;
 }
@@ -176,7 +178,7 @@ function raiseUnknownKey(): never {
   throw new AppError("resource_not_found", "There is no such key.");
 }
 
-/** The key as it is once another has its place: dead at once, or after a while, and never later than before. */
+/** The old key after a rotation: it expires at once or after the overlap, and never later than before. */
 function giveWay(key: ApiKey, now: Date, overlapMs: number): ApiKey {
   if (overlapMs === 0) return { ...key, revokedAt: now };
   const end = new Date(now.getTime() + overlapMs);
@@ -191,7 +193,7 @@ function requireScopes(caller: KeyHolder, wanted: readonly Scope[]): void {
   });
 }
 
-/** Its secret stands in a file or a variable, which would go on naming it. */
+/** A file or a variable holds the secret of this key and would still name the old one. */
 function requireOfPeople({ createdBy }: ApiKey): void {
   if (createdBy !== undefined) return;
   throw new AppError("invalid_request", "The installation's own key cannot be ended here.", {

@@ -1,7 +1,7 @@
 import type { PrincipalId, TeamId } from "../ids.ts";
 import type { Viewer } from "./principal.ts";
 
-/** Whose something is: everybody's in the team, named by the team's own id, or one principal's alone. */
+/** The owner of a record: the whole team, named by the team's id, or one principal. */
 export type OwnerId = TeamId | PrincipalId;
 
 export interface Owned {
@@ -13,7 +13,7 @@ export function ownerOf({ id, teamId }: Pick<Viewer, "id" | "teamId">, isTeamOwn
   return isTeamOwned ? teamId : id;
 }
 
-/** Of what has a creator and says whether it is the team's. */
+/** For a record that has a creator and says whether it belongs to the team. */
 export function ownedOf(made: {
   readonly teamId: TeamId;
   readonly teamOwned: boolean;
@@ -27,7 +27,7 @@ export function isTeamOwned({ teamId, ownerId }: Owned): boolean {
   return ownerId === teamId;
 }
 
-/** What is the team's is for everybody in it; the rest for its owner and the team's administrators. */
+/** A team's record is visible to every member, any other record to its owner and the team's administrators. */
 export function isOpenTo(
   owned: Owned,
   viewer: Pick<Viewer, "id" | "teamId" | "onlyRunId"> & MayAdminister,

@@ -5,33 +5,32 @@ import type { Installation } from "./installation.ts";
 import type { Principal } from "./principal.ts";
 import type { Team } from "./team.ts";
 
-/** Teams, and the lock under which what a team may have is counted. */
+/** Stores teams. The lock on a team protects the counting of what a team may have. */
 export interface TeamStore {
   find(id: TeamId): Promise<Team | undefined>;
-  /** Until the transaction ends, whoever else locks the team waits: for what a team may have so many of. */
+  /** Locks the team until the transaction ends. Needed to count records that are limited per team. */
   lock(id: TeamId): Promise<void>;
-  /** All of the installation, the oldest first. */
+  /** All teams of the installation, oldest first. */
   list(): Promise<readonly Team[]>;
-  /** Stores a new team, or a team's new name. Throws `UniqueConflict` when another has the name. */
+  /** Stores a new team or a new name. Throws `UniqueConflict` when another team has the name. */
   put(team: Team): Promise<void>;
 }
 
-/** The principals of teams. */
+/** Stores the principals of teams. */
 export interface PeopleStore {
   /**
-   * The team's principal of a platform account, made on its first message. Its name follows the account's, unless it
-   * has several accounts, which may call it differently.
+   * The principal of a platform account in the team, created on its first message. The display name follows the
+   * account, unless the principal has several accounts.
    */
   ensure(teamId: TeamId, subject: string, displayName: string | undefined): Promise<Principal>;
-  /** Those of `ids` that exist. */
+  /** The existing principals among `ids`. */
   getMany(ids: readonly PrincipalId[]): Promise<readonly Principal[]>;
   list(teamId: TeamId): Promise<readonly Principal[]>;
-  /** Stores a new principal, or the new state of one. */
+  /** Stores a new principal or the new state of one. */
   put(principal: Principal): Promise<void>;
   /**
-   * Stores what `decide` makes of a principal of the team; undefined when the team has none of that id. `decide` is
-   * also given all administrators of the team who are not disabled, and nobody else changes one of them meanwhile. It
-   * may throw: then nothing is stored.
+   * Stores the principal that `decide` returns; undefined when the team has no such principal. `decide` also receives
+   * all enabled administrators of the team, and none of them can change meanwhile. If it throws, nothing is stored.
    */
   change(
     teamId: TeamId,
@@ -41,55 +40,55 @@ export interface PeopleStore {
 }
 
 export interface IdentityStore {
-  /** The oldest first. */
+  /** Oldest first. */
   list(teamId: TeamId): Promise<readonly IdentityLink[]>;
   find(teamId: TeamId, subject: string): Promise<IdentityLink | undefined>;
-  /** From now on the account is this principal's, whoever's it was. */
+  /** Links the account to this principal, whichever principal it belonged to. */
   link(teamId: TeamId, subject: string, principalId: PrincipalId): Promise<IdentityLink>;
-  /** False when the team has none of that id. */
+  /** False when the team has no such link. */
   unlink(teamId: TeamId, id: string): Promise<boolean>;
 }
 
-/** Keys of principals, found by their hash: a key itself is stored nowhere. */
+/** Stores the keys of principals under their hashes. The keys themselves are not stored. */
 export interface KeyStore {
   findByHash(hash: string): Promise<KeyHolder | undefined>;
   add(key: ApiKey, hash: string): Promise<void>;
-  /** Keys of the team's principals, the newest first. */
+  /** The keys of the team's principals, newest first. */
   list(teamId: TeamId): Promise<readonly ApiKey[]>;
   /**
-   * Stores the name, end and revocation that `decide` gives a key of the team; undefined when the team has none of that
-   * id. Nobody else changes it meanwhile. `decide` may throw: then nothing is stored.
+   * Stores the name, expiry and revocation that `decide` returns for a key of the team; undefined when the team has
+   * no such key. The key cannot change meanwhile. If `decide` throws, nothing is stored.
    */
   change(
     teamId: TeamId,
     id: string,
     decide: (key: ApiKey) => ApiKey,
   ): Promise<{ readonly before: ApiKey; readonly after: ApiKey } | undefined>;
-  /** The key was used then. With `hash`, that is what it is found by from now on. */
+  /** Records that the key was used. With `hash`, the key is stored under that hash from now on. */
   touch(id: string, at: Date, hash?: string): Promise<void>;
 }
 
-/** The one key of the installation's administrator, which the start looks after. */
+/** The one key of the installation's administrator. The start of a process maintains it. */
 export interface AdministratorKeys {
   /**
-   * Makes this the one key of the installation's administrator; an older one dies at once. Where it is this very key, stored
-   * as one of `formerHashes`, it stays the same one.
+   * Makes this the administrator's only key and revokes an older one at once. If the same key is stored under one of
+   * `formerHashes`, that key is kept.
    */
   set(hash: string, hint: string, formerHashes?: readonly string[]): Promise<void>;
-  /** The same, unless there is one already: of several processes that try at once, one is told true. */
+  /** Like `set`, unless there is a key already. Of several processes at once, exactly one gets true. */
   setFirst(hash: string, hint: string): Promise<boolean>;
   exists(): Promise<boolean>;
 }
 
 export interface InstallationStore {
   /**
-   * The installation, made for the first team when it is heard of for the first time. The first of its adapter is switched
-   * on; others may be a stranger's, who would work with the team's secrets.
+   * The installation, created for the first team on its first message. The first installation of an adapter is
+   * enabled. Others start disabled, because a stranger's installation would use the team's secrets.
    */
   ensure(adapter: string, externalId: string): Promise<Installation>;
-  /** The team's, or all. The oldest first. */
+  /** The installations of the team, or all of them. Oldest first. */
   list(teamId?: TeamId): Promise<readonly Installation[]>;
-  /** The installation, locked until the transaction ends: within one, nobody else changes it meanwhile. */
+  /** The installation, locked until the transaction ends. */
   lock(id: string): Promise<Installation | undefined>;
   update(installation: Installation): Promise<void>;
 }

@@ -11,7 +11,7 @@ export interface NewPrincipal {
   readonly email?: string;
   readonly photoUrl?: string;
   readonly administrator: boolean;
-  /** Default: the caller's own. */
+  /** Default: the caller's own team. */
   readonly teamId?: TeamId;
 }
 
@@ -24,7 +24,7 @@ export interface PeopleDeps {
   readonly clock: Clock;
 }
 
-/** The users and service accounts of a team, as its administrators keep them. */
+/** Administrators manage the users and service accounts of their team through this service. */
 export class PrincipalService {
   readonly #deps: PeopleDeps;
 
@@ -59,7 +59,7 @@ export class PrincipalService {
   }
 }
 
-/** A principal of the team. Another team's is as unknown as one that there is not. */
+/** A principal of the team. A principal of another team is not found. */
 export async function getPrincipal(
   { people }: Pick<Storage, "people">,
   teamId: TeamId,
@@ -73,7 +73,7 @@ export function raiseUnknown(): never {
   throw new AppError("resource_not_found", "There is no such principal.");
 }
 
-/** Nobody could make another one any more. */
+/** Without an administrator nobody could appoint another one. */
 function requireAnAdministrator(after: Principal, administrators: readonly Principal[]): void {
   const isOne = after.administrator && !after.disabled;
   if (isOne || administrators.some(({ id }) => id !== after.id) || administrators.length === 0) return;

@@ -1,10 +1,10 @@
 import type { PrincipalId, RunId, TeamId } from "../ids.ts";
 import { FIRST_TEAM } from "./team.ts";
 
-/** A user or a service account: whoever a run, a follow-up or a key belongs to. */
+/** A user or a service account, which owns runs, follow-ups and keys. */
 export interface Principal {
   readonly id: PrincipalId;
-  /** Everybody belongs to one team and sees nothing of any other. */
+  /** A principal belongs to one team and sees nothing of any other. */
   readonly teamId: TeamId;
   readonly type: PrincipalType;
   readonly displayName?: string;
@@ -12,7 +12,7 @@ export interface Principal {
   readonly photoUrl?: string;
   /** Sees and manages everything of the team. */
   readonly administrator: boolean;
-  /** May do nothing any more; what was done stays. */
+  /** May do nothing any more; the records of the principal stay. */
   readonly disabled: boolean;
   readonly createdAt: Date;
 }
@@ -20,18 +20,18 @@ export interface Principal {
 export const PRINCIPAL_TYPES = ["user", "service_account"] as const;
 export type PrincipalType = (typeof PRINCIPAL_TYPES)[number];
 
-/** Who looks, as far as what they may see hangs on it. A principal is one. */
+/** The members that decide what a reader may see. Every principal is a viewer. */
 export interface Viewer {
   readonly id: PrincipalId;
   readonly teamId: TeamId;
   readonly administrator: boolean;
   readonly type?: PrincipalType;
   readonly displayName?: string;
-  /** The guest of a share link: sees this run and nothing else. */
+  /** The only run that the guest of a share link sees. */
   readonly onlyRunId?: RunId;
 }
 
-/** Who runs the installation: an administrator of its first team, who may make more teams. */
+/** An operator is an administrator of the first team. Operators may create more teams. */
 export function isOperator({ administrator, teamId }: Viewer): boolean {
   return administrator && teamId === FIRST_TEAM;
 }

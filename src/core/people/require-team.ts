@@ -3,14 +3,14 @@ import type { TeamId } from "../ids.ts";
 import type { Storage } from "../storage.ts";
 import { isOperator, type Viewer } from "./principal.ts";
 
-/** The team that something is for: the viewer's own, or any where the viewer is an operator. */
+/** The team of a request: the viewer's own team, or any team for an operator. */
 export async function requireTeam(
   { teams }: Pick<Storage, "teams">,
   viewer: Viewer,
   wanted: TeamId | undefined,
 ): Promise<TeamId> {
   if (wanted === undefined || wanted === viewer.teamId) return viewer.teamId;
-  // Refused before anybody looks: whether there is such a team is nobody else's business.
+  // Refused before the look-up, because only operators may learn which teams exist.
   if (!isOperator(viewer))
     throw new AppError("not_authorized", "Only an operator may name another team than the own one.", {
       remedy: "Leave team_uid out, or ask an administrator of the installation's first team.",

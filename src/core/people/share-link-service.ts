@@ -13,10 +13,10 @@ export interface ShareLinkDeps {
   readonly clock: Clock;
 }
 
-/** Of a run, those that are over among them as long as they are told of. */
+/** The links of one run, expired ones included while they are listed. */
 const LINKS_MAX = 100;
 
-/** Links that show one run to people without an account, made by whoever may write to that run. */
+/** Manages links that show one run to people without an account. Principals who may write to the run create them. */
 export class ShareLinkService {
   readonly #deps: ShareLinkDeps;
 
@@ -52,8 +52,8 @@ export class ShareLinkService {
   }
 
   /**
-   * The link with this token, if it still opens: until its end, and as long as its creator may see the run and the key that
-   * made it was not revoked.
+   * The link with this token if it is valid: not expired, its creator may still see the run, and the key that made it
+   * was not revoked.
    */
   async open(tokenHash: string): Promise<ShareLink | undefined> {
     const { clock, storage } = this.#deps;

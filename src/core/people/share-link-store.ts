@@ -3,12 +3,12 @@ import type { ShareLink } from "./share-link.ts";
 
 export interface ShareLinkStore {
   add(link: ShareLink, tokenHash: string): Promise<void>;
-  /** Undefined also when the key that made it was revoked or is gone. */
+  /** Also undefined when the key that made the link was revoked or deleted. */
   findByHash(tokenHash: string): Promise<ShareLink | undefined>;
-  /** The oldest first, also those that are over. */
+  /** Oldest first, expired links included. */
   list(runId: RunId): Promise<readonly ShareLink[]>;
   /** False when the run has no such link. */
   remove(runId: RunId, id: string): Promise<boolean>;
-  /** Drops some of those that have long been over. How many; none: there are no more. */
+  /** Deletes some links that expired long ago and returns how many. 0: there are no more. */
   prune(): Promise<number>;
 }

@@ -1,19 +1,19 @@
 import type { PrincipalId, RunId, TeamId } from "../ids.ts";
 import type { Viewer } from "./principal.ts";
 
-/** Shows one run to whoever has it, account or not. Its token is told once and not kept. */
+/** Shows one run to anybody who has the link. Its token is returned once and not stored. */
 export interface ShareLink {
   readonly id: string;
   readonly teamId: TeamId;
   readonly runId: RunId;
   readonly creatorId: PrincipalId;
-  /** With which key it was made. Absent: it is older than that was kept. */
+  /** The key that made the link. Absent for links from before keys were recorded. */
   readonly keyId?: string;
   readonly createdAt: Date;
   readonly expiresAt: Date;
 }
 
-/** Whoever holds the link: no principal, and therefore nobody's creator or colleague. */
+/** The viewer of a share link. It is not a principal. */
 export function guestOf({ id, teamId, runId }: ShareLink): Viewer {
   return { id: id as PrincipalId, teamId, administrator: false, onlyRunId: runId };
 }

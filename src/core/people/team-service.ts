@@ -10,7 +10,7 @@ export interface TeamDeps {
   readonly clock: Clock;
 }
 
-/** Operators see and make all teams, everybody else knows of the own one alone. */
+/** Operators see and create all teams. Other principals see only their own. */
 export class TeamService {
   readonly #deps: TeamDeps;
 

@@ -1,6 +1,6 @@
 import type { TeamId } from "../ids.ts";
 
-/** Whose data stays apart from everybody else's. */
+/** A team's data is separate from that of every other team. */
 export interface Team {
   readonly id: TeamId;
   /** Unique in the installation. */
@@ -8,5 +8,5 @@ export interface Team {
   readonly createdAt: Date;
 }
 
-/** The team that is there from the beginning; the migrations made it. */
+/** The first team. The migrations create it. */
 export const FIRST_TEAM = "00000000-0000-7000-8000-000000000001" as TeamId;

@@ -1,6 +1,6 @@
 import type { TeamId } from "../ids.ts";
 
-/** Something a team keeps and changes now and then: an environment, a schedule, a policy. */
+/** A record that a team keeps: an environment, a schedule, a policy. */
 export interface TeamRecord {
   readonly id: string;
   readonly teamId: TeamId;
@@ -8,16 +8,16 @@ export interface TeamRecord {
   readonly updatedAt: Date;
 }
 
-/** Records of one kind. A team keeps few of them, so they are listed whole. */
+/** Stores records of one kind. A team has few of them, so they are listed without paging. */
 export interface RecordStore<R extends TeamRecord> {
-  /** Throws `UniqueConflict` when the team has one of that name and the kind wants names unique. */
+  /** Throws `UniqueConflict` when names must be unique and the team already has this one. */
   add(record: R): Promise<void>;
   find(teamId: TeamId, id: string): Promise<R | undefined>;
-  /** The oldest first. */
+  /** Oldest first. */
   list(teamId: TeamId): Promise<readonly R[]>;
   /**
-   * False when there is none of its id in its team, or when that was changed at another time than `seenAt`, where this
-   * is given. Throws `UniqueConflict` as `add` does.
+   * False when the team has no such record, or when it has changed since `seenAt`, if that is given. Throws
+   * `UniqueConflict` like `add`.
    */
   replace(record: R, seenAt?: Date): Promise<boolean>;
   remove(teamId: TeamId, id: string): Promise<boolean>;

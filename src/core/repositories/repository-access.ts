@@ -1,10 +1,10 @@
-/** How a repository of an outside system can be read, or written to, that is not for everybody. */
+/** Access to a private repository of an outside system. */
 export interface RepositoryAccess {
-  /** The platform's id of the installation that lets us read it. */
+  /** The platform's id of the installation whose key is used. */
   readonly installation: string;
-  /** A fresh value for the header `Authorization`; undefined when the platform gives none. Default: for reading alone. */
+  /** A new value for the header `Authorization`; undefined when the platform gives none. Default: read access. */
   authorization(access?: "read" | "write"): Promise<string | undefined>;
 }
 
-/** Undefined: the address is not the system's, or nobody there lets us read it. */
+/** Undefined: the system does not host this address, or no installation may read it. */
 export type OpenRepository = (url: string) => Promise<RepositoryAccess | undefined>;

@@ -1,12 +1,12 @@
 import type { TeamId } from "../ids.ts";
 
-/** A repository by the names that people write. */
+/** A repository by owner and name. */
 export interface RepositoryName {
   readonly owner: string;
   readonly name: string;
 }
 
-/** A repository, and the team that wants to read it: what it may read is not for another team's eyes. */
+/** A repository and the team that reads it. Another team may not see what this team can read. */
 export interface TeamRepository extends RepositoryName {
   readonly teamId: TeamId;
 }
@@ -19,12 +19,15 @@ export function parseRepositoryName(text: string): RepositoryName | undefined {
 
 const NAME = /^[A-Za-z\d._-]{1,100}$/;
 
-/** What hosts of repositories allow in the names of owners and repositories; never a way up, nor an option. */
+/**
+ * The characters that hosts allow in the names of owners and repositories. Excludes path traversal and command
+ * options.
+ */
 export function isAllowedName(text: string): boolean {
   return NAME.test(text) && !text.startsWith("-") && !text.includes("..") && text !== ".";
 }
 
-/** Hosts of repositories do not tell upper from lower case. */
+/** Hosts do not distinguish upper from lower case. */
 export function isSameRepository(left: RepositoryName, right: RepositoryName): boolean {
   return isSameName(left.owner, right.owner) && isSameName(left.name, right.name);
 }

@@ -1,5 +1,5 @@
 /**
- * The first time after `after` at which a cron expression of five fields is due, in UTC. Undefined for what is no
- * such expression, and for one that never comes due.
+ * The first due time after `after` of a cron expression with five fields, in UTC. Undefined for an invalid expression
+ * and for one that never comes due.
  */
 export type NextDue = (cron: string, after: Date) => Date | undefined;

@@ -1,12 +1,12 @@
 import type { Schedule } from "./schedule.ts";
 
-/** Schedules as their firing sees them, by the database's clock: those of the processes may differ. */
+/** Finds due schedules by the database's clock, because the clocks of processes may differ. */
 export interface DueSchedules {
-  /** The schedule, locked until the transaction ends: within one, nobody else changes or fires it meanwhile. */
+  /** The schedule, locked until the transaction ends. */
   lock(id: string): Promise<DueSchedule | undefined>;
-  /** Stores the job that fires it at `at`. */
+  /** Stores the job that fires the schedule at `at`. */
   ring(id: string, at: Date): Promise<void>;
-  /** Those whose time has come and whose job did not fire them. */
+  /** Schedules whose due time has passed without a job. */
   list(limit: number): Promise<readonly string[]>;
 }
 

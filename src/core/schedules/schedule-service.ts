@@ -18,7 +18,7 @@ export interface ScheduleDeps {
 export type ScheduleEdit = Pick<Schedule, "name" | "cron" | "enabled" | "prompt" | "config" | "metadata">;
 export type NewSchedule = ScheduleEdit & Pick<Schedule, "teamOwned">;
 
-/** What callers can do with schedules. Who writes does so within a transaction, so that no firing comes in between. */
+/** Manages schedules. Writes run inside a transaction, so that a schedule does not fire in between. */
 export class ScheduleService {
   readonly #deps: ScheduleDeps;
 
@@ -82,7 +82,10 @@ export class ScheduleService {
     return schedule;
   }
 
-  /** Its runs are its creator's, with the creator's secrets: nobody but administrators changes another's. */
+  /**
+   * Runs of a schedule belong to its creator and use the creator's secrets. So only the creator and administrators
+   * may change it.
+   */
   async #lock(viewer: Viewer, id: string): Promise<DueSchedule> {
     const locked = await this.#deps.storage.dueSchedules.lock(id);
     if (locked === undefined || !isOpenTo(ownedOf(locked.schedule), viewer)) throw unknown();
@@ -92,7 +95,10 @@ export class ScheduleService {
     });
   }
 
-  /** Whoever edits it: its runs are its creator's, and are started without any right to administer. */
+  /**
+   * The check uses the creator, whoever edits the schedule: its runs belong to the creator and never have
+   * administrator rights.
+   */
   async #requireEnvironment({ teamId, creatorId, config }: Schedule): Promise<void> {
     await requireRunEnvironment(this.#deps.storage.environments, {
       creator: { id: creatorId, teamId, administrator: false },
@@ -116,7 +122,7 @@ function mayChange(creatorId: PrincipalId, viewer: Viewer): boolean {
   return viewer.administrator || creatorId === viewer.id;
 }
 
-/** Repeating what was done already changes nothing, not even who did it last. */
+/** A repeated pause or resume changes nothing, not even the last editor. */
 function isSame(wanted: Schedule, before: Schedule): boolean {
   return JSON.stringify(wanted) === JSON.stringify(before);
 }

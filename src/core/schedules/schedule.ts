@@ -15,9 +15,9 @@ export interface Schedule extends TeamRecord {
   readonly teamOwned: boolean;
   readonly creatorId: PrincipalId;
   readonly lastEditorId: PrincipalId;
-  /** The due time that fires next, whether it has passed or not. */
+  /** The next due time, which may have passed already. */
   readonly nextRunAt?: Date;
-  /** The last run's, never before its due time. */
+  /** The time of the last run, never before its due time. */
   readonly lastRanAt?: Date;
   /** Why the last due time started no run. */
   readonly lastSpawnError?: string;
@@ -29,8 +29,8 @@ export interface Timing {
 }
 
 /**
- * A schedule after an edit: paused it has no due time, and one that had none, or has a new expression, is counted from
- * now. Never from before its last run: by a clock that lags behind, that time would come due once more.
+ * Updates the due time after an edit. A paused schedule has none. A resumed one, or one with a new expression, starts
+ * from now, but never before its last run: with a clock that is behind, that time would come due again.
  */
 export function timed(schedule: Schedule, before: Schedule | undefined, { now, nextDue }: Timing): Schedule {
   const { nextRunAt: _then, ...untimed } = schedule;
@@ -40,7 +40,7 @@ export function timed(schedule: Schedule, before: Schedule | undefined, { now, n
   return withNext(untimed, isKept ? before.nextRunAt : nextDue(schedule.cron, later(now, lastRanAt)));
 }
 
-/** A schedule whose time has come: however late it is, what was missed meanwhile is not made up for. */
+/** Updates the schedule after it has fired. Missed due times are not repeated. */
 export function fired(schedule: Schedule, error: string | undefined, { now, nextDue }: Timing): Schedule {
   const { lastSpawnError: _before, nextRunAt: dueAt = now, ...rest } = schedule;
   const firedAt = later(now, dueAt);

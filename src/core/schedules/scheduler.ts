@@ -10,17 +10,17 @@ export interface SchedulerDeps {
   readonly storage: Storage;
   readonly runs: RunService;
   readonly nextDue: NextDue;
-  /** Where a schedule is to be found. */
+  /** The address of a schedule. */
   readonly linkOf: (scheduleId: string) => string;
   readonly log: Log;
 }
 
 const ROUND_MAX = 100;
 
-/** What a due time comes to: a run that only has to be stored, or why there is none. */
+/** The outcome of a due time: a run that only has to be stored, or the reason why there is none. */
 type Spawn = { readonly run: PreparedRun } | { readonly error: string };
 
-/** Starts runs at their due times. Any number of them may do it at once: each time fires once. */
+/** Starts runs at their due times. Several processes may do this at once; each due time fires once. */
 export class Scheduler {
   readonly #deps: SchedulerDeps;
   #isBusy = false;
@@ -29,7 +29,9 @@ export class Scheduler {
     this.#deps = deps;
   }
 
-  /** What jobs have missed. One round at a time, and one that fails keeps no other from firing. */
+  /**
+   * Fires due times whose job was lost. One round runs at a time, and a failing schedule does not block the others.
+   */
   async round(): Promise<void> {
     if (this.#isBusy) return;
     this.#isBusy = true;
@@ -42,12 +44,12 @@ export class Scheduler {
     }
   }
 
-  /** Does what a `schedule` job asks for. Repeatable: whose time has not come is left alone. */
+  /** Handles a `schedule` job. Can be repeated, because a schedule that is not due is left alone. */
   async fire(id: string): Promise<void> {
     const { log, storage } = this.#deps;
     const due = await storage.dueSchedules.lock(id);
     if (!due?.isDue) return;
-    // Not within the transaction: it may have to fetch a repository.
+    // Prepared outside of the transaction, because it may have to fetch a repository.
     const spawn = await this.#prepare(due.schedule);
     const isFired = await storage.atomically((stores) => this.#fireOnce(stores, due.schedule, spawn));
     if (isFired) log.info("schedule.fired", { scheduleId: id, ...outcomeOf(spawn) });
@@ -61,7 +63,10 @@ export class Scheduler {
     }
   }
 
-  /** The next due time and the run are one transaction, under the schedule's lock: nobody fires this time again. */
+  /**
+   * Stores the next due time and the run in one transaction under the lock of the schedule, so that the due time
+   * fires once.
+   */
   async #fireOnce(stores: Storage, seen: Schedule, spawn: Spawn): Promise<boolean> {
     const { nextDue, runs } = this.#deps;
     const due = await stores.dueSchedules.lock(seen.id);
@@ -78,13 +83,13 @@ export class Scheduler {
     try {
       return { run: await this.#deps.runs.prepare(await this.#requestOf(schedule)) };
     } catch (error) {
-      // What passes by itself is tried again, and the due time fires late.
+      // A temporary failure is tried again, and the due time fires late.
       if (!(error instanceof AppError) || error.retryable) throw error;
       return { error: error.message };
     }
   }
 
-  /** Nobody watches it come due: what only its creator's rights to administer open stays closed to it. */
+  /** No person watches the run start, so it never uses its creator's administrator rights. */
   async #requestOf(schedule: Schedule): Promise<NewRun> {
     const { id, name, cron, prompt, config, metadata, teamOwned, creatorId } = schedule;
     const [creator] = await this.#deps.storage.people.getMany([creatorId]);
@@ -98,7 +103,7 @@ export class Scheduler {
   }
 }
 
-/** What was prepared is of no use any more; the changed schedule has a job of its own. */
+/** A prepared run is discarded when the schedule was edited. The edited schedule has its own job. */
 function isEdited(now: Schedule, seen: Schedule): boolean {
   return now.updatedAt.getTime() !== seen.updatedAt.getTime();
 }

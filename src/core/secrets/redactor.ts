@@ -1,11 +1,13 @@
-/** Takes secrets out of text that is going to be stored or shown. */
+/** Removes secrets from text that will be stored or shown. */
 export interface Redactor {
   redact(text: string): string;
-  /** How many characters at the end of `text` may be the beginning of a secret that the next piece goes on with. */
+  /** The number of characters at the end of `text` that may be the beginning of a secret. */
   openTail(text: string): number;
 }
 
-/** Makes redactors for runs, whose secrets are kept out of the process's own log as well until they are released. */
+/**
+ * Creates redactors for runs. Until they are released, the secrets of the run are also removed from the process log.
+ */
 export interface RunRedactors {
   lend(secrets: readonly string[]): Redactor & { release(): void };
 }

@@ -19,12 +19,12 @@ export interface RunSecretsDeps {
 
 export type Variables = Readonly<Record<string, string>>;
 
-/** A program is not started with more than about 2 MiB of environment and arguments together. */
+/** The operating system limits environment and arguments of a program to about 2 MiB together. */
 const TOTAL_BYTES_MAX = 2 ** 20;
 
 /**
- * The secrets of one attempt's run, open: environment variables for its agent, and taken out of everything that is
- * told of it.
+ * The opened secrets of one attempt. They become environment variables of the agent, and are removed from everything
+ * that is recorded.
  */
 export class RunSecrets implements Redactor {
   readonly #deps: RunSecretsDeps;
@@ -36,8 +36,8 @@ export class RunSecrets implements Redactor {
   }
 
   /**
-   * The team's secrets, and over them the personal ones of the run's creator. Nobody else's: not even theirs who have
-   * been disabled, since whoever goes on with their run would have them.
+   * Returns the team's secrets and the personal secrets of the run's creator, which win. A disabled creator's secrets
+   * are left out, because the people who continue the run would receive them.
    */
   async open(): Promise<Variables> {
     const { run, storage, redactors } = this.#deps;
@@ -48,7 +48,7 @@ export class RunSecrets implements Redactor {
     const teams = all.filter(isTeamOwned);
     const personal = all.filter(({ ownerId }) => ownerId === run.creatorId && creator?.disabled === false);
     const opened = [...teams, ...personal].map((secret) => [secret.name, this.#openOne(secret)] as const);
-    // Also those that a personal one hides: they are secrets all the same.
+    // Includes team secrets that a personal secret replaces, because they are secrets too.
     const redactor = redactors.lend(opened.map(([, value]) => value));
     this.release();
     this.#redactor = redactor;

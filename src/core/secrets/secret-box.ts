@@ -1,7 +1,7 @@
-/** Keeps secrets unreadable at rest. */
+/** Encrypts secrets at rest. */
 export interface SecretBox {
-  /** The sealed form of `text`, which opens for this `owner` alone. The same text looks different each time. */
+  /** Encrypts `text` for this `owner`. The same text gives a different result each time. */
   seal(text: string, owner: string): string;
-  /** Throws when `sealed` was changed, belongs to another owner or was sealed with a key that is not known. */
+  /** Throws when `sealed` was changed, belongs to another owner, or was sealed with an unknown key. */
   open(sealed: string, owner: string): string;
 }

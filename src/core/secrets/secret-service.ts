@@ -14,13 +14,15 @@ export interface SecretServiceDeps {
   readonly clock: Clock;
 }
 
-/** A secret by its name: the team's, or the caller's own. */
+/** A secret by its name: one of the team, or one of the caller. */
 export interface SecretKey {
   readonly name: string;
   readonly isTeamOwned: boolean;
 }
 
-/** Secrets as people keep them: written, listed and removed, never shown. Personal ones are their owner's alone. */
+/**
+ * Manages secrets: they are written, listed and deleted, but never shown. Only their owner manages personal secrets.
+ */
 export class SecretService {
   readonly #deps: SecretServiceDeps;
 
@@ -28,7 +30,7 @@ export class SecretService {
     this.#deps = deps;
   }
 
-  /** By name; the team's before the viewer's own. */
+  /** By name; the team's secrets come first. */
   async list(viewer: Viewer): Promise<readonly Secret[]> {
     const all = await this.#deps.secrets.list(viewer.teamId);
     return all.filter((secret) => isTeamOwned(secret) || secret.ownerId === viewer.id).sort(inOrder);
@@ -40,7 +42,7 @@ export class SecretService {
     return secret;
   }
 
-  /** Sets it, whether or not it was there. */
+  /** Creates or replaces the secret. */
   async put(editor: Viewer, key: SecretKey, value: string): Promise<Secret> {
     requireName(key.name);
     const before = await this.#find(editor, key);
@@ -50,7 +52,7 @@ export class SecretService {
     } catch (error) {
       if (!(error instanceof UniqueConflict)) throw error;
     }
-    // Somebody else has set it for the first time just now.
+    // Another request created it at the same time.
     return this.#replace(await this.get(editor, key), editor, value);
   }
 

@@ -2,15 +2,15 @@ import type { PrincipalId } from "../ids.ts";
 import type { Owned } from "../people/ownership.ts";
 import type { TeamRecord } from "../records/record-store.ts";
 
-/** A value that becomes an environment variable of runs. It is never read back by anybody but the worker of a run. */
+/** A value that becomes an environment variable of runs. Only the worker of a run can read it. */
 export interface Secret extends TeamRecord, Owned {
-  /** Of the variable. An owner has one of each name. */
+  /** The name of the variable, unique for its owner. */
   readonly name: string;
   readonly sealed: string;
   readonly editorId: PrincipalId;
 }
 
-/** What a sealed value belongs to: put in the place of another secret's, it does not open. */
+/** What a sealed value is bound to. In the row of another secret it cannot be opened. */
 export function sealOwner({ teamId, ownerId, name }: Pick<Secret, "teamId" | "ownerId" | "name">): string {
   return `secret:${teamId}:${ownerId}:${name}`;
 }
@@ -18,8 +18,8 @@ export function sealOwner({ teamId, ownerId, name }: Pick<Secret, "teamId" | "ow
 const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
 
 /**
- * Variables that the platform sets itself, and those by which a shell, the dynamic linker, git or a language's runtime
- * is made to load something: whoever may set a secret must not thereby change which program an agent is.
+ * Variables that Errand sets, and those that make a shell, the dynamic linker, git or a language runtime load
+ * something. Otherwise the author of a secret could change which program an agent is.
  */
 const RESERVED = [
   /^(PATH|HOME|LANG|TERM|SHELL|USER|LOGNAME|PWD|OLDPWD|TMPDIR|IFS|ENV|CDPATH|PS4|PROMPT_COMMAND)$/,
@@ -27,7 +27,7 @@ const RESERVED = [
   /^(NODE_|PYTHON(PATH|HOME|STARTUP)$|PERL5(LIB|OPT)$|RUBY(LIB|OPT)$|JAVA_TOOL_OPTIONS$|_JAVA_OPTIONS$)/,
 ] as const;
 
-/** What speaks against a name, as a clause after it. */
+/** What is wrong with a name, as a clause after the name. */
 export function problemOfName(name: string): string | undefined {
   if (!NAME.test(name)) return "must be 1 to 128 letters, digits and _, and not begin with a digit";
   if (RESERVED.some((pattern) => pattern.test(name.toUpperCase())))

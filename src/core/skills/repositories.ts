@@ -1,7 +1,7 @@
 import type { Environment } from "../environments/environment.ts";
 import { isSameRepository, type RepositoryName } from "../repositories/repository-name.ts";
 
-/** The repositories of all of them, each once. */
+/** The repositories of all these environments, without duplicates. */
 export function repositoriesOf(environments: readonly Environment[]): readonly RepositoryName[] {
   const all = environments.flatMap(({ config }) => config.repositories);
   return all.filter(

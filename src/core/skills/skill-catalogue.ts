@@ -20,13 +20,13 @@ export const SKILL_SORTS = ["name", "last_run"] as const;
 export type SkillSort = (typeof SKILL_SORTS)[number];
 
 export interface SkillQuery {
-  /** Undefined: those of all environments that the viewer may use. */
+  /** Undefined: the repositories of all environments that the viewer may use. */
   readonly repository?: RepositoryName | undefined;
   readonly freshness: Freshness;
   readonly sort: SkillSort;
 }
 
-/** One skill of a repository, and where it can be used. */
+/** One skill of a repository, and the environments where it can be used. */
 export interface SkillVariant {
   readonly skill: Skill;
   readonly environments: readonly Environment[];
@@ -39,7 +39,7 @@ export interface SkillGroup {
   readonly variants: readonly SkillVariant[];
 }
 
-/** What skills there are for somebody. */
+/** Lists the skills that a viewer can use. */
 export class SkillCatalogue {
   readonly #deps: SkillCatalogueDeps;
 
@@ -62,7 +62,7 @@ export class SkillCatalogue {
     return this.#deps.library.list({ ...repository, teamId: viewer.teamId }, freshness);
   }
 
-  /** One repository that cannot be read hides no other; only where none can be read, the reason is told. */
+  /** An unreadable repository does not hide the others. If none can be read, the reason is returned. */
   async #listAll(
     viewer: Viewer,
     repositories: readonly RepositoryName[],
@@ -109,7 +109,7 @@ function byName(left: SkillGroup, right: SkillGroup): number {
   return left.name.toLowerCase() < right.name.toLowerCase() ? -1 : 1;
 }
 
-/** The most recent first, what never ran by name behind it. */
+/** The most recently used first, then the unused ones by name. */
 function byLastRun(left: SkillGroup, right: SkillGroup): number {
   return lastRunOf(right) - lastRunOf(left) || byName(left, right);
 }

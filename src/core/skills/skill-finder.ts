@@ -12,13 +12,13 @@ export interface SkillFinderDeps {
   readonly environments: Pick<EnvironmentService, "list">;
 }
 
-/** Whoever wants a run, and in which environment. */
+/** The principal who starts the run, and its environment. */
 export interface SkillAsker {
   readonly viewer: Pick<Viewer, "id" | "teamId">;
   readonly environmentId?: string | undefined;
 }
 
-/** Finds the skill that somebody named, or says why not. */
+/** Finds the skill that a request names. */
 export class SkillFinder {
   readonly #deps: SkillFinderDeps;
 
@@ -26,7 +26,7 @@ export class SkillFinder {
     this.#deps = deps;
   }
 
-  /** Throws `invalid_request` and `resource_not_found`, and what the library throws. */
+  /** Throws `invalid_request`, `resource_not_found`, and the errors of the library. */
   async find(text: string, asker: SkillAsker): Promise<Skill> {
     const spec = parseSkillSpec(text);
     const repository = await this.#repositoryOf(spec, asker);
@@ -38,7 +38,9 @@ export class SkillFinder {
     });
   }
 
-  /** Without an owner: the repository of that name in the run's environment, else in any one of the team's. */
+  /**
+   * Without an owner: the repository of that name in the run's environment, otherwise in any environment of the team.
+   */
   async #repositoryOf(spec: SkillSpec, { environmentId, viewer }: SkillAsker): Promise<RepositoryName> {
     const { owner, repository: name } = spec;
     if (owner !== undefined) return { owner, name };

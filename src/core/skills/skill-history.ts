@@ -1,7 +1,7 @@
 import type { Viewer } from "../people/principal.ts";
 
-/** When skills were used. */
+/** Records when skills were used. */
 export interface SkillHistory {
-  /** When the newest run of each skill that `viewer` may see was created, by the skill's id. */
+  /** The creation time of the newest visible run of each skill, by the skill's id. */
   lastRuns(viewer: Viewer, skillIds: readonly string[]): Promise<ReadonlyMap<string, Date>>;
 }

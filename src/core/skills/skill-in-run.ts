@@ -7,19 +7,19 @@ const SKILLS_DIRECTORY = ".skills";
 const ARTIFACTS =
   "Files that are for people and not for the repository (a report, say) belong into the directory $ERRAND_ARTIFACTS_DIR.";
 
-/** Where the files of a run's skill are, below the workspace's directory. */
+/** Where the files of a run's skill are, relative to the workspace's directory. */
 export function skillDirectory({ path, repository }: Skill): string {
   return `${SKILLS_DIRECTORY}/${path.split("/").at(-2) ?? repository.name}`;
 }
 
-/** What holds for the agent in all turns: the skill's instructions, and the caller's own behind them. */
+/** The base prompt for all turns: the skill's instructions, followed by the caller's own. */
 export function basePromptOf(
   { config, skillSnapshot: skill }: Run,
   workspace: Pick<Workspace, "directory" | "workingDirectory">,
 ): string | undefined {
   const own = config.base_prompt;
   const way = pathToFiles(workspace);
-  // Where the agent stands in a repository, what it makes for people does not belong among that one's files.
+  // An agent that works inside a repository must write its artifacts outside of it.
   const kept = way === "" ? undefined : ARTIFACTS;
   if (skill === undefined) return joined([own, kept]);
   const directory = `${way}${skillDirectory(skill)}`;
@@ -32,7 +32,7 @@ function joined(texts: readonly (string | undefined)[]): string | undefined {
   return whole === "" ? undefined : whole;
 }
 
-/** What is asked of the agent first. A skill alone is a request too. */
+/** The request for the first turn. A skill without a prompt is a request too. */
 export function requestOf({ prompt, skillSnapshot: skill }: Run): string {
   if (prompt.trim() !== "" || skill === undefined) return prompt;
   return `Carry out the skill "${skill.name}", as its instructions say.`;

@@ -6,10 +6,9 @@ import type { WantedSkill } from "./skill-spec.ts";
 export type Freshness = "recent" | "now";
 
 /**
- * The skills that repositories hold, each read as the repository stands now (`now`) or stood a moment ago
- * (`recent`). All fail with `resource_not_found` where the team can read no such repository, with
- * `resource_unavailable` where it could not be read in time, and with `operation_not_supported` where this process
- * cannot read repositories at all.
+ * Reads the skills of repositories: the current state (`now`) or a recent one (`recent`). Fails with
+ * `resource_not_found` when the team cannot read the repository, with `resource_unavailable` when it could not be
+ * read in time, and with `operation_not_supported` when this process cannot read repositories.
  */
 export interface SkillLibrary {
   /** Undefined: the repository has no such skill. */
@@ -17,8 +16,8 @@ export interface SkillLibrary {
   /** All skills in the folders where agents look for them. */
   list(repository: TeamRepository, freshness: Freshness): Promise<readonly Skill[]>;
   /**
-   * The skill's files as they were at its commit, its SKILL.md among them. Fails with `environment_setup_failed` where
-   * they are too many for a workspace.
+   * The files of the skill at its commit, its SKILL.md included. Fails with `environment_setup_failed` when they are
+   * too many for a workspace.
    */
   readFiles(teamId: TeamId, skill: Skill): Promise<readonly SkillFile[]>;
 }

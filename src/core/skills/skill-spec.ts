@@ -1,7 +1,7 @@
 import { AppError } from "../errors.ts";
 import { isAllowedName, parseRepositoryName } from "../repositories/repository-name.ts";
 
-/** Which skill of a repository: by its name, or by the path of its SKILL.md. */
+/** Names a skill of a repository: by its name, or by the path of its SKILL.md. */
 export type WantedSkill =
   | { readonly kind: "name"; readonly name: string }
   | { readonly kind: "path"; readonly path: string };

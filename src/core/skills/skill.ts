@@ -1,30 +1,30 @@
 import type { RepositoryName } from "../repositories/repository-name.ts";
 
-/** Instructions for an agent, kept in a repository as a SKILL.md with files beside it. As they were at `commit`. */
+/** Instructions for an agent: a SKILL.md in a repository with files beside it, as of `commit`. */
 export interface Skill {
   readonly name: string;
   readonly description: string;
   readonly repository: RepositoryName;
-  /** Of its SKILL.md, from the root of the repository. */
+  /** The path of its SKILL.md from the root of the repository. */
   readonly path: string;
   readonly commit: string;
-  /** What its SKILL.md says, without the front matter. */
+  /** The text of its SKILL.md without the front matter. */
   readonly basePrompt: string;
 }
 
-/** A file of a skill, by its path below the folder of its SKILL.md. */
+/** A file of a skill, relative to the folder of its SKILL.md. */
 export interface SkillFile {
   readonly path: string;
   readonly bytes: Uint8Array;
   readonly isExecutable: boolean;
 }
 
-/** How a skill is called for good, whatever was said to find it. Hosts do not tell upper from lower case, but in paths. */
+/** The permanent id of a skill. Hosts do not distinguish upper from lower case, except in paths. */
 export function skillId({ repository: { owner, name }, path }: Pick<Skill, "repository" | "path">): string {
   return uniformSkillId(`${owner}/${name}:${path}`);
 }
 
-/** The id as `skillId` gives it, however it was written. */
+/** The id in the form of `skillId`, whatever its case. */
 export function uniformSkillId(id: string): string {
   return id.replace(/^[^:]*/, (repository) => repository.toLowerCase());
 }

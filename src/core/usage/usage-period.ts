@@ -6,11 +6,11 @@ const DAYS_DEFAULT = 30;
 
 export interface UsagePeriod {
   readonly from: Date;
-  /** Not included. */
+  /** Exclusive. */
   readonly until: Date;
 }
 
-/** The days from `from` to `to`, both included, by UTC. By default the last thirty, today's among them. */
+/** The days from `from` to `to`, both included, in UTC. Default: the last thirty days including today. */
 export function usagePeriod(
   given: { from?: string | undefined; to?: string | undefined },
   now: Date,
@@ -31,7 +31,7 @@ function startOfDay(time: Date): Date {
 
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 
-/** There are dates that look like one and are none: the 30th of February. */
+/** Some texts look like a date and are none, such as the 30th of February. */
 function dayOf(path: string, text: string): Date {
   const day = new Date(`${text}T00:00:00Z`);
   const isDay = DATE.test(text) && !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text);

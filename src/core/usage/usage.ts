@@ -4,19 +4,19 @@ import type { RunSource } from "../runs/sources.ts";
 export const USAGE_GROUPS = ["day", "source", "creator", "environment"] as const;
 export type UsageGroup = (typeof USAGE_GROUPS)[number];
 
-/** What the runs that were created within a time and that `viewer` may see add up to. */
+/** Sums over the runs that were created in a period and that `viewer` may see. */
 export interface UsageQuery {
   readonly viewer: Viewer;
   readonly from: Date;
-  /** Not included. */
+  /** Exclusive. */
   readonly until: Date;
   readonly groups: readonly UsageGroup[];
   readonly limit: number;
 }
 
-/** Of the groups that were asked for, each names its own; a run without an environment is in a group without one. */
+/** Each requested group has its value here. Runs without an environment form a group without one. */
 export interface UsageRow {
-  /** `2026-03-01`, by UTC. */
+  /** `2026-03-01`, in UTC. */
   readonly day?: string;
   readonly source?: RunSource;
   readonly creatorId?: string;

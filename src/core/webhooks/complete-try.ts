@@ -6,7 +6,7 @@ import type { WebhookEndpoint } from "./webhook-endpoint.ts";
 import { disabledMessage } from "./webhook-message.ts";
 import type { TakenWebhook } from "./webhook-stores.ts";
 
-/** Stores what came of a try, within one transaction; undefined when that is nobody's concern any more. */
+/** Stores the result of a try in one transaction; undefined when the delivery is no longer active. */
 export async function completeTry(
   storage: Storage,
   taken: TakenWebhook,
@@ -34,7 +34,7 @@ export async function completeTry(
   return outcome;
 }
 
-/** How the endpoint does, and its end when it does nothing but fail. */
+/** Updates the failure count of the endpoint, and disables an endpoint that only fails. */
 async function keepCount(
   storage: Storage,
   endpoint: WebhookEndpoint,
@@ -52,7 +52,9 @@ async function keepCount(
     await storage.webhooks.endpoints.replace({ ...endpoint, failingSince: now });
 }
 
-/** Its own history has the notice, and the team's other endpoints are sent it if they want. */
+/**
+ * The notice appears in the endpoint's own history, and is sent to the team's other endpoints that subscribe to it.
+ */
 async function disable(
   storage: Storage,
   endpoint: WebhookEndpoint,

@@ -3,28 +3,28 @@ import type { WebhookAnswer } from "./webhook-client.ts";
 
 export interface Tried {
   readonly answer: WebhookAnswer;
-  /** Which try of the schedule this was. */
+  /** The number of the try in the retry schedule. */
   readonly step: number;
   /** Since when the endpoint has failed, before this try. */
   readonly failingSince?: Date;
-  /** The endpoint has another address by now, of which this answer says nothing. The message goes there next. */
+  /** The endpoint has a new address, so this result does not count. The message is sent to the new address next. */
   readonly hasMoved?: boolean;
   readonly now: Date;
 }
 
-/** What becomes of a delivery, and of its endpoint, after a try. */
+/** What happens to a delivery and its endpoint after a try. */
 export type Outcome =
   | { readonly state: "delivered" }
   | { readonly state: "waiting"; readonly error: string; readonly retryAfterMs: number }
   | { readonly state: "dead"; readonly error: string; readonly disable?: string };
 
 const GONE = 410;
-/** These two may say when to come back. */
+/** These two statuses may carry `Retry-After`. */
 const BUSY: ReadonlySet<number | undefined> = new Set([429, 503]);
 const FAILING_MAX_DAYS = 5;
 const DAY_MS = 86_400_000;
 
-/** Anything but 2xx is a failure, a redirect too. */
+/** Any status except 2xx is a failure, redirects included. */
 export function decideOutcome(tried: Tried): Outcome {
   const { answer, step } = tried;
   const { status } = answer;
@@ -47,7 +47,7 @@ function reasonToDisable(
   return `Every try of the last ${FAILING_MAX_DAYS} days failed. ${error}`;
 }
 
-/** For how long the receiver wants to be left alone. */
+/** The pause that the receiver requests, in milliseconds. */
 export function askedPauseMs(answer: WebhookAnswer): number | undefined {
   return answer.status !== undefined && BUSY.has(answer.status) ? answer.retryAfterMs : undefined;
 }

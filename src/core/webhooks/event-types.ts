@@ -1,7 +1,7 @@
 import type { RunEventBody } from "../runs/events.ts";
 import type { RunState } from "../runs/states.ts";
 
-/** `run.created`, and one for each state that a run moves to. */
+/** `run.created`, and one type for each state. */
 const TYPE_OF_STATE = {
   QUEUED: "run.queued",
   PENDING: "run.pending",
@@ -16,14 +16,14 @@ const TYPE_OF_STATE = {
 
 export const RUN_EVENT_TYPES = ["run.created", ...Object.values(TYPE_OF_STATE)] as const;
 
-/** What an endpoint can ask for. */
+/** The types that an endpoint can subscribe to. */
 export const WEBHOOK_EVENT_TYPES = [...RUN_EVENT_TYPES, "webhook.disabled"] as const;
 export type WebhookEventType = (typeof WEBHOOK_EVENT_TYPES)[number];
 
-/** A test is sent when somebody asks for it, whatever the endpoint is told of else. */
+/** A test is sent on request, whatever the endpoint subscribes to. */
 export type WebhookMessageType = WebhookEventType | "webhook.test";
 
-/** The events of a run that endpoints are told of. */
+/** The events of a run that webhooks report. */
 export type StateChangeEvent = Extract<RunEventBody, { kind: "run.created" | "run.state" }>;
 export const STATE_CHANGE_KINDS = [
   "run.created",

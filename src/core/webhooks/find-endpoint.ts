@@ -3,7 +3,7 @@ import type { TeamId } from "../ids.ts";
 import type { Storage } from "../storage.ts";
 import type { WebhookEndpoint } from "./webhook-endpoint.ts";
 
-/** An endpoint of the team; to all others it is as if it did not exist. */
+/** An endpoint of the team. Endpoints of other teams are not found. */
 export async function getEndpoint(
   { webhooks }: Pick<Storage, "webhooks">,
   teamId: TeamId,
@@ -12,7 +12,7 @@ export async function getEndpoint(
   return (await webhooks.endpoints.find(teamId, id)) ?? missing("webhook");
 }
 
-/** The same, and nobody else changes it until the transaction ends. */
+/** Like `getEndpoint`, and locked until the transaction ends. */
 export async function holdEndpoint(
   storage: Pick<Storage, "webhooks">,
   teamId: TeamId,

@@ -2,7 +2,7 @@ const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 
-/** The pauses between tries that the Standard Webhooks specification gives as an example: three days in all. */
+/** The pauses between tries from the example in the Standard Webhooks specification: three days in total. */
 export const RETRY_PAUSES_MS = [
   5 * SECOND_MS,
   5 * MINUTE_MS,
@@ -15,12 +15,12 @@ export const RETRY_PAUSES_MS = [
   24 * HOUR_MS,
 ] as const;
 
-/** Spread at random, so that what failed together is not tried again together. */
+/** The random spread, so that messages that failed together are not tried again together. */
 const SPREAD = 0.1;
-/** A receiver may ask for patience, but not for ever. */
+/** The longest pause that a receiver may request. */
 const PATIENCE_MAX_MS = 24 * HOUR_MS;
 
-/** How long to wait after the schedule's try `step`, of which the receiver asks for `askedMs`; undefined: that was the last. */
+/** The pause after try `step`, extended to the requested `askedMs`; undefined: that was the last try. */
 export function pauseAfter(step: number, askedMs = 0): number | undefined {
   const pauseMs = RETRY_PAUSES_MS[step - 1];
   if (pauseMs === undefined) return undefined;

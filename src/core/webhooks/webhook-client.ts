@@ -1,24 +1,24 @@
-/** Posts to addresses that callers have named, after the Standard Webhooks specification. */
+/** Posts messages to addresses of callers, according to the Standard Webhooks specification. */
 export interface WebhookClient {
-  /** What speaks against an address as it is written, as a clause after its name; undefined: nothing yet. */
+  /** What is wrong with an address as text, as a clause after its name; undefined: nothing. */
   problemOf(url: string): string | undefined;
   /**
-   * Posts once and says what came of it; redirects are not followed. Rejects only when `stop` fired before there was
-   * an answer, which then nobody knows.
+   * Posts once and returns the result; redirects are not followed. Rejects only when `stop` was aborted before there
+   * was an answer.
    */
   post(message: SignedMessage, stop: AbortSignal): Promise<WebhookAnswer>;
 }
 
 export interface SignedMessage {
-  /** The same in every try: the receiver knows a repetition by it. */
+  /** The same in every try, so that the receiver can recognise a repetition. */
   readonly id: string;
   readonly url: string;
   readonly body: string;
-  /** Signed with each of them, so that the receiver may go over from one to the other. */
+  /** The message is signed with each secret, so that the receiver can rotate secrets. */
   readonly secrets: readonly string[];
 }
 
-/** Either the receiver answered, with whatever status, or there is a reason why not. */
+/** Either the status of the receiver's answer, or the reason why there was none. */
 export type WebhookAnswer = {
   readonly durationMs: number;
 } & (

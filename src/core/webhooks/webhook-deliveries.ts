@@ -9,14 +9,14 @@ import { testMessage } from "./webhook-message.ts";
 import type { ReplayedDeliveries, TriedWebhook, WebhookDeliveryQuery } from "./webhook-stores.ts";
 
 export interface WebhookDeliveriesDeps {
-  /** Of one transaction where something is sent: the endpoint is held until its end. */
+  /** Inside a transaction when something is sent, because the endpoint is locked until its end. */
   readonly storage: Pick<Storage, "webhooks">;
   readonly clock: Clock;
 }
 
 export const REPLAYED_AT_ONCE = 5_000;
 
-/** What a team sees of what its endpoints were sent, and sends once more. */
+/** Lists what was sent to a team's endpoints, and sends it again on request. */
 export class WebhookDeliveries {
   readonly #deps: WebhookDeliveriesDeps;
 
@@ -36,7 +36,7 @@ export class WebhookDeliveries {
     return (await storage.webhooks.history.find(endpointId, id)) ?? missing("delivery");
   }
 
-  /** Sends a message that tells nothing, so that the receiver can be tried. */
+  /** Sends a test message. */
   async test(teamId: TeamId, endpointId: string): Promise<WebhookDelivery> {
     const { clock, storage } = this.#deps;
     const endpoint = await holdEndpoint(storage, teamId, endpointId);
@@ -47,13 +47,13 @@ export class WebhookDeliveries {
     return this.get(teamId, endpointId, delivery.id);
   }
 
-  /** Sends a delivery again, whatever became of it. */
+  /** Sends a delivery again, whatever its state. */
   async replay(teamId: TeamId, endpointId: string, id: string): Promise<WebhookDelivery> {
     if ((await this.replayMany(teamId, endpointId, { id })) === 0) missing("delivery");
     return this.get(teamId, endpointId, id);
   }
 
-  /** How many are sent again. Of very many a part, the oldest: ask again for the rest. */
+  /** Returns how many are sent again. If there are very many, only the oldest ones: call it again for the rest. */
   async replayMany(teamId: TeamId, endpointId: string, which: ReplayedDeliveries): Promise<number> {
     const { storage } = this.#deps;
     requireEnabled(await holdEndpoint(storage, teamId, endpointId));

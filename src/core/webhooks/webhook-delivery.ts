@@ -3,7 +3,7 @@ import type { WebhookMessageType } from "./event-types.ts";
 
 export interface WebhookMessage {
   readonly type: WebhookMessageType;
-  /** The exact text: it is signed, and the same in every try. */
+  /** The exact text. It is signed and the same in every try. */
   readonly body: string;
 }
 
@@ -11,7 +11,7 @@ export interface WebhookMessage {
 export interface NewWebhookDelivery extends WebhookMessage {
   readonly id: string;
   readonly endpointId: string;
-  /** What of which run is told; absent when it is not about a run. */
+  /** The run and its event; absent when the message is not about a run. */
   readonly about?: { readonly runId: RunId; readonly seq: number };
 }
 
@@ -20,23 +20,23 @@ export type WebhookDeliveryState = (typeof WEBHOOK_DELIVERY_STATES)[number];
 
 export interface WebhookDelivery extends NewWebhookDelivery {
   readonly state: WebhookDeliveryState;
-  /** How often it was tried. */
+  /** The number of tries so far. */
   readonly tries: number;
   /** Why the last try failed, or why there are no more. */
   readonly error?: string;
-  /** When it is tried next, at the earliest; of a delivery that waits. */
+  /** The earliest time of the next try, for a waiting delivery. */
   readonly dueAt?: Date;
   readonly createdAt: Date;
   readonly settledAt?: Date;
 }
 
-/** One try of a delivery, as it is remembered. */
+/** One try of a delivery in the history. */
 export interface WebhookTry {
   /** 1, 2, 3 … */
   readonly number: number;
   readonly at: Date;
   readonly durationMs: number;
-  /** The receiver's HTTP status; absent when it did not answer. */
+  /** The HTTP status of the receiver; absent when it did not answer. */
   readonly status?: number;
   readonly error?: string;
 }

@@ -2,17 +2,17 @@ import type { PrincipalId } from "../ids.ts";
 import type { TeamRecord } from "../records/record-store.ts";
 import type { WebhookEventType } from "./event-types.ts";
 
-/** An address of a team that is told of its runs. */
+/** An address of a team that receives the events of its runs. */
 export interface WebhookEndpoint extends TeamRecord {
   readonly url: string;
   readonly description?: string;
-  /** What it is told of. */
+  /** The event types that it receives. */
   readonly events: readonly WebhookEventType[];
-  /** What happens while it is switched off, it is never told. */
+  /** Events during the time in which it is disabled are never sent. */
   readonly enabled: boolean;
-  /** Why it was switched off, when that was not its team's doing. */
+  /** Why Errand disabled it; absent when the team did. */
   readonly disabledReason?: string;
-  /** The newest first, and at most two. */
+  /** At most two, newest first. */
   readonly secrets: readonly WebhookSecret[];
   readonly createdBy: PrincipalId;
   /** Since when every try has failed. */
@@ -20,13 +20,13 @@ export interface WebhookEndpoint extends TeamRecord {
 }
 
 export interface WebhookSecret {
-  /** Opened by the secret box for `secretOwner` alone. */
+  /** Only `secretOwner` can open it in the secret box. */
   readonly sealed: string;
-  /** Until then the secret before the newest is signed with as well. */
+  /** Until then messages are also signed with the previous secret. */
   readonly expiresAt?: Date;
 }
 
-/** Whose the sealed secrets are: one moved to another endpoint's row does not open. */
+/** What the sealed secrets are bound to. In the row of another endpoint they cannot be opened. */
 export function secretOwner(endpointId: string): string {
   return `webhook:${endpointId}`;
 }
@@ -40,7 +40,7 @@ export function validSecrets(
 
 const SECRET_BYTES = 32;
 
-/** In the form of the Standard Webhooks specification. */
+/** In the format of the Standard Webhooks specification. */
 export function newWebhookSecret(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(SECRET_BYTES));
   return `whsec_${btoa(String.fromCharCode(...bytes))}`;

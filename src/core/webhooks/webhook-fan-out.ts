@@ -12,14 +12,17 @@ export interface WebhookFanOutDeps extends MessageTools {
   readonly log: Log;
 }
 
-/** One transaction makes deliveries of so many events for all endpoints of their teams, which may be many. */
+/**
+ * One transaction handles this many events. It creates deliveries for all endpoints of their teams, which may be
+ * many.
+ */
 const PART_EVENTS = 100;
-/** An event is of the time at which its transaction began. */
+/** The time of an event is the start of its transaction. */
 const TRANSACTION_MS = 10_000;
 
 /**
- * Follows the log of all runs and makes deliveries of it: each move once for each endpoint that wants it, whoever
- * follows. Runs know nothing of it.
+ * Follows the log of all runs and creates deliveries: each state change once for each endpoint that subscribes to it.
+ * Runs do not know about webhooks.
  */
 export class WebhookFanOut {
   readonly #deps: WebhookFanOutDeps;
@@ -29,7 +32,7 @@ export class WebhookFanOut {
     this.#deps = deps;
   }
 
-  /** Reads to the log's end, one round at a time. What fails is left to the next one, which is soon. */
+  /** Reads to the end of the log, one round at a time. The next round retries what failed. */
   round(): Promise<void> {
     this.#round ??= this.#read()
       .catch((error) => this.#deps.log.warn("webhook.fan_out.failed", { error }))
@@ -73,6 +76,6 @@ export class WebhookFanOut {
 }
 
 function isWanted({ createdAt, enabled, events }: WebhookEndpoint, { at, body }: VisibleEvent): boolean {
-  // When no worker ran for a while, the log holds what happened before the endpoint was there.
+  // If no worker ran for a while, the log contains events from before the endpoint existed.
   return enabled && events.includes(typeOf(body)) && at.getTime() > createdAt.getTime() - TRANSACTION_MS;
 }

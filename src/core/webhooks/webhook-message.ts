@@ -5,8 +5,8 @@ import type { WebhookMessage } from "./webhook-delivery.ts";
 import type { WebhookEndpoint } from "./webhook-endpoint.ts";
 
 /**
- * What is told of a run. Neither its prompt, of which at most a title is made, nor its answer: whoever may read those asks
- * the API.
+ * The members of a run in a webhook message. The prompt and the answer are not among them, because receivers may not
+ * be allowed to read them.
  */
 export type VisibleRun = Pick<
   RunOrigin,
@@ -28,7 +28,7 @@ export interface MessageTools {
   readonly redact: (text: string) => string;
 }
 
-/** The member names are those of the API's `RunItem`. The values are those at the time of the event. */
+/** The member names are those of the API's `RunItem`, and the values are those at the time of the event. */
 export function runMessage(
   run: VisibleRun,
   { at, body, seq }: VisibleEvent,
@@ -74,7 +74,7 @@ function movedTo(move: StateChangeEvent): object {
   };
 }
 
-/** Words of agents and of upstream servers may be long. */
+/** Texts of agents and of other servers may be long. */
 const WORDS_MAX = 2_000;
 
 function told({ message, errorCode, retryable }: StatusMessage): object {

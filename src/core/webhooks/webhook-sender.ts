@@ -16,28 +16,31 @@ export interface WebhookSenderDeps {
   readonly log: Log;
 }
 
-/** Posts at a time in one process, and of them to one endpoint: a receiver that hangs must not hold up the others. */
+/**
+ * The number of simultaneous posts of one process, and of those to one endpoint. A receiver that hangs must not block
+ * the others.
+ */
 const POSTS_MAX = 8;
 const POSTS_PER_ENDPOINT = 2;
-/** A receiver that asks for patience is left alone altogether, but then looked at again before long. */
+/** A receiver that requests a pause gets nothing during it, but is tried again after this time at the latest. */
 const PATIENCE_MAX_MS = 300_000;
 const GRACE_MS = 1_000;
 
-/** Sends what is due. Any number of processes may do it at once. */
+/** Sends due messages. Several processes may do this at once. */
 export class WebhookSender {
   readonly #deps: WebhookSenderDeps;
   readonly #cut = new AbortController();
   #isStopping = false;
   readonly #running = new Set<Promise<void>>();
   readonly #posts = new Map<string, number>();
-  /** Endpoints that asked for patience, and until when. */
+  /** Endpoints that requested a pause, and its end. */
   readonly #patience = new Map<string, number>();
 
   constructor(deps: WebhookSenderDeps) {
     this.#deps = deps;
   }
 
-  /** Looks for what is due, unless as many as may are at it. */
+  /** Looks for due messages, unless all posts are in use. */
   wake(): void {
     if (this.#running.size >= POSTS_MAX) return;
     const run = this.#sendDue()
@@ -46,7 +49,10 @@ export class WebhookSender {
     this.#running.add(run);
   }
 
-  /** Takes no more. What is not answered soon is cut off: nobody knows then whether it arrived, and it is sent again. */
+  /**
+   * Takes no more messages. A post without a quick answer is aborted and sent again later, because it is unknown
+   * whether it arrived.
+   */
   async stop(): Promise<void> {
     this.#isStopping = true;
     const stopWaiting = this.#deps.clock.after(GRACE_MS, () => this.#cut.abort());
@@ -59,7 +65,7 @@ export class WebhookSender {
       const taken = await this.#deps.storage.webhooks.outbox.take(this.#busy());
       if (taken === undefined) return;
       this.#count(taken.endpoint.id, 1);
-      // Where one was due there may be more.
+      // There may be more due messages.
       this.wake();
       await this.#send(taken).finally(() => this.#count(taken.endpoint.id, -1));
     }
@@ -89,7 +95,7 @@ export class WebhookSender {
     return client.post({ id, url: endpoint.url, body, secrets }, this.#cut.signal);
   }
 
-  /** Endpoints that get nothing now. */
+  /** Endpoints that receive nothing now. */
   #busy(): readonly string[] {
     const now = this.#deps.clock.now().getTime();
     for (const [endpointId, until] of this.#patience) if (until <= now) this.#patience.delete(endpointId);
@@ -118,7 +124,7 @@ export class WebhookSender {
     if (reason !== undefined) log.warn("webhook.disabled", { endpointId: endpoint.id, reason });
   }
 
-  /** A post that was cut off by the stop is no failure of anybody's. */
+  /** A post that the stop aborted is not a failure. */
   #broke(error: unknown): void {
     if (!this.#cut.signal.aborted) this.#deps.log.warn("webhook.send.failed", { error });
   }

@@ -9,7 +9,7 @@ import type { WebhookClient } from "./webhook-client.ts";
 import { newWebhookSecret, secretOwner, type WebhookEndpoint } from "./webhook-endpoint.ts";
 
 export interface WebhookServiceDeps {
-  /** Of one transaction: an endpoint is held until its end. */
+  /** Inside a transaction, because the endpoint is locked until its end. */
   readonly storage: Pick<Storage, "teams" | "webhooks" | "now">;
   readonly client: Pick<WebhookClient, "problemOf">;
   readonly box: SecretBox;
@@ -23,16 +23,16 @@ export interface WebhookInput {
   readonly enabled: boolean;
 }
 
-/** An endpoint with the secret that is told this once. */
+/** An endpoint with its secret, which is returned only this once. */
 export interface RevealedWebhook {
   readonly endpoint: WebhookEndpoint;
   readonly secret: string;
 }
 
-/** Each message is made and sent once for each endpoint, so there cannot be any number of them. */
+/** Each message is stored and sent once for each endpoint, so the number of endpoints is limited. */
 const ENDPOINTS_MAX = 50;
 
-/** What a team does with its endpoints. */
+/** Manages the webhook endpoints of a team. */
 export class WebhookService {
   readonly #deps: WebhookServiceDeps;
 
@@ -47,10 +47,10 @@ export class WebhookService {
     const { storage } = this.#deps;
     const { teams, webhooks } = storage;
     this.#requireUrl(input.url);
-    // Counted under a lock, or many at once would each find room for one more.
+    // Counted under a lock, because concurrent requests could otherwise exceed the limit.
     await teams.lock(owner.teamId);
     if ((await webhooks.endpoints.list(owner.teamId)).length >= ENDPOINTS_MAX) throw tooMany();
-    // By the clock that events are told by: an endpoint hears what happens from now on.
+    // By the database's clock, which also dates events: an endpoint receives events from now on.
     const now = await storage.now();
     const id = newId(now);
     const { sealed, secret } = this.#newSecret(id);
@@ -67,7 +67,7 @@ export class WebhookService {
     return { endpoint, secret };
   }
 
-  /** Whoever switches an endpoint on again, or gives it another address, gives it a new chance too. */
+  /** Enabling an endpoint or changing its address also resets its failures. */
   async change(teamId: TeamId, id: string, changes: Partial<WebhookInput>): Promise<WebhookEndpoint> {
     const { clock, storage } = this.#deps;
     if (changes.url !== undefined) this.#requireUrl(changes.url);
@@ -91,7 +91,7 @@ export class WebhookService {
     await storage.webhooks.history.forget(id);
   }
 
-  /** The secret so far goes on being valid beside the new one for so long; the one before it ends now. */
+  /** The previous secret remains valid beside the new one for the overlap. An older secret expires now. */
   async rotateSecret(teamId: TeamId, id: string, overlapSeconds: number): Promise<RevealedWebhook> {
     const { clock, storage } = this.#deps;
     const held = await holdEndpoint(storage, teamId, id);

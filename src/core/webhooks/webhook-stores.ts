@@ -8,7 +8,7 @@ import type {
 import type { WebhookEndpoint } from "./webhook-endpoint.ts";
 import type { VisibleEvent, VisibleRun } from "./webhook-message.ts";
 
-/** All that is stored for webhooks. */
+/** Everything that is stored for webhooks. */
 export interface WebhookStorage {
   readonly endpoints: RecordStore<WebhookEndpoint>;
   readonly log: WebhookLog;
@@ -16,41 +16,41 @@ export interface WebhookStorage {
   readonly history: WebhookHistory;
 }
 
-/** The log of all runs, as far as endpoints are told of it. */
+/** The log of all runs, as webhooks read it. */
 export interface WebhookLog {
   /**
-   * The next moves in the log, at most so many events further on, and their runs. What was read counts as told once
-   * the transaction it was read in is committed; of two readers at once, one finds nothing.
+   * The next state changes in the log with their runs, from at most this many events. The position is stored with the
+   * transaction, so of two concurrent readers one finds nothing.
    */
   next(limit: number): Promise<LogPart>;
 }
 
 export interface LogPart {
   readonly stateChanges: readonly { readonly run: VisibleRun; readonly event: VisibleEvent }[];
-  /** Whether there is more to read already. */
+  /** Whether more can be read already. */
   readonly hasMore: boolean;
 }
 
-/** Messages on their way. All times are the database's: the workers' clocks may differ. */
+/** Messages to be sent. All times are the database's, because the clocks of workers may differ. */
 export interface WebhookOutbox {
-  /** Stores messages to be sent. What an endpoint is told of a run's event already, it is not told again. */
+  /** Stores messages. An endpoint receives an event of a run only once. */
   add(deliveries: readonly NewWebhookDelivery[]): Promise<void>;
   /**
-   * The first due delivery whose endpoint is switched on and not among `busy`, marked as being tried: if nobody
-   * settles it, it is due again after a while. Of one run an endpoint is given one after the other, by number.
+   * The first due delivery whose endpoint is enabled and not in `busy`. It is marked as being tried; if it is not
+   * completed, it is due again after a while. Deliveries of one run to one endpoint are sent one at a time, in order.
    */
   take(busy: readonly string[]): Promise<TakenWebhook | undefined>;
-  /** The endpoint as it stands, locked for the transaction: whoever changes one holds it. */
+  /** The endpoint, locked for the transaction. */
   hold(endpointId: string): Promise<WebhookEndpoint | undefined>;
-  /** Stores what came of a try; false when the delivery has been settled, taken again or removed meanwhile. */
+  /** Stores the result of a try. False when the delivery was completed, taken again or deleted meanwhile. */
   settle(taken: TakenWebhook, settled: CompletedTry): Promise<boolean>;
-  /** Gives up what waits for an endpoint; of very much a part, and `tidy` the rest. */
+  /** Gives up what waits for an endpoint. If there is very much, `tidy` completes it. */
   giveUp(endpointId: string, error: string): Promise<void>;
 }
 
 export interface TakenWebhook extends NewWebhookDelivery {
   readonly endpoint: WebhookEndpoint;
-  /** Which try this is: ever, and since the delivery was made or replayed. */
+  /** The number of the try: in total, and since the delivery was created or replayed. */
   readonly number: number;
   readonly step: number;
 }
@@ -58,22 +58,22 @@ export interface TakenWebhook extends NewWebhookDelivery {
 export interface CompletedTry {
   readonly tried: Omit<WebhookTry, "number" | "at">;
   readonly state: WebhookDeliveryState;
-  /** Of one that waits. Later ones of the same run to the same endpoint wait with it. */
+  /** Set for a delivery that is retried. Later deliveries of the same run to the same endpoint wait too. */
   readonly retryAfterMs?: number;
 }
 
-/** What was sent, and what became of it. */
+/** The history of deliveries. */
 export interface WebhookHistory {
-  /** The newest first. */
+  /** Newest first. */
   list(query: WebhookDeliveryQuery): Promise<readonly WebhookDelivery[]>;
   find(endpointId: string, id: string): Promise<TriedWebhook | undefined>;
-  /** Has deliveries sent again from the beginning of the schedule, at most `limit`, the oldest first; how many. */
+  /** Sends deliveries again from the start of the retry schedule, at most `limit`, oldest first. Returns how many. */
   replay(endpointId: string, which: ReplayedDeliveries, limit: number): Promise<number>;
-  /** Takes the endpoint away from its team for good. There may be very much of its history, which `tidy` removes. */
+  /** Removes the endpoint from its team. `tidy` deletes its history, which may be very long. */
   forget(endpointId: string): Promise<void>;
   /**
-   * Removes what was settled longer ago and what is of endpoints that were forgotten, and gives up what still waits for
-   * one that is switched off: of each at most `limit`. True when there may be more to do.
+   * Deletes completed deliveries older than `olderThanMs` and those of deleted endpoints, and gives up what waits for
+   * disabled endpoints: of each at most `limit`. True when there may be more.
    */
   tidy(olderThanMs: number, limit: number): Promise<boolean>;
 }
@@ -81,7 +81,7 @@ export interface WebhookHistory {
 export interface WebhookDeliveryQuery {
   readonly endpointId: string;
   readonly state?: WebhookDeliveryState;
-  /** The last one of the page before. */
+  /** The last delivery of the previous page. */
   readonly after?: string;
   readonly limit: number;
 }
@@ -90,5 +90,5 @@ export interface TriedWebhook extends WebhookDelivery {
   readonly history: readonly WebhookTry[];
 }
 
-/** One, in whatever state, or all that were given up and made within a time. */
+/** One delivery in any state, or all that were given up and created in a period. */
 export type ReplayedDeliveries = { readonly id: string } | { readonly since: Date; readonly until?: Date };

@@ -14,16 +14,16 @@ export interface WebhookWorkerDeps {
   readonly log: Log;
 }
 
-/** News may be lost, and what is due later is told by nobody. */
+/** Notifications may be lost, and nothing announces messages that become due later. */
 const LOOK_MS = 1_000;
-/** The log is told of with everything that agents say: one look for all that came meanwhile. */
+/** The log channel fires for everything that agents say. One read covers all events of this period. */
 const GATHER_MS = 200;
 const TIDY_MS = 60_000;
 const TIDIED_AT_ONCE = 1_000;
 const KEPT_DAYS = 30;
 const DAY_MS = 86_400_000;
 
-/** Follows the log, sends, and throws old history away, until it is stopped. */
+/** Follows the log, sends messages and deletes old history, until stopped. */
 export function startWebhooks(deps: WebhookWorkerDeps): () => Promise<void> {
   const { clock, fanOut, pubsub, sender } = deps;
   let gathering: Stop | undefined;

@@ -4,7 +4,7 @@ import type { WorkerStore } from "./worker-store.ts";
 
 const KEPT_MS = 1_000;
 const WAIT_MS = 250;
-/** Callers make the names up; what is kept of them has a bound. */
+/** Callers choose the names, so the cache is limited. */
 const KEPT_MAX = 1_000;
 
 interface Kept {
@@ -12,7 +12,7 @@ interface Kept {
   readonly untilMs: number;
 }
 
-/** Whether a new run would have to wait for a worker, as it was a second ago at most. */
+/** Tells whether a new run would have to wait for a worker, at most a second late. */
 export class Capacity {
   readonly #workers: Pick<WorkerStore, "load">;
   readonly #clock: Clock;
@@ -23,7 +23,7 @@ export class Capacity {
     this.#clock = clock;
   }
 
-  /** Undefined where it cannot be known: nobody waits or fails for it. */
+  /** Undefined when it is unknown. No request waits or fails for it. */
   isFull(host: string | undefined): Promise<boolean | undefined> {
     const nowMs = this.#clock.now().getTime();
     const kept = this.#kept.get(host ?? "");

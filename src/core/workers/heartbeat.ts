@@ -3,7 +3,7 @@ import type { Log } from "../ports/log.ts";
 import type { Worker } from "./worker.ts";
 import type { WorkerStore } from "./worker-store.ts";
 
-/** Two may be lost before the worker counts as gone. */
+/** Two heartbeats may be lost before the worker counts as gone. */
 const BEAT_MS = 10_000;
 
 export interface HeartbeatDeps {
@@ -13,7 +13,7 @@ export interface HeartbeatDeps {
   readonly worker: Worker;
 }
 
-/** Tells that a worker lives, as long as it does. */
+/** Reports that a worker is alive. */
 export class Heartbeat {
   readonly #deps: HeartbeatDeps;
   #beating: Promise<void> = Promise.resolve();
@@ -28,7 +28,7 @@ export class Heartbeat {
     await this.#beat();
   }
 
-  /** The worker is gone at once for everybody else, not only when they miss its sign of life. */
+  /** Removes the worker at once, before other processes would miss its heartbeat. */
   async stop(): Promise<void> {
     this.#stop?.();
     await this.#beating;

@@ -19,22 +19,22 @@ export interface MaintenanceDeps {
 }
 
 const ROUND_MAX = 100;
-/** Longer than two renewals of a lease are apart: whoever lives has renewed his by then. */
+/** Longer than the time between two renewals of a lease: a live owner has renewed its lease by then. */
 const SURELY_LOST_MS = 4_500;
 
-/** Finds what was left lying: runs of lost workers, and work whose job was lost. Any number may do it at once. */
+/** Recovers the runs of lost workers and the work whose job was lost. Several processes may do this at once. */
 export class Maintenance {
   readonly #deps: MaintenanceDeps;
   #isBusy = false;
   #isRecovering = false;
-  /** Of the runs that the last look found lost, since when all looks have. */
+  /** For each run that the last query found lost: since when every query has found it. */
   #lostSince: ReadonlyMap<RunId, number> = new Map();
 
   constructor(deps: MaintenanceDeps) {
     this.#deps = deps;
   }
 
-  /** One round at a time. What fails is left to the next one, which is soon. */
+  /** Runs one round at a time. The next round retries what failed. */
   async round(): Promise<void> {
     if (this.#isBusy) return;
     this.#isBusy = true;
@@ -47,7 +47,7 @@ export class Maintenance {
     }
   }
 
-  /** The same for the runs of lost workers, which wait for nothing else. */
+  /** Recovers the runs of lost workers, separately from the rounds, so that they do not wait for anything else. */
   async recoverLost(): Promise<void> {
     if (this.#isRecovering) return;
     this.#isRecovering = true;
@@ -60,7 +60,7 @@ export class Maintenance {
     }
   }
 
-  /** Seldom: it looks through all there is. */
+  /** Runs rarely, because it reads everything. */
   async prune(): Promise<void> {
     const { blobs, log, storage } = this.#deps;
     for (const [what, pruned] of [
@@ -78,8 +78,9 @@ export class Maintenance {
   }
 
   /**
-   * A database that was away for longer than a lease lets all of them run out, and whoever comes first would take their
-   * runs from workers that live. So a run is lost when every look finds it so for a while; one that fails begins anew.
+   * If the database was unreachable for longer than a lease, all leases have expired, and taking runs at once would
+   * take them from live workers. So a run counts as lost only after every query has found it so for a while. A failed
+   * query starts this over.
    */
   async #surelyLost(): Promise<readonly RunId[]> {
     const { clock, storage } = this.#deps;
@@ -91,7 +92,7 @@ export class Maintenance {
     return lost.filter((runId) => now - (before.get(runId) ?? now) >= SURELY_LOST_MS);
   }
 
-  /** One run that cannot be recovered must not keep the others from it. */
+  /** A run that cannot be recovered does not block the others. */
   async #recover(runId: RunId): Promise<void> {
     const { log, runWorker } = this.#deps;
     await runWorker
@@ -99,7 +100,7 @@ export class Maintenance {
       .catch((error) => log.error("maintenance.recovery.failed", { runId, error }));
   }
 
-  /** Those that ask for workers of another name are left to them. */
+  /** Runs for workers of another name are left to those. */
   #idleRuns = async (): Promise<void> => {
     const { host, queue, storage } = this.#deps;
     for (const run of await storage.leases.listIdle(host, ROUND_MAX)) await queue.ensure(runJob(run));

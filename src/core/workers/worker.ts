@@ -1,10 +1,10 @@
-/** A worker process that lives, as it tells of itself. */
+/** A live worker process, as it describes itself. */
 export interface Worker {
-  /** The name that its leases carry. */
+  /** The name in its leases. */
   readonly id: string;
-  /** The name by which runs ask for it; a worker without one takes only runs that name none. */
+  /** The name by which runs ask for it. A worker without one takes only runs without one. */
   readonly host?: string;
-  /** Runs that it works on at a time, at most. */
+  /** The largest number of runs at a time. */
   readonly slots: number;
   readonly sandbox: { readonly name: string; readonly isolated: boolean };
 }
@@ -14,7 +14,7 @@ export interface LiveWorker extends Worker {
   readonly lastSeenAt: Date;
 }
 
-/** A name by which workers are asked for. */
+/** A name by which runs ask for workers. */
 export interface WorkerHost {
   readonly name: string;
   readonly connectionCount: number;
@@ -22,7 +22,7 @@ export interface WorkerHost {
   readonly lastSeenAt: Date;
 }
 
-/** Workers by the names that they go by, in the order of the alphabet; those without one are left out. */
+/** Workers grouped by that name, in alphabetical order. Workers without a name are left out. */
 export function hostsOf(workers: readonly LiveWorker[]): readonly WorkerHost[] {
   const groups = Map.groupBy(workers, ({ host }) => host ?? "");
   groups.delete("");
