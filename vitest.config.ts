@@ -10,7 +10,7 @@ const SLOW = [
   "test/integration/storage/migrations.test.ts",
   "test/e2e/{conversation,run-files}.test.ts",
   "test/integration/faults/**/*.test.ts",
-  "test/integration/storage/embedded-postgres-*.test.ts",
+  "test/integration/embedded-postgres/embedded-postgres-*.test.ts",
   "test/integration/storage/schema-check.test.ts",
   "test/integration/git/**/*.test.ts",
   "test/integration/gateway/git.test.ts",

@@ -79,5 +79,5 @@ export function endStateOf(code: ErrorCode): "FAILED" | "ERROR" {
  * without a stack.
  */
 export class StartupError extends Error {
-  override readonly name = "StartError";
+  override readonly name = "StartupError";
 }

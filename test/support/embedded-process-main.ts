@@ -9,9 +9,9 @@ import { SILENT_LOG } from "./logs.ts";
  */
 const [root = "", dataDir = "", sharedDir = ""] = process.argv.slice(2);
 const embedded: { startEmbeddedPostgres: typeof startEmbeddedPostgres } = await load(
-  "embedded/embedded-postgres.ts",
+  "embedded-postgres/embedded-postgres.ts",
 );
-const session: { withSession: typeof withSession } = await load("session.ts");
+const session: { withSession: typeof withSession } = await load("storage/session.ts");
 
 try {
   const server = await embedded.startEmbeddedPostgres({ dataDir, sharedDir, log: SILENT_LOG });
@@ -29,5 +29,5 @@ try {
 }
 
 function load(path: string) {
-  return import(pathToFileURL(`${root}/src/storage/${path}`).href);
+  return import(pathToFileURL(`${root}/src/${path}`).href);
 }

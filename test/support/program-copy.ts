@@ -6,10 +6,9 @@ import { REPOSITORY } from "./embedded-process.ts";
 const SOURCES = [
   "package.json",
   "src/core/errors.ts",
-  "src/core/errors.ts",
   "src/child-process/with-pipes.ts",
   "src/storage/session.ts",
-  "src/storage/embedded",
+  "src/embedded-postgres",
 ] as const;
 
 /** A copy of what starts the embedded PostgreSQL, without that itself: as on a platform that npm has none for. */

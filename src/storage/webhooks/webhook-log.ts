@@ -25,20 +25,20 @@ export class PrismaWebhookLog implements WebhookLog {
 
   async next(limit: number): Promise<LogPart> {
     return this.#database.transaction(async (tx) => {
-      if ((await hasNews(tx)) && !(await passOver(tx))) return readOn(tx, limit);
+      if ((await hasUnread(tx)) && !(await passOver(tx))) return readOn(tx, limit);
       return { stateChanges: [], hasMore: false };
     });
   }
 }
 
 /** Whether there is something to read: without it, nothing is locked nor written. The migrations made the reader. */
-async function hasNews(tx: Tx): Promise<boolean> {
-  const [reader] = await tx.$queryRaw<{ positionAfter: boolean }[]>`
+async function hasUnread(tx: Tx): Promise<boolean> {
+  const [reader] = await tx.$queryRaw<{ hasUnread: boolean }[]>`
     SELECT EXISTS (
       SELECT FROM run_events e
       WHERE (e.position, e.run_id, e.seq) > (r.position, r.run_id, r.seq) AND e.position < ${SETTLED}
-    ) AS behind FROM log_readers r WHERE r.name = ${READER}`;
-  return reader?.positionAfter ?? false;
+    ) AS "hasUnread" FROM log_readers r WHERE r.name = ${READER}`;
+  return reader?.hasUnread ?? false;
 }
 
 /**

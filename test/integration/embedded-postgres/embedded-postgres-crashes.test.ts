@@ -156,7 +156,7 @@ test("a second process on the same data directory is refused in one line that na
   const second = spawnEmbedded({ dataDir });
 
   const { error } = await second.answer();
-  expect(error).toMatch(/^StartError: The data directory is in use by another Errand \(process (\d+), /);
+  expect(error).toMatch(/^StartupError: The data directory is in use by another Errand \(process (\d+), /);
   expect(error).toContain(`process ${first.child.pid}, `);
   expect(error).not.toContain("\n");
   expect(await query(url, "SELECT 1 AS one")).toEqual([{ one: 1 }]);

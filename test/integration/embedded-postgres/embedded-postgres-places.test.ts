@@ -65,7 +65,7 @@ test("on a platform without a package the error is one line that names DATABASE_
 
   const { error } = await spawnEmbedded({ root, dataDir: join(root, "data") }).answer();
 
-  expect(error).toMatch(/^StartError: There is no embedded PostgreSQL for .*DATABASE_URL.*$/);
+  expect(error).toMatch(/^StartupError: There is no embedded PostgreSQL for .*DATABASE_URL.*$/);
 });
 
 test("binaries that this system cannot run give one line that names DATABASE_URL", async () => {
@@ -77,7 +77,7 @@ test("binaries that this system cannot run give one line that names DATABASE_URL
 
   const { error } = await spawnEmbedded({ root, dataDir: join(root, "data") }).answer();
 
-  expect(error).toMatch(/^StartError: The embedded PostgreSQL cannot make its database \(.*DATABASE_URL.*$/);
+  expect(error).toMatch(/^StartupError: The embedded PostgreSQL cannot make its database \(.*DATABASE_URL.*$/);
 });
 
 asRoot("as root it runs under another account in a data directory that only that one may enter", async () => {
@@ -128,7 +128,7 @@ asRoot("as root with nowhere to put the database the error is one line that name
 
   const { error } = await spawnEmbedded({ dataDir, sharedDir }).answer();
 
-  expect(error).toMatch(/^StartError: .*not-a-folder\/\w+ cannot be made: .*DATABASE_URL$/);
+  expect(error).toMatch(/^StartupError: .*not-a-folder\/\w+ cannot be made: .*DATABASE_URL$/);
 });
 
 asRoot("a data directory whose database is gone is refused rather than begun anew", async () => {
@@ -138,7 +138,7 @@ asRoot("a data directory whose database is gone is refused rather than begun ane
 
   const { error } = await spawnEmbedded({ dataDir }).answer();
 
-  expect(error).toMatch(/^StartError: The embedded database of this data directory is not readable or gone/);
+  expect(error).toMatch(/^StartupError: The embedded database of this data directory is not readable or gone/);
 });
 
 asRoot("what an ordinary user began, root goes on with under that user's account", async () => {
@@ -161,7 +161,7 @@ asRoot("an ordinary user is told whose the database is when it is another's", as
 
   const { error } = await spawnEmbedded({ dataDir, uid: USER, gid: USER }).answer();
 
-  expect(error).toMatch(/^StartError: The embedded database belongs to user \d+, we are user 54321: .*$/);
+  expect(error).toMatch(/^StartupError: The embedded database belongs to user \d+, we are user 54321: .*$/);
 });
 
 asRoot("a user without a name gets one line that names DATABASE_URL", async () => {
@@ -171,5 +171,5 @@ asRoot("a user without a name gets one line that names DATABASE_URL", async () =
 
   const { error } = await spawnEmbedded({ dataDir, uid: USER, gid: USER }).answer();
 
-  expect(error).toMatch(/^StartError: .* user 54321, which has no entry in \/etc\/passwd: .*DATABASE_URL$/);
+  expect(error).toMatch(/^StartupError: .* user 54321, which has no entry in \/etc\/passwd: .*DATABASE_URL$/);
 });

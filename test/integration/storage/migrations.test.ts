@@ -144,7 +144,7 @@ test("a start that loses its connection in the middle of a file leaves no trace"
 
   await waitFor(async () => (await query(url, kill)).length > 0, { what: "the file to be at work" });
 
-  expect(String(await interrupted)).toContain("StartError: Migration 1_slow failed: terminating connection");
+  expect(String(await interrupted)).toContain("StartupError: Migration 1_slow failed: terminating connection");
   expect(await applyMigrations(url, SILENT_LOG, await makeFolder(FIRST))).toEqual(["1_first"]);
   expect(await listTables(url)).toEqual([{ name: "_prisma_migrations" }, { name: "first" }]);
 });
@@ -178,7 +178,7 @@ test("a database that cannot be reached gives one line without the password", as
   const error = await applyMigrations(url, SILENT_LOG).catch((reason: unknown) => reason);
 
   expect(String(error)).toMatch(
-    /^StartError: Cannot connect to PostgreSQL at 127\.0\.0\.1:\d+: .*ECONNREFUSED/,
+    /^StartupError: Cannot connect to PostgreSQL at 127\.0\.0\.1:\d+: .*ECONNREFUSED/,
   );
   expect(String(error)).not.toContain("s3cret");
 });
