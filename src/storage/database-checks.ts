@@ -12,10 +12,10 @@ const SKEW_FAIL_MS = 60_000;
 
 export function databaseChecks(database: Statements, clock: Clock): readonly Check[] {
   return [
-    { name: "database", look: () => lookAtDatabase(database, clock) },
-    { name: "migrations", look: () => lookAtMigrations(database) },
-    { name: "clock", look: () => lookAtClocks(database, clock) },
-    { name: "webhooks", look: () => lookAtWebhooks(database) },
+    { name: "database", run: () => lookAtDatabase(database, clock) },
+    { name: "migrations", run: () => lookAtMigrations(database) },
+    { name: "clock", run: () => lookAtClocks(database, clock) },
+    { name: "webhooks", run: () => lookAtWebhooks(database) },
   ];
 }
 

@@ -10,7 +10,7 @@ const FAIL_BYTES = GIBIBYTE / 2;
 export function diskCheck(dataDir: string): Check {
   return {
     name: "disk",
-    async look() {
+    async run() {
       const { bavail, bsize } = await statfs(dataDir);
       const free = bavail * bsize;
       const message = `${(free / GIBIBYTE).toFixed(1)} GiB are free for the data directory.`;

@@ -13,8 +13,8 @@ const junk: fc.Arbitrary<unknown> = fc.oneof(
 /** Values near what a schema asks for: mostly of its types and often what it wants, now and then something else. */
 export function arbitraryOf(schema: JsonSchema, document: ApiDocument, depth = 0): fc.Arbitrary<unknown> {
   if (depth > DEPTH_MAX) return junk;
-  const fitting = fittingOf(resolved(schema, document), document, depth);
-  return fc.oneof({ arbitrary: fitting, weight: 9 }, { arbitrary: junk, weight: 1 });
+  const acceptable = fittingOf(resolved(schema, document), document, depth);
+  return fc.oneof({ arbitrary: acceptable, weight: 9 }, { arbitrary: junk, weight: 1 });
 }
 
 function fittingOf(schema: JsonSchema, document: ApiDocument, depth: number): fc.Arbitrary<unknown> {

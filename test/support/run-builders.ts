@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { newId, type PrincipalId, type RunId, type ThreadKey } from "../../src/core/ids.ts";
 import type { Principal } from "../../src/core/people/principal.ts";
 import { FIRST_TEAM } from "../../src/core/people/team.ts";
-import { freshSubject } from "../../src/core/runs/new-run.ts";
+import { newRunSubject } from "../../src/core/runs/new-run.ts";
 import type { FollowUp, Run, RunOrigin } from "../../src/core/runs/run.ts";
 import type { RunChange } from "../../src/core/runs/run-change.ts";
 import type { Notice } from "../../src/core/threads/notice.ts";
@@ -40,7 +40,7 @@ export function aPrincipal(changes: Partial<Principal> = {}): Principal {
 }
 
 export function aRun(changes: Partial<Run> = {}): Run {
-  return { ...freshSubject(anOrigin()).run, ...changes };
+  return { ...newRunSubject(anOrigin()).run, ...changes };
 }
 
 /** A change that stores nothing but what the test names. */

@@ -153,7 +153,7 @@ class SessionStart {
       this.#request.signal.throwIfAborted();
       const opened = await this.#open(connection);
       this.#request.signal.removeEventListener("abort", giveUp);
-      this.#tellShortcomings(opened);
+      this.#recordMissingParts(opened);
       return new AcpSession({
         ...{ opened, connection, process: this.#process, permissions: this.#permissions },
         gateway: this.#request.gateway,
@@ -219,7 +219,7 @@ class SessionStart {
     return error instanceof RequestError ? toAppError(error) : await this.#process.failure(error);
   }
 
-  #tellShortcomings({ shortcomings }: OpenedSession): void {
+  #recordMissingParts({ shortcomings }: OpenedSession): void {
     for (const text of shortcomings) {
       this.#observer.update({ kind: "agent.notice", severity: "warning", text });
     }

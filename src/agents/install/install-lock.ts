@@ -3,14 +3,14 @@ import { setTimeout as pause } from "node:timers/promises";
 
 export interface LockTiming {
   /** How often the holder shows that it lives. */
-  readonly beatMs: number;
+  readonly heartbeatMs: number;
   /** A holder that has not for so long is dead. */
   readonly staleMs: number;
   /** How often whoever waits looks again. */
   readonly lookMs: number;
 }
 
-const TIMING: LockTiming = { beatMs: 2_000, staleMs: 20_000, lookMs: 250 };
+const TIMING: LockTiming = { heartbeatMs: 2_000, staleMs: 20_000, lookMs: 250 };
 
 /**
  * Does the work while no other process of this data directory does it, or not at all when `isDone` says so in between.
@@ -23,7 +23,7 @@ export async function whileLocked(
   timing: LockTiming = TIMING,
 ): Promise<void> {
   if (!(await taken(path, isDone, timing))) return;
-  const beat = setInterval(() => void touch(path), timing.beatMs);
+  const beat = setInterval(() => void touch(path), timing.heartbeatMs);
   try {
     if (!(await isDone())) await work();
   } finally {

@@ -21,7 +21,7 @@ export function decideArtifacts(
 }
 
 /** The hashes of the known files, by path. */
-export function hashesOf(known: readonly Artifact[]): ReadonlyMap<string, string> {
+export function hashesByPath(known: readonly Artifact[]): ReadonlyMap<string, string> {
   return new Map(known.filter(isFile).map(({ key, file }) => [key, file?.hash ?? ""]));
 }
 

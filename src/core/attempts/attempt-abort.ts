@@ -17,13 +17,13 @@ export type AbortReason =
 /** Records why an attempt was aborted. Only the first reason counts. */
 export class AttemptAbort {
   readonly #over = new AbortController();
-  readonly happened: Promise<AbortReason>;
-  #tell: (reason: AbortReason) => void = () => undefined;
+  readonly aborted: Promise<AbortReason>;
+  #resolve: (reason: AbortReason) => void = () => undefined;
   #reason: AbortReason | undefined;
 
   constructor() {
-    this.happened = new Promise((resolve) => {
-      this.#tell = resolve;
+    this.aborted = new Promise((resolve) => {
+      this.#resolve = resolve;
     });
   }
 
@@ -39,7 +39,7 @@ export class AttemptAbort {
   abort(reason: AbortReason): void {
     if (this.#reason !== undefined) return;
     this.#reason = reason;
-    this.#tell(reason);
+    this.#resolve(reason);
     this.#over.abort();
   }
 
@@ -49,7 +49,7 @@ export class AttemptAbort {
    */
   async unless<T>(work: Promise<T>): Promise<T | undefined> {
     work.catch(() => undefined);
-    const given = this.happened.then(({ kind }) => (kind === "stopping" ? work : undefined));
-    return Promise.race([work, given]);
+    const aborted = this.aborted.then(({ kind }) => (kind === "stopping" ? work : undefined));
+    return Promise.race([work, aborted]);
   }
 }

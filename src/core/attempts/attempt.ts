@@ -2,7 +2,7 @@ import type { AgentSession } from "../agents/agent-runner.ts";
 import type { Gateway } from "../agents/gateway.ts";
 import { cleaned } from "../clean-text.ts";
 import { AppError } from "../errors.ts";
-import { budgetGone } from "../limits/budget.ts";
+import { budgetUsedUp } from "../limits/budget.ts";
 import { LogLimit } from "../limits/log-limit.ts";
 import { priorWorkMs } from "../limits/prior-usage.ts";
 import { limitAttempt } from "../limits/turn-limits.ts";
@@ -52,7 +52,7 @@ export class Attempt {
       deps,
       abort,
       lease,
-      recorder: new EventRecorder(clock, this.#secrets, (told) => this.#store(told)),
+      recorder: new EventRecorder(clock, this.#secrets, (updates) => this.#store(updates)),
       saver: new WorkspaceSaver(deps, lease),
       given: new InputFiles(deps),
       meter: new UsageMeter(),
@@ -83,7 +83,7 @@ export class Attempt {
       stopLimit();
       // Stop the watch even if the clean-up fails: a lease that is renewed without an attempt would hold the run for
       // ever.
-      await this.#putAway().finally(() => this.#watch.stop());
+      await this.#cleanUp().finally(() => this.#watch.stop());
       this.#secrets.release();
       deps.stop.removeEventListener("abort", stopping);
     }
@@ -93,7 +93,7 @@ export class Attempt {
     const { abort, lease, deps } = this.#services;
     const { clock, run, storage } = deps;
     const workedMs = run.config.budget?.max_minutes === undefined ? 0 : await priorWorkMs(deps, run);
-    const gone = budgetGone(run, { tokens: run.totalTokens, costUsd: run.costUsd ?? 0, workedMs });
+    const gone = budgetUsedUp(run, { tokens: run.totalTokens, costUsd: run.costUsd ?? 0, workedMs });
     if (gone !== undefined) return abort.abort({ kind: "failed", failure: gone });
     const variables = await retry(clock, WHILE_UNAVAILABLE, () => this.#secrets.open());
     const before = await retry(clock, WHILE_UNAVAILABLE, () => findPreviousRun(storage, run));
@@ -158,12 +158,12 @@ export class Attempt {
    * Closes the agent's processes first, then stores the files, then gives up the lease. The next attempt relies on
    * all three.
    */
-  async #putAway(): Promise<void> {
+  async #cleanUp(): Promise<void> {
     this.#turns?.close();
     try {
       await this.#session?.close();
     } catch (error) {
-      await this.#endBadly();
+      await this.#endWithProcessesLeft();
       throw error;
     }
     const patches = await this.#patches();
@@ -172,7 +172,7 @@ export class Attempt {
   }
 
   /** Some of the agent's processes may still be running. The run ends, but the lease is left to expire. */
-  async #endBadly(): Promise<void> {
+  async #endWithProcessesLeft(): Promise<void> {
     const { abort, lease } = this.#services;
     const { reason } = abort;
     try {
@@ -229,14 +229,14 @@ export class Attempt {
     await this.#services.recorder.flush().catch((error) => this.#warn("run.events.not_stored", error));
   }
 
-  async #store(told: readonly RecordedUpdate[]): Promise<void> {
+  async #store(updates: readonly RecordedUpdate[]): Promise<void> {
     const { lease, meter } = this.#services;
-    meter.hear(told);
+    meter.onUpdates(updates);
     this.#turns?.checkBudget();
     const used = meter.take();
-    const fitting = this.#logLimit.fitting(told);
+    const acceptable = this.#logLimit.acceptable(updates);
     await lease.write((edit) => {
-      for (const each of fitting) edit.record(each);
+      for (const each of acceptable) edit.record(each);
       decideUsage(edit, used);
     });
   }

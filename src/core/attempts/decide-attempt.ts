@@ -1,6 +1,6 @@
 import type { TurnEnd } from "../agents/agent-runner.ts";
 import { endStateOf } from "../errors.ts";
-import { keepAnswer } from "../runs/decide-follow-up.ts";
+import { storeLateAnswer } from "../runs/decide-follow-up.ts";
 import type { FollowUp, RunMode, StatusMessage } from "../runs/run.ts";
 import type { LeaseGrant } from "../runs/run-change.ts";
 import type { RunEdit } from "../runs/run-edit.ts";
@@ -34,7 +34,7 @@ export function decideRecovery(edit: RunEdit): void {
   if (!edit.subject.leaseOver) return;
   edit.record({ kind: "attempt.ended", attempt: edit.run.attempt, reason: "The worker was lost." });
   edit.dropLease();
-  keepAnswer(edit);
+  storeLateAnswer(edit);
   if (!isMoving(edit.run.state)) return;
   if (edit.run.lostAttempts < LOST_ATTEMPTS_MAX) {
     edit.moveTo("QUEUED", { reason: "Its worker was lost." });
@@ -70,8 +70,8 @@ export function decideTurnStart(edit: RunEdit): TurnStart | undefined {
   edit.set({ permission: undefined });
   if (edit.run.state !== "INPROGRESS") edit.moveTo("INPROGRESS");
   const mode = modeOf(edit.run, followUps);
-  const told = mode === "normal" ? {} : { mode };
-  edit.record({ kind: "turn.started", followUpIds: followUps.map(({ id }) => id), again, ...told });
+  const shown = mode === "normal" ? {} : { mode };
+  edit.record({ kind: "turn.started", followUpIds: followUps.map(({ id }) => id), again, ...shown });
   return { followUps, again, mode };
 }
 
@@ -89,7 +89,7 @@ export function decideTurnEnd(edit: RunEdit, end: TurnEnd, answer: string, succe
   if (edit.waitingCount > 0) {
     // The agent continued without the answer to its question, so the run no longer waits for a person.
     if (edit.run.state === "BLOCKED") edit.moveTo("INPROGRESS");
-    edit.sayAnswer();
+    edit.postAnswer();
     return true;
   }
   const failure = failureOf(stopReason);
@@ -118,7 +118,7 @@ export function decideHandBack(
   const { attempt, lostAttempts, state } = edit.run;
   edit.record({ kind: "attempt.ended", attempt, reason: why.reason });
   edit.dropLease();
-  keepAnswer(edit);
+  storeLateAnswer(edit);
   // An attempt that gives up a run in the middle, and not because its worker stops, counts as one more lost attempt.
   if (why.isStopping || !isMoving(state)) edit.set({ lostAttempts: Math.max(0, lostAttempts - 1) });
   if (isMoving(state)) edit.moveTo("QUEUED", { reason: why.reason });

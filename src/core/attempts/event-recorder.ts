@@ -16,8 +16,8 @@ const ROW_LENGTH = 200;
 export type RecordedUpdate = AgentUpdate | WorkspaceStep;
 
 /** The approximate size of the update in the database, in characters. */
-export function storedLength(told: RecordedUpdate): number {
-  return lengthOf(told) + ROW_LENGTH;
+export function storedLength(ready: RecordedUpdate): number {
+  return lengthOf(ready) + ROW_LENGTH;
 }
 
 /**
@@ -77,8 +77,8 @@ export class EventRecorder {
   #heldBack(): RecordedUpdate[] {
     const last = this.#waiting.pop();
     if (last === undefined) return [];
-    const { told, held } = cut(last, this.#redactor);
-    this.#waiting.push(...told);
+    const { ready, held } = cut(last, this.#redactor);
+    this.#waiting.push(...ready);
     return held;
   }
 
@@ -118,22 +118,25 @@ function joined(last: RecordedUpdate, next: RecordedUpdate, redactor: Redactor):
   const [before, after] = [flowOf(last), flowOf(next)];
   if (before === undefined || after?.stream !== before.stream) return [last, next];
   if (before.text.length <= MERGED_LENGTH_MAX) return [after.with(before.text + after.text)];
-  const { told, held } = cut(last, redactor);
+  const { ready, held } = cut(last, redactor);
   const begun = held.map((update) => flowOf(update)?.text ?? "").join("");
-  return [...told, after.with(begun + after.text)];
+  return [...ready, after.with(begun + after.text)];
 }
 
 /** Splits a text that may continue into the part that can be stored and the part that must be held back. */
-function cut(update: RecordedUpdate, redactor: Redactor): { told: RecordedUpdate[]; held: RecordedUpdate[] } {
+function cut(
+  update: RecordedUpdate,
+  redactor: Redactor,
+): { ready: RecordedUpdate[]; held: RecordedUpdate[] } {
   const flow = flowOf(update);
-  if (flow === undefined) return { told: [update], held: [] };
+  if (flow === undefined) return { ready: [update], held: [] };
   const { text } = flow;
   const place = text.length - Math.max(redactor.openTail(text), HALF_CHARACTER.test(text) ? 1 : 0);
   const parts = [text.slice(0, place), text.slice(place)].map((part) =>
     part === "" ? [] : [flow.with(part)],
   );
-  const [told = [], held = []] = parts;
-  return { told, held };
+  const [ready = [], held = []] = parts;
+  return { ready, held };
 }
 
 /** The first half of a surrogate pair. */

@@ -9,7 +9,7 @@ export async function* readLog(
   { clock, storage }: Pick<AttemptDeps, "clock" | "storage">,
   part: LogPart,
 ): AsyncGenerator<RunEvent> {
-  const readEvents: Storage["runs"]["readEvents"] = (...given) =>
-    retry(clock, WHILE_UNAVAILABLE, () => storage.runs.readEvents(...given));
+  const readEvents: Storage["runs"]["readEvents"] = (...args) =>
+    retry(clock, WHILE_UNAVAILABLE, () => storage.runs.readEvents(...args));
   for await (const page of eventPages({ readEvents }, part)) yield* page;
 }

@@ -6,7 +6,7 @@ import type { Variables } from "../secrets/run-secrets.ts";
 import { basePromptOf } from "../skills/skill-in-run.ts";
 import { TurnRunner } from "../turns/turn-runner.ts";
 import type { ChangeCollector } from "../workspaces/change-collector.ts";
-import { knowsEarlier, sessionToResume } from "../workspaces/previous-run.ts";
+import { knowsConversation, sessionToResume } from "../workspaces/previous-run.ts";
 import { workspaceVariables } from "../workspaces/workspace.ts";
 import type { AttemptContext } from "./attempt-context.ts";
 import type { AttemptServices } from "./attempt-services.ts";
@@ -32,7 +32,7 @@ export async function startAgent(services: AttemptServices, needs: AgentNeeds): 
   const place: { turns?: TurnRunner } = {};
   const session = await deps.agents.start(agentStartOf(services, needs), {
     update: (update) => {
-      place.turns?.hear(update);
+      place.turns?.onUpdate(update);
       recorder.add(update);
     },
     room: () => recorder.room(),
@@ -43,7 +43,7 @@ export async function startAgent(services: AttemptServices, needs: AgentNeeds): 
   const started = await sayStarted(services, session);
   const { clock } = deps;
   const budget = new BudgetWatch({ clock, gateway: attemptContext.gateway, meter, abort, run, workedMs });
-  const knows = knowsEarlier(run, session, before);
+  const knows = knowsConversation(run, session, before);
   place.turns = new TurnRunner(services, { session, attemptContext, budget, work, knows, run: started });
   return place.turns;
 }

@@ -12,7 +12,7 @@ import { RunSteps } from "./run-steps.ts";
 
 const PAGE = 100;
 /** A conversation is one response, and a log may be larger than a response can be. */
-export const TALK_LENGTH_MAX = 32 * 2 ** 20;
+export const CONVERSATION_LENGTH_MAX = 32 * 2 ** 20;
 
 type Runs = Pick<RunService, "list">;
 
@@ -28,12 +28,12 @@ export async function readConversation(
   id: string,
   viewer: Viewer,
 ): Promise<Conversation> {
-  const found: Run[] = [];
-  for await (const run of runsOf(runs, id, viewer)) found.push(run);
-  if (found.length === 0) throw unknownConversation();
+  const visible: Run[] = [];
+  for await (const run of runsOf(runs, id, viewer)) visible.push(run);
+  if (visible.length === 0) throw unknownConversation();
   const steps: Step[] = [];
   const talk = new Talk();
-  for (const run of found) steps.push(...(await stepsOf(log, run, talk)));
+  for (const run of visible) steps.push(...(await stepsOf(log, run, talk)));
   return { id, steps };
 }
 
@@ -49,7 +49,7 @@ async function stepsOf(log: ConversationDeps["log"], run: Run, talk: Talk): Prom
   const steps = new RunSteps(run);
   for await (const page of eventPages(log, run)) {
     for (const event of page) {
-      if (talk.hasRoomFor(event)) steps.hear(event);
+      if (talk.hasRoomFor(event)) steps.onEvent(event);
       else steps.leaveOut(event);
     }
   }
@@ -58,12 +58,12 @@ async function stepsOf(log: ConversationDeps["log"], run: Run, talk: Talk): Prom
 
 /** Limits what agents and commands say. The beginning is always shown, and so is the outcome. */
 class Talk {
-  #left = TALK_LENGTH_MAX;
+  #remaining = CONVERSATION_LENGTH_MAX;
 
   hasRoomFor({ body }: RunEvent): boolean {
     if (!body.kind.startsWith("agent.") && body.kind !== "workspace.step") return true;
-    this.#left -= lengthOf(body);
-    return this.#left >= 0;
+    this.#remaining -= lengthOf(body);
+    return this.#remaining >= 0;
   }
 }
 

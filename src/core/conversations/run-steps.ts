@@ -29,13 +29,13 @@ export class RunSteps {
     this.#run = run;
     const step = this.#step(1);
     // A run that has only a skill has no prompt.
-    if (run.prompt !== "") step.say("user", { type: "text", text: run.prompt }, run.createdAt);
+    if (run.prompt !== "") step.addMessage("user", { type: "text", text: run.prompt }, run.createdAt);
   }
 
-  hear(event: RunEvent): void {
+  onEvent(event: RunEvent): void {
     // Events before the first turn belong to its step.
     const step = this.#step(Math.max(1, event.turn));
-    this.#hear(step, event);
+    this.#addEvent(step, event);
   }
 
   /** Called instead of `onEvent` for an event that is left out. */
@@ -50,13 +50,14 @@ export class RunSteps {
     const next = last + 1;
     if (this.#leftOut !== undefined) {
       const { at, events } = this.#leftOut;
-      this.#step(last).say("system", { type: "event", name: "left_out", data: { events } }, at);
+      this.#step(last).addMessage("system", { type: "event", name: "left_out", data: { events } }, at);
     }
-    for (const { message, at } of waiting) this.#step(next).say("user", { type: "text", text: message }, at);
+    for (const { message, at } of waiting)
+      this.#step(next).addMessage("user", { type: "text", text: message }, at);
     return Array.from(this.#steps.values(), (step) => step.step());
   }
 
-  #hear(step: StepDraft, { at, body, seq }: RunEvent): void {
+  #addEvent(step: StepDraft, { at, body, seq }: RunEvent): void {
     switch (body.kind) {
       case "followup.received":
         this.#waiting.set(body.followUpId, { message: body.message, at });
@@ -73,15 +74,15 @@ export class RunSteps {
         break;
       case "approval.requested":
       case "approval.decided":
-        tell(step, body, at);
+        addSystemEvent(step, body, at);
         break;
       case "permission.requested":
         this.#questions.set(body.request.permissionId, body.request);
-        tell(step, body, at);
+        addSystemEvent(step, body, at);
         break;
       case "permission.answered":
         this.#answer(step, body);
-        tell(step, body, at);
+        addSystemEvent(step, body, at);
         break;
       case "run.state":
         if (isEnded(body.to)) hearEnd(step, body, at);
@@ -91,7 +92,7 @@ export class RunSteps {
         break;
       case "artifact.added":
       case "changes.not_kept":
-        tell(step, body, at);
+        addSystemEvent(step, body, at);
         break;
       case "followup.steered":
         this.#take(step, body.followUpId);
@@ -129,10 +130,10 @@ export class RunSteps {
   }
 
   #take(step: StepDraft, followUpId: string): void {
-    const said = this.#waiting.get(followUpId);
-    if (said === undefined) return;
+    const followUp = this.#waiting.get(followUpId);
+    if (followUp === undefined) return;
     this.#waiting.delete(followUpId);
-    step.say("user", { type: "text", text: said.message }, said.at);
+    step.addMessage("user", { type: "text", text: followUp.message }, followUp.at);
   }
 
   #answer(step: StepDraft, { permissionId, optionId }: Body<"permission.answered">): void {
@@ -144,8 +145,8 @@ export class RunSteps {
   }
 
   #step(turn: number): StepDraft {
-    const known = this.#steps.get(turn);
-    if (known !== undefined) return known;
+    const existing = this.#steps.get(turn);
+    if (existing !== undefined) return existing;
     const step = new StepDraft(this.#run.id, turn);
     this.#steps.set(turn, step);
     return step;
@@ -157,16 +158,16 @@ type Body<Kind extends RunEventBody["kind"]> = Extract<RunEventBody, { readonly 
 /** A successful run ends with its turn. For any other end the reason is shown. */
 function hearEnd(step: StepDraft, body: Body<"run.state">, at: Date): void {
   step.complete(at, "failed");
-  if (body.to !== "SUCCEEDED") tell(step, body, at);
+  if (body.to !== "SUCCEEDED") addSystemEvent(step, body, at);
 }
 
 function hearAgent(step: StepDraft, update: AgentUpdate, { at, id }: { at: Date; id: string }): void {
   switch (update.kind) {
     case "agent.message":
-      step.hear("message", update.messageId, update.text, at);
+      step.addText("message", update.messageId, update.text, at);
       break;
     case "agent.thought":
-      step.hear("thought", update.messageId, update.text, at);
+      step.addText("thought", update.messageId, update.text, at);
       break;
     case "agent.tool_call":
       step.act(id, update, at);
@@ -177,7 +178,7 @@ function hearAgent(step: StepDraft, update: AgentUpdate, { at, id }: { at: Date;
     case "agent.notice":
     case "agent.permission_granted":
     case "agent.other":
-      tell(step, update, at);
+      addSystemEvent(step, update, at);
       break;
     case "agent.usage":
     case "agent.title":
@@ -189,9 +190,9 @@ function hearAgent(step: StepDraft, update: AgentUpdate, { at, id }: { at: Date;
 }
 
 function tellFiles(step: StepDraft, files: readonly FileInWorkspace[], at: Date): void {
-  step.say("user", { type: "event", name: "files", data: { files } }, at);
+  step.addMessage("user", { type: "event", name: "files", data: { files } }, at);
 }
 
-function tell(step: StepDraft, { kind, ...data }: RunEventBody, at: Date): void {
-  step.say("system", { type: "event", name: kind, data }, at);
+function addSystemEvent(step: StepDraft, { kind, ...data }: RunEventBody, at: Date): void {
+  step.addMessage("system", { type: "event", name: kind, data }, at);
 }

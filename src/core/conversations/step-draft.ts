@@ -57,12 +57,12 @@ export class StepDraft {
     this.#summary = summary;
   }
 
-  say(role: Message["role"], block: Block, at: Date): void {
+  addMessage(role: Message["role"], block: Block, at: Date): void {
     this.#words = undefined;
     this.#add(role, block, at);
   }
 
-  hear(kind: Words["kind"], messageId: string | undefined, piece: string, at: Date): void {
+  addText(kind: Words["kind"], messageId: string | undefined, piece: string, at: Date): void {
     const last = this.#words;
     const goesOn = last?.kind === kind && last.messageId === messageId;
     const text = goesOn ? last.text + piece : piece;
@@ -81,9 +81,9 @@ export class StepDraft {
 
   act(id: string, update: ToolCallUpdate, at: Date): void {
     this.#words = undefined;
-    const known = this.#actions.get(update.toolCallId);
-    if (known !== undefined) {
-      show(known, { ...known.action, call: { ...known.action.call, ...update } });
+    const draft = this.#actions.get(update.toolCallId);
+    if (draft !== undefined) {
+      show(draft, { ...draft.action, call: { ...draft.action.call, ...update } });
       return;
     }
     const action: ToolAction = { id, call: update, isDenied: false };
@@ -93,14 +93,14 @@ export class StepDraft {
   }
 
   deny(toolCallId: string): void {
-    const known = this.#actions.get(toolCallId);
-    if (known !== undefined) show(known, { ...known.action, isDenied: true });
+    const draft = this.#actions.get(toolCallId);
+    if (draft !== undefined) show(draft, { ...draft.action, isDenied: true });
   }
 
   /** Ends all running actions, whether or not the agent reported their end. */
   closeActions(endedAs: "completed" | "failed"): void {
-    for (const known of this.#actions.values()) {
-      if (isOpen(known.action)) show(known, { ...known.action, endedAs });
+    for (const draft of this.#actions.values()) {
+      if (isOpen(draft.action)) show(draft, { ...draft.action, endedAs });
     }
   }
 
@@ -128,9 +128,9 @@ function wordsBlock(kind: Words["kind"], text: string): Block {
   return kind === "message" ? { type: "text", text } : { type: "event", name: "thought", data: { text } };
 }
 
-function show(known: ActionDraft, action: ToolAction): void {
-  known.action = action;
-  [known.shown.block, known.result.block] = actionBlocks(action);
+function show(draft: ActionDraft, action: ToolAction): void {
+  draft.action = action;
+  [draft.shown.block, draft.result.block] = actionBlocks(action);
 }
 
 function lineOf(block: Block | undefined): string | undefined {

@@ -12,7 +12,7 @@ export interface Finding {
 /** Something that must be right for the installation to work. The folder that knows about it provides the check. */
 export interface Check {
   readonly name: string;
-  look(): Promise<Finding>;
+  run(): Promise<Finding>;
 }
 
 export interface NamedFinding extends Finding {
@@ -33,6 +33,6 @@ export function fail(message: string, remedy: string): Finding {
 
 /** The worst status. */
 export function statusOf(findings: readonly Finding[]): CheckStatus {
-  const found = new Set(findings.map(({ status }) => status));
-  return CHECK_STATUSES.findLast((status) => found.has(status)) ?? "ok";
+  const statuses = new Set(findings.map(({ status }) => status));
+  return CHECK_STATUSES.findLast((status) => statuses.has(status)) ?? "ok";
 }

@@ -14,7 +14,7 @@ const WAIT_FAIL_SECONDS = 600;
 export function queueCheck(longestWaitSeconds: () => Promise<number | undefined>): Check {
   return {
     name: "queue",
-    async look() {
+    async run() {
       const seconds = Math.round((await longestWaitSeconds()) ?? 0);
       if (seconds < WAIT_WARN_SECONDS) return ok("No job has waited for long.");
       const report = seconds < WAIT_FAIL_SECONDS ? warn : fail;
@@ -29,7 +29,7 @@ export function queueCheck(longestWaitSeconds: () => Promise<number | undefined>
 export function workersCheck({ workers }: { readonly workers: Pick<WorkerStore, "listLive"> }): Check {
   return {
     name: "workers",
-    async look() {
+    async run() {
       const live = await workers.listLive();
       if (live.length === 0)
         return fail(
@@ -45,7 +45,7 @@ export function workersCheck({ workers }: { readonly workers: Pick<WorkerStore, 
 export function sandboxCheck({ workers }: { readonly workers: Pick<WorkerStore, "listLive"> }): Check {
   return {
     name: "sandbox",
-    async look() {
+    async run() {
       const live = await workers.listLive();
       const open = live.filter(({ sandbox }) => !sandbox.isolated);
       const names = [...new Set(live.map(({ sandbox }) => sandbox.name))].join(", ");
@@ -62,7 +62,7 @@ export function sandboxCheck({ workers }: { readonly workers: Pick<WorkerStore, 
 export function agentsCheck(catalogue: AgentCatalogueView): Check {
   return {
     name: "agents",
-    async look() {
+    async run() {
       const entries = await catalogue.list();
       const ready = entries.filter(({ usable }) => usable).map(({ name }) => name);
       const usual = entries.find(({ name }) => name === catalogue.defaultName);
@@ -83,7 +83,7 @@ export function adaptersCheck(
 ): Check {
   return {
     name: "adapters",
-    async look() {
+    async run() {
       if (adapters.length === 0) return ok("None is switched on: runs come over the API alone.");
       const ofTeams = (await teams.list()).map(({ id }) => installations.list(id));
       const all = (await Promise.all(ofTeams)).flat();
@@ -105,7 +105,7 @@ const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
 export function publicUrlCheck(publicUrl: () => string, adapters: readonly string[]): Check {
   return {
     name: "public_url",
-    async look() {
+    async run() {
       const url = publicUrl();
       const isLoopback = URL.canParse(url) && LOOPBACK.test(new URL(url).hostname);
       if (!isLoopback) return ok(`Links lead to ${url}.`);
@@ -121,7 +121,7 @@ export function publicUrlCheck(publicUrl: () => string, adapters: readonly strin
 export function secretKeyCheck(isGiven: boolean): Check {
   return {
     name: "secret_key",
-    async look() {
+    async run() {
       if (isGiven) return ok("Given by ERRAND_SECRET_KEY.");
       return ok(
         "Made at the first start and kept in the data directory. Without it no secret can be opened: back it up.",

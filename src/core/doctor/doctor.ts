@@ -27,13 +27,13 @@ export class Doctor {
 
   async #perform(check: Check): Promise<NamedFinding> {
     const { clock } = this.#deps;
-    const finding = await withTimeout(this.#look(check), LOOK_MS, { clock, onTimeout: () => TOO_LATE });
+    const finding = await withTimeout(this.#run(check), LOOK_MS, { clock, onTimeout: () => TOO_LATE });
     return { name: check.name, ...finding };
   }
 
-  async #look(check: Check): Promise<Finding> {
+  async #run(check: Check): Promise<Finding> {
     try {
-      return await check.look();
+      return await check.run();
     } catch (error) {
       this.#deps.log.warn("doctor.check.failed", { check: check.name, error });
       return fail("This could not be looked at.", "The log says why, under doctor.check.failed.");

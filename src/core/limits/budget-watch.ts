@@ -2,7 +2,7 @@ import type { Gateway } from "../agents/gateway.ts";
 import type { AttemptAbort, RunFailure } from "../attempts/attempt-abort.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Run } from "../runs/run.ts";
-import { budgetExceeded, budgetGone, minutesUsedUp, workLeftMs } from "./budget.ts";
+import { budgetExceeded, budgetUsedUp, minutesUsedUp, workLeftMs } from "./budget.ts";
 import { PausableTimer } from "./pausable-timer.ts";
 import type { UsageMeter } from "./usage-meter.ts";
 
@@ -40,7 +40,7 @@ export class BudgetWatch {
   /** A failure when nothing of the budget is left for another turn. */
   gone(run: Run): RunFailure | undefined {
     const { workedMs } = this;
-    return budgetGone(run, { tokens: run.totalTokens, costUsd: run.costUsd ?? 0, workedMs });
+    return budgetUsedUp(run, { tokens: run.totalTokens, costUsd: run.costUsd ?? 0, workedMs });
   }
 
   check(): void {

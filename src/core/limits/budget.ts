@@ -11,7 +11,7 @@ export interface Spent {
 const MINUTE_MS = 60_000;
 
 /** A failure when nothing of the budget is left for another turn. */
-export function budgetGone(
+export function budgetUsedUp(
   { config, turn, turnOpen }: Pick<Run, "config" | "turn" | "turnOpen">,
   spent: Spent,
 ): RunFailure | undefined {

@@ -11,22 +11,22 @@ const MEBIBYTE = 2 ** 20;
 export class LogLimit {
   readonly #logMib: number;
   readonly #abort: AttemptAbort;
-  #left: number;
+  #remaining: number;
 
   constructor({ logMib }: Pick<RunSettings, "logMib">, abort: AttemptAbort) {
     this.#logMib = logMib;
     this.#abort = abort;
-    this.#left = logMib * MEBIBYTE;
+    this.#remaining = logMib * MEBIBYTE;
   }
 
   /** Returns the updates that may be stored, and aborts the attempt if some may not. */
-  fitting(told: readonly RecordedUpdate[]): readonly RecordedUpdate[] {
-    const fitting = told.filter((each) => {
-      this.#left -= storedLength(each);
-      return this.#left >= 0;
+  acceptable(updates: readonly RecordedUpdate[]): readonly RecordedUpdate[] {
+    const acceptable = updates.filter((update) => {
+      this.#remaining -= storedLength(update);
+      return this.#remaining >= 0;
     });
-    if (fitting.length < told.length) this.#abort.abort({ kind: "failed", failure: this.#failure() });
-    return fitting;
+    if (acceptable.length < updates.length) this.#abort.abort({ kind: "failed", failure: this.#failure() });
+    return acceptable;
   }
 
   #failure(): RunFailure {

@@ -24,10 +24,10 @@ export async function priorCostUsd(
   if (!resumed || teller === undefined) return 0;
   const { id, lastSeq } = teller;
   const after = Math.max(0, lastSeq - EVENTS_MAX);
-  let told = 0;
+  let costUsd = 0;
   for await (const { body } of readLog(deps, { id, lastSeq, after, kinds: ["agent.usage"] }))
-    told = costIn(body) ?? told;
-  return told;
+    costUsd = costIn(body) ?? costUsd;
+  return costUsd;
 }
 
 /**

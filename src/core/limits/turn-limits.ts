@@ -30,7 +30,7 @@ export class TurnLimits {
     );
     this.#pauses = 0;
     this.#turn.run();
-    this.heard();
+    this.onSignOfLife();
   }
 
   /** Whether a turn is running and not waiting for a person. */
@@ -39,7 +39,7 @@ export class TurnLimits {
   }
 
   /** The agent reported something. */
-  heard(): void {
+  onSignOfLife(): void {
     if (this.#turn === undefined || this.#pauses > 0) return;
     const { clock, settings } = this.#deps;
     this.#stopIdle?.();
@@ -58,7 +58,7 @@ export class TurnLimits {
     this.#pauses -= 1;
     if (this.#pauses > 0) return;
     this.#turn?.run();
-    this.heard();
+    this.onSignOfLife();
   }
 
   end(): void {

@@ -24,7 +24,7 @@ const NO_CALLS: ModelUsage = { calls: 0, inputTokens: 0, outputTokens: 0, totalT
 export class UsageMeter {
   #gateway: Pick<Gateway, "traffic"> | undefined;
   #cost = new CostMeter();
-  #told = NOTHING;
+  #reported = NOTHING;
   #stored = NOTHING;
   #turnBegan = NO_CALLS;
 
@@ -32,8 +32,8 @@ export class UsageMeter {
   get used(): Usage {
     const { costUsd, totalTokens } = this.#models;
     return {
-      tokens: Math.max(totalTokens, this.#told.tokens),
-      costUsd: Math.max(costUsd, this.#told.costUsd),
+      tokens: Math.max(totalTokens, this.#reported.tokens),
+      costUsd: Math.max(costUsd, this.#reported.costUsd),
     };
   }
 
@@ -50,13 +50,13 @@ export class UsageMeter {
     this.#turnBegan = this.#models;
   }
 
-  hear(updates: readonly RunEventBody[]): void {
-    this.#told = { ...this.#told, costUsd: this.#told.costUsd + this.#cost.read(updates) };
+  onUpdates(updates: readonly RunEventBody[]): void {
+    this.#reported = { ...this.#reported, costUsd: this.#reported.costUsd + this.#cost.read(updates) };
   }
 
   /** Ends a turn with the usage that the agent reports, otherwise with what the gateway measured. */
   endTurn(end: TurnEnd): TurnEnd {
-    this.#told = { ...this.#told, tokens: this.#told.tokens + tokensOf(end) };
+    this.#reported = { ...this.#reported, tokens: this.#reported.tokens + tokensOf(end) };
     if (end.usage !== undefined) return end;
     const usage = since(this.#turnBegan, this.#models);
     return usage.totalTokens === 0 ? end : { ...end, usage };

@@ -93,7 +93,7 @@ export class KeyService {
       requireOfPeople(key);
       requireScopes(caller, key.scopes);
       this.#requireNotOver(key);
-      return giveWay(key, now, overlapMs);
+      return afterRotation(key, now, overlapMs);
     });
     return this.#issue(caller, before.principalId, before);
   }
@@ -179,7 +179,7 @@ function raiseUnknownKey(): never {
 }
 
 /** The old key after a rotation: it expires at once or after the overlap, and never later than before. */
-function giveWay(key: ApiKey, now: Date, overlapMs: number): ApiKey {
+function afterRotation(key: ApiKey, now: Date, overlapMs: number): ApiKey {
   if (overlapMs === 0) return { ...key, revokedAt: now };
   const end = new Date(now.getTime() + overlapMs);
   return key.expiresAt === undefined || end < key.expiresAt ? { ...key, expiresAt: end } : key;

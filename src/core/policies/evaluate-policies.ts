@@ -1,7 +1,7 @@
 import { AppError } from "../errors.ts";
 import type { PrincipalId } from "../ids.ts";
 import type { PrincipalType } from "../people/principal.ts";
-import { isAmong, isLikeOne } from "../rules/conditions.ts";
+import { isAmong, matchesOneGlob } from "../rules/conditions.ts";
 import type { RequestOrigin } from "../runs/request-origin.ts";
 import { CLAIMED_SOURCES } from "../runs/sources.ts";
 import type { Policy, PolicyAction, PolicyEffect, PolicyMatch } from "./policy.ts";
@@ -41,7 +41,7 @@ const CHECKS: Readonly<Record<Condition, Check>> = {
     isAmong(sources, source) || isClaimOf(sources, source, effect),
   integrations: ({ integrations }, { integration }) => isAmong(integrations, integration),
   installations: ({ installations }, { installation }) => isAmong(installations, installation),
-  places: ({ places }, { place }) => isLikeOne(places, place),
+  places: ({ places }, { place }) => matchesOneGlob(places, place),
   principals: ({ principals }, { principalId }) => isAmong(principals, principalId),
   principalTypes: ({ principalTypes }, { principalType }) => isAmong(principalTypes, principalType),
   environments: ({ environments }, { environmentId }) => isAmong(environments, environmentId),

@@ -1,4 +1,4 @@
-import { isAmong, isLikeOne, saysOne } from "../rules/conditions.ts";
+import { containsOne, isAmong, matchesOneGlob } from "../rules/conditions.ts";
 import type { RequestOrigin } from "../runs/request-origin.ts";
 import type { RunConfig } from "../runs/run.ts";
 import type { RoutingMatch, RoutingRule } from "./routing-rule.ts";
@@ -31,8 +31,8 @@ const CHECKS: Readonly<Record<RoutingCondition, Check>> = {
     isAmong(sources, source) && (integration !== undefined || sources !== undefined),
   integrations: ({ integrations }, { integration }) => isAmong(integrations, integration),
   installations: ({ installations }, { installation }) => isAmong(installations, installation),
-  places: ({ places }, { place }) => isLikeOne(places, place),
-  text: (match, { text }) => saysOne(match.text, text),
+  places: ({ places }, { place }) => matchesOneGlob(places, place),
+  text: (match, { text }) => containsOne(match.text, text),
 };
 const CONDITIONS = Object.keys(CHECKS) as readonly RoutingCondition[];
 
@@ -50,8 +50,8 @@ export function route(rules: readonly RoutingRule[], request: RoutedRequest): Ro
 }
 
 function reasonOf({ match }: RoutingRule): string {
-  const asked = CONDITIONS.filter((condition) => match[condition] !== undefined);
-  return asked.length === 0
+  const conditions = CONDITIONS.filter((condition) => match[condition] !== undefined);
+  return conditions.length === 0
     ? "The first rule that matches."
-    : `The first rule that matches: ${asked.join(", ")}.`;
+    : `The first rule that matches: ${conditions.join(", ")}.`;
 }

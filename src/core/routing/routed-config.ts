@@ -15,11 +15,11 @@ export interface RoutedConfig {
 }
 
 /** The request's own configuration. Missing values come from its conversation, then from the routing rule. */
-export function routedConfig(asked: RunConfig, routing: Routing, before: RunConfig = {}): RoutedConfig {
+export function routedConfig(request: RunConfig, routing: Routing, before: RunConfig = {}): RoutedConfig {
   const { considered, reason, rule } = routing;
-  const config = { ...ruleConfig(routing), ...before, ...asked };
+  const config = { ...ruleConfig(routing), ...before, ...request };
   const routed = { environment: config.environment_id ?? null, rule: rule?.name ?? null, reason };
-  const config_layers = layersOf({ request: asked, conversation: before, routing_rule: config });
+  const config_layers = layersOf({ request: request, conversation: before, routing_rule: config });
   return { config, provenance: { ...(considered.length === 0 ? {} : { routing: routed }), config_layers } };
 }
 
@@ -30,9 +30,9 @@ function ruleConfig({ rule }: Routing): RunConfig {
 }
 
 /** The agent always has a layer: `default` when no other layer names one. */
-function layersOf(given: Partial<Record<ConfigLayer, RunConfig>>): Record<string, ConfigLayer> {
+function layersOf(configs: Partial<Record<ConfigLayer, RunConfig>>): Record<string, ConfigLayer> {
   const layers: Record<string, ConfigLayer> = { harness: "default" };
-  for (const [layer, config] of Object.entries(given).toReversed())
+  for (const [layer, config] of Object.entries(configs).toReversed())
     for (const member of Object.keys(config)) layers[member] = layer as ConfigLayer;
   return layers;
 }

@@ -4,12 +4,12 @@ export function isAmong<T>(wanted: readonly T[] | undefined, value: T | undefine
 }
 
 /** Whether one of the globs matches: `*` stands for any characters, and case does not matter. */
-export function isLikeOne(globs: readonly string[] | undefined, text: string | undefined): boolean {
+export function matchesOneGlob(globs: readonly string[] | undefined, text: string | undefined): boolean {
   return globs === undefined || (text !== undefined && globs.some((glob) => isLike(glob, text)));
 }
 
 /** Whether the text contains one of the words or phrases, in any case. */
-export function saysOne(words: readonly string[] | undefined, text: string): boolean {
+export function containsOne(words: readonly string[] | undefined, text: string): boolean {
   return words === undefined || words.some((word) => wholeWord(word).test(text));
 }
 

@@ -12,7 +12,7 @@ export interface ApprovalDecision {
 }
 
 /** The status message of a run that waits for approval. */
-export function waitsFor({ reason }: Approval): StatusMessage {
+export function approvalMessage({ reason }: Approval): StatusMessage {
   return { message: `Waits for approval. ${reason}` };
 }
 
@@ -22,12 +22,12 @@ export function needsApproval({ approval }: Pick<Run, "approval">): boolean {
 }
 
 /** A run that was never approved and restarts needs approval again, so that a follow-up cannot bypass it. */
-export function askAgain(edit: RunEdit): void {
+export function requireApprovalAgain(edit: RunEdit): void {
   const { approval } = edit.run;
   if (approval === undefined) return;
   const { policyId, reason } = approval;
   edit.set({ approval: { policyId, reason } });
-  edit.moveTo("BLOCKED", { status: waitsFor(approval) });
+  edit.moveTo("BLOCKED", { status: approvalMessage(approval) });
   edit.record({ kind: "approval.requested", policyId, reason });
 }
 

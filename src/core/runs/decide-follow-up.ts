@@ -2,7 +2,7 @@ import type { PermissionOption } from "../agents/agent-runner.ts";
 import { AppError } from "../errors.ts";
 import type { PrincipalId } from "../ids.ts";
 import type { PolicyAction } from "../policies/policy.ts";
-import { askAgain, needsApproval } from "./decide-approval.ts";
+import { needsApproval, requireApprovalAgain } from "./decide-approval.ts";
 import type { FollowUpDelivery, PendingPermission, Run, RunMode } from "./run.ts";
 import type { RunEdit } from "./run-edit.ts";
 import { isEnded } from "./states.ts";
@@ -22,18 +22,18 @@ export interface FollowUpInput {
  */
 export function decideFollowUp(edit: RunEdit, input: FollowUpInput): string | undefined {
   const { permission, state } = edit.run;
-  if (state === "BLOCKED" && permission !== undefined) return answerInWords(edit, permission, input);
+  if (state === "BLOCKED" && permission !== undefined) return answerByText(edit, permission, input);
   const id = hold(edit, input);
   if (!isEnded(state)) return id;
   edit.moveTo("QUEUED", { reason: "A follow-up came." });
-  if (needsApproval(edit.run)) askAgain(edit);
+  if (needsApproval(edit.run)) requireApprovalAgain(edit);
   return id;
 }
 
 /** The actions that a follow-up performs on the run: an answer, a follow-up, or both. */
 export function actionsOf({ permission, state }: Run, message: string): readonly PolicyAction[] {
   if (state !== "BLOCKED" || permission === undefined) return ["follow_up"];
-  return isMereAnswer(permission, message) ? ["answer"] : ["answer", "follow_up"];
+  return isOnlyAnAnswer(permission, message) ? ["answer"] : ["answer", "follow_up"];
 }
 
 export function requireOption({ options }: PendingPermission, id: string): PermissionOption {
@@ -60,12 +60,12 @@ export function decidePermission(
   edit.record({ kind: "permission.answered", permissionId: permission.permissionId, optionId: answer });
   edit.set({ permission: { ...permission, answer, answeredBy } });
   const reason = `Answered: ${option?.name ?? "no"}`;
-  if (lease === undefined) keepAnswer(edit);
+  if (lease === undefined) storeLateAnswer(edit);
   edit.moveTo(lease === undefined ? "QUEUED" : "INPROGRESS", { reason });
 }
 
 /** Turns an answer that no attempt received into a follow-up. The agent asks again, or knows the answer already. */
-export function keepAnswer(edit: RunEdit): void {
+export function storeLateAnswer(edit: RunEdit): void {
   const { permission } = edit.run;
   if (permission?.answer === undefined || permission.answeredBy === undefined) return;
   const chosen = permission.options.find(({ optionId }) => optionId === permission.answer);
@@ -100,18 +100,18 @@ function optionNamed(
 /**
  * Words that are neither yes nor no must not grant a permission: they refuse it, and reach the agent as a follow-up.
  */
-function answerInWords(
+function answerByText(
   edit: RunEdit,
   permission: PendingPermission,
   input: FollowUpInput,
 ): string | undefined {
   const meant = optionMeant(permission, input.message);
-  const id = isMereAnswer(permission, input.message) ? undefined : hold(edit, input);
+  const id = isOnlyAnAnswer(permission, input.message) ? undefined : hold(edit, input);
   decidePermission(edit, meant ?? optionOf(permission, "reject"), input.authorId);
   return id;
 }
 
-function isMereAnswer(permission: PendingPermission, words: string): boolean {
+function isOnlyAnAnswer(permission: PendingPermission, words: string): boolean {
   return optionMeant(permission, words) !== undefined || NO.test(words.trim());
 }
 

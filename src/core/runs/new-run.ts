@@ -2,7 +2,7 @@ import { newId, type RunId } from "../ids.ts";
 import type { RunInput } from "../inputs/run-input.ts";
 import type { Viewer } from "../people/principal.ts";
 import { type Skill, skillId } from "../skills/skill.ts";
-import { waitsFor } from "./decide-approval.ts";
+import { approvalMessage } from "./decide-approval.ts";
 import type { Approval, Provenance, Run, RunConfig, RunMode, RunOrigin } from "./run.ts";
 import type { RunSubject } from "./run-store.ts";
 import type { RunSource } from "./sources.ts";
@@ -82,11 +82,11 @@ function provenanceOf({ config = {}, provenance = {}, skill }: NewRun): Provenan
 }
 
 /** The subject of a run that does not exist yet, with the approval that it must wait for. */
-export function freshSubject(origin: RunOrigin, approval?: Approval): RunSubject {
+export function newRunSubject(origin: RunOrigin, approval?: Approval): RunSubject {
   const progress = {
     ...(approval === undefined
       ? ({ state: "QUEUED" } as const)
-      : ({ state: "BLOCKED", approval, statusMessage: waitsFor(approval) } as const)),
+      : ({ state: "BLOCKED", approval, statusMessage: approvalMessage(approval) } as const)),
     turn: 0,
     turnOpen: false,
     attempt: 0,

@@ -62,7 +62,7 @@ export class RunEdit {
     this.record({ kind: "run.state", from, to, ...why });
     this.#progress = { ...this.#progress, state: to, statusMessage: why.status, ...this.#stamps(to) };
     this.#showCard = true;
-    if (isEnded(to)) this.#sayEnd(why.status);
+    if (isEnded(to)) this.#postOutcome(why.status);
   }
 
   /** Stores the final answer of a turn for the cards. After a private turn the cards show the answer before it. */
@@ -71,9 +71,9 @@ export class RunEdit {
   }
 
   /** Posts the final answer of a turn to every thread that shows it outside of the card. */
-  sayAnswer(): void {
+  postAnswer(): void {
     const { answer } = this.#progress;
-    if (answer !== undefined && answer !== "" && !this.isPrivate) this.#sayApart("answer", answer);
+    if (answer !== undefined && answer !== "" && !this.isPrivate) this.#postMessage("answer", answer);
   }
 
   /**
@@ -83,9 +83,9 @@ export class RunEdit {
   get isPrivate(): boolean {
     const { run, taken, waiting } = this.subject;
     const joining = waiting.filter(({ id }) => this.#takes?.ids.includes(id));
-    const asked = run.turnOpen ? [...taken, ...joining] : waiting;
+    const followUps = run.turnOpen ? [...taken, ...joining] : waiting;
     const isFirst = run.turn === 0 || (run.turn === 1 && run.turnOpen);
-    return !isFirst && asked.length > 0 && asked.every((followUp) => followUp.private);
+    return !isFirst && followUps.length > 0 && followUps.every((followUp) => followUp.private);
   }
 
   /** Records the first event of a new run, instead of a transition. */
@@ -169,7 +169,7 @@ export class RunEdit {
   }
 
   /** Posts `notice` to every thread of the run, or only to `threadId`. */
-  say(notice: Notice, threadId?: string): void {
+  post(notice: Notice, threadId?: string): void {
     for (const thread of this.#threads) {
       if (threadId !== undefined && thread.id !== threadId) continue;
       if (this.#tools.writer.isShownInCard(notice, thread.adapter)) continue;
@@ -186,7 +186,7 @@ export class RunEdit {
   }
 
   done(): RunChange {
-    this.#sayCard();
+    this.#postCards();
     return {
       progress: this.#progress,
       lease: this.#lease,
@@ -210,17 +210,17 @@ export class RunEdit {
   }
 
   /** Posts the agent's answer of a run that ended, or the reason why there is none. */
-  #sayEnd(status: StatusMessage | undefined): void {
+  #postOutcome(status: StatusMessage | undefined): void {
     const { answer, state } = this.#progress;
-    if (answer !== undefined || state === "SUCCEEDED") this.sayAnswer();
-    else if (status !== undefined) this.#sayApart("outcome", status.message);
+    if (answer !== undefined || state === "SUCCEEDED") this.postAnswer();
+    else if (status !== undefined) this.#postMessage("outcome", status.message);
   }
 
-  #sayApart(purpose: "answer" | "outcome", text: string): void {
-    this.say({ kind: "message", purpose, text, sessionLink: this.#tools.writer.sessionLink(this.run) });
+  #postMessage(purpose: "answer" | "outcome", text: string): void {
+    this.post({ kind: "message", purpose, text, sessionLink: this.#tools.writer.sessionLink(this.run) });
   }
 
-  #sayCard(): void {
+  #postCards(): void {
     const shown = this.#threads.filter((thread) => !this.#isSpared(thread));
     if (shown.length === 0) return;
     const card = this.#tools.writer.card(this.run);

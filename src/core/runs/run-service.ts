@@ -27,7 +27,7 @@ import {
 } from "./decide-follow-up.ts";
 import type { RunEvent, RunEventKind } from "./events.ts";
 import { inheritConfig } from "./inherit-config.ts";
-import { type AgentChoice, freshSubject, type NewRun, originOf } from "./new-run.ts";
+import { type AgentChoice, type NewRun, newRunSubject, originOf } from "./new-run.ts";
 import type { RequestOrigin } from "./request-origin.ts";
 import type { Approval, Run, RunConfig, RunOrigin } from "./run.ts";
 import { RunEdit } from "./run-edit.ts";
@@ -110,7 +110,7 @@ export class RunService {
   }
 
   async store({ origin, inputs, approval }: PreparedRun, extras: TransactionExtras = {}): Promise<Run> {
-    const edit = this.#edit(freshSubject(origin, approval));
+    const edit = this.#edit(newRunSubject(origin, approval));
     edit.begin(inputs);
     this.#add(edit, extras, undefined);
     return this.#deps.storage.runs.create(origin, edit.done());
@@ -128,7 +128,7 @@ export class RunService {
       for (const action of actionsOf(edit.run, input.message)) requireAllowed(judged(action, edit.run));
       followUpId = decideFollowUp(edit, input);
       if (extras.from?.integration === undefined && input.private !== true)
-        edit.say(toldInThreads(viewer, input));
+        edit.post(followUpNotice(viewer, input));
       this.#add(edit, extras, followUpId);
     });
     return { run, followUpId };
@@ -255,7 +255,7 @@ export class RunService {
     followUpId: string | undefined,
   ): void {
     if (binds !== undefined) edit.bind(binds);
-    for (const notice of says?.notices ?? []) edit.say(notice, says?.threadId);
+    for (const notice of says?.notices ?? []) edit.post(notice, says?.threadId);
     if (inboxResult !== undefined) edit.completeInboxEvent({ ...inboxResult, runId: edit.run.id });
     if (remembers !== undefined) edit.remember(remembers(edit.run, followUpId));
   }
@@ -267,7 +267,7 @@ function approvalOf({ effect, policy, reason }: Verdict): Approval | undefined {
 }
 
 /** Shows a follow-up to people who read the run's threads. */
-function toldInThreads({ displayName = "Somebody" }: Viewer, { message }: FollowUpInput): Notice {
+function followUpNotice({ displayName = "Somebody" }: Viewer, { message }: FollowUpInput): Notice {
   const words = Array.from(message);
   const cut = words.length > TOLD_LENGTH ? `${words.slice(0, TOLD_LENGTH).join("")}…` : message;
   return { kind: "message", purpose: "reply", text: `${displayName} asked over the API: ${cut}` };

@@ -37,15 +37,15 @@ export class ScheduleService {
     return schedule;
   }
 
-  async create(viewer: Viewer, wanted: NewSchedule): Promise<Schedule> {
+  async create(viewer: Viewer, request: NewSchedule): Promise<Schedule> {
     const { clock, nextDue, storage } = this.#deps;
     const now = clock.now();
     const due = { now: await storage.now(), nextDue };
-    this.#requireDue(wanted.cron, due.now);
+    this.#requireDue(request.cron, due.now);
     const whose = { teamId: viewer.teamId, creatorId: viewer.id, lastEditorId: viewer.id };
-    const made = { id: newId(now), ...whose, ...wanted, createdAt: now, updatedAt: now };
-    await this.#requireEnvironment(made);
-    const schedule = timed(made, undefined, due);
+    const record = { id: newId(now), ...whose, ...request, createdAt: now, updatedAt: now };
+    await this.#requireEnvironment(record);
+    const schedule = timed(record, undefined, due);
     await storage.schedules.add(schedule);
     await this.#ring(schedule);
     return schedule;
@@ -72,11 +72,11 @@ export class ScheduleService {
   async #edit(viewer: Viewer, id: string, edit: Partial<ScheduleEdit>): Promise<Schedule> {
     const { clock, nextDue, storage } = this.#deps;
     const { now, schedule: before } = await this.#lock(viewer, id);
-    const wanted = { ...before, ...edit };
-    if (isSame(wanted, before)) return before;
-    if (edit.config !== undefined) await this.#requireEnvironment(wanted);
-    const edited = { ...wanted, lastEditorId: viewer.id, updatedAt: clock.now() };
-    const schedule = timed(edited, before, { now, nextDue });
+    const edited = { ...before, ...edit };
+    if (isSame(edited, before)) return before;
+    if (edit.config !== undefined) await this.#requireEnvironment(edited);
+    const signed = { ...edited, lastEditorId: viewer.id, updatedAt: clock.now() };
+    const schedule = timed(signed, before, { now, nextDue });
     await storage.schedules.replace(schedule);
     await this.#ring(schedule);
     return schedule;
@@ -123,8 +123,8 @@ function mayChange(creatorId: PrincipalId, viewer: Viewer): boolean {
 }
 
 /** A repeated pause or resume changes nothing, not even the last editor. */
-function isSame(wanted: Schedule, before: Schedule): boolean {
-  return JSON.stringify(wanted) === JSON.stringify(before);
+function isSame(schedule: Schedule, before: Schedule): boolean {
+  return JSON.stringify(schedule) === JSON.stringify(before);
 }
 
 function byName(a: Schedule, b: Schedule): number {

@@ -32,9 +32,9 @@ export class SkillFinder {
     const repository = await this.#repositoryOf(spec, asker);
     const skill = await this.#deps.library.find({ ...repository, teamId: asker.viewer.teamId }, spec.wanted);
     if (skill !== undefined) return skill;
-    const place = `${repository.owner}/${repository.name}`;
-    throw new AppError("resource_not_found", `${place} has no skill ${wordsOf(spec)}.`, {
-      remedy: `GET /api/v1/agent?repo=${place}&refresh=true lists the skills that it has.`,
+    const repositoryName = `${repository.owner}/${repository.name}`;
+    throw new AppError("resource_not_found", `${repositoryName} has no skill ${wordsOf(spec)}.`, {
+      remedy: `GET /api/v1/agent?repo=${repositoryName}&refresh=true lists the skills that it has.`,
     });
   }
 
@@ -55,15 +55,15 @@ function named(name: string, repositories: readonly RepositoryName[]): readonly 
   return repositories.filter((repository) => isSameName(repository.name, name));
 }
 
-function onlyOne(name: string, found: readonly RepositoryName[]): RepositoryName {
-  const [first, ...others] = found;
+function onlyOne(name: string, candidates: readonly RepositoryName[]): RepositoryName {
+  const [first, ...others] = candidates;
   if (first === undefined) {
     throw new AppError("resource_not_found", `No environment of yours has a repository called ${name}.`, {
       remedy: "Write its owner too: owner/repo:skill.",
     });
   }
   if (others.length === 0) return first;
-  const names = found.map((repository) => `${repository.owner}/${repository.name}`).join(", ");
+  const names = candidates.map((repository) => `${repository.owner}/${repository.name}`).join(", ");
   throw new AppError("invalid_request", `Several repositories are called ${name}: ${names}.`, {
     remedy: "Write the owner too: owner/repo:skill.",
   });

@@ -18,13 +18,13 @@ export function basePromptOf(
   workspace: Pick<Workspace, "directory" | "workingDirectory">,
 ): string | undefined {
   const own = config.base_prompt;
-  const way = pathToFiles(workspace);
+  const prefix = pathToFiles(workspace);
   // An agent that works inside a repository must write its artifacts outside of it.
-  const kept = way === "" ? undefined : ARTIFACTS;
-  if (skill === undefined) return joined([own, kept]);
-  const directory = `${way}${skillDirectory(skill)}`;
+  const artifactsNote = prefix === "" ? undefined : ARTIFACTS;
+  if (skill === undefined) return joined([own, artifactsNote]);
+  const directory = `${prefix}${skillDirectory(skill)}`;
   const where = `The files of this skill (${skillId(skill)}) are in ${directory}, from the working directory. Paths in its instructions start there.`;
-  return joined([skill.basePrompt, where, own, kept]);
+  return joined([skill.basePrompt, where, own, artifactsNote]);
 }
 
 function joined(texts: readonly (string | undefined)[]): string | undefined {

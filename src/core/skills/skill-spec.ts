@@ -33,11 +33,11 @@ export function skillSpecProblem(text: string): string | undefined {
 function readSpec(text: string): SkillSpec | string {
   const colon = text.indexOf(":");
   if (colon < 0) return FORMS;
-  const place = text.slice(0, colon);
+  const repositoryText = text.slice(0, colon);
   const wanted = readWanted(text.slice(colon + 1));
   if (typeof wanted === "string") return wanted;
-  if (isAllowedName(place)) return { repository: place, wanted };
-  const repository = parseRepositoryName(place);
+  if (isAllowedName(repositoryText)) return { repository: repositoryText, wanted };
+  const repository = parseRepositoryName(repositoryText);
   return repository === undefined ? FORMS : { owner: repository.owner, repository: repository.name, wanted };
 }
 

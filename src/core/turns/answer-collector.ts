@@ -17,7 +17,7 @@ export class AnswerCollector {
     this.#didSomething = false;
   }
 
-  hear(update: AgentUpdate): void {
+  onUpdate(update: AgentUpdate): void {
     if (update.kind === "agent.tool_call") this.#didSomething = true;
     if (update.kind !== "agent.message") return;
     if (this.#didSomething) this.clear();

@@ -16,7 +16,7 @@ import type { FollowUp, Run } from "../runs/run.ts";
 import { withTimeout } from "../with-timeout.ts";
 import type { ChangeCollector } from "../workspaces/change-collector.ts";
 import { AnswerCollector } from "./answer-collector.ts";
-import { askableQuestion, shownQuestion } from "./bounded-question.ts";
+import { limitOptions, shortenTexts } from "./bounded-question.ts";
 import { earlierTurns } from "./earlier-turns.ts";
 import { PermissionBroker } from "./permission-broker.ts";
 import { Steering } from "./steering.ts";
@@ -66,7 +66,7 @@ export class TurnRunner {
     this.#limits = new TurnLimits({ ...deps, abort });
     this.#steering = new Steering({ lease, log, run, taken: this.#taken });
     this.#unwatch = on.attemptContext.gateway.watch(() => {
-      this.#limits.heard();
+      this.#limits.onSignOfLife();
       this.checkBudget();
     });
   }
@@ -96,9 +96,9 @@ export class TurnRunner {
     this.#on.budget.pause();
   }
 
-  hear(update: AgentUpdate): void {
-    this.#limits.heard();
-    this.#answer.hear(update);
+  onUpdate(update: AgentUpdate): void {
+    this.#limits.onSignOfLife();
+    this.#answer.onUpdate(update);
   }
 
   /** People see the cleaned question. The agent receives the option id that it sent. */
@@ -108,8 +108,8 @@ export class TurnRunner {
     this.#on.budget.pause();
     try {
       await recorder.flush();
-      const asked = askableQuestion(request);
-      const shown = shownQuestion(clean(asked));
+      const asked = limitOptions(request);
+      const shown = shortenTexts(clean(asked));
       const chosen = await this.#desk.ask(shown);
       const index = shown.options.findIndex(({ optionId }) => optionId === chosen);
       return asked.options[index]?.optionId;
@@ -173,7 +173,7 @@ export class TurnRunner {
     // The interruption may have arrived while the prompt was being built.
     if (this.#isInterrupted) this.#cancelTurn();
     try {
-      const first = await Promise.race([prompted, this.#services.abort.happened]);
+      const first = await Promise.race([prompted, this.#services.abort.aborted]);
       if (!("stopReason" in first)) return await this.#breakOff(first, prompted);
       await this.#withGrace(STEER_GRACE_MS, this.#steering.end());
       return first;

@@ -12,13 +12,13 @@ export interface UsagePeriod {
 
 /** The days from `from` to `to`, both included, in UTC. Default: the last thirty days including today. */
 export function usagePeriod(
-  given: { from?: string | undefined; to?: string | undefined },
+  query: { from?: string | undefined; to?: string | undefined },
   now: Date,
 ): UsagePeriod {
-  const last = given.to === undefined ? startOfDay(now) : dayOf("to", given.to);
+  const last = query.to === undefined ? startOfDay(now) : dayOf("to", query.to);
   const until = new Date(last.getTime() + DAY_MS);
   const from =
-    given.from === undefined ? new Date(until.getTime() - DAYS_DEFAULT * DAY_MS) : dayOf("from", given.from);
+    query.from === undefined ? new Date(until.getTime() - DAYS_DEFAULT * DAY_MS) : dayOf("from", query.from);
   const days = (until.getTime() - from.getTime()) / DAY_MS;
   if (days < 1) throw invalidMember("from", "must not be after to");
   if (days > DAYS_MAX) throw invalidMember("from", `must be at most ${DAYS_MAX} days before the end of to`);

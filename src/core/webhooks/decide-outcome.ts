@@ -32,7 +32,7 @@ export function decideOutcome(tried: Tried): Outcome {
   const error = answer.error ?? `The receiver answered HTTP ${status}.`;
   const disable = reasonToDisable(tried, error);
   if (disable !== undefined) return { state: "dead", error, disable };
-  const retryAfterMs = pauseAfter(step, askedPauseMs(answer));
+  const retryAfterMs = pauseAfter(step, requestedPauseMs(answer));
   return retryAfterMs === undefined ? { state: "dead", error } : { state: "waiting", error, retryAfterMs };
 }
 
@@ -48,6 +48,6 @@ function reasonToDisable(
 }
 
 /** The pause that the receiver requests, in milliseconds. */
-export function askedPauseMs(answer: WebhookAnswer): number | undefined {
+export function requestedPauseMs(answer: WebhookAnswer): number | undefined {
   return answer.status !== undefined && BUSY.has(answer.status) ? answer.retryAfterMs : undefined;
 }

@@ -20,9 +20,9 @@ const SPREAD = 0.1;
 /** The longest pause that a receiver may request. */
 const PATIENCE_MAX_MS = 24 * HOUR_MS;
 
-/** The pause after try `step`, extended to the requested `askedMs`; undefined: that was the last try. */
-export function pauseAfter(step: number, askedMs = 0): number | undefined {
+/** The pause after try `step`, extended to the requested `requestedMs`; undefined: that was the last try. */
+export function pauseAfter(step: number, requestedMs = 0): number | undefined {
   const pauseMs = RETRY_PAUSES_MS[step - 1];
   if (pauseMs === undefined) return undefined;
-  return Math.round(Math.max(pauseMs, Math.min(askedMs, PATIENCE_MAX_MS)) * (1 + Math.random() * SPREAD));
+  return Math.round(Math.max(pauseMs, Math.min(requestedMs, PATIENCE_MAX_MS)) * (1 + Math.random() * SPREAD));
 }

@@ -3,7 +3,7 @@ import type { Log } from "../ports/log.ts";
 import type { SecretBox } from "../secrets/secret-box.ts";
 import type { Storage } from "../storage.ts";
 import { completeTry } from "./complete-try.ts";
-import { askedPauseMs, type Outcome } from "./decide-outcome.ts";
+import { type Outcome, requestedPauseMs } from "./decide-outcome.ts";
 import type { WebhookAnswer, WebhookClient } from "./webhook-client.ts";
 import { secretOwner, validSecrets } from "./webhook-endpoint.ts";
 import type { TakenWebhook } from "./webhook-stores.ts";
@@ -74,7 +74,7 @@ export class WebhookSender {
   async #send(taken: TakenWebhook): Promise<void> {
     const { clock, storage } = this.#deps;
     const answer = await this.#post(taken);
-    const pauseMs = askedPauseMs(answer) ?? 0;
+    const pauseMs = requestedPauseMs(answer) ?? 0;
     if (pauseMs > 0) {
       this.#patience.set(taken.endpoint.id, clock.now().getTime() + Math.min(pauseMs, PATIENCE_MAX_MS));
     }

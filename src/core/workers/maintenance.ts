@@ -20,7 +20,7 @@ export interface MaintenanceDeps {
 
 const ROUND_MAX = 100;
 /** Longer than the time between two renewals of a lease: a live owner has renewed its lease by then. */
-const SURELY_LOST_MS = 4_500;
+const CONFIRM_LOST_MS = 4_500;
 
 /** Recovers the runs of lost workers and the work whose job was lost. Several processes may do this at once. */
 export class Maintenance {
@@ -52,7 +52,7 @@ export class Maintenance {
     if (this.#isRecovering) return;
     this.#isRecovering = true;
     try {
-      for (const runId of await this.#surelyLost()) await this.#recover(runId);
+      for (const runId of await this.#confirmedLost()) await this.#recover(runId);
     } catch (error) {
       this.#deps.log.warn("maintenance.query.failed", { error });
     } finally {
@@ -82,14 +82,14 @@ export class Maintenance {
    * take them from live workers. So a run counts as lost only after every query has found it so for a while. A failed
    * query starts this over.
    */
-  async #surelyLost(): Promise<readonly RunId[]> {
+  async #confirmedLost(): Promise<readonly RunId[]> {
     const { clock, storage } = this.#deps;
     const before = this.#lostSince;
     this.#lostSince = new Map();
     const lost = await storage.leases.listLost(ROUND_MAX);
     const now = clock.elapsedMs();
     this.#lostSince = new Map(lost.map((runId) => [runId, before.get(runId) ?? now]));
-    return lost.filter((runId) => now - (before.get(runId) ?? now) >= SURELY_LOST_MS);
+    return lost.filter((runId) => now - (before.get(runId) ?? now) >= CONFIRM_LOST_MS);
   }
 
   /** A run that cannot be recovered does not block the others. */

@@ -42,7 +42,7 @@ export class ChangeCollector {
   async afterTurn(run: Run, end: TurnEnd): Promise<CollectedChanges> {
     if (!this.#hasRepositories) return NOTHING;
     try {
-      return await this.#keep(run, end);
+      return await this.#collect(run, end);
     } catch (error) {
       if (error instanceof LeaseLost) throw error;
       recordLostChanges(this.#services, "The changes could not be kept", error);
@@ -55,7 +55,7 @@ export class ChangeCollector {
     return this.#hasRepositories ? this.#files.ofRun() : [];
   }
 
-  async #keep({ turn }: Run, { stopReason }: TurnEnd): Promise<CollectedChanges> {
+  async #collect({ turn }: Run, { stopReason }: TurnEnd): Promise<CollectedChanges> {
     const { waiting } = await this.#services.lease.look();
     const isLast = waiting.length === 0;
     const ofTurn = await this.#files.ofTurn(turn);

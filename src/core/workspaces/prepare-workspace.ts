@@ -9,7 +9,8 @@ import type { Preparation, Workspace } from "./workspace.ts";
 
 const TRIES = 3;
 
-export interface Asked extends Pick<Preparation, "gateway" | "plan" | "signal" | "tell" | "variables"> {
+export interface WorkspaceRequest
+  extends Pick<Preparation, "gateway" | "plan" | "signal" | "tell" | "variables"> {
   readonly environment: Environment | undefined;
   readonly given: InputFiles;
 }
@@ -18,9 +19,9 @@ export interface Asked extends Pick<Preparation, "gateway" | "plan" | "signal" |
  * Prepares the workspace of a run. A new workspace contains the input files, the skill, and the files of the previous
  * run of the conversation.
  */
-export async function prepareWorkspace(deps: AttemptDeps, asked: Asked): Promise<Workspace> {
+export async function prepareWorkspace(deps: AttemptDeps, request: WorkspaceRequest): Promise<Workspace> {
   const { clock, log, run, storage, workspaces } = deps;
-  const { environment, given, ...preparation } = asked;
+  const { environment, given, ...preparation } = request;
   const setup = new SetupRecord(storage, environment);
   const initialContents = setup.asideFrom(async () => {
     const checkpoint = await findPreviousCheckpoint(storage, run);
@@ -29,7 +30,7 @@ export async function prepareWorkspace(deps: AttemptDeps, asked: Asked): Promise
   });
   const before = run.checkpoint === undefined ? {} : { checkpoint: run.checkpoint };
   const whole = { ...preparation, ...before, runId: run.id, teamId: run.teamId, initialContents };
-  const tell = setup.hearing(preparation.tell);
+  const tell = setup.observing(preparation.tell);
   for (let tries = 1; ; tries += 1) {
     try {
       const workspace = await retry(clock, WHILE_UNAVAILABLE, () => workspaces.prepare({ ...whole, tell }));

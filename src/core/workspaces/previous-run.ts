@@ -27,7 +27,7 @@ export function sessionToResume(run: Run, before: Run | undefined): string | und
 }
 
 /** Whether the agent's session contains the conversation so far. */
-export function knowsEarlier(
+export function knowsConversation(
   run: Run,
   { resumed, sessionId }: Pick<AgentSession, "resumed" | "sessionId">,
   before: Run | undefined,

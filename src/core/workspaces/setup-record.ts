@@ -16,10 +16,10 @@ export class SetupRecord {
     this.#environment = environment;
   }
 
-  hearing(tell: (step: WorkspaceStep) => void): (step: WorkspaceStep) => void {
+  observing(onStep: (step: WorkspaceStep) => void): (step: WorkspaceStep) => void {
     return (step) => {
       this.#wasTried = true;
-      tell(step);
+      onStep(step);
     };
   }
 
@@ -36,16 +36,16 @@ export class SetupRecord {
   }
 
   async succeeded(): Promise<void> {
-    if (this.#wasTried) await this.#keep(false);
+    if (this.#wasTried) await this.#store(false);
   }
 
   async failed(error: unknown): Promise<void> {
     const isSetup = error instanceof AppError && error.code === "environment_setup_failed";
-    if (isSetup && !this.#isRunsFault) await this.#keep(true);
+    if (isSetup && !this.#isRunsFault) await this.#store(true);
   }
 
   /** If the environment was changed meanwhile, this result is not stored. */
-  async #keep(setupFailed: boolean): Promise<void> {
+  async #store(setupFailed: boolean): Promise<void> {
     const used = this.#environment;
     if (used === undefined || used.setupFailed === setupFailed) return;
     await this.#storage.environments.replace({ ...used, setupFailed }, used.updatedAt);

@@ -1,5 +1,5 @@
 import type { Artifact } from "../artifacts/artifact.ts";
-import { decideArtifacts, hashesOf } from "../artifacts/decide-artifacts.ts";
+import { decideArtifacts, hashesByPath } from "../artifacts/decide-artifacts.ts";
 import type { FileStore } from "../artifacts/file-store.ts";
 import type { AttemptDeps } from "../attempts/attempt-deps.ts";
 import type { LeaseWriter, Written } from "../attempts/lease-writer.ts";
@@ -58,11 +58,14 @@ export class WorkspaceSaver {
    * Stores the checkpoint first. The run names it in the same transaction as the decision, together with `made`,
    * files that are already stored.
    */
-  async saveWith<T>(decide: (edit: RunEdit) => T, made: readonly CollectedFile[] = []): Promise<Written<T>> {
+  async saveWith<T>(
+    decide: (edit: RunEdit) => T,
+    stored: readonly CollectedFile[] = [],
+  ): Promise<Written<T>> {
     const known = await this.#knownArtifacts();
     const collected = this.#isTouched ? await this.#collect(known) : NOTHING;
     const saved = this.#isTouched ? await this.#save() : undefined;
-    const files = [...collected.files, ...newOf(made, known)];
+    const files = [...collected.files, ...newOf(stored, known)];
     const written = await this.#lease.write((edit) => {
       decideArtifacts(edit, { ...collected, files }, known);
       recordSaved(edit, saved);
@@ -82,7 +85,7 @@ export class WorkspaceSaver {
   /** Files that cannot be collected stay in the workspace until the end of the next turn. */
   async #collect(known: readonly Artifact[]): Promise<Collected> {
     try {
-      const collect = () => this.#workspaces.collect(this.#run.id, hashesOf(known));
+      const collect = () => this.#workspaces.collect(this.#run.id, hashesByPath(known));
       return cleaned(await retry(this.#clock, WHILE_UNAVAILABLE, collect), this.#redact);
     } catch (error) {
       this.#log.error("artifacts.not_collected", { runId: this.#run.id, error });
@@ -117,7 +120,7 @@ export class WorkspaceSaver {
 
 /** The same content again is not a new version. */
 function newOf(files: readonly CollectedFile[], known: readonly Artifact[]): readonly CollectedFile[] {
-  const hashes = hashesOf(known);
+  const hashes = hashesByPath(known);
   return files.filter(({ hash, path }) => hashes.get(path) !== hash);
 }
 

@@ -9,8 +9,8 @@ export type ModelPrices = Readonly<Record<string, ModelPrice>>;
 function findPrice(prices: ModelPrices, modelId: string): ModelPrice | undefined {
   if (Object.hasOwn(prices, modelId)) return prices[modelId];
   const beginnings = Object.keys(prices).filter((name) => name.endsWith("*"));
-  const fitting = beginnings.filter((name) => modelId.startsWith(name.slice(0, -1)));
-  const [longest] = fitting.sort((one, other) => other.length - one.length);
+  const acceptable = beginnings.filter((name) => modelId.startsWith(name.slice(0, -1)));
+  const [longest] = acceptable.sort((one, other) => other.length - one.length);
   return longest === undefined ? undefined : prices[longest];
 }
 

@@ -50,7 +50,7 @@ export class DockerContainer implements SandboxProcess {
   constructor(means: ContainerMeans) {
     this.#means = means;
     this.exited = this.#live();
-    this.#settled = this.exited.then(() => this.#putAway());
+    this.#settled = this.exited.then(() => this.#cleanUp());
     // Whoever kills is told; without one the next sweep finds what is left.
     this.#settled.catch(() => undefined);
   }
@@ -119,7 +119,7 @@ export class DockerContainer implements SandboxProcess {
     }
   }
 
-  async #putAway(): Promise<void> {
+  async #cleanUp(): Promise<void> {
     if (this.#isCreated) await this.#remove();
     await this.#start?.line.remove();
   }

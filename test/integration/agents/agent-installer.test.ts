@@ -7,7 +7,7 @@ import { AgentInstaller } from "../../../src/agents/install/agent-installer.ts";
 import { aScriptedAgent } from "../../support/agent-harness.ts";
 import { waitFor } from "../../support/wait-for.ts";
 
-const TIMING = { beatMs: 20, staleMs: 300, lookMs: 10 };
+const TIMING = { heartbeatMs: 20, staleMs: 300, lookMs: 10 };
 const INSTALLED = "fake@1.2.3";
 const signal = new AbortController().signal;
 

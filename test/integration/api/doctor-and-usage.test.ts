@@ -6,11 +6,11 @@ import { type ApiHarness, startHarness } from "./api-harness.ts";
 
 const USAGE = "/api/v1/agent/usage";
 const CHECKS: readonly Check[] = [
-  { name: "fine", look: async () => ok("All is well.") },
-  { name: "worn", look: async () => warn("It is old.", "Replace it.") },
+  { name: "fine", run: async () => ok("All is well.") },
+  { name: "worn", run: async () => warn("It is old.", "Replace it.") },
   {
     name: "broken",
-    look: async () => {
+    run: async () => {
       throw new Error("an inner detail");
     },
   },

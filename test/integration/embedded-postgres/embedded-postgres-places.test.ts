@@ -77,7 +77,9 @@ test("binaries that this system cannot run give one line that names DATABASE_URL
 
   const { error } = await spawnEmbedded({ root, dataDir: join(root, "data") }).answer();
 
-  expect(error).toMatch(/^StartupError: The embedded PostgreSQL cannot make its database \(.*DATABASE_URL.*$/);
+  expect(error).toMatch(
+    /^StartupError: The embedded PostgreSQL cannot make its database \(.*DATABASE_URL.*$/,
+  );
 });
 
 asRoot("as root it runs under another account in a data directory that only that one may enter", async () => {
@@ -138,7 +140,9 @@ asRoot("a data directory whose database is gone is refused rather than begun ane
 
   const { error } = await spawnEmbedded({ dataDir }).answer();
 
-  expect(error).toMatch(/^StartupError: The embedded database of this data directory is not readable or gone/);
+  expect(error).toMatch(
+    /^StartupError: The embedded database of this data directory is not readable or gone/,
+  );
 });
 
 asRoot("what an ordinary user began, root goes on with under that user's account", async () => {

@@ -18,20 +18,20 @@ afterAll(async () => {
   await testDatabase.drop();
 });
 
-async function look(name: string, aheadMs = 0) {
+async function run(name: string, aheadMs = 0) {
   const clock = { ...systemClock, now: () => new Date(Date.now() + aheadMs) };
   const check = databaseChecks(database, clock).find((each) => each.name === name);
   if (check === undefined) throw new Error(`There is no check ${name}.`);
-  return check.look();
+  return check.run();
 }
 
 describe("the checks of a database", () => {
   test("tell its version and how fast it answers", async () => {
-    expect((await look("database")).message).toMatch(/^PostgreSQL \d+(\.\d+)? (answered in|took) \d+ ms/);
+    expect((await run("database")).message).toMatch(/^PostgreSQL \d+(\.\d+)? (answered in|took) \d+ ms/);
   });
 
   test("tell that all migrations are applied", async () => {
-    expect(await look("migrations")).toMatchObject({ status: "ok" });
+    expect(await run("migrations")).toMatchObject({ status: "ok" });
   });
 
   test("tell of a migration that is missing, and of one that is too many", async () => {
@@ -42,7 +42,7 @@ describe("the checks of a database", () => {
       );
     await rename("%_init", "renamed");
 
-    expect(await look("migrations")).toMatchObject({
+    expect(await run("migrations")).toMatchObject({
       status: "fail",
       message: expect.stringContaining("_init"),
     });
@@ -52,7 +52,7 @@ describe("the checks of a database", () => {
         SELECT 'x', 'x', '20990101000000_future', now()`,
     );
     await rename("renamed", "20261120132637_init");
-    expect(await look("migrations")).toMatchObject({
+    expect(await run("migrations")).toMatchObject({
       status: "warn",
       message: expect.stringContaining("1 "),
     });
@@ -64,7 +64,7 @@ describe("the checks of a database", () => {
     [-10_000, "warn"],
     [120_000, "fail"],
   ])("tell of a process whose clock is %d ms ahead: %s", async (aheadMs, status) => {
-    expect(await look("clock", aheadMs)).toMatchObject({ status });
+    expect(await run("clock", aheadMs)).toMatchObject({ status });
   });
 
   test("tell of webhook endpoints that were switched off for their failures, and of no others", async () => {
@@ -75,15 +75,15 @@ describe("the checks of a database", () => {
         client.webhookEndpoint.create({ data: { id, ...row, ...times, disabledReason } }),
       );
     await add("0195b2a0-0000-7000-8000-000000000001", null);
-    expect(await look("webhooks")).toMatchObject({ status: "ok" });
+    expect(await run("webhooks")).toMatchObject({ status: "ok" });
 
     await add("0195b2a0-0000-7000-8000-000000000002", "It failed for five days.");
 
-    expect(await look("webhooks")).toMatchObject({ status: "warn", message: expect.stringMatching(/^1 /) });
+    expect(await run("webhooks")).toMatchObject({ status: "warn", message: expect.stringMatching(/^1 /) });
   });
 });
 
 test("the check of the disk tells how much is free", async () => {
-  expect((await diskCheck(import.meta.dirname).look()).message).toMatch(/^\d+\.\d GiB are free/);
-  await expect(diskCheck("/nowhere/at/all").look()).rejects.toThrow("ENOENT");
+  expect((await diskCheck(import.meta.dirname).run()).message).toMatch(/^\d+\.\d GiB are free/);
+  await expect(diskCheck("/nowhere/at/all").run()).rejects.toThrow("ENOENT");
 });

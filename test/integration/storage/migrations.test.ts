@@ -144,7 +144,9 @@ test("a start that loses its connection in the middle of a file leaves no trace"
 
   await waitFor(async () => (await query(url, kill)).length > 0, { what: "the file to be at work" });
 
-  expect(String(await interrupted)).toContain("StartupError: Migration 1_slow failed: terminating connection");
+  expect(String(await interrupted)).toContain(
+    "StartupError: Migration 1_slow failed: terminating connection",
+  );
   expect(await applyMigrations(url, SILENT_LOG, await makeFolder(FIRST))).toEqual(["1_first"]);
   expect(await listTables(url)).toEqual([{ name: "_prisma_migrations" }, { name: "first" }]);
 });

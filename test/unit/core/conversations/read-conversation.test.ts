@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import {
+  CONVERSATION_LENGTH_MAX,
   type ConversationDeps,
   readConversation,
-  TALK_LENGTH_MAX,
 } from "../../../../src/core/conversations/read-conversation.ts";
 import type { RunEvent, RunEventBody } from "../../../../src/core/runs/events.ts";
 import { aRun } from "../../../support/run-builders.ts";
@@ -49,13 +49,15 @@ async function read(...told: readonly ReturnType<typeof talkative>[]) {
 }
 
 test("a conversation is told as far as it can be in one piece, and how much is left out", async () => {
-  const room = TALK_LENGTH_MAX / WORDS.length;
+  const room = CONVERSATION_LENGTH_MAX / WORDS.length;
 
   const [first, second] = await read(talkative(room - 10), talkative(30));
 
   expect(first).toMatchObject({ leftOut: [], summary: "That was long." });
-  expect((first?.length ?? 0) + (second?.length ?? 0)).toBeGreaterThan(TALK_LENGTH_MAX - 2 * WORDS.length);
-  expect((first?.length ?? 0) + (second?.length ?? 0)).toBeLessThan(TALK_LENGTH_MAX);
+  expect((first?.length ?? 0) + (second?.length ?? 0)).toBeGreaterThan(
+    CONVERSATION_LENGTH_MAX - 2 * WORDS.length,
+  );
+  expect((first?.length ?? 0) + (second?.length ?? 0)).toBeLessThan(CONVERSATION_LENGTH_MAX);
   expect(second).toMatchObject({ leftOut: [{ events: 21 }], summary: "That was long." });
 });
 

@@ -15,7 +15,7 @@ function told(...log: readonly (RunEventBody | number)[]): readonly Step[] {
   let turn = 1;
   for (const [index, entry] of log.entries()) {
     if (typeof entry === "number") turn = entry;
-    else steps.hear({ runId: run.id, seq: index + 1, turn, at: timeOf(index), body: entry });
+    else steps.onEvent({ runId: run.id, seq: index + 1, turn, at: timeOf(index), body: entry });
   }
   return steps.list();
 }

@@ -60,7 +60,7 @@ test.each<[string, Check, string, RegExp]>([
   ["a key that was given", secretKeyCheck(true), "ok", /ERRAND_SECRET_KEY/],
   ["a key that was made", secretKeyCheck(false), "ok", /back it up/],
 ])("%s", async (_what, check, status, message) => {
-  const finding = await check.look();
+  const finding = await check.run();
 
   expect(finding).toMatchObject({ status, message: expect.stringMatching(message) });
   expect(finding.remedy === undefined).toBe(status === "ok");
@@ -71,17 +71,17 @@ test("adapters are told with how many installations have been heard of", async (
   await storage.installations.ensure("chat", "A");
   await storage.installations.ensure("chat", "B");
 
-  const { message } = await adaptersCheck(["chat", "forge"], storage).look();
+  const { message } = await adaptersCheck(["chat", "forge"], storage).run();
 
   expect(message).toBe("Switched on: chat (installations: 1 on, 1 off), forge (not heard of yet).");
-  expect((await adaptersCheck([], storage).look()).message).toMatch(/None/);
+  expect((await adaptersCheck([], storage).run()).message).toMatch(/None/);
 });
 
 describe("the doctor", () => {
   test("waits for no check for ever, and leaves no timer", async () => {
     const clock = new ManualClock();
-    const silent = { name: "silent", look: () => new Promise<never>(() => undefined) };
-    const quick = { name: "quick", look: async () => ok("Fine.") };
+    const silent = { name: "silent", run: () => new Promise<never>(() => undefined) };
+    const quick = { name: "quick", run: async () => ok("Fine.") };
     const found = new Doctor({ checks: [silent, quick], clock, log: SILENT_LOG }).examine();
     await quiet();
 

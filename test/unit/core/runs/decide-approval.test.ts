@@ -3,7 +3,7 @@ import type { PrincipalId } from "../../../../src/core/ids.ts";
 import { decideApproval } from "../../../../src/core/runs/decide-approval.ts";
 import { decideCancel } from "../../../../src/core/runs/decide-cancel.ts";
 import { decideFollowUp } from "../../../../src/core/runs/decide-follow-up.ts";
-import { freshSubject } from "../../../../src/core/runs/new-run.ts";
+import { newRunSubject } from "../../../../src/core/runs/new-run.ts";
 import type { Approval, Run } from "../../../../src/core/runs/run.ts";
 import { anOrigin } from "../../../support/run-builders.ts";
 import { anEdit } from "./edit.ts";
@@ -14,7 +14,7 @@ const WAITING = { state: "BLOCKED", approval: APPROVAL } as const;
 
 describe("a new run that needs approval", () => {
   test("is blocked from the start, says what it waits for, and has no job", () => {
-    const { run } = freshSubject(anOrigin(), APPROVAL);
+    const { run } = newRunSubject(anOrigin(), APPROVAL);
     const edit = anEdit(run);
 
     edit.begin();

@@ -22,15 +22,15 @@ test("thoughts and plans are no words", () => {
 test("an endless answer is not kept for ever", () => {
   const keeper = new AnswerCollector();
 
-  for (let index = 0; index < 300; index += 1) keeper.hear(say("x".repeat(1_000)));
+  for (let index = 0; index < 300; index += 1) keeper.onUpdate(say("x".repeat(1_000)));
 
   expect(keeper.text.length).toBeLessThanOrEqual(101_000);
 });
 
 test("a new turn begins with nothing", () => {
   const keeper = new AnswerCollector();
-  keeper.hear(say("old"));
-  keeper.hear(act);
+  keeper.onUpdate(say("old"));
+  keeper.onUpdate(act);
   keeper.clear();
 
   expect(keeper.text).toBe("");
@@ -38,6 +38,6 @@ test("a new turn begins with nothing", () => {
 
 function answerTo(...updates: readonly AgentUpdate[]): string {
   const keeper = new AnswerCollector();
-  for (const update of updates) keeper.hear(update);
+  for (const update of updates) keeper.onUpdate(update);
   return keeper.text;
 }
