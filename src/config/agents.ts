@@ -4,15 +4,15 @@ import { AGENT_SETTINGS, type AgentSetting, parseCommand } from "../agents/agent
 import type { VariableDoc } from "./variable-doc.ts";
 
 export interface AgentConfig {
-  /** Who does the runs that name no agent. */
+  /** The agent of runs that name no agent. */
   readonly setting: AgentSetting;
-  /** The model of runs that name none, for agents that can have it. */
+  /** The model of runs that name none, for agents that support it. */
   readonly model: string | undefined;
-  /** What `custom` is. Undefined: there is no such agent. */
+  /** The command of the agent `custom`. Undefined: this agent does not exist. */
   readonly custom:
     | { readonly argv: readonly [string, ...string[]]; readonly readable: readonly string[] }
     | undefined;
-  /** The environment in which npm installs agents: none of our keys, but what leads it to its registry. */
+  /** The environment in which npm installs agents: the settings of its registry and proxies, and no key of Errand. */
   readonly npmVariables: Readonly<Record<string, string>>;
 }
 
@@ -21,7 +21,10 @@ const command = z
   .transform((text, context) => {
     const words = parseCommand(text);
     if (words !== undefined) return words;
-    context.addIssue({ code: "custom", message: "must be a JSON array of words, or words as for a shell" });
+    context.addIssue({
+      code: "custom",
+      message: "must be a JSON array of strings, or a command line in shell syntax",
+    });
     return z.NEVER;
   })
   .optional();
@@ -29,7 +32,10 @@ const paths = z
   .string()
   .default("")
   .transform((text) => text.split(":").filter((path) => path !== ""))
-  .refine((all) => all.every((path) => path.startsWith("/")), "must be absolute paths, separated by colons");
+  .refine(
+    (all) => all.every((path) => path.startsWith("/")),
+    "must contain only absolute paths, separated by colons",
+  );
 
 export const agentVariables = {
   ERRAND_AGENT: z.enum(AGENT_SETTINGS).default("auto"),
@@ -63,11 +69,11 @@ export const agentVariableDocs = {
 type AgentVariables = z.infer<z.ZodObject<typeof agentVariables>>;
 type Env = Readonly<Record<string, string | undefined>>;
 
-export function agentConfigOf(given: AgentVariables, env: Env): AgentConfig {
-  const { ERRAND_AGENT_COMMAND: argv, ERRAND_AGENT_READABLE: readable } = given;
+export function agentConfigOf(values: AgentVariables, env: Env): AgentConfig {
+  const { ERRAND_AGENT_COMMAND: argv, ERRAND_AGENT_READABLE: readable } = values;
   return {
-    setting: given.ERRAND_AGENT,
-    model: given.ERRAND_MODEL,
+    setting: values.ERRAND_AGENT,
+    model: values.ERRAND_MODEL,
     custom: argv === undefined ? undefined : { argv, readable },
     npmVariables: npmVariablesIn(env),
   };
@@ -75,13 +81,13 @@ export function agentConfigOf(given: AgentVariables, env: Env): AgentConfig {
 
 export function agentProblems({ ERRAND_AGENT, ERRAND_AGENT_COMMAND }: AgentVariables): string[] {
   return ERRAND_AGENT === "custom" && ERRAND_AGENT_COMMAND === undefined
-    ? ["ERRAND_AGENT=custom needs ERRAND_AGENT_COMMAND: the command of an agent that speaks ACP."]
+    ? ["ERRAND_AGENT=custom needs ERRAND_AGENT_COMMAND, the command of an agent that speaks ACP."]
     : [];
 }
 
 const NPM_NAMES = /^(path|npm_config_.*|(https?|all|no)_proxy|node_extra_ca_certs|ssl_cert_(file|dir))$/i;
 
-/** npm has a home of its own while it installs; the operator's settings are read where they are. */
+/** npm gets a home directory of its own while it installs, so the path of the operator's settings is passed explicitly. */
 function npmVariablesIn(env: Env): Readonly<Record<string, string>> {
   const settings: readonly (readonly [string, string])[] =
     env.HOME === undefined ? [] : [["npm_config_userconfig", join(env.HOME, ".npmrc")]];

@@ -6,12 +6,13 @@ import { StartupError } from "../core/errors.ts";
 import { type AllowList, parseAllowList } from "../network-policy/allow-list.ts";
 import { formsOf } from "../secrets/redaction.ts";
 import { type AgentConfig, agentConfigOf, agentProblems, agentVariables } from "./agents.ts";
+import { type ApiLimitSettings, apiLimitsOf, apiLimitVariables } from "./api-limits.ts";
 import { runSettingsOf, workVariables } from "./limits.ts";
 import { type ModelConfig, type ModelPrice, modelsOf, modelVariables } from "./models.ts";
 import { type SandboxConfig, sandboxConfigOf, sandboxVariables } from "./sandbox.ts";
 
 const flag = z.enum(["0", "1", "true", "false"]).transform((value) => value === "1" || value === "true");
-/** `true` and `false` as well, since the other switches take them. */
+/** Also accepts `true` and `false`, because the other switches accept them. */
 const hops = z
   .string()
   .regex(/^(\d|10|true|false)$/, "must be the number of proxies, 0 to 10")
@@ -35,18 +36,13 @@ const secretKeys = z
   .pipe(z.array(secretKey))
   .default([]);
 
-const KIBIBYTE = 1_024;
-const MEBIBYTE = 1_024 * KIBIBYTE;
-/** Runs are listed by their titles, and an index of PostgreSQL takes no more than 2,704 bytes a row. */
-const TITLE_LENGTH_MAX = 600;
-
-/** Keys do not belong into an address: it stands in messages. */
+/** Credentials are refused, because the address appears in log and error messages. */
 const gitUrl = z
   .url({ protocol: /^(https?|file)$/ })
-  .refine((url) => !/^[^/]*\/\/[^/]*@/.test(url), "must hold no name and no key")
+  .refine((url) => !/^[^/]*\/\/[^/]*@/.test(url), "must not contain a user name or password")
   .transform((url) => url.replace(/\/+$/, ""));
 
-/** All variables of ours. What is empty counts as not set. The defaults are those of the README's table. */
+/** All variables except those of adapters. An empty variable counts as not set. */
 export const variables = z.object({
   ERRAND_HOST: z.string().default("127.0.0.1"),
   ERRAND_PORT: count(0, 65_535).default(8787),
@@ -68,15 +64,7 @@ export const variables = z.object({
   ERRAND_AGENT_ALLOW: allowList,
   ...modelVariables,
   ERRAND_DATABASE_CONNECTIONS: count(2, 100).default(10),
-  ERRAND_RATE_LIMIT: count(0, 1_000_000).default(600),
-  ERRAND_MAX_STREAMS: count(0, 100_000).default(20),
-  ERRAND_MAX_BODY_MIB: count(1, 512).default(30),
-  ERRAND_MAX_PROMPT_KIB: count(1, 16_384).default(256),
-  ERRAND_MAX_TITLE_LENGTH: count(1, TITLE_LENGTH_MAX).default(300),
-  ERRAND_MAX_BASE_PROMPT_KIB: count(1, 16_384).default(64),
-  ERRAND_MAX_CONFIG_KIB: count(1, 16_384).default(256),
-  ERRAND_MAX_ATTACHMENT_MIB: count(1, 256).default(10),
-  ERRAND_MAX_ATTACHMENTS_MIB: count(1, 256).default(20),
+  ...apiLimitVariables,
   ERRAND_TRUST_PROXY: hops.default(false),
   ERRAND_TLS_CERT: z.string().optional(),
   ERRAND_TLS_KEY: z.string().optional(),
@@ -89,7 +77,7 @@ export interface Config {
   readonly role: Variables["ERRAND_ROLE"];
   readonly host: string;
   readonly port: number;
-  /** Undefined: where the server turns out to listen. */
+  /** Undefined: the address that the server listens on. */
   readonly publicUrl: string | undefined;
   readonly dataDir: string;
   /** Undefined: the embedded database. */
@@ -97,47 +85,34 @@ export interface Config {
   readonly databaseConnections: number;
   readonly apiKey: string | undefined;
   readonly secretKey: string | undefined;
-  /** Earlier ones: what they sealed and hashed still opens. */
+  /** Earlier secret keys. Values that were encrypted or hashed with them can still be read. */
   readonly oldSecretKeys: readonly string[];
   readonly agent: AgentConfig;
   readonly sandbox: SandboxConfig;
   readonly work: RunSettings;
   readonly concurrency: number;
-  /** The name by which runs ask for this worker. Undefined: it takes only runs that name none. */
+  /** The name by which runs select this worker. Undefined: it takes only runs that name no worker. */
   readonly workerHost: string | undefined;
   /** Repositories are at `<gitUrl>/<owner>/<name>.git`. */
   readonly gitUrl: string;
   /** How long a setup command of an environment may take; all of one environment may take three times as long. */
   readonly setupMinutes: number;
-  /** Where the server connects to on behalf of callers although it is not public, or not HTTPS. */
+  /** Addresses that webhooks may reach although they are not public or not HTTPS. */
   readonly webhookAllow: AllowList;
-  /** What agents with a network, and remote tool servers, may be of the operator's own network; also without HTTPS. */
+  /** Addresses that agents with network access and remote MCP servers may use although they are not public or not HTTPS. */
   readonly agentAllow: AllowList;
-  /** The models' servers that there is a key or an address for. */
+  /** The model servers for which a key or an address is set. */
   readonly models: ModelConfig;
-  /** By a model's id, or its beginning and a `*`. */
+  /** By model id, or by a prefix that ends in `*`. */
   readonly modelPrices: Readonly<Record<string, ModelPrice>>;
-  /** How many proxies stand before us; false: none. */
+  /** The number of proxies in front of the server. False: none. */
   readonly trustProxy: number | false;
-  /** Of the API; what is counted is counted in each process. */
-  readonly limits: {
-    /** Requests a minute of a key, or of an address without one. 0: any number. */
-    readonly rateLimit: number;
-    /** Event streams of a key. 0: any number. */
-    readonly streamsPerKey: number;
-    readonly bodyBytes: number;
-    readonly promptBytes: number;
-    readonly titleLength: number;
-    readonly basePromptBytes: number;
-    readonly configBytes: number;
-    readonly attachmentBytes: number;
-    readonly attachmentsBytes: number;
-  };
+  readonly limits: ApiLimitSettings;
   readonly tls: { readonly certFile: string; readonly keyFile: string } | undefined;
   readonly logLevel: string;
-  /** The adapters that are switched on. */
+  /** The adapters that are configured. */
   readonly adapters: readonly NonNullable<AdapterReading["create"]>[];
-  /** Values that must never be shown, from whatever variable they came. */
+  /** The values of all variables that hold secrets. They must never be shown. */
   readonly secrets: readonly string[];
 }
 
@@ -157,44 +132,34 @@ export function readConfig(environment: Env): Config {
   return Object.freeze({ ...configOf(parsed.data, env), adapters: switchedOn, secrets: secretsIn(env) });
 }
 
-function configOf(given: Variables, env: Env): Omit<Config, "adapters" | "secrets"> {
-  const { ERRAND_TLS_CERT: certFile, ERRAND_TLS_KEY: keyFile } = given;
+function configOf(values: Variables, env: Env): Omit<Config, "adapters" | "secrets"> {
+  const { ERRAND_TLS_CERT: certFile, ERRAND_TLS_KEY: keyFile } = values;
   return {
-    role: given.ERRAND_ROLE,
-    host: given.ERRAND_HOST,
-    port: given.ERRAND_PORT,
-    publicUrl: given.ERRAND_PUBLIC_URL?.replace(/\/+$/, ""),
-    dataDir: resolve(given.ERRAND_DATA_DIR),
-    databaseUrl: given.DATABASE_URL,
-    databaseConnections: given.ERRAND_DATABASE_CONNECTIONS,
-    apiKey: given.ERRAND_API_KEY,
-    secretKey: given.ERRAND_SECRET_KEY,
-    oldSecretKeys: given.ERRAND_OLD_SECRET_KEYS,
-    agent: agentConfigOf(given, env),
-    sandbox: sandboxConfigOf(given, env),
-    work: runSettingsOf(given),
-    concurrency: given.ERRAND_CONCURRENCY,
-    workerHost: given.ERRAND_WORKER_HOST,
-    gitUrl: given.ERRAND_GIT_URL,
-    setupMinutes: given.ERRAND_SETUP_MINUTES,
-    webhookAllow: given.ERRAND_WEBHOOK_ALLOW,
-    agentAllow: given.ERRAND_AGENT_ALLOW,
-    models: modelsOf(given),
-    modelPrices: given.ERRAND_MODEL_PRICES,
-    trustProxy: given.ERRAND_TRUST_PROXY,
-    limits: {
-      rateLimit: given.ERRAND_RATE_LIMIT,
-      streamsPerKey: given.ERRAND_MAX_STREAMS,
-      bodyBytes: given.ERRAND_MAX_BODY_MIB * MEBIBYTE,
-      promptBytes: given.ERRAND_MAX_PROMPT_KIB * KIBIBYTE,
-      titleLength: given.ERRAND_MAX_TITLE_LENGTH,
-      basePromptBytes: given.ERRAND_MAX_BASE_PROMPT_KIB * KIBIBYTE,
-      configBytes: given.ERRAND_MAX_CONFIG_KIB * KIBIBYTE,
-      attachmentBytes: given.ERRAND_MAX_ATTACHMENT_MIB * MEBIBYTE,
-      attachmentsBytes: given.ERRAND_MAX_ATTACHMENTS_MIB * MEBIBYTE,
-    },
+    role: values.ERRAND_ROLE,
+    host: values.ERRAND_HOST,
+    port: values.ERRAND_PORT,
+    publicUrl: values.ERRAND_PUBLIC_URL?.replace(/\/+$/, ""),
+    dataDir: resolve(values.ERRAND_DATA_DIR),
+    databaseUrl: values.DATABASE_URL,
+    databaseConnections: values.ERRAND_DATABASE_CONNECTIONS,
+    apiKey: values.ERRAND_API_KEY,
+    secretKey: values.ERRAND_SECRET_KEY,
+    oldSecretKeys: values.ERRAND_OLD_SECRET_KEYS,
+    agent: agentConfigOf(values, env),
+    sandbox: sandboxConfigOf(values, env),
+    work: runSettingsOf(values),
+    concurrency: values.ERRAND_CONCURRENCY,
+    workerHost: values.ERRAND_WORKER_HOST,
+    gitUrl: values.ERRAND_GIT_URL,
+    setupMinutes: values.ERRAND_SETUP_MINUTES,
+    webhookAllow: values.ERRAND_WEBHOOK_ALLOW,
+    agentAllow: values.ERRAND_AGENT_ALLOW,
+    models: modelsOf(values),
+    modelPrices: values.ERRAND_MODEL_PRICES,
+    trustProxy: values.ERRAND_TRUST_PROXY,
+    limits: apiLimitsOf(values),
     tls: certFile === undefined || keyFile === undefined ? undefined : { certFile, keyFile },
-    logLevel: given.ERRAND_LOG_LEVEL,
+    logLevel: values.ERRAND_LOG_LEVEL,
   };
 }
 
@@ -214,38 +179,44 @@ function problemsOfInvalid(env: Env, issues: readonly z.core.$ZodIssue[]): strin
 }
 
 /** Values that are valid on their own and conflict with one another. */
-function problemsOf(given: Variables): string[] {
-  const problems = agentProblems(given);
-  if (given.DATABASE_URL !== undefined && given.ERRAND_SECRET_KEY === undefined) {
+function problemsOf(values: Variables): string[] {
+  const problems = agentProblems(values);
+  if (values.DATABASE_URL !== undefined && values.ERRAND_SECRET_KEY === undefined) {
     problems.push(
-      "ERRAND_SECRET_KEY is missing: with DATABASE_URL all processes must share one (32 characters or more).",
+      "ERRAND_SECRET_KEY is missing: with DATABASE_URL, set the same key (32 characters or more) in all processes.",
     );
   }
-  const missing = given.ERRAND_ROLE === "all" ? [] : missingForRole(given);
-  if (missing.length > 0) problems.push(`ERRAND_ROLE=${given.ERRAND_ROLE} needs ${missing.join(", and ")}.`);
-  if ((given.ERRAND_TLS_CERT === undefined) !== (given.ERRAND_TLS_KEY === undefined)) {
-    problems.push("ERRAND_TLS_CERT and ERRAND_TLS_KEY go together: set both or neither.");
+  const missing = values.ERRAND_ROLE === "all" ? [] : missingForRole(values);
+  if (missing.length > 0) problems.push(`ERRAND_ROLE=${values.ERRAND_ROLE} needs ${missing.join(", and ")}.`);
+  if ((values.ERRAND_TLS_CERT === undefined) !== (values.ERRAND_TLS_KEY === undefined)) {
+    problems.push("ERRAND_TLS_CERT and ERRAND_TLS_KEY belong together: set both or neither.");
   }
-  if (given.ERRAND_TRUST_PROXY !== false && !given.ERRAND_ALLOW_HTTP && !isHttps(given.ERRAND_PUBLIC_URL)) {
+  if (
+    values.ERRAND_TRUST_PROXY !== false &&
+    !values.ERRAND_ALLOW_HTTP &&
+    !isHttps(values.ERRAND_PUBLIC_URL)
+  ) {
     problems.push(
-      "ERRAND_TRUST_PROXY needs ERRAND_PUBLIC_URL, the https address by which the proxy is reached, or ERRAND_ALLOW_HTTP=1.",
+      "ERRAND_TRUST_PROXY needs ERRAND_PUBLIC_URL, the https address of the proxy, or ERRAND_ALLOW_HTTP=1.",
     );
   }
-  if (!isProtected(given)) {
+  if (!isProtected(values)) {
     problems.push(
-      `ERRAND_HOST=${given.ERRAND_HOST} would serve keys in the clear: set ERRAND_TLS_CERT and ERRAND_TLS_KEY, or ` +
-        "ERRAND_TRUST_PROXY=1 behind a proxy that speaks HTTPS, or ERRAND_ALLOW_HTTP=1 if you know what you do.",
+      `ERRAND_HOST=${values.ERRAND_HOST} would send API keys unencrypted: set ERRAND_TLS_CERT and ERRAND_TLS_KEY, or ` +
+        "ERRAND_TRUST_PROXY=1 behind an HTTPS proxy, or ERRAND_ALLOW_HTTP=1 to allow it.",
     );
   }
   return problems;
 }
 
-/** What a process that is not alone cannot do without. */
-function missingForRole(given: Variables): string[] {
+/** The variables that a process of the role `api` or `worker` needs and does not have. */
+function missingForRole(values: Variables): string[] {
   return [
-    ...(given.DATABASE_URL === undefined ? ["DATABASE_URL: the embedded database serves one process"] : []),
-    ...(given.ERRAND_PUBLIC_URL === undefined
-      ? ["ERRAND_PUBLIC_URL: what a worker posts must link to the API, not to where this process listens"]
+    ...(values.DATABASE_URL === undefined
+      ? ["DATABASE_URL: the embedded database serves only one process"]
+      : []),
+    ...(values.ERRAND_PUBLIC_URL === undefined
+      ? ["ERRAND_PUBLIC_URL: links in messages must lead to the API, whichever process writes them"]
       : []),
   ];
 }
@@ -256,13 +227,13 @@ function isHttps(url: string | undefined): boolean {
   return url?.startsWith("https:") ?? false;
 }
 
-function isProtected(given: Variables): boolean {
-  const byTls = given.ERRAND_TLS_CERT !== undefined || given.ERRAND_ALLOW_HTTP;
+function isProtected(values: Variables): boolean {
+  const byTls = values.ERRAND_TLS_CERT !== undefined || values.ERRAND_ALLOW_HTTP;
   return (
     byTls ||
-    given.ERRAND_TRUST_PROXY !== false ||
-    given.ERRAND_ROLE === "worker" ||
-    LOOPBACK.test(given.ERRAND_HOST)
+    values.ERRAND_TRUST_PROXY !== false ||
+    values.ERRAND_ROLE === "worker" ||
+    LOOPBACK.test(values.ERRAND_HOST)
   );
 }
 
@@ -270,7 +241,7 @@ function describeIssue({ path, message }: z.core.$ZodIssue): string {
   return `${path.join(".")}: ${message}`;
 }
 
-/** By the variable's name, so that a key of a program we know nothing of is not shown either. */
+/** Matches variable names, so that secrets of other programs are not shown either. */
 const SECRET_NAME = /(KEY|SECRET|TOKEN|PASSWORD)S?$/;
 
 function secretsIn(env: Env): string[] {
@@ -281,7 +252,7 @@ function secretsIn(env: Env): string[] {
   return [...values, ...(password === "" ? [] : [password])];
 }
 
-/** Also each of several values. */
+/** The whole value, and each part of a comma-separated one. */
 function secretsOf(value: string): string[] {
   const parts = value.split(",").map((part) => part.trim());
   return [...new Set([...parts, ...formsOf(value)])].filter((form) => form !== "");

@@ -3,10 +3,11 @@ import { PULL_REQUEST_SETTINGS, type RunSettings } from "../core/attempts/attemp
 import type { VariableDoc } from "./variable-doc.ts";
 
 const MINUTE_MS = 60_000;
-/** A job of the queue lasts a day. */
+/** Below the 24 hours after which the queue hands a job out again. */
 const MAX_MINUTES = 23 * 60;
 
-const minutes = (usual: number) => z.coerce.number().positive().max(MAX_MINUTES).default(usual);
+const minutes = (defaultMinutes: number) =>
+  z.coerce.number().positive().max(MAX_MINUTES).default(defaultMinutes);
 
 export const workVariables = {
   ERRAND_INACTIVITY_MINUTES: minutes(15),
@@ -30,27 +31,27 @@ export const limitVariableDocs = {
   ERRAND_RUN_MINUTES: {
     group: "Limits",
     default: "360",
-    description: "The longest uninterrupted work on one run.",
+    description: "The time limit of one attempt, from the claim of the run to its end.",
   },
   ERRAND_MAX_LOG_MIB: {
     group: "Limits",
     default: "256",
-    description:
-      "How much one attempt may write to the log of its run, in MiB. A run that writes more fails.",
+    description: "The size of the log that one attempt may write, in MiB. A run that writes more fails.",
   },
   ERRAND_PULL_REQUESTS: {
     group: "Agents",
     default: "draft",
-    description: "Pull requests for unpushed changes in a requested repository: `draft`, `ready` or `off`.",
+    description:
+      "Whether Errand opens pull requests for changes that the agent did not push: `draft`, `ready` or `off`.",
   },
 } satisfies Record<keyof typeof workVariables, VariableDoc>;
 
-export function runSettingsOf(given: z.infer<z.ZodObject<typeof workVariables>>): RunSettings {
+export function runSettingsOf(values: z.infer<z.ZodObject<typeof workVariables>>): RunSettings {
   return {
-    inactivityMs: given.ERRAND_INACTIVITY_MINUTES * MINUTE_MS,
-    turnMs: given.ERRAND_TURN_MINUTES * MINUTE_MS,
-    runMs: given.ERRAND_RUN_MINUTES * MINUTE_MS,
-    logMib: given.ERRAND_MAX_LOG_MIB,
-    pullRequests: given.ERRAND_PULL_REQUESTS,
+    inactivityMs: values.ERRAND_INACTIVITY_MINUTES * MINUTE_MS,
+    turnMs: values.ERRAND_TURN_MINUTES * MINUTE_MS,
+    runMs: values.ERRAND_RUN_MINUTES * MINUTE_MS,
+    logMib: values.ERRAND_MAX_LOG_MIB,
+    pullRequests: values.ERRAND_PULL_REQUESTS,
   };
 }

@@ -1,15 +1,15 @@
 import { z } from "zod";
 import type { VariableDoc } from "./variable-doc.ts";
 
-/** Where a model's API is, and the key that is put in on the way there. */
+/** A model API, and the key that the gateway adds to requests. */
 export interface ModelProvider {
-  /** Undefined: the server at `baseUrl` wants none. */
+  /** Undefined: the server at `baseUrl` needs no key. */
   readonly key: string | undefined;
   /** Without a slash at its end. */
   readonly baseUrl: string;
 }
 
-/** By the API that they speak. */
+/** Model servers, by the API that they speak. */
 export interface ModelProviders {
   readonly anthropic?: ModelProvider;
   readonly openai?: ModelProvider;
@@ -17,7 +17,7 @@ export interface ModelProviders {
 }
 
 export interface ModelConfig extends ModelProviders {
-  /** `isCompatible`: the server speaks OpenAI's API and is not OpenAI's. */
+  /** `isCompatible`: another company's server that speaks OpenAI's API. */
   readonly openai?: ModelProvider & { readonly isCompatible: boolean };
 }
 
@@ -27,17 +27,17 @@ const modelPrice = z.strictObject({ input: price, output: price, cached_input: p
 /** US dollars per million tokens. */
 export type ModelPrice = z.infer<typeof modelPrice>;
 
-/** Keys do not belong into an address: it stands in messages. */
+/** Credentials are refused, because the address appears in log and error messages. */
 const baseUrl = z
   .url({ protocol: /^https?$/ })
-  .refine((url) => !/^[^/]*\/\/[^/]*@/.test(url), "must hold no name and no key")
-  .refine((url) => !/[?#]/.test(url), "must hold no query")
+  .refine((url) => !/^[^/]*\/\/[^/]*@/.test(url), "must not contain a user name or password")
+  .refine((url) => !/[?#]/.test(url), "must not contain a query")
   .transform((url) => url.replace(/\/+$/, ""))
   .optional();
-/** A line break or a blank in it would be refused with every single call. */
+/** With a space or a line break in the key, every request would fail. */
 const key = z
   .string()
-  .regex(/^[\x21-\x7e]+$/, "must be one word")
+  .regex(/^[\x21-\x7e]+$/, "must not contain spaces or line breaks")
   .optional();
 
 const prices = z
@@ -55,7 +55,7 @@ const prices = z
 
 const OPENAI_URL = "https://api.openai.com/v1";
 
-/** The usual names of other programs, but for the last, which is ours. */
+/** All names except the last one are the usual names in other programs. */
 export const modelVariables = {
   ANTHROPIC_API_KEY: key,
   ANTHROPIC_BASE_URL: baseUrl,
@@ -110,11 +110,15 @@ export const modelVariableDocs = {
 
 type ModelVariables = z.infer<z.ZodObject<typeof modelVariables>>;
 
-export function modelsOf(given: ModelVariables): ModelConfig {
-  const anthropic = provider(given.ANTHROPIC_API_KEY, given.ANTHROPIC_BASE_URL, "https://api.anthropic.com");
-  const openai = provider(given.OPENAI_API_KEY, given.OPENAI_BASE_URL, OPENAI_URL);
+export function modelsOf(values: ModelVariables): ModelConfig {
+  const anthropic = provider(
+    values.ANTHROPIC_API_KEY,
+    values.ANTHROPIC_BASE_URL,
+    "https://api.anthropic.com",
+  );
+  const openai = provider(values.OPENAI_API_KEY, values.OPENAI_BASE_URL, OPENAI_URL);
   const google = "https://generativelanguage.googleapis.com";
-  const gemini = provider(given.GEMINI_API_KEY, given.GOOGLE_GEMINI_BASE_URL, google);
+  const gemini = provider(values.GEMINI_API_KEY, values.GOOGLE_GEMINI_BASE_URL, google);
   return {
     ...(anthropic === undefined ? {} : { anthropic }),
     ...(openai === undefined ? {} : { openai: { ...openai, isCompatible: openai.baseUrl !== OPENAI_URL } }),
@@ -122,12 +126,12 @@ export function modelsOf(given: ModelVariables): ModelConfig {
   };
 }
 
-/** An address alone is enough: servers in one's own network often want no key. */
+/** An address without a key is enough, because servers in a private network often need no key. */
 function provider(
   key: string | undefined,
   baseUrl: string | undefined,
-  usualUrl: string,
+  defaultUrl: string,
 ): ModelProvider | undefined {
   if (key === undefined && baseUrl === undefined) return undefined;
-  return { key, baseUrl: baseUrl ?? usualUrl };
+  return { key, baseUrl: baseUrl ?? defaultUrl };
 }

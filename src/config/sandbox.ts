@@ -9,7 +9,7 @@ export interface SandboxConfig {
   readonly docker: {
     readonly program: string;
     readonly image: string;
-    /** All that the docker program is given of our environment. */
+    /** The only variables of Errand's environment that the docker program gets. */
     readonly environment: Readonly<Record<string, string>>;
   };
 }
@@ -17,7 +17,7 @@ export interface SandboxConfig {
 const MEBIBYTE = 1_024 ** 2;
 const MAX_MEBIBYTES = 16 * 1_024 ** 2;
 
-/** With git, certificates and the usual programs, and named in full, as podman has to have it. */
+/** Contains git, certificates and the usual programs. The name is complete, because podman needs the registry. */
 const DEFAULT_IMAGE = "docker.io/library/buildpack-deps:bookworm-scm";
 
 const mebibytes = (min: number, defaultBytes: number) =>
@@ -81,29 +81,29 @@ export const sandboxVariableDocs = {
   },
 } satisfies Record<keyof typeof sandboxVariables, VariableDoc>;
 
-/** By these a docker or podman program finds its daemon, its settings and the programs it calls. */
-const OF_DOCKER =
+/** With these, docker or podman finds its daemon, its settings and the programs that it calls. */
+const DOCKER_NAMES =
   /^(DOCKER_.*|CONTAINER_.*|CONTAINERS_.*|PATH|HOME|XDG_RUNTIME_DIR|XDG_CONFIG_HOME|SSH_AUTH_SOCK|DBUS_SESSION_BUS_ADDRESS|TMPDIR)$/;
 
 export function sandboxConfigOf(
-  given: z.infer<z.ZodObject<typeof sandboxVariables>>,
+  values: z.infer<z.ZodObject<typeof sandboxVariables>>,
   env: Readonly<Record<string, string | undefined>>,
 ): SandboxConfig {
-  const ofDocker = Object.entries(env).flatMap(([name, value]) =>
-    OF_DOCKER.test(name) && value !== undefined ? [[name, value] as const] : [],
+  const dockerVariables = Object.entries(env).flatMap(([name, value]) =>
+    DOCKER_NAMES.test(name) && value !== undefined ? [[name, value] as const] : [],
   );
   return {
-    setting: given.ERRAND_SANDBOX,
+    setting: values.ERRAND_SANDBOX,
     limits: {
-      memoryBytes: given.ERRAND_SANDBOX_MEMORY_MIB * MEBIBYTE,
-      cpus: given.ERRAND_SANDBOX_CPUS,
-      processes: given.ERRAND_SANDBOX_PROCESSES,
-      fileBytes: given.ERRAND_SANDBOX_FILE_MIB * MEBIBYTE,
+      memoryBytes: values.ERRAND_SANDBOX_MEMORY_MIB * MEBIBYTE,
+      cpus: values.ERRAND_SANDBOX_CPUS,
+      processes: values.ERRAND_SANDBOX_PROCESSES,
+      fileBytes: values.ERRAND_SANDBOX_FILE_MIB * MEBIBYTE,
     },
     docker: {
-      program: given.ERRAND_DOCKER,
-      image: given.ERRAND_DOCKER_IMAGE,
-      environment: Object.fromEntries(ofDocker),
+      program: values.ERRAND_DOCKER,
+      image: values.ERRAND_DOCKER_IMAGE,
+      environment: Object.fromEntries(dockerVariables),
     },
   };
 }

@@ -14,14 +14,14 @@ export const VARIABLE_GROUPS = [
   "Logging",
 ] as const;
 
-/** The documentation of one variable. It stands beside the schema that reads the variable. */
+/** Documents one variable. Its place is beside the schema that reads the variable. */
 export interface VariableDoc {
   readonly group: (typeof VARIABLE_GROUPS)[number];
   readonly description: string;
-  /** The value as written in an environment, or words in parentheses where there is no fixed value. */
+  /** The value as written in an environment, or words in parentheses if there is no fixed value. */
   readonly default: string;
   /** Default: false. */
   readonly secret?: boolean;
-  /** docker-compose.yml passes a variable to both containers, sets it itself, or does neither. Default: passed. */
+  /** Whether docker-compose.yml passes the variable to both containers, sets it itself, or does neither. Default: passed. */
   readonly compose?: "passed" | "set" | "no";
 }

@@ -1,12 +1,13 @@
 import { adapterVariableDocs } from "../adapters/registry.ts";
 import { agentVariableDocs } from "./agents.ts";
+import { apiLimitVariableDocs } from "./api-limits.ts";
 import type { variables } from "./config.ts";
 import { limitVariableDocs } from "./limits.ts";
 import { modelVariableDocs } from "./models.ts";
 import { sandboxVariableDocs } from "./sandbox.ts";
 import type { VariableDoc } from "./variable-doc.ts";
 
-/** Documentation of each variable in src/config/config.ts; a variable without an entry does not compile. */
+/** Documentation of all variables except those of adapters. A variable without an entry is a type error. */
 const ownVariableDocs = {
   ERRAND_HOST: {
     group: "Server",
@@ -68,7 +69,7 @@ const ownVariableDocs = {
   ERRAND_CONCURRENCY: {
     group: "Limits",
     default: "4",
-    description: "How many runs one worker executes at a time.",
+    description: "The number of runs that one worker executes at the same time.",
   },
   ERRAND_WORKER_HOST: {
     group: "Server",
@@ -86,7 +87,7 @@ const ownVariableDocs = {
     group: "Limits",
     default: "10",
     description:
-      "The time limit of one setup command. All setup commands of an environment together have three times as long.",
+      "The time limit of one setup command. All setup commands of one environment together may take three times as long.",
   },
   ERRAND_WEBHOOK_ALLOW: {
     group: "Networks",
@@ -105,53 +106,11 @@ const ownVariableDocs = {
     default: "10",
     description: "Database connections for requests and runs. Each process opens 7 more connections.",
   },
-  ERRAND_RATE_LIMIT: {
-    group: "Limits",
-    default: "600",
-    description: "Requests per minute of one key, or of one address without a valid key. `0` means no limit.",
-  },
-  ERRAND_MAX_STREAMS: {
-    group: "Limits",
-    default: "20",
-    description: "Open event streams of one key. `0` means no limit.",
-  },
-  ERRAND_MAX_BODY_MIB: { group: "Limits", default: "30", description: "The largest request body, in MiB." },
-  ERRAND_MAX_PROMPT_KIB: {
-    group: "Limits",
-    default: "256",
-    description: "The longest prompt or follow-up, in KiB.",
-  },
-  ERRAND_MAX_TITLE_LENGTH: {
-    group: "Limits",
-    default: "300",
-    description: "The longest title of a run, in characters. At most 600.",
-  },
-  ERRAND_MAX_BASE_PROMPT_KIB: {
-    group: "Limits",
-    default: "64",
-    description: "The longest base prompt of a run, schedule or routing rule, in KiB.",
-  },
-  ERRAND_MAX_CONFIG_KIB: {
-    group: "Limits",
-    default: "256",
-    description:
-      "The largest configuration of a run, schedule or routing rule without its base prompt, in KiB.",
-  },
-  ERRAND_MAX_ATTACHMENT_MIB: {
-    group: "Limits",
-    default: "10",
-    description: "The largest attachment or image after decoding, in MiB.",
-  },
-  ERRAND_MAX_ATTACHMENTS_MIB: {
-    group: "Limits",
-    default: "20",
-    description: "All attachments and images of one request after decoding, in MiB.",
-  },
   ERRAND_TRUST_PROXY: {
     group: "TLS and proxy",
     default: "0",
     description:
-      "The number of HTTPS proxies in front of Errand, 0 to 10. Requires an https `ERRAND_PUBLIC_URL`.",
+      "The number of HTTPS proxies in front of Errand, 0 to 10. If it is not `0`, `ERRAND_PUBLIC_URL` must be an https address.",
   },
   ERRAND_TLS_CERT: {
     group: "TLS and proxy",
@@ -180,9 +139,10 @@ const ownVariableDocs = {
   ...modelVariableDocs,
   ...sandboxVariableDocs,
   ...limitVariableDocs,
+  ...apiLimitVariableDocs,
 } satisfies Record<keyof typeof variables.shape, VariableDoc>;
 
-/** Documentation of all variables, those of adapters included. */
+/** Documentation of all variables, including those of adapters. */
 export const variableDocs: Readonly<Record<string, VariableDoc>> = {
   ...ownVariableDocs,
   ...adapterVariableDocs,

@@ -9,7 +9,9 @@ import { variableDocs } from "../../src/config/variable-docs.ts";
 import { JOB_KINDS } from "../../src/core/ports/queue.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
-const CONFIGS = ["config", "models", "agents", "sandbox", "limits"].map((name) => `src/config/${name}.ts`);
+const CONFIGS = ["config", "models", "agents", "sandbox", "limits", "api-limits"].map(
+  (name) => `src/config/${name}.ts`,
+);
 
 /** Of a PostgreSQL with its own settings: max_connections without superuser_reserved_connections. */
 const SERVER_CONNECTIONS = 100 - 3;

@@ -36,7 +36,7 @@ describe("the agents' variables", () => {
     [
       "paths that are not whole",
       { ERRAND_AGENT_READABLE: "opt:/etc" },
-      "ERRAND_AGENT_READABLE: must be absolute",
+      "ERRAND_AGENT_READABLE: must contain only absolute",
     ],
   ])("%s is told", (_what, env, words) => {
     expect(() => readConfig(env)).toThrow(words);

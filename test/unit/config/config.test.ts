@@ -89,7 +89,7 @@ describe("the trusted proxies", () => {
     const read = () => readConfig({ ...OUTSIDE, ERRAND_HOST: "0.0.0.0", ERRAND_TRUST_PROXY: value });
 
     if (isAllowed) expect(read().host).toBe("0.0.0.0");
-    else expect(read).toThrow(/would serve keys in the clear/);
+    else expect(read).toThrow(/would send API keys unencrypted/);
   });
 
   test("need the address by which they are reached, for links and for cookies that go over HTTPS alone", () => {
@@ -246,7 +246,9 @@ describe("models", () => {
       "canary-key-1",
       "canary-key-2",
     ]);
-    expect(() => readConfig({ OPENAI_API_KEY: canary })).toThrow(/^OPENAI_API_KEY: must be one word$/);
+    expect(() => readConfig({ OPENAI_API_KEY: canary })).toThrow(
+      /^OPENAI_API_KEY: must not contain spaces or line breaks$/,
+    );
   });
 
   test.each(["ftp://x", "not a url", "https://name:canary@example.com", "https://example.com?key=canary"])(
