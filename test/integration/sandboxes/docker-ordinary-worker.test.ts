@@ -14,6 +14,7 @@ const NEEDED = [
     "package.json",
     "src/sandboxes",
     "src/core/errors.ts",
+    "src/core/with-timeout.ts",
     "src/child-process/with-pipes.ts",
     "node_modules/zod",
   ],
