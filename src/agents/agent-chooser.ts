@@ -11,9 +11,9 @@ export interface AgentChooserOptions {
   readonly catalogue: AgentCatalogue;
   readonly servers: ModelServers;
   readonly setting: AgentSetting;
-  /** For runs that name none. */
+  /** The model for runs that name none. */
   readonly defaultModel?: string;
-  /** Whether it is known what a model costs. */
+  /** Whether the price of a model is known. */
   readonly isPriced: (modelId: string) => boolean;
 }
 
@@ -23,11 +23,11 @@ interface Asked {
 }
 
 interface Choosing extends AgentChooserOptions {
-  /** What the caller calls the configuration. */
+  /** The caller's name for the configuration. */
   readonly member: string;
 }
 
-/** The agent of runs that name neither an agent nor a model. */
+/** The agent for runs that name neither an agent nor a model. */
 export function defaultAgentName(setting: AgentSetting, servers: ModelServers): string {
   if (setting !== "auto") return setting;
   if (hasCompatible(servers)) return "opencode";
@@ -37,14 +37,14 @@ export function defaultAgentName(setting: AgentSetting, servers: ModelServers): 
 
 const NATIVE: Readonly<Record<Provider, string>> = { anthropic: "claude", openai: "codex", gemini: "gemini" };
 
-/** What cannot be satisfied is refused before there is a run. */
+/** Rejects an impossible configuration before the run is created. */
 export function createAgentChooser(given: AgentChooserOptions): AgentChoice {
   return {
     choose: (config, member = "config") => {
       const options = { ...given, member };
       const asked = modelAskedFor(config, member);
       const type = config.harness?.type;
-      // `oz` is what public clients call the server's default agent.
+      // Public clients call the server's default agent `oz`.
       const agent =
         type === undefined || type === "oz" ? byModel(options, asked) : byName(options, type, asked);
       requirePrice(options, agent, config, asked);
@@ -73,7 +73,7 @@ function byName(options: Choosing, type: string, asked: Asked | undefined): Agen
   );
 }
 
-/** An operator's own choice does what it can; otherwise each model is for the agent of those who made it. */
+/** The operator's own choice comes first. Otherwise each model belongs to the agent of its vendor. */
 function byModel(options: Choosing, asked: Asked | undefined): AgentDefinition {
   const { servers, setting } = options;
   const usual = known(options, defaultAgentName(setting, servers));
@@ -112,7 +112,7 @@ function usable(
   return agent;
 }
 
-/** Whose model it is, or whose the agent's models all are. */
+/** The provider of the model, or of all models of the agent. */
 function providerOf(
   { providers: [first, ...others] }: AgentDefinition,
   servers: ModelServers,
@@ -130,14 +130,14 @@ function unknownModel({ id, path }: Asked): AppError {
   });
 }
 
-/** A limit that nobody can watch would be none. */
+/** A cost limit needs a known price. */
 function requirePrice(
   { defaultModel, isPriced, member, servers }: Choosing,
   agent: AgentDefinition,
   { budget }: RunConfig,
   asked: Asked | undefined,
 ): void {
-  if (budget?.max_cost_usd === undefined || agent.tellsCost) return;
+  if (budget?.max_cost_usd === undefined || agent.reportsCost) return;
   const wanted = asked === undefined ? defaultModelFor(agent, servers, defaultModel) : undefined;
   const model = asked === undefined ? wanted : modelFor(agent, asked.id, servers);
   if (typeof model === "object" && isPriced(model.id)) return;

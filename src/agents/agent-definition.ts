@@ -2,51 +2,54 @@ import type { AgentModel } from "../core/agents/agent-catalogue.ts";
 import type { AgentStart } from "../core/agents/agent-runner.ts";
 import type { ModelServers, PlacedModel, Provider } from "./models.ts";
 
-/** One agent of the catalogue: all that differs between agents is data, so that a new one is one folder and one line. */
+/**
+ * One agent of the catalogue. Everything that differs between agents is data, so that a new agent is one folder and
+ * one line.
+ */
 export interface AgentDefinition {
   readonly name: string;
   readonly displayName: string;
-  /** For whoever chooses among them, in one sentence. */
+  /** One sentence for users who choose an agent. */
   readonly description: string;
-  /** As SPDX names it, or in words. We ship none of them: each is fetched for whoever runs this server. */
+  /** The SPDX name or a description. Errand contains no agent: it installs each on the user's behalf. */
   readonly license: string;
   readonly version?: string;
-  /** What is installed on first use. Undefined: its program is there already. */
+  /** The package to install on first use. Undefined: the program is already there. */
   readonly npmPackage?: NpmPackage;
-  /** Of these APIs, one is enough. Empty: it needs no model of ours. */
+  /** Any one of these APIs is enough. Empty: the agent needs no model of this server. */
   readonly providers: readonly Provider[];
-  /** The first that this server has a provider of is what it takes when none is named. */
+  /** The default is the first model whose provider this server has. */
   readonly models: readonly [DefinedModel, ...DefinedModel[]];
-  /** Whether it says itself what its work costs, in `usage_update`. */
-  readonly tellsCost: boolean;
-  /** Some count over the whole session what the protocol means of one turn. */
+  /** Whether the agent reports its cost in `usage_update`. */
+  readonly reportsCost: boolean;
+  /** Some agents report the total of the session where the protocol means one turn. */
   readonly countsUsage: "by turn" | "by session";
-  /** Whether tool servers that it is given reach its model. */
-  readonly takesToolServers: boolean;
-  /** The built-in agent, which needs no model and may run without a sandbox. */
+  /** Whether the model of the agent can use configured MCP servers. */
+  readonly acceptsMcpServers: boolean;
+  /** The built-in agent. It needs no model and may run without a sandbox. */
   readonly isDemo: boolean;
   launch(request: LaunchRequest): AgentLaunch;
 }
 
 export interface NpmPackage {
   readonly name: string;
-  /** Exactly: agents change from one release to the next. */
+  /** Pinned, because agents change from one release to the next. */
   readonly version: string;
 }
 
-/** A model, and by which API it is reached; undefined: by none. */
+/** A model and the API that serves it; undefined: no API of this server. */
 export interface DefinedModel extends AgentModel {
   readonly by?: Provider;
 }
 
 export interface LaunchRequest {
-  /** Where its package is installed; of an agent without one, empty. */
+  /** Where the agent's package is installed; empty for an agent without one. */
   readonly directory: string;
-  /** The gateway's, below which the models are. */
+  /** The address of the gateway. The models are below it. */
   readonly address: string;
   readonly servers: ModelServers;
   readonly home: string;
-  /** Undefined: its own choice. */
+  /** Undefined: the agent chooses. */
   readonly model?: PlacedModel;
   readonly basePrompt?: string;
   readonly permissionPolicy: AgentStart["permissionPolicy"];
@@ -56,23 +59,23 @@ export interface LaunchRequest {
 export interface AgentLaunch {
   /** The program that speaks ACP on its standard streams. */
   readonly argv: readonly [string, ...string[]];
-  /** What it needs in its environment besides PATH, HOME, LANG and TERM. Never one of the platform's keys. */
+  /** Environment variables besides PATH, HOME, LANG and TERM. Never one of the platform's keys. */
   readonly env: Readonly<Record<string, string>>;
-  /** Files and directories outside the system's own that it must be able to read: its program and its runtime. */
+  /** Files and directories that the agent must read, besides those of the system: its program and its runtime. */
   readonly readable: readonly string[];
-  /** The id of the method by which it wants to be let in before it opens a session. */
+  /** The id of the authentication method that the agent needs before it opens a session. */
   readonly authenticate?: string;
-  /** Written before it is started, by their paths below its home. */
+  /** Files that are written before the start, by their paths in the agent's home. */
   readonly files?: Readonly<Record<string, string>>;
-  /** Whether the model is settled by the launch; otherwise it is asked for by the session's option. */
+  /** Whether the launch sets the model. Otherwise an option of the session sets it. */
   readonly setsModel?: boolean;
-  /** What it has to know of where it is; told with the base prompt. */
+  /** What the agent must know about its surroundings. Added to the base prompt. */
   readonly instructions?: string;
-  /** Whether the base prompt is told by the launch. */
-  readonly tellsBasePrompt?: boolean;
+  /** Whether the launch passes the base prompt. */
+  readonly passesBasePrompt?: boolean;
 }
 
-/** What a key is called in the sandbox: the gateway puts the real one in. */
+/** The value of every key in the sandbox. The gateway replaces it by the real key. */
 export const PLACEHOLDER_KEY = "kept-outside";
 
 export function modelAddress(address: string, provider: Provider): string {

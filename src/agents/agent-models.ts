@@ -8,7 +8,7 @@ import {
   placeModel,
 } from "./models.ts";
 
-/** What is missing for an agent to have a model, as a sentence; undefined: nothing. */
+/** What an agent lacks to have a model, as a sentence; undefined: nothing. */
 export function missingFor(
   { displayName, providers }: AgentDefinition,
   servers: ModelServers,
@@ -20,7 +20,10 @@ export function missingFor(
   return `${displayName} needs ${which}.`;
 }
 
-/** The model for an agent by its id, or why it cannot have that, as a sentence. Any id will do for one that needs none. */
+/**
+ * The model of this id for an agent, or the reason why the agent cannot use it, as a sentence. An agent without
+ * models accepts any id.
+ */
 export function modelFor(
   agent: AgentDefinition,
   modelId: string,
@@ -37,13 +40,13 @@ export function modelFor(
     : `${agent.displayName} does not work with the model ${modelId}.`;
 }
 
-/** Those of its models that this server can reach; of an agent that can reach none, all. */
+/** The agent's models that this server can reach, or all of them if it can reach none. */
 export function modelsOf({ models }: AgentDefinition, servers: ModelServers): readonly DefinedModel[] {
   const reached = models.filter(({ by }) => by === undefined || servers[by] !== undefined);
   return reached.length === 0 ? models : reached;
 }
 
-/** What it works with when a run names no model: the operator's choice where it can have that. */
+/** The model for runs that name none: the operator's choice if the agent can use it. */
 export function defaultModelFor(
   agent: AgentDefinition,
   servers: ModelServers,

@@ -1,11 +1,11 @@
 import type { AgentDefinition } from "./agent-definition.ts";
 
-/** The agents' programs on this machine. */
+/** The programs of the agents on this machine. */
 export interface AgentPrograms {
   isThere(agent: AgentDefinition): Promise<boolean>;
   /**
-   * The directory of an agent's package, which is installed now if it is not. Tells how that goes, in sentences. Fails
-   * with `environment_setup_failed`. Of an agent without a package, an empty word.
+   * The directory of an agent's package, which is installed first if needed; empty for an agent without a package.
+   * Reports its progress in sentences. Fails with `environment_setup_failed`.
    */
   provide(agent: AgentDefinition, tell: (text: string) => void, signal: AbortSignal): Promise<string>;
 }

@@ -9,14 +9,11 @@ export const AGENT_NAMES = [
   "custom",
 ] as const;
 
-/** What `ERRAND_AGENT` may be. */
+/** The values of `ERRAND_AGENT`. */
 export const AGENT_SETTINGS = ["auto", ...AGENT_NAMES] as const;
 export type AgentSetting = (typeof AGENT_SETTINGS)[number];
 
-/**
- * The words of a command: a JSON array of them, or as a shell takes a plain command apart, by blanks, with quotes around
- * what belongs together. Undefined: it is neither.
- */
+/** The words of a command: a JSON array, or a plain shell command with quotes. Undefined: it is neither. */
 export function parseCommand(text: string): readonly [string, ...string[]] | undefined {
   const words = text.trim().startsWith("[") ? parseArray(text) : parseWords(text);
   const [program, ...args] = words ?? [];
@@ -32,7 +29,7 @@ function parseArray(text: string): readonly string[] | undefined {
   }
 }
 
-/** One word: pieces without a blank between them, each bare, quoted once, or quoted twice with `\` before `"` and `\`. */
+/** One word: adjacent pieces, each bare, in single quotes, or in double quotes with `\` before `"` and `\`. */
 const WORD = /(?:[^\s"'\\]|\\.|'[^']*'|"(?:[^"\\]|\\.)*")+/gs;
 const PIECE = /\\(.)|'([^']*)'|"((?:[^"\\]|\\.)*)"|([^\s"'\\]+)/gs;
 

@@ -41,7 +41,7 @@ function notInstalled({ npmPackage }: AgentDefinition): string {
   return `It is installed when a run first needs it (${npmPackage.name}@${npmPackage.version} from npm).`;
 }
 
-/** The first is what it takes when none is named, which may be one that only the operator knows. */
+/** The first is the default, which may be a model that only the operator named. */
 function modelsFor(
   { defaultModel, servers }: CatalogueViewOptions,
   agent: AgentDefinition,

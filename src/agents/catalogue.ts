@@ -10,7 +10,7 @@ import { qwenAgent } from "./qwen/qwen-agent.ts";
 
 export type AgentCatalogue = ReadonlyMap<string, AgentDefinition>;
 
-/** All agents there are. Without a command there is no `custom`. */
+/** All agents. Without a command there is no `custom`. */
 export function createCatalogue(custom?: CustomCommand): AgentCatalogue {
   const agents = [
     codexAgent,

@@ -6,7 +6,7 @@ const SOURCES = dirname(dirname(fileURLToPath(import.meta.url)));
 const PROJECT = dirname(SOURCES);
 const PACKAGES = join(PROJECT, "node_modules");
 
-/** Its program is the folder beside this file, which nobody imports. */
+/** Its program is the folder `demo`, which no file imports. */
 export const demoAgent: AgentDefinition = {
   name: "demo",
   displayName: "Demo agent (no model)",
@@ -24,15 +24,15 @@ export const demoAgent: AgentDefinition = {
         "What the demo agent does is written in its program. It takes any other name too, and heeds none.",
     },
   ],
-  tellsCost: true,
+  reportsCost: true,
   countsUsage: "by turn",
-  takesToolServers: false,
+  acceptsMcpServers: false,
   isDemo: true,
   launch: () => ({
     argv: [process.execPath, join(SOURCES, "agents", "demo", "main.ts")],
-    // As in main.js. Sandboxes can read what is there, and no more: whatever is written there is run by us.
+    // Like main.js. Sandboxes may only read this directory, because Errand executes what is stored there.
     env: { NODE_COMPILE_CACHE: join(PACKAGES, ".cache", "errand") },
-    // package.json says that the sources are modules; without it node guesses, and warns on stderr.
+    // package.json declares that the sources are modules. Without it Node guesses and warns on stderr.
     readable: [SOURCES, PACKAGES, join(PROJECT, "package.json"), process.execPath],
   }),
 };

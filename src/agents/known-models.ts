@@ -9,7 +9,7 @@ const MAKERS: Readonly<Record<Provider, string>> = {
   gemini: "Google",
 };
 
-/** As the agents of these versions list them. Others can be named all the same. */
+/** The models that these versions of the agents list. Users may name others too. */
 export const OPENAI_MODELS: Models = [
   known("gpt-6.1-sol", "GPT-6.1 Sol", "openai"),
   known("gpt-6-astra", "GPT-6 Astra", "openai"),

@@ -1,26 +1,26 @@
-/** The APIs that models speak. Each has its route in the gateway: `<address>/models/<provider>`. */
+/** The APIs of models. Each has a route in the gateway: `<address>/models/<provider>`. */
 export const PROVIDERS = ["openai", "anthropic", "gemini"] as const;
 export type Provider = (typeof PROVIDERS)[number];
 
-/** The models' servers that there is a key or an address for. */
+/** The model servers for which there is a key or an address. */
 export interface ModelServers extends Readonly<Partial<Record<Provider, object>>> {
   readonly openai?: { readonly isCompatible: boolean };
 }
 
-/** A model's id as its API knows it, and that API. */
+/** The id of a model in its API, and that API. */
 export interface PlacedModel {
   readonly provider: Provider;
   readonly id: string;
 }
 
-/** The variables that switch a provider on. */
+/** The variables that enable a provider. */
 export const PROVIDER_VARIABLES: Readonly<Record<Provider, string>> = {
   openai: "OPENAI_API_KEY (or OPENAI_BASE_URL)",
   anthropic: "ANTHROPIC_API_KEY",
   gemini: "GEMINI_API_KEY",
 };
 
-/** By how it begins. `opus` and its like are Claude Code's names for the newest of each size. */
+/** Recognised by prefix. `opus` and the like are names of Claude Code for the newest model of each size. */
 const PREFIXES: readonly (readonly [RegExp, Provider])[] = [
   [/^(claude-|(opus|sonnet|haiku|fable)\b)/i, "anthropic"],
   [/^(gpt-|chatgpt-|codex-|o\d)/i, "openai"],
@@ -34,15 +34,15 @@ const NAMED: Readonly<Record<string, Provider>> = {
   google: "gemini",
 };
 
-/** Whether there is an endpoint that takes any id: one that speaks OpenAI's API and is not OpenAI's. */
+/** Whether there is an endpoint for any model id: one that speaks OpenAI's API and is not OpenAI's. */
 export function hasCompatible({ openai }: ModelServers): boolean {
   return openai?.isCompatible === true;
 }
 
 /**
- * The API for a model's id. What OpenAI, Anthropic and Google call theirs is known by how it begins; whatever else,
- * `provider/model` too, is for the compatible endpoint. Undefined: nobody is known to have it. The provider that
- * is told may be one that there is no key for.
+ * The API for a model id. Ids of OpenAI, Anthropic and Google are recognised by prefix. Any other id,
+ * `provider/model` included, goes to the compatible endpoint. Undefined: no API is known to serve it. The provider
+ * may be one without a key.
  */
 export function placeModel(modelId: string, servers: ModelServers): PlacedModel | undefined {
   const provider = PREFIXES.find(([pattern]) => pattern.test(modelId))?.[1];

@@ -10,23 +10,26 @@ export interface SandboxChoices {
   readonly local: Sandbox;
 }
 
-/** What a worker runs commands in, for as long as it lives. */
+/** The sandbox of a worker during its lifetime. */
 export interface ChosenSandbox {
   readonly sandbox: Sandbox;
-  /** For the operator, at the start: what it does not keep agents from. */
+  /** Warnings for the operator at the start: what the sandbox does not prevent. */
   readonly warnings: readonly string[];
-  /** The same: why those were not chosen that `auto` would have preferred. */
+  /** Notes for the operator at the start: why sandboxes that `auto` prefers were not chosen. */
   readonly notes: readonly string[];
-  /** Fails with `environment_setup_failed` and the remedy for an agent that is not run in this sandbox. */
+  /** Fails with `environment_setup_failed` and a remedy for an agent that may not run in this sandbox. */
   requireFor(agent: { readonly name: string; readonly isDemo: boolean }): void;
-  /** Ends what killed workers of this data directory left, whatever sandbox they had; how many processes or containers. */
+  /**
+   * Ends what killed workers of this data directory left, in whatever sandbox. Returns the number of processes or
+   * containers.
+   */
   sweep(): Promise<number>;
 }
 
 const REMEDY =
   "Install bubblewrap or docker, or set ERRAND_SANDBOX=local to run agents with this user's rights, files and network.";
 
-/** The sandbox of the operator's setting. Fails with `environment_setup_failed` where the one that is named cannot be used. */
+/** The sandbox of the operator's setting. Fails with `environment_setup_failed` when the named one cannot be used. */
 export async function chooseSandbox(
   setting: SandboxSetting,
   choices: SandboxChoices,
@@ -75,13 +78,13 @@ async function choose(
   };
 }
 
-/** Nobody asked for less than a sandbox, and the demo agent alone is known to do no harm. */
+/** Without the operator's explicit choice, only the demo agent may run without a sandbox. */
 function requireDemo({ isDemo, name }: { name: string; isDemo: boolean }, problems: readonly string[]): void {
   if (isDemo) return;
   throw refusal(`The agent ${name} is not run without a sandbox, and there is none. ${problems.join(" ")}`);
 }
 
-/** One after the other: they look at the same processes. */
+/** One after another, because they inspect the same processes. */
 async function sweepAll({ bubblewrap, docker, local }: SandboxChoices): Promise<number> {
   let count = 0;
   for (const sandbox of [local, bubblewrap, docker]) count += await sandbox.sweep();

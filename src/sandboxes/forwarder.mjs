@@ -1,12 +1,12 @@
-// The first program in a sandbox: makes the way out, then starts the command and ends as that ends. It needs nothing
-// but Node, since it runs where nothing else of ours is. Two ways to call it:
+// The first program in a sandbox: opens the port forward, starts the command, and ends with it. It needs only Node,
+// because no other file of Errand is inside. It is called in two ways:
 //
-//   forwarder.mjs <port> <socket> -- <command> …   the door: connections to 127.0.0.1:<port> lead to <socket>
-//   forwarder.mjs --orders <socket>                command, environment and door come as JSON through <socket>, and
-//                                                  when whoever wrote them goes away, everything here ends
+// forwarder.mjs <port> <socket> -- <command> …   forwards connections to 127.0.0.1:<port> to <socket>
+// forwarder.mjs --control <socket>                reads command, environment and port forward as JSON from <socket>;
+// when the other end disconnects, everything here ends
 //
-// process.stdin, stdout and stderr must not be touched: Node would set them to non-blocking, and the command has the
-// same ones.
+// It must not touch process.stdin, stdout and stderr, because Node would make them non-blocking and the command
+// shares them.
 import { spawn } from "node:child_process";
 import { writeSync } from "node:fs";
 import { connect, createServer } from "node:net";
@@ -16,16 +16,16 @@ import { pipeline } from "node:stream";
 const NOT_STARTED = 127;
 const SIGNALLED = 128;
 
-/** The sandbox takes what stderr begins with for the reason why nothing was started. */
+/** The sandbox takes a line with this beginning on stderr for the reason why nothing was started. */
 const COMPLAINT = "errand: ";
 
-/** Variables by which Node itself could be steered come under this name, and leave under their own. */
+/** Variables that could steer Node arrive with this prefix and get their own names for the command. */
 const HELD_BACK = "ERRAND_HELD_BACK_";
 
 const FORWARDED = ["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGUSR2"];
 
 async function main(args) {
-  const control = args[0] === "--orders" ? await receiveOrders(args[1]) : readArguments(args);
+  const control = args[0] === "--control" ? await receiveCommand(args[1]) : readArguments(args);
   if (control.portForward !== undefined) await openDoor(control.portForward);
   start(control);
 }
@@ -44,7 +44,7 @@ function released(env) {
   );
 }
 
-function receiveOrders(path) {
+function receiveCommand(path) {
   const giver = connect(path);
   giver.setEncoding("utf8");
   return new Promise((resolve, reject) => {
@@ -55,7 +55,7 @@ function receiveOrders(path) {
     });
     giver.on("error", reject);
     giver.once("connect", () => {
-      // Nobody is left for whom to work. What the command has started ends with the first process of the container.
+      // The other end is gone. All processes of the command end with the first process of the container.
       giver.once("close", () => process.kill(process.pid, "SIGKILL"));
     });
   });
@@ -64,7 +64,7 @@ function receiveOrders(path) {
 function openDoor({ port, socketPath }) {
   const server = createServer({ allowHalfOpen: true }, (inside) => {
     const outside = connect({ path: socketPath, allowHalfOpen: true });
-    // Each direction ends by itself; if one breaks, it takes both connections with it.
+    // Each direction ends by itself. An error ends both connections.
     pipeline(inside, outside, () => {});
     pipeline(outside, inside, () => {});
   });

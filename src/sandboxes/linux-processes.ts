@@ -1,24 +1,24 @@
 import { existsSync, readFileSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 
-/** There may be more processes than files that we may have open. */
+/** There may be more processes than file descriptors. */
 const READ_AT_ONCE = 32;
 
-/** A process by more than its number, which the kernel gives out again. */
+/** Identifies a process by more than its number, because the kernel reuses numbers. */
 export interface ProcessIdentity {
   readonly pid: number;
   /** In the kernel's ticks since boot. */
   readonly startTime: string;
 }
 
-/** Undefined when there is no such process, or no /proc. A zombie counts as gone: it runs nothing any more. */
+/** Undefined when there is no such process or no /proc. A zombie counts as gone. */
 export async function findProcess(pid: number): Promise<ProcessIdentity | undefined> {
   const stat = await readProc(`/proc/${pid}/stat`);
   const { state, startTime }: ProcessStat = stat === undefined ? {} : parseStat(stat);
   return startTime === undefined || state === "Z" || state === "X" ? undefined : { pid, startTime };
 }
 
-/** This process's own; without a /proc nothing is ever compared with it. */
+/** The start time of this process. Without /proc it is never compared. */
 export function ownStartTime(): string {
   return existsSync("/proc/self/stat")
     ? (parseStat(readFileSync("/proc/self/stat", "utf8")).startTime ?? "")
@@ -29,7 +29,7 @@ export async function isAlive({ pid, startTime }: ProcessIdentity): Promise<bool
   return (await findProcess(pid))?.startTime === startTime;
 }
 
-/** The value that a variable had in each running process's environment when it was started, where it had one. */
+/** The value of a variable in the initial environment of each running process that had it. */
 export async function listByVariable(name: string): Promise<readonly { pid: number; value: string }[]> {
   const pids = (await listProc()).filter((entry) => /^\d+$/.test(entry)).map(Number);
   const found: { pid: number; value: string }[] = [];
@@ -46,7 +46,7 @@ export async function listByVariable(name: string): Promise<readonly { pid: numb
   return found;
 }
 
-/** SIGKILL; a process that is already gone is what was wanted. A negative pid means its group. */
+/** Sends SIGKILL. A process that is already gone is not an error. A negative pid means its process group. */
 export function killNow(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
@@ -63,7 +63,7 @@ interface ProcessStat {
 }
 
 function parseStat(stat: string): ProcessStat {
-  // The name in brackets may hold anything; the fields are counted from behind it.
+  // The name in parentheses may contain anything, so the fields after it are counted.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   return { state: fields[0], startTime: fields[19] };
 }
@@ -85,7 +85,7 @@ async function listProc(): Promise<readonly string[]> {
   }
 }
 
-/** Processes come and go while they are looked at, and other users' are none of ours. */
+/** Processes come and go meanwhile, and those of other users are not readable. */
 async function readProc(path: string): Promise<string | undefined> {
   try {
     return await readFile(path, "utf8");

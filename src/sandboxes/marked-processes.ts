@@ -4,8 +4,8 @@ import { setTimeout } from "node:timers/promises";
 import { isAlive, killNow, listByVariable, ownStartTime } from "./linux-processes.ts";
 
 /**
- * Every process of a local sandbox carries this variable, and so does what it starts, in whatever group or session:
- * by it they are found again. Of a bubblewrap sandbox the first process does, with which all others end. Its value
+ * Every process of a local sandbox has this variable, and so do its children in any group or session. They are found
+ * again by it. In a bubblewrap sandbox only the first process has it, because all others end with that one. The value
  * is `<data directory>.<owner's pid>.<owner's start>.<sandbox>`.
  */
 export const MARKER = "ERRAND_SANDBOX_ID";
@@ -13,7 +13,7 @@ export const MARKER = "ERRAND_SANDBOX_ID";
 const RESCAN_MS = 10;
 const GIVE_UP_MS = 10_000;
 
-/** A process that is just calling exec has no environment for a moment: only the second empty look is believed. */
+/** A process that is just calling exec has no environment for a moment, so only a second empty reading counts. */
 const EMPTY_LOOKS = 2;
 
 export function makeMarker(dataDir: string): string {
@@ -25,14 +25,14 @@ export async function killMarked(marker: string): Promise<void> {
 }
 
 /**
- * Kills what earlier workers of this data directory left running when they were killed themselves; how many processes
- * that were. To be called when a worker starts, before it claims its first run. Workers that live are left alone.
+ * Kills what earlier workers of this data directory left running when they were killed, and returns the number of
+ * processes. A worker calls it at its start, before it claims a run. Processes of live workers are left alone.
  */
 export async function sweepOrphans(dataDir: string): Promise<number> {
   return await killUntilNone((marker) => isOrphan(marker, dataDir));
 }
 
-/** Whether what is marked so belonged to a worker of this data directory that is no more. */
+/** Whether the process belonged to a worker of this data directory that is gone. */
 export async function isOrphan(marker: string, dataDir: string): Promise<boolean> {
   const [scope, pid, startTime] = marker.split(".");
   return scope === scopeOf(dataDir) && !(await isAlive({ pid: Number(pid), startTime: startTime ?? "" }));

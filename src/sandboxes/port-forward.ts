@@ -1,16 +1,16 @@
 import { dirname, join } from "node:path";
 import type { SandboxCommand } from "./sandbox.ts";
 
-/** The program that makes the door from inside. Its head says how it is called. */
+/** The program that opens the port forward from inside. Its first comment says how it is called. */
 export const FORWARDER = join(import.meta.dirname, "forwarder.mjs");
 
-/** By these Node and the loader of programs would be steered; they are meant for the command alone. */
+/** These variables would steer Node and the program loader, but are meant only for the command. */
 const STEERING = /^(NODE_|LD_|UV_|SSL_|OPENSSL_)/;
 
-/** As in forwarder.mjs, which stands alone. */
+/** As in forwarder.mjs, which imports nothing. */
 const HELD_BACK = "ERRAND_HELD_BACK_";
 
-/** The command as it has to be started so that its door is there; unchanged when it has none. */
+/** The command with its port forward; unchanged when it has none. */
 export function withPortForward(command: SandboxCommand): SandboxCommand {
   const { portForward } = command;
   if (portForward === undefined) return command;

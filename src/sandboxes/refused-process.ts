@@ -1,7 +1,7 @@
 import { PassThrough, Readable } from "node:stream";
 import type { SandboxProcess } from "./sandbox.ts";
 
-/** What is handed out in place of a process that is not even tried. */
+/** Stands for a process that is not even started. */
 function refusedProcess(reason: string): SandboxProcess {
   const stdin = new PassThrough();
   stdin.resume();
@@ -14,7 +14,7 @@ function refusedProcess(reason: string): SandboxProcess {
   };
 }
 
-/** For a sandbox whose files are this machine's own. */
+/** For a sandbox that uses the files of this machine. */
 export function imageRefused(image: string, sandbox: string): SandboxProcess {
   return refusedProcess(
     `The environment wants the image ${image}, and the ${sandbox} sandbox has no images: ` +

@@ -1,14 +1,14 @@
 import { constants } from "node:os";
 import type { SandboxExit } from "./sandbox.ts";
 
-/** What one command of a sandbox may use, together with all that it starts. */
+/** What one command of a sandbox may use, together with all processes that it starts. */
 export interface SandboxLimits {
   readonly memoryBytes: number;
-  /** How many processors' worth of time; may be a fraction. */
+  /** The number of processors; may be a fraction. */
   readonly cpus: number;
   /** Threads count as well. */
   readonly processes: number;
-  /** Of one file. */
+  /** The largest size of one file. */
   readonly fileBytes: number;
 }
 
@@ -21,13 +21,16 @@ export const DEFAULT_SANDBOX_LIMITS: SandboxLimits = {
   fileBytes: 4096 * MEBIBYTE,
 };
 
-/** Of `/tmp`, and of `/dev/shm`, in a sandbox that has its own. */
+/** The size of `/tmp` and of `/dev/shm` in a sandbox that has its own. */
 export const TMP_BYTES = 1024 * MEBIBYTE;
 
-/** How a shell and most others tell that a signal ended something. */
+/** Shells and most programs report the end by a signal this way. */
 const SIGNALLED = 128;
 
-/** The exit with the limit that caused it, if one did. `memoryKills`: of processes, because the memory was used up. */
+/**
+ * Adds the limit that caused the exit, if one did. `memoryKills`: the number of processes killed because of the
+ * memory limit.
+ */
 export function withLimitNamed(
   exit: SandboxExit,
   { fileBytes, memoryBytes }: SandboxLimits,

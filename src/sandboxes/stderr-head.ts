@@ -3,15 +3,15 @@ import { withTimeout } from "../core/with-timeout.ts";
 
 const MAX_CHARS = 500;
 
-/** As in forwarder.mjs: what it says when it could not start the command. */
+/** As in forwarder.mjs: its message when it could not start the command. */
 const FORWARDER_COMPLAINT = /^errand: (.*)/s;
 
-/** The command may have left a child that holds its stderr open. */
+/** The command may have left a child that keeps its stderr open. */
 const DRAIN_MS = 500;
 
-/** What was said first on stderr: there it says why a command was not started. */
+/** The beginning of stderr, which says why a command was not started. */
 export class StderrHead {
-  /** All of stderr, for whoever wants it. */
+  /** All of stderr. */
   readonly stderr: Readable;
   readonly #ended: Promise<void>;
   #text = "";
@@ -26,7 +26,7 @@ export class StderrHead {
     this.stderr = errors.pipe(new PassThrough());
   }
 
-  /** What was said, when all of it has come. */
+  /** The beginning of stderr, when all of it has arrived. */
   async text(): Promise<string> {
     await withTimeout(this.#ended, DRAIN_MS);
     return this.#text.trim();

@@ -20,10 +20,10 @@ import { TerminalOutput } from "./terminal-output.ts";
 import { boundedUpdate } from "./update-bounds.ts";
 import { mapUpdate } from "./update-mapping.ts";
 
-/** The slowest agent measured takes 3 s, and has needed 40 on a machine that was busy with others. */
+/** Longer than any agent needs to start on a loaded machine. */
 const START_TIMEOUT_MS = 120_000;
 
-/** What the driver needs of a log; pino's logger is one. */
+/** What the driver needs of a log. pino's logger fits. */
 export interface AgentLog {
   debug(facts: object, message: string): void;
   warn(facts: object, message: string): void;
@@ -33,18 +33,18 @@ export interface AcpRunnerOptions {
   readonly catalogue: ReadonlyMap<string, AgentDefinition>;
   readonly programs: Pick<AgentPrograms, "provide">;
   readonly sandbox: Sandbox;
-  /** Fails for an agent that is not run in this sandbox. */
+  /** Fails for an agent that may not run in this sandbox. */
   readonly requireSandboxFor: (agent: AgentDefinition) => void;
   readonly servers: ModelServers;
-  /** For runs that name none, of agents that can have it. */
+  /** The model for runs that name none, if the agent can use it. */
   readonly defaultModel?: string;
-  /** What all processes of an attempt have in their environment. */
+  /** Environment variables of all processes of an attempt. */
   readonly variablesOf: (gateway: Gateway) => Readonly<Record<string, string>>;
   readonly log: AgentLog;
   readonly startTimeoutMs?: number;
 }
 
-/** Drives every agent of the catalogue over the Agent Client Protocol, version 1. */
+/** Drives every agent of the catalogue over version 1 of the Agent Client Protocol. */
 export function createAcpRunner(options: AcpRunnerOptions): AgentRunner {
   return { start: (request, observer) => startSession(options, request, observer) };
 }
@@ -63,7 +63,7 @@ async function startSession(
     if (request.previousSession === undefined || request.signal.aborted || !isProcessFailure(error)) {
       throw error;
     }
-    // An agent that dies over its old session would otherwise fail the run at each follow-up.
+    // Otherwise an agent that dies while it loads its old session would fail the run at each follow-up.
     options.log.warn({ runId: request.runId, error }, "agent.load_failed");
     const { previousSession: _, ...fresh } = request;
     return await new SessionStart(options, prepared, fresh, observer).run();
@@ -79,7 +79,7 @@ function findAgent(catalogue: AcpRunnerOptions["catalogue"], name: string): Agen
   return agent;
 }
 
-/** Installs the agent where it is not yet, and lays out what it needs to begin with. */
+/** Installs the agent if needed, and prepares the files that it needs at the start. */
 async function prepareLaunch(
   options: AcpRunnerOptions,
   agent: AgentDefinition,
@@ -103,7 +103,7 @@ async function prepareLaunch(
   return launch;
 }
 
-/** A key may have been taken away since the run was created. */
+/** The key may have been removed since the run was created. */
 function modelOf(
   { defaultModel, servers }: AcpRunnerOptions,
   agent: AgentDefinition,
@@ -124,7 +124,7 @@ interface Prepared {
   readonly launch: AgentLaunch;
 }
 
-/** One try at starting an agent; on failure nothing of it is left. */
+/** One try to start an agent. If it fails, nothing of it remains. */
 class SessionStart {
   readonly #options: AcpRunnerOptions;
   readonly #prepared: Prepared;
@@ -172,7 +172,7 @@ class SessionStart {
     const connection = client({ name: "errand" })
       .onRequest("session/request_permission", ({ params }) => this.#permissions.answer(params))
       .connect(openMessageStream(stdin, stdout, this.#tap()));
-    // A child of the agent may hold its output open after it died.
+    // A child of the agent may keep its output open after the agent has died.
     void this.#process.ended().then(() => connection.close());
     return connection;
   }
@@ -188,7 +188,7 @@ class SessionStart {
         }
       },
       answered: () => {
-        // While a session is loaded, that is the one request of ours without an answer.
+        // While a session is being loaded, no other request of ours is unanswered.
         this.#replaying = false;
       },
       noise: (line) => this.#options.log.debug({ runId: this.#request.runId, line }, "agent.stdout_noise"),
@@ -203,7 +203,7 @@ class SessionStart {
     };
     const timeoutMs = this.#options.startTimeoutMs ?? START_TIMEOUT_MS;
     const { agent, launch } = this.#prepared;
-    const terms = { ...launch, takesToolServers: agent.takesToolServers };
+    const terms = { ...launch, acceptsMcpServers: agent.acceptsMcpServers };
     const opened = await withTimeout(openSession(connection.agent, this.#request, terms, replay), timeoutMs);
     if (opened === undefined) {
       const seconds = Math.round(timeoutMs / 1_000);

@@ -39,7 +39,7 @@ export class AcpSession implements AgentSession {
   readonly #deps: SessionDeps;
   #preamble: string;
   #turn: Turn | undefined;
-  /** Of the turns so far, as far as the agent told. */
+  /** The usage of all turns so far, as the agent reported it. */
   #told: TokenUsage = NONE;
 
   constructor(deps: SessionDeps) {
@@ -58,7 +58,7 @@ export class AcpSession implements AgentSession {
     this.#turn = turn;
     try {
       const words = await this.#enter(extras.mode);
-      // An agent forgets a cancel that came before its turn.
+      // An agent forgets a cancel that arrived before its turn.
       if (turn.cancelled) return { stopReason: "cancelled" };
       return this.#ended(await this.#answer(words + text, extras.images, turn), turn);
     } catch (error) {
@@ -77,7 +77,7 @@ export class AcpSession implements AgentSession {
       const answer = await agent.request("_session/steering", { sessionId: this.sessionId, prompt });
       return injected.safeParse(answer).success;
     } catch {
-      // Refused, or the agent is gone, which the running prompt tells.
+      // The agent refused, or it is gone; the running prompt reports the latter.
       return false;
     }
   }
@@ -98,7 +98,7 @@ export class AcpSession implements AgentSession {
     this.#deps.connection.close();
   }
 
-  /** What has to be said in words, as the agent has no such mode. */
+  /** Returns text for the prompt when the agent has no mode of this name. */
   async #enter(mode: PromptExtras["mode"]): Promise<string> {
     if (mode === undefined) {
       return "";
@@ -115,7 +115,7 @@ export class AcpSession implements AgentSession {
     return this.#deps.connection.agent.request("session/prompt", { sessionId: this.sessionId, prompt });
   }
 
-  /** Ends when the agent says so, or when its model has failed so often that nobody need wait for that. */
+  /** Ends when the agent ends its turn, or when its model has failed too often. */
   async #answer(text: string, images: PromptExtras["images"], turn: Turn): Promise<PromptResponse> {
     const answered = this.#request(text, images);
     const first = await Promise.race([answered, turn.models.gaveUp]);
@@ -129,12 +129,12 @@ export class AcpSession implements AgentSession {
     const stopReason = stopReasonOf(response);
     const usage = turn.models.usage() ?? this.#usageOf(response);
     const failure = stopReason === "cancelled" ? undefined : turn.models.failure();
-    // Copilot and codex end a turn well whatever the model answered, and say in prose that it did not.
+    // Copilot and Codex report success whatever the model answered, and mention the failure only in prose.
     if (failure !== undefined) throw failure;
     return { stopReason, ...(usage ? { usage } : {}) };
   }
 
-  /** Of this turn alone, also where the agent counts on. */
+  /** The usage of this turn only, even if the agent counts the whole session. */
   #usageOf({ usage }: PromptResponse): TokenUsage | undefined {
     if (!usage) return undefined;
     const before = this.#deps.countsUsage === "by session" ? this.#told : NONE;
@@ -147,7 +147,7 @@ export class AcpSession implements AgentSession {
     try {
       await agent.notify("session/cancel", { sessionId: this.sessionId });
     } catch (error) {
-      // The agent is gone, which the running prompt tells.
+      // The agent is gone; the running prompt reports that.
       if (!signal.aborted) {
         throw error;
       }
@@ -161,11 +161,11 @@ export class AcpSession implements AgentSession {
     if (!(error instanceof RequestError)) {
       throw await this.#deps.process.failure(error);
     }
-    // Some agents answer a cancelled turn with an error; it has ended as was wanted.
+    // Some agents answer a cancelled turn with an error. The turn has still ended as requested.
     if (turn.cancelled) {
       return { stopReason: "cancelled" };
     }
-    // What the gateway saw is no guess.
+    // What the gateway saw is more reliable than the agent's error.
     throw turn.models.failure() ?? toAppError(error);
   }
 }
@@ -195,7 +195,7 @@ function toUsage({ inputTokens, outputTokens, totalTokens }: Usage): TokenUsage 
   return { inputTokens, outputTokens, totalTokens };
 }
 
-/** An agent that was started anew may have begun to count anew. */
+/** A restarted agent may count from zero. */
 function minus(now: TokenUsage, before: TokenUsage): TokenUsage {
   if (now.totalTokens < before.totalTokens) return now;
   return {

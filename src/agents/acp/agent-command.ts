@@ -5,8 +5,8 @@ import type { AgentLaunch } from "../agent-definition.ts";
 const SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /**
- * The agent as its sandbox starts it. A run's own variables come first: none of them takes the place of one of ours.
- * `shared` is what all processes of the attempt have in their environment.
+ * The command that starts the agent in its sandbox. The run's own variables come first, so that none replaces one of
+ * ours. `shared` are the variables of all processes of the attempt.
  */
 export function agentCommand(
   launch: AgentLaunch,

@@ -2,10 +2,10 @@ import type { RequestError } from "@agentclientprotocol/sdk/unstable";
 import { z } from "zod";
 import { AppError, type ErrorCode } from "../../core/errors.ts";
 
-/** An agent may put a whole upstream page into its message; a run's status holds no more than this. */
+/** An agent may put a whole web page into its message. The status of a run keeps only this much. */
 const MAX_MESSAGE_CHARS = 2_000;
 
-/** ACP's own code for "log in first"; agents use it for a model that refuses the key. */
+/** ACP's code for "log in first". Agents use it for a model that rejects the key. */
 const AUTHENTICATION_REQUIRED = -32_000;
 
 export const KEY_REMEDY = "Check the agent's key and that it may use this model.";
@@ -21,8 +21,8 @@ const details = z.looseObject({
 type Details = z.infer<typeof details>;
 
 /**
- * The `AppError` for an agent's JSON-RPC error. Agents report the model's HTTP status in four ways: as the
- * error's code (gemini), in its data, by a name in its data (claude), or only in the message.
+ * The `AppError` for an agent's JSON-RPC error. Agents report the HTTP status of the model in four ways: as the code
+ * of the error (Gemini), in its data, as a name in its data (Claude), or only in the message.
  */
 export function toAppError(error: RequestError): AppError {
   const data = details.safeParse(error.data).data ?? {};
@@ -54,7 +54,7 @@ function codeOf(rpcCode: number, data: Details, message: string): ErrorCode {
   return (status === undefined ? undefined : codeOfStatus(status)) ?? "agent_process_failed";
 }
 
-/** A 429 is one of two things, and only words tell which. */
+/** A 429 means a rate limit or an exhausted quota. Only the text tells which. */
 export function saysQuotaIsGone(message: string): boolean {
   return /insufficient_quota|billing|credit balance|exceeded your current quota|out of credits/i.test(
     message,
@@ -77,7 +77,7 @@ function isHttpError(status: number | undefined): status is number {
   return status !== undefined && status >= 400 && status < 600;
 }
 
-/** Undefined: it says nothing of whose fault it is. */
+/** Undefined: the status does not tell whose fault it is. */
 export function codeOfStatus(status: number): ErrorCode | undefined {
   if (status === 401 || status === 403) {
     return "external_authentication_required";

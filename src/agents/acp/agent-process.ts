@@ -3,16 +3,19 @@ import { withTimeout } from "../../core/with-timeout.ts";
 import type { SandboxExit, SandboxProcess } from "../../sandboxes/sandbox.ts";
 import { bounded } from "./agent-error.ts";
 
-/** How much of the end of stderr is kept; enough for a stack, too little for a log. */
+/** How much of the end of stderr is kept: enough for a stack trace. */
 const STDERR_TAIL_CHARS = 1_200;
 
-/** After the process has ended, what it said last may still be in the pipe; a child of it may hold that open for ever. */
+/**
+ * After the process has ended, its last output may still be in the pipe. A child process may keep the pipe open for
+ * ever.
+ */
 const DRAIN_MS = 500;
 
-/** A program may close its output and live on; then it is no agent any more. */
+/** A program may close its output and continue to run. Then it is no longer an agent. */
 const EXIT_MS = 1_000;
 
-/** The agent's process, and what can be told of its end. */
+/** The agent's process, and what is known about its end. */
 export class AgentProcess {
   readonly process: SandboxProcess;
   #stderrTail = "";
@@ -24,13 +27,13 @@ export class AgentProcess {
     process.stderr.on("data", (text: string) => {
       this.#stderrTail = (this.#stderrTail + text).slice(-STDERR_TAIL_CHARS);
     });
-    // A broken pipe means that the agent ended, or was given up; both are told by other ways.
+    // A broken pipe means that the agent ended or was stopped. Both are reported elsewhere.
     for (const stream of [process.stdin, process.stdout, process.stderr]) {
       stream.on("error", () => {});
     }
   }
 
-  /** Resolves when the process has ended and its output is read, as far as it ends. */
+  /** Resolves when the process has ended and its output has been read. */
   async ended(): Promise<void> {
     const { stdout, exited } = this.process;
     const drained = new Promise<void>((resolve) => {
@@ -42,7 +45,7 @@ export class AgentProcess {
     }
   }
 
-  /** Why nobody answers any more; ends what is left of the process. */
+  /** Explains why nobody answers any more, and ends what is left of the process. */
   async failure(cause: unknown): Promise<AppError> {
     const exit = await withTimeout(this.process.exited, EXIT_MS);
     const reason = exit === undefined ? reasonOf(cause) : describeExit(exit);

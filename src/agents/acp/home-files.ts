@@ -2,8 +2,8 @@ import { lstat, mkdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
 /**
- * Writes what a launch wants into the agent's home. The agent of an earlier turn may have laid links there that lead
- * out of it; no process of it runs now, so a look before each step is enough.
+ * Writes the files of a launch into the agent's home. An earlier turn may have left links there that lead outside. No
+ * process of the agent runs now, so a check before each step is enough.
  */
 export async function writeHomeFiles(
   home: string,

@@ -3,11 +3,14 @@ import type { AgentStart } from "../../core/agents/agent-runner.ts";
 
 export interface SupportedMcpServers {
   readonly servers: McpServer[];
-  /** Names of those that the agent cannot be given. */
+  /** The names of the servers that the agent cannot use. */
   readonly leftOut: readonly string[];
 }
 
-/** Programs run beside the agent, in its sandbox; of a remote one it sees the gateway, and none of its keys. */
+/**
+ * Local servers run beside the agent in its sandbox. For a remote server, the agent sees only the gateway and no
+ * keys.
+ */
 export function supportedMcpServers(
   { gateway, mcpServers }: Pick<AgentStart, "gateway" | "mcpServers">,
   { agentCapabilities }: InitializeResponse,

@@ -2,26 +2,26 @@ import type { Readable, Writable } from "node:stream";
 import type { AnyMessage, Stream } from "@agentclientprotocol/sdk/unstable";
 import { OpenRequests } from "./open-requests.ts";
 
-/** No sane message is larger; the largest seen in six agents is half a megabyte. */
+/** No sensible message is larger. The largest one seen in six agents has half a megabyte. */
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 const MAX_NOISE_CHARS = 500;
 const NEWLINE = 0x0a;
 
 export interface MessageTap {
-  /** Awaited before a message is told: while it is, nothing more is read, and the agent's pipe fills. */
+  /** Awaited before a message is delivered. Meanwhile nothing more is read, and the agent's pipe fills. */
   room(): Promise<void> | undefined;
-  /** A `session/update` of the agent, in the order told and before anything the agent sent after it. */
+  /** A `session/update`, in order, and before anything that the agent sent after it. */
   update(update: unknown): void;
   /** The agent answered one of our requests. */
   answered(): void;
-  /** A line that is no message: agents print warnings where only messages belong. */
+  /** A line that is not a message: agents print warnings to the same stream. */
   noise(line: string): void;
 }
 
 /**
- * The agent's standard streams as messages. The SDK's own stream is not used, for three reasons: its handlers drop
- * updates of kinds that it does not know; it hands out an answer before the updates ahead of it are handled; and it
- * answers each line of noise with an error.
+ * Reads and writes messages on the agent's standard streams. The SDK's own stream is not used for three reasons: its
+ * handlers drop unknown kinds of update, it delivers a response before the updates that preceded it, and it answers
+ * each line of noise with an error.
  */
 export function openMessageStream(stdin: Writable, stdout: Readable, tap: MessageTap): Stream {
   const requests = new OpenRequests();
@@ -77,7 +77,7 @@ async function* boundedLines(stdout: Readable): AsyncGenerator<string> {
   }
 }
 
-/** Whether it is a message that makes sense is the SDK's to say; here it is only told from noise. */
+/** Only separates messages from noise. The SDK validates the messages. */
 function parseMessage(line: string): AnyMessage | undefined {
   try {
     const value: unknown = JSON.parse(line);

@@ -2,7 +2,7 @@ import type { Gateway, GatewayTraffic, ModelFailure } from "../../core/agents/ga
 import { AppError, type ErrorCode } from "../../core/errors.ts";
 import { bounded, codeOfStatus, KEY_REMEDY, saysQuotaIsGone } from "./agent-error.ts";
 
-/** How the model's last answer ends a turn, as the gateway saw it. */
+/** How the model's last answer ends a turn, according to the gateway. */
 function failureOf({ message, status }: ModelFailure): AppError {
   const code = codeFor(status, message);
   const remedy = code === "external_authentication_required" ? { remedy: KEY_REMEDY } : {};
@@ -12,15 +12,17 @@ function failureOf({ message, status }: ModelFailure): AppError {
 function codeFor(status: number | undefined, message: string): ErrorCode {
   if (status === undefined) return "resource_unavailable";
   if (saysQuotaIsGone(message)) return "insufficient_credits";
-  // The rest of 4xx: there is no such model, or the request is too large for it.
+  // Any other 4xx: there is no such model, or the request is too large for it.
   return codeOfStatus(status) ?? "invalid_request";
 }
 
-/** Failures in a row, after which nobody waits for another try. A refused key is not accepted by repeating. */
+/** After this many failures in a row, the turn ends. Repeating does not help against a rejected key. */
 const FAILURES_MAX = 5;
 const REFUSALS_MAX = 3;
 
-/** What the model answers during one turn: agents do not tell it truly, and some would try for ever. */
+/**
+ * Watches what the model answers during one turn, because agents do not report it reliably and some retry for ever.
+ */
 export class ModelWatch {
   readonly gaveUp: Promise<AppError>;
   readonly #gateway: Gateway;
@@ -40,14 +42,14 @@ export class ModelWatch {
     this.#stop = gateway.watch(({ modelFailure }) => this.#look(modelFailure));
   }
 
-  /** The model's last answer in this turn, when that was an error. */
+  /** The model's last answer in this turn, if it was an error. */
   failure(): AppError | undefined {
     const { modelFailure } = this.#gateway.traffic;
     if (modelFailure === undefined || modelFailure === this.#before.modelFailure) return undefined;
     return failureOf(modelFailure);
   }
 
-  /** Of this turn, when a model was asked through the gateway at all. */
+  /** The usage of this turn, if a model was called through the gateway. */
   usage() {
     const { models: now } = this.#gateway.traffic;
     const { models: before } = this.#before;

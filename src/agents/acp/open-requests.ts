@@ -1,20 +1,20 @@
 import type { AnyMessage } from "@agentclientprotocol/sdk/unstable";
 
-/** As much as one message may be. */
+/** The size of one message at most. */
 const MAX_OPEN_BYTES = 16 * 1024 * 1024;
-/** Of a request, besides its line: who waits for what, and the answer that is not taken. */
+/** What a request costs besides its line: the caller that waits, and the unread answer. */
 const REQUEST_BYTES = 10_000;
 
 /**
- * What the agent has asked and been given no answer that it read. Answers wait for it to read them and questions for
- * people, so this is the one thing it can pile up without being made to wait.
+ * Counts the agent's requests without an answer that it has read. Answers wait for the agent to read and questions
+ * wait for people, so an agent could otherwise pile up requests without being slowed down.
  */
 export class OpenRequests {
-  /** By id, which an agent may give twice. */
+  /** By id. An agent may use an id twice. */
   readonly #open = new Map<string, number[]>();
   #bytes = 0;
 
-  /** Throws where it is too much. */
+  /** Throws when there is too much. */
   received(message: AnyMessage, lineBytes: number): void {
     if (isAnswer(message) || isNotification(message)) return;
     const bytes = lineBytes + REQUEST_BYTES;
@@ -24,7 +24,7 @@ export class OpenRequests {
     if (this.#bytes > MAX_OPEN_BYTES) throw new Error("The agent asks more than it waits for answers to.");
   }
 
-  /** Read by the agent, or in its pipe. */
+  /** The answer was read by the agent, or is in its pipe. */
   answered(message: AnyMessage): void {
     const key = keyOf(message);
     const [bytes = 0, ...others] = this.#open.get(key) ?? [];
@@ -42,7 +42,7 @@ function isNotification(message: AnyMessage): boolean {
   return "method" in message && !("id" in message);
 }
 
-/** What makes no sense is answered without an id. */
+/** Invalid messages are answered without an id. */
 function keyOf(message: AnyMessage): string {
   return JSON.stringify("id" in message ? message.id : null);
 }

@@ -18,14 +18,14 @@ export interface OpenedSession {
   readonly sessionId: string;
   readonly resumed: boolean;
   readonly agent: { readonly name: string; readonly version?: string };
-  /** Put ahead of the first prompt, where the agent has no channel of its own for a base prompt. */
+  /** Added before the first prompt, for an agent without a channel for a base prompt. */
   readonly preamble?: string;
-  /** What was asked for and cannot be had, each as a sentence for people. */
+  /** What was requested and is not available, each as a sentence for people. */
   readonly shortcomings: readonly string[];
-  /** Whether it takes words in the middle of a turn. */
+  /** Whether the agent accepts text during a turn. */
   readonly canSteer: boolean;
   readonly mode: SessionMode;
-  /** Whether it looks at images in a prompt. */
+  /** Whether the agent accepts images in a prompt. */
   readonly seesImages: boolean;
 }
 
@@ -33,18 +33,18 @@ interface SessionAnswer extends OpenedModes {
   readonly sessionId: string;
 }
 
-/** While `session/load` runs the agent tells the whole history again, which our log holds already. */
+/** During `session/load` the agent repeats the whole history, which our log already has. */
 export interface Replay {
   begin(): void;
 }
 
-/** What of the launch matters once the agent runs. */
+/** The parts of the launch that matter after the start. */
 export interface SessionTerms
-  extends Pick<AgentLaunch, "authenticate" | "instructions" | "setsModel" | "tellsBasePrompt"> {
-  readonly takesToolServers: boolean;
+  extends Pick<AgentLaunch, "authenticate" | "instructions" | "setsModel" | "passesBasePrompt"> {
+  readonly acceptsMcpServers: boolean;
 }
 
-/** Speaks with a fresh agent until it can be prompted. Rejects with what the agent answered. */
+/** Initialises a new agent until it accepts prompts. Rejects with the agent's answer. */
 export async function openSession(
   agent: ClientContext,
   start: AgentStart,
@@ -56,7 +56,7 @@ export async function openSession(
   const basePrompt = toldOnOpening(start, terms);
   const { previousSession } = start;
   const hasChannel = Boolean(initialized.agentCapabilities?.sessionCapabilities?.systemPrompt);
-  const offered = supportedMcpServers(start, initialized, terms.takesToolServers);
+  const offered = supportedMcpServers(start, initialized, terms.acceptsMcpServers);
   const session: NewSessionRequest = {
     cwd: start.workspace.workingDirectory,
     mcpServers: offered.servers,
@@ -76,7 +76,7 @@ export async function openSession(
     mode: new SessionMode(agent, opened.sessionId, opened),
     seesImages: initialized.agentCapabilities?.promptCapabilities?.image === true,
     canSteer: takesSteering(initialized),
-    // An agent that was resumed has been told in the session's first prompt.
+    // A resumed agent received the base prompt in the session's first prompt.
     ...(basePrompt && !hasChannel && !loaded ? { preamble: fence(basePrompt) } : {}),
     shortcomings: [
       ...offered.leftOut.map((server) => `${name} does not take the tool server ${server}.`),
@@ -90,8 +90,8 @@ export async function openSession(
   };
 }
 
-function toldOnOpening({ basePrompt }: AgentStart, { instructions, tellsBasePrompt }: SessionTerms): string {
-  const told = tellsBasePrompt ? [instructions] : [basePrompt, instructions];
+function toldOnOpening({ basePrompt }: AgentStart, { instructions, passesBasePrompt }: SessionTerms): string {
+  const told = passesBasePrompt ? [instructions] : [basePrompt, instructions];
   return told.filter(Boolean).join("\n\n");
 }
 
@@ -105,7 +105,7 @@ async function initialize(agent: ClientContext): Promise<InitializeResponse> {
   const initialized = await agent.request("initialize", {
     protocolVersion: PROTOCOL_VERSION,
     clientInfo: { name: "errand", version: "1" },
-    // Without `notices` codex puts its warnings into the answer's text.
+    // Without `notices` Codex writes its warnings into the text of the answer.
     clientCapabilities: { session: { notices: {}, compaction: {} } },
   });
   if (initialized.protocolVersion !== PROTOCOL_VERSION) {
@@ -121,7 +121,7 @@ function appended(basePrompt: string): NonNullable<NewSessionRequest["systemProm
   return { mode: "append", content: [{ type: "text", text: basePrompt }] };
 }
 
-/** Undefined when the agent could not; a session that is gone is not worth failing a run for. */
+/** Undefined when the agent could not load the session. A lost session must not fail the run. */
 async function load(
   agent: ClientContext,
   session: LoadSessionRequest,
@@ -131,7 +131,7 @@ async function load(
   try {
     return { ...(await agent.request("session/load", session)), sessionId: session.sessionId };
   } catch (error) {
-    // Anything but the agent's own answer means that it can answer no more.
+    // Any error except the agent's own answer means that it can no longer answer.
     if (error instanceof RequestError) {
       return undefined;
     }

@@ -8,7 +8,7 @@ import type {
 
 const CANCELLED: RequestPermissionResponse = { outcome: { outcome: "cancelled" } };
 
-/** Answers the agent's permission requests by the run's policy. */
+/** Answers the agent's permission requests according to the run's policy. */
 export class PermissionAnswers {
   readonly #policy: AgentStart["permissionPolicy"];
   readonly #observer: AgentObserver;
@@ -30,13 +30,13 @@ export class PermissionAnswers {
     return optionId === undefined ? CANCELLED : { outcome: { outcome: "selected", optionId } };
   }
 
-  /** ACP demands that every pending request is answered `cancelled` when the turn is. */
+  /** ACP requires that every pending request is answered `cancelled` when the turn is cancelled. */
   cancelPending(): void {
     this.#cancelled.resolve(undefined);
     this.#cancelled = Promise.withResolvers<undefined>();
   }
 
-  /** Once before always: what was granted for one run's step should not bind the agent's later ones. */
+  /** Prefers "once" to "always", because a grant for one step should not bind later steps. */
   #grant(title: string, options: readonly PermissionOption[]): string | undefined {
     const option =
       options.find(({ kind }) => kind === "allow_once") ??

@@ -5,7 +5,7 @@ import {
   type SessionModeState,
 } from "@agentclientprotocol/sdk/unstable";
 
-/** What an agent says of a session as it opens it. */
+/** What an agent reports about a session when it opens it. */
 export interface OpenedModes {
   readonly configOptions?: readonly SessionConfigOption[] | null;
   readonly modes?: SessionModeState | null;
@@ -14,20 +14,20 @@ export interface OpenedModes {
 interface Offer {
   readonly ids: readonly string[];
   readonly current: string;
-  /** The configuration option that is the mode; without it, the older request sets it. */
+  /** The configuration option for the mode. Without it, the older request sets the mode. */
   readonly configId?: string;
 }
 
 const NORMAL = "normal";
-/** Modes that we put an agent into, and that a session which is taken up again may still be in. */
+/** Modes that Errand sets. A resumed session may still be in one of them. */
 const OURS = ["plan", "orchestrate"];
 
-/** The mode of an agent's session: entered for one turn, and left again. */
+/** The mode of an agent's session. It is set for one turn and reset afterwards. */
 export class SessionMode {
   readonly #agent: ClientContext;
   readonly #sessionId: string;
   readonly #offer: Offer | undefined;
-  /** The mode of its own. */
+  /** The agent's own mode. */
   readonly #home: string | undefined;
   #isHome: boolean;
 
@@ -40,11 +40,11 @@ export class SessionMode {
     this.#home = this.#isHome ? this.#offer?.current : this.#offer?.ids.find((id) => !isOurs(id));
   }
 
-  /** Whether the agent works in that mode from now on; one that has none of the name stays in its own. */
+  /** Whether the agent works in that mode now. An agent without such a mode stays in its own. */
   async enter(name: string): Promise<boolean> {
     const wanted = name === NORMAL ? undefined : this.#offer?.ids.find((id) => isNamed(id, name));
     const target = wanted ?? this.#home;
-    // An agent leaves such a mode by itself, too, so it is asked for anew each time.
+    // An agent may also leave such a mode by itself, so it is set again for each turn.
     const isThere = wanted === undefined && this.#isHome;
     if (target !== undefined && !isThere && !(await this.#set(target))) return name === NORMAL;
     this.#isHome = wanted === undefined;
@@ -66,7 +66,7 @@ export class SessionMode {
   }
 }
 
-/** The next version of the protocol has options alone, so they go first. */
+/** The next version of the protocol has only options, so options are preferred. */
 function offerOf({ configOptions, modes }: OpenedModes): Offer | undefined {
   const option = configOptions?.find(({ category, type }) => category === "mode" && type === "select");
   if (option?.type === "select") {
@@ -77,7 +77,7 @@ function offerOf({ configOptions, modes }: OpenedModes): Offer | undefined {
   return { ids: modes.availableModes.map(({ id }) => id), current: modes.currentModeId };
 }
 
-/** Some agents name their modes by addresses: `https://…/session-modes#plan`. */
+/** Some agents name their modes by URL: `https://…/session-modes#plan`. */
 function isNamed(id: string, name: string): boolean {
   return id.toLowerCase() === name || id.toLowerCase().endsWith(`#${name}`);
 }

@@ -4,7 +4,7 @@ import {
   type SessionConfigOption,
 } from "@agentclientprotocol/sdk/unstable";
 
-/** What an agent lets its client choose. ACP has no requests of their own for model and effort: they are options. */
+/** What an agent lets its client choose. ACP has no separate requests for model and effort: they are options. */
 export class SessionOptions {
   readonly #agent: ClientContext;
   readonly #sessionId: string;
@@ -19,7 +19,7 @@ export class SessionOptions {
     this.#options = opened.configOptions ?? [];
   }
 
-  /** What of the wish the agent does not offer: nothing, or all of it. */
+  /** Returns what the agent does not offer: nothing, or the requested value. */
   async choose(category: string, wanted: string | undefined): Promise<readonly string[]> {
     if (wanted === undefined) return [];
     const option = this.#options.find((each) => each.category === category && each.type === "select");
@@ -29,7 +29,7 @@ export class SessionOptions {
     return (await this.#set(option.id, value)) ? [] : [wanted];
   }
 
-  /** The options of one model are not those of another. */
+  /** Each model has its own options. */
   async #set(configId: string, value: string): Promise<boolean> {
     const sessionId = this.#sessionId;
     try {

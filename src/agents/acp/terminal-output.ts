@@ -1,11 +1,11 @@
 import type { AgentUpdate, ToolContent } from "../../core/agents/agent-runner.ts";
 
-/** Of a longer output the end is kept: that is where a command says how it went. */
+/** Only the end of a longer output is kept, because that is where a command reports its result. */
 const MAX_OUTPUT_CHARS = 65_536;
 
 /**
- * A terminal's output comes in pieces, but a tool call's content replaces what was known before: this joins the
- * pieces, so that each update holds the whole output.
+ * The output of a terminal arrives in pieces, but the content of a tool call replaces the previous content. This
+ * class joins the pieces, so that each update has the whole output.
  */
 export class TerminalOutput {
   readonly #outputs = new Map<string, string>();

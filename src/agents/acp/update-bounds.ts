@@ -1,16 +1,16 @@
 import type { AgentUpdate, ToolCallUpdate } from "../../core/agents/agent-runner.ts";
 import { lengthOf, TEXT_LENGTH_MAX } from "../../core/clean-text.ts";
 
-/** What nobody but a program reads is shown for as long as it is of a size to be looked at. */
+/** Raw data that only programs read is kept up to this size. */
 const MAX_RAW_CHARS = 65_536;
 
-/** Of the parts of an update in all: a diff of two of the longest texts, and little more. */
+/** All parts of an update together: a diff of two texts of the largest size, and a little more. */
 const MAX_UPDATE_CHARS = 2 * TEXT_LENGTH_MAX + 4_096;
 
 /**
- * The update without the parts that are too large to be kept: some agents put whole files into the raw ones, several
- * times over, and readers of a log take hundreds of events at once. Texts are not cut here: that is done where they are
- * cleaned of secrets, or half of one would be left.
+ * Removes the parts of an update that are too large: some agents repeat whole files in the raw data, and readers load
+ * hundreds of events at once. Texts are not cut here, because they must be cleaned of secrets first. Otherwise half a
+ * secret could remain.
  */
 export function boundedUpdate(update: AgentUpdate): AgentUpdate {
   switch (update.kind) {
@@ -25,7 +25,7 @@ export function boundedUpdate(update: AgentUpdate): AgentUpdate {
   }
 }
 
-/** What identifies the call is kept; then what people look at goes first. */
+/** Keeps what identifies the call. Of the rest, what people read has priority. */
 function boundedCall(update: ToolCallUpdate): ToolCallUpdate {
   const { content, locations, rawInput, rawOutput, ...head } = update;
   const room = new Room();
@@ -54,7 +54,7 @@ function leftOutEntry(leftOut: string): Entry {
   return { content: `… [${leftOut} left out]`, status: "pending" };
 }
 
-/** The parts of an update that fit, in their order. For those that do not, there is one that says how much they were. */
+/** Keeps the parts of an update that fit, in order. One more part says how much was left out. */
 class Room {
   #left = MAX_UPDATE_CHARS;
 
@@ -70,7 +70,7 @@ class Room {
     return { leftOut: `${lengthOf(data)} characters` };
   }
 
-  /** A text takes what will be kept of it. */
+  /** Counts a text with the length that will be stored. */
   #takes(part: unknown): boolean {
     const length = lengthOf(part, TEXT_LENGTH_MAX);
     if (length > this.#left) return false;

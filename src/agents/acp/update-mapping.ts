@@ -39,9 +39,9 @@ const toolContent = z.union([
 ]);
 
 /**
- * What one `session/update` of ACP says in our words; undefined where it says nothing that is kept.
- * An update that is unknown, or not of the shape its name promises, becomes `agent.other`: agents run ahead of the
- * protocol, and what they tell must not be lost.
+ * Maps a `session/update` of ACP to an update of Errand; undefined when it contains nothing to store. An unknown
+ * update, or one with an unexpected shape, becomes `agent.other`, because agents are ahead of the protocol and
+ * nothing may be lost.
  */
 export function mapUpdate(update: unknown): AgentUpdate | undefined {
   const parsed = envelope.safeParse(update);
@@ -57,12 +57,12 @@ export function mapUpdate(update: unknown): AgentUpdate | undefined {
 }
 
 /**
- * `available_commands_update`: qwen's is half a megabyte, and nobody reads it.
- * `user_message_chunk`: an echo of what we sent, and our own log holds that.
+ * `available_commands_update`: Qwen's has half a megabyte and no reader. `user_message_chunk`: an echo of our own
+ * prompt, which the log has.
  */
 const DROPPED: ReadonlySet<string> = new Set(["available_commands_update", "user_message_chunk"]);
 
-/** Null: understood, and nothing to keep. Undefined: not of the expected shape. */
+/** Null: understood, and nothing to store. Undefined: not of the expected shape. */
 type Mapping = (update: unknown) => AgentUpdate | null | undefined;
 
 const MAPPINGS: ReadonlyMap<string, Mapping> = new Map<string, Mapping>([
@@ -81,7 +81,7 @@ function mapChunk(kind: "agent.message" | "agent.thought", update: unknown): Age
   if (data === undefined) {
     return undefined;
   }
-  // qwen sends empty chunks that only carry counters in `_meta`.
+  // Qwen sends empty chunks that only carry counters in `_meta`.
   if (data.content.text === "") {
     return null;
   }
@@ -110,7 +110,7 @@ function mapUsage(update: unknown): AgentUpdate | undefined {
 
 function mapInfo(update: unknown): AgentUpdate | null | undefined {
   const { data } = info.safeParse(update);
-  // Without a title it is an agent's private state in `_meta`, such as codex's "active" and "idle".
+  // Without a title it is private state in `_meta`, such as "active" and "idle" of Codex.
   return data && (data.title ? { kind: "agent.title", title: data.title } : null);
 }
 
@@ -145,7 +145,10 @@ function mapToolCall(update: unknown): ToolCallUpdate | undefined {
   );
 }
 
-/** Codex tells a terminal's output beside the content, in pieces: each arrives as the terminal's `output`. */
+/**
+ * Codex sends the output of a terminal beside the content and in pieces. Each piece becomes the `output` of the
+ * terminal.
+ */
 function contentOf(call: ToolCallWire): readonly ToolContent[] | undefined {
   const delta = call._meta?.terminal_output_delta;
   if (delta !== undefined) {
@@ -174,7 +177,7 @@ function other({ sessionUpdate: name, ...data }: z.infer<typeof envelope>): Agen
   return { kind: "agent.other", name, data };
 }
 
-/** `{ [name]: value }`, or nothing: an absent member means unchanged, and null from an agent means absent. */
+/** `{ [name]: value }`, or nothing. An absent member means unchanged, and null from an agent means absent. */
 function named<Name extends string, Value>(name: Name, value: Value | null | undefined) {
   return (value === undefined || value === null ? {} : { [name]: value }) as { [key in Name]?: Value };
 }

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { type AgentDefinition, modelAddress, PLACEHOLDER_KEY } from "../agent-definition.ts";
 import { ANTHROPIC_MODELS } from "../known-models.ts";
 
-/** Of its own ten it says nothing until they are over. */
+/** During its own ten retries the agent reports nothing. */
 const RETRIES = "2";
 
 export const claudeAgent: AgentDefinition = {
@@ -13,9 +13,9 @@ export const claudeAgent: AgentDefinition = {
   npmPackage: { name: "@agentclientprotocol/claude-agent-acp", version: "0.100.0" },
   providers: ["anthropic"],
   models: ANTHROPIC_MODELS,
-  tellsCost: true,
+  reportsCost: true,
   countsUsage: "by turn",
-  takesToolServers: true,
+  acceptsMcpServers: true,
   isDemo: false,
   launch: ({ address, directory, model }) => ({
     argv: [
@@ -29,7 +29,7 @@ export const claudeAgent: AgentDefinition = {
       CLAUDE_CODE_MAX_RETRIES: RETRIES,
       CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
       DISABLE_AUTOUPDATER: "1",
-      // Else the tools of tool servers are hidden behind a search of its own.
+      // Otherwise the agent hides the tools of MCP servers behind its own search.
       ENABLE_TOOL_SEARCH: "false",
     },
     readable: [directory, process.execPath],

@@ -8,12 +8,12 @@ import {
 import { OPENAI_MODELS } from "../known-models.ts";
 
 const PROVIDER = "errand";
-/** With more of them it goes on for minutes before it says that a model does not answer. */
+/** With more retries the agent takes minutes to report that a model does not answer. */
 const RETRIES = 2;
 
 /**
- * It is in a sandbox of ours, which does not let it make one of its own: where it has to, each command fails. In the
- * mode that makes none it never asks.
+ * Our sandbox does not let the agent create its own, and each command would fail. In the mode without a sandbox the
+ * agent never asks.
  */
 const ASKING =
   "Commands cannot be run in your own sandbox here and fail there: whatever the reason that they give. Ask for each command " +
@@ -27,9 +27,9 @@ export const codexAgent: AgentDefinition = {
   npmPackage: { name: "@agentclientprotocol/codex-acp", version: "2.6.0" },
   providers: ["openai"],
   models: OPENAI_MODELS,
-  tellsCost: false,
+  reportsCost: false,
   countsUsage: "by turn",
-  takesToolServers: true,
+  acceptsMcpServers: true,
   isDemo: false,
   launch: (request) => ({
     argv: [

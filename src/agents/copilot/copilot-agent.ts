@@ -12,10 +12,10 @@ export const copilotAgent: AgentDefinition = {
   npmPackage: { name: "@github/copilot", version: "1.0.102" },
   providers: ["openai"],
   models: OPENAI_MODELS,
-  tellsCost: false,
+  reportsCost: false,
   countsUsage: "by session",
-  // It drops them without a word when it works with a model that is not GitHub's.
-  takesToolServers: false,
+  // With a model that is not GitHub's, the agent ignores them silently.
+  acceptsMcpServers: false,
   isDemo: false,
   launch: ({ address, directory, model, permissionPolicy, servers }) => ({
     argv: [
@@ -37,7 +37,7 @@ export const copilotAgent: AgentDefinition = {
   }),
 };
 
-/** The package for this machine; there is one for each C library, and npm installs what suits. */
+/** The package for this machine. There is one for each C library, and npm installs the right one. */
 function programIn(directory: string): string {
   const names = [process.platform, `${process.platform}musl`].map(
     (each) => `copilot-${each}-${process.arch}`,

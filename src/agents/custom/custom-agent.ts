@@ -5,10 +5,10 @@ import {
   PLACEHOLDER_KEY,
 } from "../agent-definition.ts";
 
-/** A program of the operator's that speaks ACP. */
+/** A program of the operator that speaks ACP. */
 export interface CustomCommand {
   readonly argv: readonly [string, ...string[]];
-  /** What of this machine it must be able to read, besides the system's own. */
+  /** What it must be able to read on this machine, besides the files of the system. */
   readonly readable: readonly string[];
 }
 
@@ -18,18 +18,18 @@ export function customAgent({ argv, readable }: CustomCommand): AgentDefinition 
     displayName: "Custom agent",
     description: "The program that ERRAND_AGENT_COMMAND names.",
     license: "unknown",
-    // Which of the models it uses, if any, is its own affair.
+    // The program chooses its models itself.
     providers: [],
     models: [{ id: "custom", displayName: "Its own choice", provider: "unknown", seesImages: false }],
-    tellsCost: false,
+    reportsCost: false,
     countsUsage: "by turn",
-    takesToolServers: true,
+    acceptsMcpServers: true,
     isDemo: false,
     launch: (request) => ({ argv, env: modelVariables(request), readable }),
   };
 }
 
-/** By their usual names, those that this server has. */
+/** The usual variables of the providers that this server has. */
 function modelVariables({ address, servers }: LaunchRequest): Readonly<Record<string, string>> {
   const of = (provider: "openai" | "anthropic" | "gemini", key: string, url: string) =>
     servers[provider] === undefined ? {} : { [key]: PLACEHOLDER_KEY, [url]: modelAddress(address, provider) };

@@ -27,7 +27,7 @@ const INTRODUCTION =
   "For a real agent, set one of OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY or OPENAI_BASE_URL where this " +
   "server is started.";
 
-/** An agent of the Agent Client Protocol that needs no model, keeping its sessions below `home`. */
+/** An ACP agent that needs no model. It stores its sessions below `home`. */
 export function createDemoAgent(home: string): AgentApp {
   const sessions = new DemoSessions(new SessionStore(home));
   return agent({ name: "errand-demo" })
@@ -136,7 +136,7 @@ async function stepsOrCancelled(turn: Turn, prompt: string): Promise<StopReason>
   }
 }
 
-/** Counted roughly, so that everything that shows usage has something to show. */
+/** A rough count, so that every display of usage has something to show. */
 async function tellUsage(turn: Turn, prompt: string) {
   const inputTokens = tokens(prompt);
   const outputTokens = tokens(turn.answer);
@@ -154,7 +154,7 @@ function tokens(text: string): number {
   return Math.ceil(text.length / CHARS_PER_TOKEN);
 }
 
-/** As real agents do: a session that is loaded is told from its beginning. */
+/** Repeats a loaded session from its beginning, as real agents do. */
 async function replay({ sessionId, turns }: StoredSession, client: AgentContext): Promise<void> {
   for (const { prompt, answer } of turns) {
     await client.notify("session/update", {

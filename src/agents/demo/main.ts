@@ -4,13 +4,13 @@ import { Readable, Writable } from "node:stream";
 import { ndJsonStream } from "@agentclientprotocol/sdk/unstable";
 import { createDemoAgent } from "./demo-agent.ts";
 
-// It is for this program. What is started from here may be anything.
+// The variable is meant for this program only, not for programs that it starts.
 delete process.env.NODE_COMPILE_CACHE;
-// What was compiled is stored now: an agent is killed, and does not come to its end.
+// Stores the compiled code now, because an agent is killed and never reaches its end.
 flushCompileCache();
 const output = Writable.toWeb(process.stdout) as WritableStream<Uint8Array>;
 const input = Readable.toWeb(process.stdin) as ReadableStream<Uint8Array>;
 const connection = createDemoAgent(homedir()).connect(ndJsonStream(output, input));
 await connection.closed;
-// A turn may still be running, and nobody is left to tell.
+// A turn may still be running, but there is no client any more.
 process.exit(0);

@@ -11,7 +11,7 @@ const PLAN = [
   "Answer",
 ] as const;
 
-/** What the demo agent does for any request: it looks at the workspace and reports, which needs no model. */
+/** What the demo agent does for any request without script words: it inspects the workspace and reports. */
 export async function doOrdinaryRequest(turn: Turn, text: string): Promise<void> {
   await tellProgress(turn, 0);
   const files = await lookAround(turn);

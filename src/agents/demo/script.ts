@@ -1,4 +1,4 @@
-/** One thing a prompt asks of the demo agent. The words are documented in README.md beside this file. */
+/** One step that a prompt asks for. README.md in this folder documents the words. */
 export type Step =
   | { readonly kind: "request"; readonly text: string }
   | { readonly kind: "sleep"; readonly seconds: number }
@@ -13,7 +13,7 @@ export type Step =
 const INTERNAL_ERROR = -32_603;
 const SEPARATOR = /;|\s+then\s+/i;
 
-/** A name with a dot or a slash in it, so that "write a test" and "read the code" stay ordinary requests. */
+/** A name with a dot or a slash, so that "write a test" and "read the code" stay ordinary requests. */
 const FILE = String.raw`\S*[./]\S*`;
 
 const WORDS: readonly (readonly [RegExp, (match: RegExpExecArray) => Step])[] = [
@@ -33,7 +33,7 @@ const WORDS: readonly (readonly [RegExp, (match: RegExpExecArray) => Step])[] = 
   [new RegExp(String.raw`^read\s+(${FILE})$`, "i"), ([, file = ""]) => ({ kind: "read", file })],
 ];
 
-/** The steps of a prompt. A prompt without a script word is one ordinary request, kept as it was written. */
+/** The steps of a prompt. A prompt without a script word is one ordinary request. */
 export function parseScript(prompt: string): readonly Step[] {
   const steps = joinRequests(prompt.split(/\r?\n/).flatMap(parseLine));
   return steps.some(({ kind }) => kind !== "request") ? steps : [{ kind: "request", text: prompt.trim() }];
@@ -44,7 +44,7 @@ function parseLine(line: string): readonly Step[] {
   if (trimmed === "") {
     return [];
   }
-  // A command takes its whole line: `;` has a meaning of its own there.
+  // A command takes its whole line, because `;` has its own meaning there.
   const command = /^shell\s+(.+)$/i.exec(trimmed)?.[1];
   if (command !== undefined) {
     return [{ kind: "shell", command }];

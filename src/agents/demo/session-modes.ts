@@ -9,7 +9,7 @@ export const MODES: SessionModeState = {
   ],
 };
 
-/** In which mode each session is; they begin to work. */
+/** The mode of each session. A new session is in the mode in which it works. */
 export class SessionModes {
   readonly #modes = new Map<string, string>();
 

@@ -10,10 +10,10 @@ const storedSession = z.object({
 });
 export type StoredSession = z.infer<typeof storedSession>;
 
-/** Only ids that this agent made itself: the id comes from outside and becomes a file's name. */
+/** Accepts only ids that this agent has made, because the id becomes the name of a file. */
 const SESSION_ID = /^demo-[0-9a-f-]{36}$/;
 
-/** The demo agent's sessions, kept below its HOME as real agents keep theirs. */
+/** Stores the sessions of the demo agent below its HOME, as real agents do. */
 export class SessionStore {
   readonly #directory: string;
 
@@ -41,7 +41,7 @@ export class SessionStore {
     }
   }
 
-  /** By rename, so that an agent killed here leaves the session as it was. */
+  /** Writes by rename, so that a killed agent leaves the session unchanged. */
   async save(session: StoredSession): Promise<void> {
     const file = this.#file(session.sessionId);
     await mkdir(this.#directory, { recursive: true });

@@ -5,10 +5,10 @@ import { type ToolCall, type Turn, textContent } from "./turn.ts";
 
 const MAX_OUTPUT_CHARS = 16_384;
 const PROGRESS_EVERY_MS = 200;
-/** A command left in the background holds the output open; what the shell itself said is read by then. */
+/** A background command keeps the output open. By then the output of the shell itself has been read. */
 const DRAIN_MS = 100;
 
-/** Runs the command in the workspace, telling its output while it works. A cancelled turn kills what it started. */
+/** Runs a command in the workspace and reports its output while it runs. A cancelled turn kills the command. */
 export async function runShell(turn: Turn, command: string): Promise<void> {
   const tool = await turn.startTool(command, "execute", { command });
   const child = spawn("/bin/sh", ["-c", command], {
@@ -63,7 +63,7 @@ async function waitForEnd(child: ChildProcess): Promise<string> {
   return signal === null ? `exit code ${code}` : `signal ${signal}`;
 }
 
-/** The command has a process group of its own. */
+/** The command has its own process group. */
 function killGroup({ pid }: ChildProcess): void {
   if (pid === undefined) {
     return;
@@ -71,7 +71,7 @@ function killGroup({ pid }: ChildProcess): void {
   try {
     process.kill(-pid, "SIGKILL");
   } catch (error) {
-    // It ended by itself just now.
+    // The command has just ended.
     if (!(error instanceof Error && "code" in error && error.code === "ESRCH")) {
       throw error;
     }

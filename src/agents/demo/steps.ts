@@ -10,7 +10,10 @@ import type { Turn } from "./turn.ts";
 const TICK_SECONDS = 1;
 const STDERR = 2;
 
-/** Does the steps in order; the reason to stop, where a step gives one. Throws the signal's reason when cancelled. */
+/**
+ * Performs the steps in order. Returns the stop reason of a step that has one. Throws the signal's reason when
+ * cancelled.
+ */
 export async function doSteps(turn: Turn, steps: readonly Step[]): Promise<StopReason> {
   for (const step of steps) {
     turn.signal.throwIfAborted();

@@ -9,16 +9,16 @@ import type { StoredSession } from "./session-store.ts";
 
 export type TurnConditions = Pick<Turn, "signal" | "isPlanning">;
 
-/** One turn of a session as its steps see it: what they may tell, and whether to stop. */
+/** One turn of a session as its steps see it: what they may report, and whether to stop. */
 export class Turn {
   readonly session: StoredSession;
   readonly client: AgentContext;
   readonly signal: AbortSignal;
-  /** Whether it is to say what it would do, and no more. */
+  /** Whether the turn only describes what it would do. */
   readonly isPlanning: boolean;
-  /** Counted from 1 over the whole life of the session, restarts of the agent included. */
+  /** Counted from 1 over the whole session, across restarts of the agent. */
   readonly number: number;
-  /** All that was said in this turn. */
+  /** The text of this turn so far. */
   answer = "";
   #messages = 0;
   #toolCalls = 0;
@@ -31,14 +31,14 @@ export class Turn {
     this.number = session.turns.length + 1;
   }
 
-  /** Says something as a message of its own. */
+  /** Sends a message of its own. */
   async say(text: string): Promise<void> {
     this.#messages += 1;
     await this.stream(text);
     this.answer += "\n";
   }
 
-  /** Says some more in the message that was begun last. */
+  /** Continues the last message. */
   async stream(text: string): Promise<void> {
     this.answer += text;
     const messageId = `${this.number}-${this.#messages}`;

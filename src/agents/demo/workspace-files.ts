@@ -5,7 +5,10 @@ const MAX_LISTED = 200;
 const MAX_DEPTH = 4;
 const NOT_LISTED: ReadonlySet<string> = new Set([".git", "node_modules"]);
 
-/** The workspace's files by their path in it, sorted; bounded, as a checkout may have a hundred thousand. */
+/**
+ * The paths of the files in the workspace, sorted. The number is limited, because a checkout may have a hundred
+ * thousand.
+ */
 export async function listFiles(directory: string): Promise<readonly string[]> {
   const found: string[] = [];
   await collect(directory, directory, 0, found);
@@ -27,7 +30,7 @@ async function collect(root: string, directory: string, depth: number, found: st
   }
 }
 
-/** The file's text, or undefined when there is none. */
+/** The text of the file, or undefined when there is none. */
 export async function findText(path: string): Promise<string | undefined> {
   try {
     return await readFile(path, "utf8");
@@ -44,7 +47,7 @@ export async function writeText(path: string, text: string): Promise<void> {
   await writeFile(path, text);
 }
 
-/** The absolute path of a file in the workspace; undefined when the name, or a symbolic link on the way, leads out. */
+/** The absolute path of a file in the workspace; undefined when the name or a symbolic link leads outside. */
 export async function pathInside(directory: string, file: string): Promise<string | undefined> {
   const root = await realpath(directory);
   const path = resolve(root, file);
@@ -55,7 +58,7 @@ function isBelow(root: string, path: string): boolean {
   return path === root || path.startsWith(root + sep);
 }
 
-/** Where the longest existing part of the path really is, with the rest added. */
+/** The real path of the longest existing part, with the rest appended. */
 async function realpathOfExisting(path: string): Promise<string> {
   try {
     return await realpath(path);

@@ -10,24 +10,24 @@ export const geminiAgent: AgentDefinition = {
   npmPackage: { name: "@google/gemini-cli", version: "0.61.0" },
   providers: ["gemini"],
   models: GEMINI_MODELS,
-  tellsCost: false,
+  reportsCost: false,
   countsUsage: "by turn",
-  takesToolServers: true,
+  acceptsMcpServers: true,
   isDemo: false,
   launch: ({ address, directory, model, permissionPolicy }) => ({
     argv: [
       ...([process.execPath, join(directory, "node_modules/@google/gemini-cli/bundle/gemini.js")] as const),
-      // Without --skip-trust it refuses each edit, whatever it is allowed.
+      // Without --skip-trust the agent refuses each edit, whatever is allowed.
       ...["--acp", "--skip-trust"],
       ...["--approval-mode", permissionPolicy === "allow" ? "yolo" : "default"],
-      // Its own choice is made by asking another model first.
+      // Otherwise the agent asks another model which model to use.
       ...["--model", model?.id ?? GEMINI_MODELS[0].id],
     ],
     env: {
       GEMINI_API_KEY: PLACEHOLDER_KEY,
       GOOGLE_GEMINI_BASE_URL: modelAddress(address, "gemini"),
       GEMINI_TELEMETRY_ENABLED: "false",
-      // Else it starts itself anew in a process of its own.
+      // Otherwise the agent restarts itself in another process.
       GEMINI_CLI_NO_RELAUNCH: "true",
     },
     readable: [directory, process.execPath],

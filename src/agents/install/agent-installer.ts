@@ -8,7 +8,7 @@ import { npmInstall } from "./npm-install.ts";
 
 export interface AgentInstallerOptions {
   readonly dataDir: string;
-  /** npm's environment: PATH, and the settings of npm, proxies and certificates that the operator has. */
+  /** The environment of npm: PATH, and the operator's settings for npm, proxies and certificates. */
   readonly variables: Readonly<Record<string, string>>;
   readonly timing?: LockTiming;
 }
@@ -22,9 +22,9 @@ interface Installation {
 }
 
 /**
- * Fetches agents when they are first needed, each into `<dataDir>/agents/<name>@<version>`. A directory of that name
- * is always whole: it is filled under another name first. What was killed on the way begins again and finds in npm's
- * cache what was fetched already.
+ * Installs agents on first use, each into `<dataDir>/agents/<name>@<version>`. Such a directory is always complete,
+ * because it is filled under another name first. An interrupted installation starts again and finds the downloads in
+ * npm's cache.
  */
 export class AgentInstaller implements AgentPrograms {
   readonly #options: AgentInstallerOptions;
@@ -56,7 +56,7 @@ export class AgentInstaller implements AgentPrograms {
     return directory;
   }
 
-  /** Ends what runs. */
+  /** Ends running installations. */
   async close(): Promise<void> {
     this.#closing.abort();
     await Promise.allSettled(Array.from(this.#running.values(), ({ ended }) => ended));
@@ -72,7 +72,7 @@ export class AgentInstaller implements AgentPrograms {
       for (const listener of listeners) listener(text);
     };
     const ended = this.#install(agent, directory, tell).finally(() => this.#running.delete(directory));
-    // Whoever asked for it may have gone.
+    // The caller may be gone.
     ended.catch(() => undefined);
     const installation = { ended, listeners };
     this.#running.set(directory, installation);
@@ -103,7 +103,7 @@ export class AgentInstaller implements AgentPrograms {
   async #fetch({ npmPackage, ...agent }: Packaged, directory: string): Promise<void> {
     const home = join(this.#root, `.npm-${agent.name}`);
     await mkdir(home, { recursive: true });
-    // The sandbox's user, who may be another, has to read it.
+    // The user of the sandbox may be another one and must be able to read it.
     await chmod(directory, 0o755);
     const { signal } = this.#closing;
     await npmInstall({ npmPackage, directory, home, variables: this.#options.variables, signal });
@@ -111,7 +111,7 @@ export class AgentInstaller implements AgentPrograms {
     await rm(home, { recursive: true, force: true });
   }
 
-  /** Of one that was killed; whoever holds the lock is alone. */
+  /** Removes what a killed installation left. The lock makes sure that no other one runs. */
   async #removeLeftovers(name: string): Promise<void> {
     const names = await readdir(this.#root);
     const left = names.filter((each) => each.startsWith(`.half-${name}-`));
@@ -123,7 +123,7 @@ function isPackaged(agent: AgentDefinition): agent is Packaged {
   return agent.npmPackage !== undefined;
 }
 
-/** Whether all that the launch names is there: a package may have no program for this machine. */
+/** Whether all programs of the launch exist. A package may have none for this machine. */
 async function hasProgram(agent: AgentDefinition, directory: string): Promise<boolean> {
   const { argv, readable } = agent.launch({
     ...{ directory, address: "", servers: {}, home: "", permissionPolicy: "allow" },
@@ -140,7 +140,7 @@ function noProgram({ displayName }: AgentDefinition, { name, version }: NpmPacka
   });
 }
 
-/** Somebody else may have been faster, with the same. */
+/** Another process may have installed the same package first. */
 async function put(half: string, directory: string): Promise<void> {
   try {
     await rename(half, directory);

@@ -2,19 +2,20 @@ import { open, rm, stat, utimes } from "node:fs/promises";
 import { setTimeout as pause } from "node:timers/promises";
 
 export interface LockTiming {
-  /** How often the holder shows that it lives. */
+  /** The interval at which the holder shows that it is alive. */
   readonly heartbeatMs: number;
-  /** A holder that has not for so long is dead. */
+  /** A holder that has not done so for this long is dead. */
   readonly staleMs: number;
-  /** How often whoever waits looks again. */
+  /** The interval at which a waiting process checks again. */
   readonly lookMs: number;
 }
 
 const TIMING: LockTiming = { heartbeatMs: 2_000, staleMs: 20_000, lookMs: 250 };
 
 /**
- * Does the work while no other process of this data directory does it, or not at all when `isDone` says so in between.
- * A holder that was killed is followed by the next one. Should two ever hold it, both do the work: it must bear that.
+ * Runs the work while no other process of this data directory does, or not at all when `isDone` becomes true. After a
+ * killed holder the next process continues. If two processes ever hold the lock, both run the work, which must allow
+ * that.
  */
 export async function whileLocked(
   path: string,
@@ -32,9 +33,9 @@ export async function whileLocked(
   }
 }
 
-/** False: the work was done by somebody else meanwhile. */
+/** False: another process did the work meanwhile. */
 async function taken(path: string, isDone: () => Promise<boolean>, timing: LockTiming): Promise<boolean> {
-  // By changes of the time that the file shows, and our own clock: that of the holder's machine may be another.
+  // Compares changes of the file's time with our own clock, because the clock of the holder's machine may differ.
   let seen = { beat: -1, at: performance.now() };
   while (!(await create(path))) {
     if (await isDone()) return false;
@@ -60,13 +61,13 @@ async function beatOf(path: string): Promise<number> {
   try {
     return (await stat(path)).mtimeMs;
   } catch {
-    // It was given back just now.
+    // The lock was just released.
     return -1;
   }
 }
 
 async function touch(path: string): Promise<void> {
   const now = new Date();
-  // Whoever took it for dead has removed it; the work goes on all the same.
+  // Another process may have taken the lock for stale and removed it. The work continues.
   await utimes(path, now, now).catch(() => undefined);
 }

@@ -3,16 +3,16 @@ import { withPipes } from "../../child-process/with-pipes.ts";
 import { AppError } from "../../core/errors.ts";
 import type { NpmPackage } from "../agent-definition.ts";
 
-/** Of the end of what npm said. */
+/** How much of the end of npm's output is kept. */
 const LAST_WORDS_CHARS = 1_000;
 
 export interface NpmInstall {
   readonly npmPackage: NpmPackage;
-  /** Where to; it is there, and empty. */
+  /** The target directory, which is empty. */
   readonly directory: string;
-  /** npm's own, for what it keeps while it works. */
+  /** npm's home directory for this installation. */
   readonly home: string;
-  /** PATH, and what leads npm to its registry. None of our keys. */
+  /** PATH, and the settings that lead npm to its registry. None of our keys. */
   readonly variables: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
 }
@@ -20,13 +20,16 @@ export interface NpmInstall {
 const TIMEOUT_MINUTES = 15;
 
 const FLAGS = [
-  // What runs here runs outside every sandbox: none of the packages' own programs may.
+  // npm runs outside of every sandbox, so no program of a package may run.
   "--ignore-scripts",
   ...["--no-audit", "--no-fund", "--no-update-notifier", "--no-save", "--no-package-lock", "--no-global"],
   ...["--omit=dev", "--loglevel=error", "--no-progress"],
 ];
 
-/** Puts a package with all it needs into a directory. Fails with `environment_setup_failed` and npm's last words. */
+/**
+ * Installs a package with its dependencies into a directory. Fails with `environment_setup_failed` and npm's last
+ * output.
+ */
 export async function npmInstall(install: NpmInstall): Promise<void> {
   const {
     npmPackage: { name, version },
@@ -75,7 +78,7 @@ function lastWords(said: string, code: number | null): string {
   return words === "" ? `npm ended with exit code ${code}.` : `npm said: ${words}`;
 }
 
-/** An address of a registry may hold a name and a password, and npm shows settings when it complains of them. */
+/** The address of a registry may contain a name and a password, and npm prints settings in its errors. */
 function withoutCredentials(text: string): string {
   return text
     .replace(/\/\/[^/@\s]+@/g, "//…@")

@@ -12,7 +12,7 @@ import { opencodeProgram } from "./opencode-program.ts";
 const PROVIDER = "errand";
 const INSTRUCTIONS = ".errand/instructions.md";
 const ASKING = { edit: "ask", bash: "ask", webfetch: "ask", external_directory: "ask" };
-/** Of a model that it does not know. It needs a size to know when to shorten the talk. */
+/** For a model that the agent does not know. The agent needs a size to decide when to shorten the conversation. */
 const LIMIT = { context: 128_000, output: 16_384 };
 
 export const opencodeAgent: AgentDefinition = {
@@ -24,9 +24,9 @@ export const opencodeAgent: AgentDefinition = {
   npmPackage: { name: "opencode-ai", version: "1.18.33" },
   providers: ["openai", "anthropic", "gemini"],
   models: [...OPENAI_MODELS, ...ANTHROPIC_MODELS, ...GEMINI_MODELS],
-  tellsCost: false,
+  reportsCost: false,
   countsUsage: "by turn",
-  takesToolServers: true,
+  acceptsMcpServers: true,
   isDemo: false,
   launch: (request) => ({
     argv: [opencodeProgram(request.directory), "acp"],
@@ -39,7 +39,7 @@ export const opencodeAgent: AgentDefinition = {
     },
     readable: [request.directory],
     setsModel: true,
-    ...(request.basePrompt ? { files: { [INSTRUCTIONS]: request.basePrompt }, tellsBasePrompt: true } : {}),
+    ...(request.basePrompt ? { files: { [INSTRUCTIONS]: request.basePrompt }, passesBasePrompt: true } : {}),
   }),
 };
 
@@ -58,7 +58,7 @@ function configOf(request: LaunchRequest): object {
   };
 }
 
-/** The libraries are a part of its program. */
+/** The libraries are part of its program. */
 function providerOf({ address, servers }: LaunchRequest, { id, provider }: PlacedModel): object {
   const base = modelAddress(address, provider);
   const libraries = {

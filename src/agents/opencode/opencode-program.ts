@@ -2,8 +2,8 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 
 /**
- * The program itself, from the package for this machine: what `opencode-ai` starts is a copy of it that an install
- * script makes, and ours runs none. npm installs what suits the machine; of two, one is for older processors.
+ * The program from the package for this machine. `opencode-ai` starts a copy that an install script makes, and Errand
+ * runs no install scripts. npm installs what fits the machine; of two packages, one is for older processors.
  */
 export function opencodeProgram(directory: string): string {
   const platform = process.platform === "win32" ? "windows" : process.platform;

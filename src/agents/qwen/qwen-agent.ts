@@ -10,9 +10,9 @@ export const qwenAgent: AgentDefinition = {
   npmPackage: { name: "@qwen-code/qwen-code", version: "0.24.4" },
   providers: ["openai"],
   models: OPENAI_MODELS,
-  tellsCost: false,
+  reportsCost: false,
   countsUsage: "by turn",
-  takesToolServers: true,
+  acceptsMcpServers: true,
   isDemo: false,
   launch: ({ address, directory, model, permissionPolicy }) => ({
     argv: [
@@ -24,7 +24,7 @@ export const qwenAgent: AgentDefinition = {
       OPENAI_BASE_URL: modelAddress(address, "openai"),
       OPENAI_MODEL: model?.id ?? OPENAI_MODELS[0].id,
       QWEN_TELEMETRY_ENABLED: "false",
-      // Else it starts itself anew in a process of its own.
+      // Otherwise the agent restarts itself in another process.
       QWEN_CODE_NO_RELAUNCH: "true",
     },
     readable: [directory, process.execPath],

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { SandboxCommand } from "../sandbox.ts";
 import { TMP_BYTES } from "../sandbox-limits.ts";
 
-/** Inside, whoever runs the worker is this user, and the workspace is theirs. */
+/** Inside, the user of the worker has this id and owns the workspace. */
 const INSIDE_ID = "1000";
 
 const ISOLATION = [
@@ -22,7 +22,7 @@ const ISOLATION = [
 
 const SYSTEM_DIRECTORIES = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store"];
 
-/** Not all of /etc: it holds the host's names, users and private keys. */
+/** Not all of /etc, because it contains the host's names, users and private keys. */
 const SYSTEM_FILES = [
   ...["/etc/alternatives", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/localtime"],
   ...[
@@ -35,9 +35,9 @@ const SYSTEM_FILES = [
 ];
 
 /**
- * When the worker is root, the agent is root to the host's kernel too, without capabilities: then /proc/sys and its
- * like would be writable, for the kernel asks for the user there and not for capabilities. So they are covered as
- * container runtimes do it (https://github.com/opencontainers/runtime-spec, maskedPaths and readonlyPaths).
+ * If the worker is root, the agent is root for the host's kernel too, though without capabilities. Then /proc/sys and
+ * similar paths would be writable, because the kernel checks the user there and not capabilities. So they are covered
+ * as container runtimes do (https://github.com/opencontainers/runtime-spec, maskedPaths and readonlyPaths).
  */
 const READ_ONLY_PROC = ["/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger"];
 const HIDDEN_PROC_DIRECTORIES = ["/proc/acpi", "/proc/asound", "/proc/scsi"];
@@ -55,7 +55,7 @@ const HIDDEN_PROC_FILES = [
 
 const OWN_ETC = join(import.meta.dirname, "etc");
 
-/** All that bubblewrap is told, in the order in which it mounts. Later mounts cover earlier ones. */
+/** All arguments of bubblewrap, in the order of its mounts. Later mounts cover earlier ones. */
 export function bubblewrapArgs(command: SandboxCommand): readonly string[] {
   return [
     ...ISOLATION,
@@ -71,7 +71,7 @@ export function bubblewrapArgs(command: SandboxCommand): readonly string[] {
   ];
 }
 
-/** On most systems /bin is a link to /usr/bin, and has to stay one. */
+/** On most systems /bin is a link to /usr/bin and must remain one. */
 function systemDirectory(path: string): readonly string[] {
   const stat = lstatSync(path, { throwIfNoEntry: false });
   if (stat === undefined) {
@@ -101,7 +101,7 @@ function privateFileSystems(): readonly string[] {
   ];
 }
 
-/** A program finds its own files by their real path. Of a path that is not there bubblewrap complains. */
+/** A program finds its files by their real path. bubblewrap rejects a path that does not exist. */
 function withRealPath(path: string): readonly string[] {
   return existsSync(path) ? [...new Set([path, realpathSync(path)])] : [path];
 }

@@ -15,7 +15,7 @@ import { limitProcess } from "./process-limits.ts";
 
 const STATUS_FD = 3;
 const ARGS_FD = 4;
-/** Bubblewrap waits here before it starts the command: time to put limits on it. */
+/** bubblewrap waits on this descriptor before it starts the command, so that limits can be set. */
 const BLOCK_FD = 5;
 const GONE_EVERY_MS = 5;
 
@@ -26,7 +26,7 @@ export interface BubblewrapMeans {
   readonly places: Promise<readonly CgroupPlace[]>;
 }
 
-/** One sandbox, from its first process to the last. */
+/** One sandbox, from its first process to its last. */
 export class BubblewrapProcess implements SandboxProcess {
   readonly stdin: Writable;
   readonly stdout: Readable;
@@ -37,7 +37,10 @@ export class BubblewrapProcess implements SandboxProcess {
   readonly #child: ChildProcess;
   readonly #status: BubblewrapStatus;
   readonly #words: StderrHead;
-  /** Undefined when it never began. If it rejects, the limits could not be set, and the command was not started. */
+  /**
+   * Undefined when the sandbox never started. If it rejects, the limits could not be set and the command was not
+   * started.
+   */
   readonly #limited: Promise<Cgroup | undefined>;
   #removed: Promise<void> | undefined;
 
@@ -52,16 +55,16 @@ export class BubblewrapProcess implements SandboxProcess {
     this.stdout = stdout;
     this.stderr = this.#words.stderr;
     this.#limited = this.#limit();
-    // It may reject long before anybody asks for it.
+    // It may reject long before it is awaited.
     this.#limited.catch(() => undefined);
     this.exited = this.#watchExit();
-    // Whoever kills is told; without one the next sweep finds what is left.
+    // The caller of `kill` gets the error. Otherwise the next sweep finds what is left.
     this.exited.then(() => this.#removeCgroup()).catch(() => undefined);
   }
 
   /**
-   * Killing bubblewrap ends the sandbox by `--die-with-parent`, but not while it is still being set up; so its first
-   * process is killed by name as well, and with that one the kernel ends all others of its namespace.
+   * Killing bubblewrap ends the sandbox through `--die-with-parent`, except during its setup. So its first process is
+   * killed too, and the kernel then ends all others of the namespace.
    */
   async kill(): Promise<void> {
     await this.#killProcesses();
@@ -104,7 +107,7 @@ export class BubblewrapProcess implements SandboxProcess {
       await limitProcess(pid, limits);
       return cgroup;
     } catch (error) {
-      // It can be removed as soon as the process is gone, and that is ended for this.
+      // The cgroup can be removed once the process is gone.
       void cgroup.remove().catch(() => undefined);
       throw error;
     }
@@ -117,7 +120,7 @@ export class BubblewrapProcess implements SandboxProcess {
       (error) => `The sandbox's limits could not be set: ${error instanceof Error ? error.message : error}`,
     );
     if (exit.signal !== null || exit.reason !== undefined) return exit;
-    // Bubblewrap's own complaint comes first: when it fails, there is soon nothing left to limit.
+    // bubblewrap's own error comes first: if it failed, there is nothing left to limit.
     const hasRun = (await this.#status.exitCode) !== undefined;
     const told = hasRun ? "" : await this.#words.text();
     const reason = told || problem || (hasRun ? undefined : "bubblewrap gave no reason");
@@ -139,14 +142,14 @@ export class BubblewrapProcess implements SandboxProcess {
 
 function startBubblewrap(command: SandboxCommand, { marker, program }: BubblewrapMeans): ChildProcess {
   const channels = ["--json-status-fd", STATUS_FD, "--args", ARGS_FD, "--block-fd", BLOCK_FD].map(String);
-  // Bubblewrap itself runs outside, so it gets nothing of the agent's environment (think of LD_PRELOAD).
+  // bubblewrap itself runs outside, so it gets nothing of the agent's environment, such as LD_PRELOAD.
   const env = { [MARKER]: marker };
   const stdio: StdioOptions = ["pipe", "pipe", "pipe", "pipe", "pipe", "pipe"];
   const child = withPipes(spawn(program, [...channels, "--", ...command.argv], { env, stdio }));
   const args = pipeOf(child, ARGS_FD);
-  // When bubblewrap could not be started, its exit says so.
+  // If bubblewrap could not be started, its exit reports that.
   for (const pipe of [args, pipeOf(child, BLOCK_FD)]) pipe.on("error", () => {});
-  // Through a pipe, as an argument is there for every process of the host to read.
+  // Through a pipe, because every process of the host can read arguments.
   args.end(
     bubblewrapArgs(command)
       .map((arg) => `${arg}\0`)
@@ -155,7 +158,7 @@ function startBubblewrap(command: SandboxCommand, { marker, program }: Bubblewra
   return child;
 }
 
-/** The types know of five pipes at most. */
+/** The types know five pipes at most. */
 function pipeOf({ stdio }: ChildProcess, fd: number): Writable {
   return (stdio as unknown as readonly Writable[])[fd] as Writable;
 }

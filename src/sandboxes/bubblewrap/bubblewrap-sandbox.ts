@@ -18,7 +18,10 @@ const REMEDY = "Install bubblewrap 0.8 or newer and util-linux, and allow unpriv
 
 const LIMITED = { memory: "memory", cpu: "processors", pids: "number of processes" };
 
-/** Linux namespaces without a daemon: own processes, network and file system. README.md beside this file says what holds. */
+/**
+ * Isolates by Linux namespaces without a daemon: processes, network and file system. README.md in this folder lists
+ * what it guarantees.
+ */
 export function createBubblewrapSandbox(options: BubblewrapOptions): Sandbox {
   return new BubblewrapSandbox(options);
 }
@@ -42,7 +45,7 @@ class BubblewrapSandbox implements Sandbox {
 
   async weaknesses(): Promise<readonly string[]> {
     const held = (await this.#findPlaces()).flatMap(({ controllers }) => controllers);
-    // The processes of anybody but root are limited without a cgroup, too.
+    // The processes of any user except root are limited even without a cgroup.
     if (process.getuid?.() !== 0) held.push("pids");
     const missing = CONTROLLERS.filter((controller) => !held.includes(controller));
     if (missing.length === 0) return [];
@@ -75,7 +78,9 @@ class BubblewrapSandbox implements Sandbox {
     return this.#places;
   }
 
-  /** That it is installed says little: kernels and containers forbid namespaces. So it is really used once. */
+  /**
+   * An installed program is not enough, because kernels and containers may forbid namespaces. So it is tried once.
+   */
   async #tryOnce(): Promise<string | undefined> {
     const argv = ["/bin/sh", "-c", "exit 0"] as const;
     const inside = this.spawn({ argv, env: {}, cwd: "/tmp", writable: [], readable: [] });

@@ -4,11 +4,13 @@ import { findProcess, type ProcessIdentity } from "../linux-processes.ts";
 
 const statusLine = z.object({ "child-pid": z.number().optional(), "exit-code": z.number().optional() });
 
-/** What bubblewrap tells of itself, one JSON object a line (`--json-status-fd`). */
+/** Reads bubblewrap's status, one JSON object per line (`--json-status-fd`). */
 export class BubblewrapStatus {
-  /** The first process of the sandbox, as the host sees it; when that is gone, all are. Undefined: it never began. */
+  /**
+   * The first process of the sandbox as the host sees it. When it is gone, all are gone. Undefined: it never started.
+   */
   readonly firstProcess: Promise<ProcessIdentity | undefined>;
-  /** Undefined when the command was never run. */
+  /** Undefined when the command never ran. */
   readonly exitCode: Promise<number | undefined>;
 
   constructor(lines: Readable) {
@@ -24,7 +26,7 @@ export class BubblewrapStatus {
       const pid = hasBegun ? undefined : find(text, "child-pid");
       if (pid === undefined) return;
       hasBegun = true;
-      // Once: a promise that comes too late is not heard when it fails.
+      // Resolved once, because a rejection before anything awaits it would be unhandled.
       firstProcess.resolve(findProcess(pid));
     });
     lines.once("close", () => {

@@ -6,14 +6,14 @@ import type { SandboxLimits } from "../sandbox-limits.ts";
 export const CONTROLLERS = ["memory", "cpu", "pids"] as const;
 export type Controller = (typeof CONTROLLERS)[number];
 
-/** A directory of the kernel's cgroup file system in which we may make cgroups with these controllers. */
+/** A directory of the kernel's cgroup file system in which we may create cgroups with these controllers. */
 export interface CgroupPlace {
   readonly version: 1 | 2;
   readonly directory: string;
   readonly controllers: readonly Controller[];
 }
 
-/** A file of a cgroup and what is written to it. `isOptional`: kernels are built without it. */
+/** A file of a cgroup and its content. `isOptional`: some kernels do not have it. */
 export interface CgroupSetting {
   readonly file: string;
   readonly value: string;
@@ -53,7 +53,7 @@ function versionTwo({ cpus, memoryBytes, processes }: SandboxLimits): Record<Con
   };
 }
 
-/** The places where cgroups can really be made, each controller in one of them at most. */
+/** The directories where cgroups can be created. Each controller is in at most one of them. */
 export async function findCgroupPlaces(): Promise<readonly CgroupPlace[]> {
   const places: CgroupPlace[] = [];
   for (const candidate of await listCandidates()) {
@@ -86,14 +86,15 @@ function versionOnePlaces(mountPoint: string, options: readonly string[], paths:
   const controllers = CONTROLLERS.filter((controller) => options.includes(controller));
   if (controllers.length === 0) return [];
   const own = paths.find(({ names }) => names.some((name) => controllers.some((each) => each === name)));
-  // Below our own, so that what limits us limits agents too. In a container its path is that of the host.
+  // Below our own cgroup, so that our limits apply to agents too. In a container the path is that of the host.
   const directory = join(mountPoint, own?.path ?? "/");
   return [{ version: 1, directory: existsSync(directory) ? directory : mountPoint, controllers }];
 }
 
 /**
- * A cgroup that holds processes cannot hand controllers on to cgroups below it, and ours holds this process. So the
- * nearest one above it is taken that hands them on: the service's, where it is delegated with a subgroup, or its slice.
+ * A cgroup with processes cannot pass controllers to cgroups below it, and our own contains this process. So the
+ * nearest cgroup above that passes them is used: that of the service, if it is delegated with a subgroup, or its
+ * slice.
  */
 async function versionTwoPlaces(mountPoint: string, paths: Paths): Promise<CgroupPlace[]> {
   const own = paths.find(({ names }) => names.join() === "")?.path ?? "/";
@@ -114,8 +115,8 @@ function upwards(from: string, to: string): readonly string[] {
 }
 
 /**
- * Fails where we may not, or where there are processes; then the controllers are not there. Memory comes first: the
- * others can be handed on even by a cgroup with processes, which makes the ones below it useless.
+ * Fails where we lack permission or where there are processes. Memory comes first, because a cgroup with processes
+ * can pass the other controllers, which would make the cgroups below it useless.
  */
 async function handOnControllers(directory: string): Promise<void> {
   try {
@@ -123,7 +124,7 @@ async function handOnControllers(directory: string): Promise<void> {
       await writeFile(join(directory, "cgroup.subtree_control"), `+${controller}`);
     }
   } catch {
-    // What is handed on all the same is read afterwards.
+    // The controllers that were passed are read afterwards.
   }
 }
 
@@ -135,7 +136,7 @@ async function canMakeCgroups({ directory, version }: CgroupPlace): Promise<bool
     await rmdir(probe);
     return type === "domain";
   } catch {
-    // Read-only in a container, or somebody else's: the usual case for a worker that is not root.
+    // Read-only in a container, or owned by another user: the usual case for a worker that is not root.
     return false;
   }
 }

@@ -10,7 +10,7 @@ const PREFIX = "errand-";
 const REMOVE_EVERY_MS = 10;
 const GIVE_UP_MS = 5_000;
 
-/** The limits of one sandbox, kept by the kernel: a directory in each place. */
+/** The limits of one sandbox, enforced by the kernel: one directory in each place. */
 export class Cgroup {
   readonly #places: readonly CgroupPlace[];
   readonly #name: string;
@@ -35,14 +35,14 @@ export class Cgroup {
     return cgroup;
   }
 
-  /** What the process starts from now on is in it as well. */
+  /** Processes that this process starts from now on are included. */
   async add(pid: number): Promise<void> {
     for (const place of this.#places) {
       await writeFile(join(this.#directoryIn(place), "cgroup.procs"), String(pid));
     }
   }
 
-  /** How many processes were killed because the memory was used up. */
+  /** The number of processes that were killed because the memory limit was reached. */
   async memoryKills(): Promise<number> {
     const place = this.#places.find(({ controllers }) => controllers.includes("memory"));
     if (place === undefined) return 0;
@@ -51,7 +51,7 @@ export class Cgroup {
     return Number(/^oom_kill (\d+)$/m.exec(text)?.[1] ?? 0);
   }
 
-  /** Once its processes are gone. */
+  /** Works once the processes are gone. */
   async remove(): Promise<void> {
     await Promise.all(this.#places.map((place) => removeCgroup(this.#directoryIn(place))));
   }
@@ -67,7 +67,7 @@ export class Cgroup {
   }
 }
 
-/** Cgroups outlive their processes: those of workers that were killed are taken away here. */
+/** Removes the cgroups of killed workers, because cgroups outlive their processes. */
 export async function sweepCgroups(places: readonly CgroupPlace[], dataDir: string): Promise<void> {
   for (const { directory } of places) {
     for (const name of await readdir(directory)) {
@@ -85,7 +85,7 @@ async function applySetting(directory: string, { file, isOptional, value }: Cgro
   }
 }
 
-/** Processes that were killed are in it until the kernel has put them away. */
+/** Killed processes stay in the cgroup until the kernel has removed them. */
 async function removeCgroup(directory: string): Promise<void> {
   const deadline = performance.now() + GIVE_UP_MS;
   for (;;) {

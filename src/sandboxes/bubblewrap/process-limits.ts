@@ -3,9 +3,10 @@ import { promisify } from "node:util";
 import type { SandboxLimits } from "../sandbox-limits.ts";
 
 /**
- * What the kernel limits without cgroups, set on the sandbox's first process and inherited by all others. Of processes
- * it counts those of the sandbox alone, since that has a user namespace of its own; those of root it does not count.
- * RLIMIT_AS is no limit of memory for us: programs that reserve address space, as Node does, die of it at once.
+ * Limits that the kernel enforces without cgroups. They are set on the sandbox's first process and inherited by all
+ * others. The kernel counts only processes of the sandbox, because it has its own user namespace; it does not count
+ * those of root. RLIMIT_AS cannot limit memory, because programs that reserve address space, such as Node, fail at
+ * once.
  */
 export async function limitProcess(pid: number, { fileBytes, processes }: SandboxLimits): Promise<void> {
   const limits = [`--fsize=${fileBytes}`, `--nproc=${processes}`, "--core=0"];

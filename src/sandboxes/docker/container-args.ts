@@ -8,7 +8,7 @@ import { CONTROL_SOCKET } from "./control-channel.ts";
 import type { DockerHost } from "./docker-host.ts";
 import type { PreparedImage } from "./docker-images.ts";
 
-/** Where the container finds what is only for its first program. */
+/** Where the container finds files that are only for its first program. */
 const CONTROL_INSIDE = "/run/errand";
 
 export interface ContainerPlan {
@@ -18,11 +18,11 @@ export interface ContainerPlan {
   readonly host: DockerHost;
   readonly limits: SandboxLimits;
   readonly labels: readonly string[];
-  /** A directory of ours that becomes `CONTROL_INSIDE`. */
+  /** Our directory that becomes `CONTROL_INSIDE`. */
   readonly control: string;
 }
 
-/** All that makes a container; no value of the command's environment is in it. */
+/** All arguments that create a container. They contain no value of the command's environment. */
 export function containerArgs(plan: ContainerPlan): readonly string[] {
   const { command, host, image, labels, limits, name } = plan;
   return [
@@ -33,7 +33,7 @@ export function containerArgs(plan: ContainerPlan): readonly string[] {
     ...["--workdir", command.cwd],
     ...mountArgs(mountsOf(plan)),
     ...programArgs(image.needsLibraries),
-    ...[image.name, FORWARDER, "--orders", join(CONTROL_INSIDE, CONTROL_SOCKET)],
+    ...[image.name, FORWARDER, "--control", join(CONTROL_INSIDE, CONTROL_SOCKET)],
   ];
 }
 
@@ -50,7 +50,7 @@ function mountsOf({ command, host, image, control }: ContainerPlan): readonly Mo
   ];
 }
 
-/** A program finds its own files by their real path. */
+/** A program finds its files by their real path. */
 function withRealPath(path: string): readonly string[] {
   return existsSync(path) ? [...new Set([path, realpathSync(path)])] : [path];
 }

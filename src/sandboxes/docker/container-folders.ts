@@ -3,13 +3,13 @@ import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isOrphan } from "../marked-processes.ts";
 
-/** Short, since sockets are in it, and the kernel takes no path of a socket with more than 107 characters. */
+/** Short, because it contains sockets, and the kernel accepts at most 107 characters in the path of a socket. */
 const FOLDER = "sandboxes";
 const NAME_BYTES = 4;
 
 const MARKER_FILE = "owner";
 
-/** A directory for the files of one container. */
+/** Creates a directory for the files of one container. */
 export async function makeContainerFolder(dataDir: string, marker: string): Promise<string> {
   const folder = join(dataDir, FOLDER, randomBytes(NAME_BYTES).toString("hex"));
   await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -17,7 +17,7 @@ export async function makeContainerFolder(dataDir: string, marker: string): Prom
   return folder;
 }
 
-/** Takes away what workers left that were killed. */
+/** Removes what killed workers left. */
 export async function sweepContainerFolders(dataDir: string): Promise<void> {
   const folders = (await readdir(join(dataDir, FOLDER)).catch(() => [])).map((name) =>
     join(dataDir, FOLDER, name),

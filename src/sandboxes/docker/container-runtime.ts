@@ -4,17 +4,17 @@ import type { SandboxCommand } from "../sandbox.ts";
 import { type SandboxLimits, TMP_BYTES } from "../sandbox-limits.ts";
 import { nodeLibraries } from "./docker-host.ts";
 
-/** Libraries of the host for an image that lacks them; in no other image. */
+/** Libraries of the host, for images that lack them. */
 export const LIBRARY_PATH = "/run/errand-libraries";
 
-/** Where our Node would hide one that the image itself has at this place, it is brought to another one. */
+/** If our Node would hide the image's own at this path, it is mounted at another one. */
 const OWN_NODE = "/run/errand-node";
 const IMAGE_FOLDERS = /^\/(usr|bin|sbin)\//;
 const NODE_INSIDE = IMAGE_FOLDERS.test(process.execPath) ? OWN_NODE : process.execPath;
 
 const ISOLATION = [
   ...["--network", "none", "--read-only", "--cap-drop", "ALL", "--security-opt", "no-new-privileges"],
-  // Files of the host are mounted under their own labels, which SELinux would not let a container read.
+  // Host files keep their own labels, and SELinux would not let a container read them.
   ...["--security-opt", "label=disable", "--pids-limit"],
 ];
 
@@ -24,7 +24,7 @@ export interface Mount {
   readonly isWritable?: boolean;
 }
 
-/** The command as it has to be started inside. */
+/** The command line inside the container. */
 export function argvInside(argv: SandboxCommand["argv"]): readonly string[] {
   return argv.map((arg) => (arg === process.execPath ? NODE_INSIDE : arg));
 }
@@ -37,7 +37,10 @@ export interface NodeProbe {
   readonly labels: readonly string[];
 }
 
-/** Prints the version of our Node in an image, or fails. The image is a stranger's: it gets no more than any command. */
+/**
+ * Prints the version of our Node in an image, or fails. The image is untrusted, so the probe gets no more rights than
+ * any command.
+ */
 export function nodeProbeArgs({ image, labels, limits, name, needsLibraries }: NodeProbe): readonly string[] {
   return [
     ...["run", "--pull", "never", "--name", name],
@@ -55,12 +58,12 @@ export function hardening(
 ): string[] {
   return [
     ...[...ISOLATION, String(processes)],
-    // Both the same: no swap besides.
+    // Equal values mean that there is no additional swap.
     ...["--memory", String(memoryBytes), "--memory-swap", String(memoryBytes)],
     ...["--cpus", String(Math.min(cpus, hostCpus))],
     ...["--ulimit", `fsize=${fileBytes}:${fileBytes}`, "--ulimit", "core=0:0"],
     ...["--tmpfs", `/tmp:rw,exec,nosuid,nodev,mode=1777,size=${TMP_BYTES}`, "--shm-size", String(TMP_BYTES)],
-    // What is said goes to us alone, not also to a file of the daemon that grows without an end.
+    // Output goes only to us, and not also to a file of the daemon that grows for ever.
     ...["--log-driver", "none", "--no-healthcheck"],
   ];
 }
@@ -80,18 +83,18 @@ export function runtimeMounts(needsLibraries: boolean): readonly Mount[] {
   ];
 }
 
-/** Of a place that is named twice the last mount counts: docker would refuse both. */
+/** The last mount of a path counts, because docker rejects two mounts of one path. */
 export function mountArgs(mounts: readonly Mount[]): readonly string[] {
   const byTarget = new Map(mounts.map((mount) => [mount.target, mount]));
   return [...byTarget.values()].flatMap((mount) => ["--mount", fieldsOf(mount).map(quoted).join(",")]);
 }
 
-/** Of a source that is not there docker complains. */
+/** docker rejects a source that does not exist. */
 function fieldsOf({ isWritable = false, source, target }: Mount): readonly string[] {
   return ["type=bind", `source=${source}`, `target=${target}`, ...(isWritable ? [] : ["readonly"])];
 }
 
-/** The fields are those of a line of CSV, in which a quote is doubled. */
+/** The fields form a line of CSV, in which a quote is doubled. */
 function quoted(field: string): string {
   return /[",\n]/.test(field) ? `"${field.replaceAll('"', '""')}"` : field;
 }

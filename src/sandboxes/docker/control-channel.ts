@@ -8,17 +8,17 @@ export const CONTROL_SOCKET = "orders";
 
 const END_MS = 2_000;
 
-export interface ControlChannel {
+export interface ContainerCommand {
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly portForward?: PortForward;
 }
 
 /**
- * The line to the first program of a container. What it is to do comes this way, so that `docker inspect` and the
- * daemon's files hold no secret; and since the line breaks when this process dies, so does the container.
+ * The connection to the first program of a container. It carries the command, so that `docker inspect` and the
+ * daemon's files contain no secret. When this process dies, the connection breaks and the container ends.
  */
-export class ControlMessage {
+export class ControlChannel {
   readonly directory: string;
   readonly #server: Server;
   readonly #closed = Promise.withResolvers<true>();
@@ -29,10 +29,10 @@ export class ControlMessage {
     this.#server = server;
   }
 
-  static async open(directory: string, control: ControlChannel): Promise<ControlMessage> {
+  static async open(directory: string, control: ContainerCommand): Promise<ControlChannel> {
     await writeUsers(directory);
     const server = createServer();
-    const line = new ControlMessage(directory, server);
+    const line = new ControlChannel(directory, server);
     server.on("connection", (socket) => line.#give(socket, control));
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     server.once("error", reject);
@@ -41,7 +41,7 @@ export class ControlMessage {
     return line;
   }
 
-  /** Ends the container, if the program at the other end is not stopped. False when that did not answer to it. */
+  /** Ends the container, unless the program at the other end is stopped. False when the program did not react. */
   async cut(): Promise<boolean> {
     this.#server.close();
     if (this.#reader === undefined) return true;
@@ -55,8 +55,8 @@ export class ControlMessage {
     await rm(this.directory, { recursive: true, force: true });
   }
 
-  /** To the first who asks: whoever comes later is not that program. */
-  #give(socket: Socket, control: ControlChannel): void {
+  /** Answers only the first connection, because any later one is not that program. */
+  #give(socket: Socket, control: ContainerCommand): void {
     socket.on("error", () => {});
     if (this.#reader !== undefined) {
       socket.destroy();
@@ -69,7 +69,7 @@ export class ControlMessage {
   }
 }
 
-/** Names for the users of the container: programs stumble over a user who has none. */
+/** Writes names for the users of the container, because some programs fail for a user without a name. */
 async function writeUsers(directory: string): Promise<void> {
   const [uid, gid] = [process.getuid?.() ?? 0, process.getgid?.() ?? 0];
   const passwd = [`errand:x:${uid}:${gid}:agent:/:/bin/sh`, "root:x:0:0:root:/:/bin/sh", NOBODY, ""].join(

@@ -1,10 +1,13 @@
 import { type ChildProcessWithoutNullStreams, execFile, spawn } from "node:child_process";
 import { withPipes } from "../../child-process/with-pipes.ts";
 
-/** The docker program, or one that takes the same arguments, and all of our environment that it gets. */
+/** The docker program or a compatible one, and the part of our environment that it gets. */
 export interface DockerProgram {
   readonly program: string;
-  /** DOCKER_HOST and its like, PATH and HOME. Nothing of an agent: the program runs outside of every sandbox. */
+  /**
+   * DOCKER_HOST and similar variables, PATH and HOME. Nothing of an agent, because the program runs outside of every
+   * sandbox.
+   */
   readonly environment: Readonly<Record<string, string>>;
 }
 
@@ -21,12 +24,12 @@ const MISSING = /no such (container|image|object)|no container with name|image n
 const UNREACHABLE =
   /ENOENT|cannot connect|error during connect|connection refused|is the docker daemon running|unexpected EOF/i;
 
-/** What docker says of a call that failed. */
+/** The error of a failed docker call. */
 export class DockerError extends Error {
   override readonly name = "DockerError";
-  /** The container or image is not there. */
+  /** The container or image does not exist. */
   readonly isMissing: boolean;
-  /** There is no program, or no daemon that answers it. */
+  /** There is no program, or no daemon answers it. */
   readonly isUnreachable: boolean;
 
   constructor(message: string, cause?: unknown) {
@@ -43,7 +46,7 @@ export class DockerCli {
     this.#docker = docker;
   }
 
-  /** What the command prints. Fails with a `DockerError`. */
+  /** Returns the output of the command. Fails with a `DockerError`. */
   call(args: readonly string[], { signal, timeoutMs = TIMEOUT_MS }: CallOptions = {}): Promise<string> {
     const { environment: env, program } = this.#docker;
     const options = {
@@ -74,7 +77,7 @@ function tellFailure(error: Error & { killed?: boolean }, stderr: string, timeou
   return tidy(stderr) || error.message.slice(0, COMPLAINT_CHARS);
 }
 
-/** Without the words around what went wrong. */
+/** Removes the boilerplate around the reason. */
 export function tidy(complaint: string): string {
   return complaint
     .replace(/^(docker: )?(Error response from daemon: |Error: )/gm, "")

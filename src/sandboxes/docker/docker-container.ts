@@ -5,19 +5,19 @@ import { z } from "zod";
 import type { SandboxExit, SandboxProcess } from "../sandbox.ts";
 import { type SandboxLimits, withLimitNamed } from "../sandbox-limits.ts";
 import { StderrHead } from "../stderr-head.ts";
-import type { ControlMessage } from "./control-channel.ts";
+import type { ControlChannel } from "./control-channel.ts";
 import { type DockerCli, DockerError, tidy } from "./docker-cli.ts";
 
 export interface ContainerMeans {
   readonly cli: DockerCli;
   readonly name: string;
   readonly limits: SandboxLimits;
-  /** Finds out what `create` needs: the daemon, the image. Given up when the container is no longer wanted. */
+  /** Finds out what `create` needs: the daemon and the image. Aborted when the container is no longer needed. */
   readonly prepare: () => Promise<ContainerStart>;
 }
 
 export interface ContainerStart {
-  readonly line: ControlMessage;
+  readonly line: ControlChannel;
   readonly createArgs: readonly string[];
 }
 
@@ -33,7 +33,7 @@ const KILLED: SandboxExit = { code: null, signal: "SIGKILL" };
 const REMOVE_TRIES = 5;
 const REMOVE_EVERY_MS = 500;
 
-/** A command in a container of its own, from its preparation to its removal. */
+/** Runs a command in its own container, from preparation to removal. */
 export class DockerContainer implements SandboxProcess {
   readonly stdin = new PassThrough();
   readonly stdout = new PassThrough();
@@ -51,13 +51,13 @@ export class DockerContainer implements SandboxProcess {
     this.#means = means;
     this.exited = this.#live();
     this.#settled = this.exited.then(() => this.#cleanUp());
-    // Whoever kills is told; without one the next sweep finds what is left.
+    // The caller of `kill` gets the error. Otherwise the next sweep finds what is left.
     this.#settled.catch(() => undefined);
   }
 
   async kill(): Promise<void> {
     this.#unwanted.abort();
-    // First of all: where nobody reads what it carries, the daemon would wait for it.
+    // Comes first, because the daemon would wait for a reader of the output.
     this.#attached?.kill("SIGKILL");
     if (this.#isCreated) await this.#remove();
     await this.#settled;
@@ -78,7 +78,7 @@ export class DockerContainer implements SandboxProcess {
 
   async #run(): Promise<SandboxExit> {
     this.#start = await this.#orUnwanted(this.#means.prepare());
-    // Never broken off: what has been created can be removed, what is being created cannot.
+    // Never aborted, because a container can only be removed after it has been created.
     await this.#means.cli.call(this.#start.createArgs);
     this.#isCreated = true;
     this.#unwanted.signal.throwIfAborted();
@@ -93,12 +93,12 @@ export class DockerContainer implements SandboxProcess {
     stdout.pipe(this.stdout);
     words.stderr.pipe(this.stderr);
     this.stdin.pipe(stdin);
-    // Closed inside: whoever writes is told as by any process.
+    // The command closed its input. The writer gets the error, as with any process.
     stdin.on("error", (error) => this.stdin.destroy(error));
     return words;
   }
 
-  /** The docker program's own exit code says too little: the command may end with any of its codes. */
+  /** The exit code of the docker program is not enough, because the command may end with any code. */
   async #judge(words: StderrHead, failure: string | undefined): Promise<SandboxExit> {
     const { cli, limits, name } = this.#means;
     if (failure !== undefined) return { code: 127, signal: null, reason: failure };
@@ -129,7 +129,9 @@ export class DockerContainer implements SandboxProcess {
     return this.#removal;
   }
 
-  /** A daemon that is away cannot end the container. What it carries has ended by itself then, and a sweep finds the rest. */
+  /**
+   * An unreachable daemon cannot end the container. The container ends by itself then, and a sweep removes the rest.
+   */
   async #removeOnce(): Promise<void> {
     const hasEnded = this.#start?.line.cut();
     try {
@@ -140,7 +142,7 @@ export class DockerContainer implements SandboxProcess {
     }
   }
 
-  /** Waiting ends when the container is not wanted any more; what is prepared for it then is put away. */
+  /** Waiting ends when the container is no longer needed. What is prepared after that is removed. */
   async #orUnwanted(preparation: Promise<ContainerStart>): Promise<ContainerStart> {
     const { signal } = this.#unwanted;
     const { promise, reject } = Promise.withResolvers<never>();
@@ -158,7 +160,7 @@ export class DockerContainer implements SandboxProcess {
   }
 }
 
-/** Also one that runs. Resolves when it is gone. */
+/** Also removes a running container. Resolves when it is gone. */
 export async function removeContainer(cli: DockerCli, name: string): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     try {

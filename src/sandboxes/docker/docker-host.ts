@@ -3,12 +3,12 @@ import { availableParallelism } from "node:os";
 import { z } from "zod";
 import { type DockerCli, DockerError } from "./docker-cli.ts";
 
-/** What has to be known of a daemon before containers are made. */
+/** Facts about a daemon that are needed before containers are created. */
 export interface DockerHost {
   readonly cpus: number;
-  /** Arguments by which what a container writes belongs to this process's user, and it can read what is that user's. */
+  /** Arguments that make files of the container belong to this process's user, and let it read that user's files. */
   readonly userArgs: readonly string[];
-  /** Whether programs inside are root to themselves. */
+  /** Whether programs inside run as root of the container. */
   readonly isRootInside: boolean;
 }
 
@@ -17,18 +17,18 @@ const podmanInfo = z.object({
   host: z.object({ cpus: z.number().optional(), security: z.object({ rootless: z.boolean() }) }),
 });
 
-/** Fails with a `DockerError` when nobody answers. */
+/** Fails with a `DockerError` when there is no answer. */
 export async function describeHost(cli: DockerCli): Promise<DockerHost> {
   const told: unknown = JSON.parse(await cli.call(["info", "--format", "{{json .}}"]));
   const podman = podmanInfo.safeParse(told);
   if (podman.success) return podmanHost(podman.data.host);
   const { NCPU, SecurityOptions } = info.parse(told);
-  // The docker program answers without a daemon, too, and with a success.
+  // The docker program also succeeds without a daemon.
   if (NCPU === undefined || NCPU === 0) throw new DockerError("Cannot connect to the docker daemon.");
   return dockerHost(NCPU, SecurityOptions?.some((option) => option.includes("name=rootless")) ?? false);
 }
 
-/** The root of a container of rootless docker is the user who runs the daemon; other numbers are nobody's. */
+/** With rootless docker, root of a container is the user who runs the daemon. Other ids belong to no user. */
 function dockerHost(cpus: number, isRootless: boolean): DockerHost {
   if (isRootless) return { cpus, userArgs: ["--user", "0:0"], isRootInside: true };
   return { cpus, userArgs: asOwnUser(), isRootInside: process.getuid?.() === 0 };
@@ -46,7 +46,7 @@ function asOwnUser(): readonly string[] {
   return ["--user", `${process.getuid?.() ?? 0}:${process.getgid?.() ?? 0}`];
 }
 
-/** The libraries that our Node needs and slim images lack, by the names under which it looks for them. */
+/** The libraries that our Node needs and slim images lack, by the names under which Node looks for them. */
 export function nodeLibraries(): ReadonlyMap<string, string> {
   const found = readFileSync("/proc/self/maps", "utf8").matchAll(
     /\s(\/\S*\/(libstdc\+\+|libgcc_s|libatomic)[^/\s]*\.so\.(\d+)\S*)$/gm,

@@ -3,18 +3,18 @@ import { LIBRARY_PATH, type NodeProbe, nodeProbeArgs } from "./container-runtime
 import { type DockerCli, DockerError } from "./docker-cli.ts";
 import { removeContainer } from "./docker-container.ts";
 
-/** An image that is here, and what our Node needs in it. */
+/** A local image, and what our Node needs in it. */
 export interface PreparedImage {
   readonly name: string;
-  /** What the image gives to its programs. */
+  /** The environment that the image sets. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Whether the host's libraries have to be brought along for our Node, which is the runtime of agents too. */
+  /** Whether the host's libraries must be mounted for our Node, which is also the runtime of agents. */
   readonly needsLibraries: boolean;
 }
 
 const PULL_TIMEOUT_MS = 10 * 60_000;
 
-/** Docker's own rules are narrower; this keeps a name from being taken for an option. */
+/** docker's own rules are stricter. This only prevents a name that docker would read as an option. */
 const NAME = /^[a-zA-Z0-9][a-zA-Z0-9._/:@-]{0,299}$/;
 
 const LIBRARY_MISSING = /error while loading shared libraries: lib(stdc\+\+|gcc_s|atomic)/;
@@ -22,11 +22,11 @@ const LIBRARY_MISSING = /error while loading shared libraries: lib(stdc\+\+|gcc_
 const inspection = z.object({ id: z.string(), env: z.array(z.string()).nullable() });
 const INSPECTION = '{"id":{{json .Id}},"env":{{json .Config.Env}}}';
 
-/** Images as commands need them: pulled when they are not here, and tried once. */
+/** Provides images for commands: they are pulled if needed, and tried once. */
 export class DockerImages {
   readonly #cli: DockerCli;
   readonly #probe: Pick<NodeProbe, "labels" | "limits">;
-  /** By the image's id, since a name may be given to another image. */
+  /** By the id of the image, because a name may move to another image. */
   readonly #needs = new Map<string, Promise<boolean>>();
   readonly #pulls = new Map<string, Promise<unknown>>();
 
@@ -99,7 +99,7 @@ export class DockerImages {
     }
   }
 
-  /** A program that is broken off leaves its container. */
+  /** An aborted program leaves its container behind. */
   async #runNode(image: string, needsLibraries: boolean): Promise<void> {
     const name = `errand-${crypto.randomUUID()}`;
     try {
@@ -110,7 +110,7 @@ export class DockerImages {
   }
 }
 
-/** The command's environment on top of the image's. Folders with programs that only one of them names stay found. */
+/** The command's environment over that of the image. Folders with programs of either remain in PATH. */
 export function mergeEnvironments(
   { environment, needsLibraries }: PreparedImage,
   own: Readonly<Record<string, string>>,

@@ -4,7 +4,7 @@ import type { SandboxLimits } from "../sandbox-limits.ts";
 import { containerArgs } from "./container-args.ts";
 import { makeContainerFolder, sweepContainerFolders } from "./container-folders.ts";
 import { argvInside } from "./container-runtime.ts";
-import { ControlMessage } from "./control-channel.ts";
+import { ControlChannel } from "./control-channel.ts";
 import { DockerCli, DockerError, type DockerProgram } from "./docker-cli.ts";
 import { type ContainerStart, DockerContainer, removeContainer } from "./docker-container.ts";
 import { type DockerHost, describeHost } from "./docker-host.ts";
@@ -15,7 +15,7 @@ export interface DockerOptions {
   readonly dataDir: string;
   readonly limits: SandboxLimits;
   readonly docker: DockerProgram;
-  /** For commands that name none. */
+  /** The image for commands that name none. */
   readonly image: string;
 }
 
@@ -27,7 +27,7 @@ const SCOPE_LABEL = "errand.scope";
 const SANDBOX_LABEL = "errand.sandbox";
 const OWNER_LABEL = "errand.for";
 
-/** One container for each command, by the docker program or podman. README.md beside this file says what holds. */
+/** Runs one container per command, by docker or podman. README.md in this folder lists what it guarantees. */
 export function createDockerSandbox(options: DockerOptions): Sandbox {
   return new DockerSandbox(options);
 }
@@ -93,7 +93,7 @@ class DockerSandbox implements Sandbox {
       this.#describeHost(),
       this.#images.prepare(command.image ?? defaultImage),
     ]);
-    const line = await ControlMessage.open(await makeContainerFolder(dataDir, marker), {
+    const line = await ControlChannel.open(await makeContainerFolder(dataDir, marker), {
       argv: argvInside(command.argv),
       env: mergeEnvironments(image, command.env),
       ...(command.portForward === undefined ? {} : { portForward: command.portForward }),
@@ -111,7 +111,7 @@ class DockerSandbox implements Sandbox {
     ];
   }
 
-  /** Where no docker answers there is nothing to end by it; what ran without a daemon ended with its worker. */
+  /** Without docker there is nothing to end: containers end with their worker. */
   async #listOrphans(): Promise<readonly string[]> {
     const filter = `label=${SCOPE_LABEL}=${scopeOf(this.#options.dataDir)}`;
     const format = `{{.ID}} {{.Label "${SANDBOX_LABEL}"}}`;

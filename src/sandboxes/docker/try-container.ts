@@ -6,17 +6,17 @@ import type { Sandbox } from "../sandbox.ts";
 
 const PORT = 8_123;
 
-/** The image may have to be pulled, and a start waits for this. */
+/** The start waits for this, and the image may have to be pulled. */
 const LIMIT_MS = 5 * 60_000;
 
-/** What comes through the door is written to a file: so both ways are proven. */
+/** Writes what arrives through the port forward to a file, which proves both directions. */
 const SCRIPT = `
 require("node:net").connect(${PORT}, "127.0.0.1").pipe(require("node:fs").createWriteStream("answer"));
 `;
 
 /**
- * That a daemon answers says little: it may be on another machine, or not let our Node run, or not carry sockets. So
- * one container of the default image is made and its door used. Fails with the reason.
+ * An answering daemon is not enough: it may be on another machine, refuse our Node, or not support sockets. So this
+ * creates one container of the default image and uses its port forward. Fails with the reason.
  */
 export async function tryContainer(sandbox: Sandbox, directory: string): Promise<void> {
   const server = createServer((socket) => socket.end("through the door"));

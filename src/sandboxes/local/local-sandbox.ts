@@ -11,7 +11,7 @@ const WEAKNESS =
   "Agents run without a sandbox: with this user's rights, files, network and processes, and without limits. " +
   "Install bubblewrap or docker, and leave ERRAND_SANDBOX unset.";
 
-/** No sandbox: the agent's processes run as this one's user. What is promised is that they can be ended. */
+/** No isolation: the agent's processes run as the user of this process. It only guarantees that they can be ended. */
 export function createLocalSandbox(dataDir: string): Sandbox {
   return {
     name: "local",
@@ -30,7 +30,7 @@ export function createLocalSandbox(dataDir: string): Sandbox {
 function spawnLocal(marker: string, command: SandboxCommand): SandboxProcess {
   const [program, ...args] = command.argv;
   const env = { ...command.env, [MARKER]: marker };
-  // A process group of its own, so that it can be killed as one.
+  // Its own process group, so that it can be killed as one.
   const child = withPipes(spawn(program, args, { cwd: command.cwd, env, detached: true, stdio: "pipe" }));
   const words = new StderrHead(child.stderr);
   return {
@@ -55,7 +55,7 @@ async function watchExit(
 }
 
 async function kill(child: ChildProcessWithoutNullStreams, marker: string): Promise<void> {
-  // Once it has ended its number may be another's, and its group's with it.
+  // After the end of the process, its number and its group may belong to another one.
   if (child.pid !== undefined && child.exitCode === null && child.signalCode === null) {
     killNow(-child.pid);
   }

@@ -257,7 +257,7 @@ describe("tool servers", () => {
 
   it("that the agent cannot reach are left out, which is said", async () => {
     const { updates } = await start({}, { start: { mcpServers } });
-    const none = await start({}, { start: { mcpServers }, agent: { takesToolServers: false } });
+    const none = await start({}, { start: { mcpServers }, agent: { acceptsMcpServers: false } });
 
     expect((await noted("session/new")).map(({ mcpServers }) => mcpServers)).toEqual([[local], []]);
     expect(updates).toEqual([noticeOf("noting does not take the tool server issues.")]);
@@ -301,7 +301,7 @@ describe("what is chosen", () => {
   });
 
   it("by the launch is not asked for again", async () => {
-    const ways = { launch: { setsModel: true, tellsBasePrompt: true } };
+    const ways = { launch: { setsModel: true, passesBasePrompt: true } };
     const { session, updates } = await start(
       {},
       { ...ways, start: { modelId: "m-2", basePrompt: "Be brief." } },

@@ -62,7 +62,7 @@ describe("what tells them apart", () => {
     });
     expect(launch("opencode", { basePrompt: "Be brief." })).toMatchObject({
       files: { ".errand/instructions.md": "Be brief." },
-      tellsBasePrompt: true,
+      passesBasePrompt: true,
     });
     expect(config({ servers: openai }).provider.errand.npm).toBe("@ai-sdk/openai");
     const claude = config({ model: { provider: "anthropic", id: "c" } }).provider.errand;
