@@ -110,7 +110,7 @@ const ownVariableDocs = {
     group: "TLS and proxy",
     default: "0",
     description:
-      "The number of HTTPS proxies in front of Errand, 0 to 10. If it is not `0`, `ERRAND_PUBLIC_URL` must be an https address.",
+      "The number of HTTPS proxies in front of Errand, 0 to 10. If it is not `0`, `ERRAND_PUBLIC_URL` must be an https address, unless `ERRAND_ALLOW_HTTP` is `1`.",
   },
   ERRAND_TLS_CERT: {
     group: "TLS and proxy",

@@ -33,6 +33,17 @@ function sectionOf(page: string, title: string): string {
   return page.split(`\n## ${title}\n`)[1]?.split("\n## ")[0] ?? "";
 }
 
+/** The anchors that GitHub gives to the headings of a page. */
+async function headingsOf(page: string): Promise<readonly string[]> {
+  const headings = Array.from((await read(page)).matchAll(/^#+ (.+)$/gm), ([, heading = ""]) => heading);
+  return headings.map((heading) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\w\s-]/g, "")
+      .replaceAll(" ", "-"),
+  );
+}
+
 /** The first cell of each row of a table, without its head. */
 function firstCells(section: string): readonly string[] {
   const rows = Array.from(section.matchAll(/^\| ([^|]+?) +\|/gm), ([, cell = ""]) => cell);
@@ -98,6 +109,24 @@ describe("the docs", () => {
     }
 
     expect(missing).toEqual([]);
+  });
+
+  test("link to headings that are there", async () => {
+    const missing: string[] = [];
+    for (const page of await listPages()) {
+      for (const [, target = "", anchor = ""] of (await read(page)).matchAll(
+        /\]\((?!https?:)([^)#]*)#([^)]+)\)/g,
+      )) {
+        const headings = await headingsOf(target === "" ? page : join(page, "..", target));
+        if (!headings.includes(anchor)) missing.push(`${page}: ${target}#${anchor}`);
+      }
+    }
+
+    expect(missing).toEqual([]);
+  });
+
+  test("begin with a README of at most 100 lines", async () => {
+    expect((await read("README.md")).trimEnd().split("\n").length).toBeLessThanOrEqual(100);
   });
 
   test("lead from the README to every page, and tell contributors of every command", async () => {
@@ -179,18 +208,30 @@ describe("the docs", () => {
     expect(ofOneService).toEqual(["ERRAND_ROLE", "ERRAND_ROLE"]);
   });
 
-  test("tell what to watch: each warning and error at its level, and nothing that is not logged", async () => {
+  test("explain each warning and error at its level, and no event that is not logged", async () => {
+    const page = await read("docs/operations/observe.md");
     const source = (await Promise.all((await listSources()).map(read))).join("\n");
     const calls = source.matchAll(/[.#](warn|error)(\((?:[^()]|\([^()]*\))*\))/g);
     const logged = Array.from(calls, ([, level, given = ""]) =>
       Array.from(given.matchAll(MESSAGE), ([, message]) => `${message}: ${level}`),
     );
-    const section = sectionOf(await read("docs/operations/observe.md"), "What to watch");
+    const section = sectionOf(page, "Log events");
     const rows = Array.from(section.matchAll(/^\| ([^|]+) \| (\w*) *\|/gm));
-    const told = rows.flatMap(([, cell = "", level]) => namesIn(cell).map((name) => `${name}: ${level}`));
+    const explained = rows.flatMap(([, cell = "", level]) =>
+      namesIn(cell).map((name) => `${name}: ${level}`),
+    );
 
-    expect(logged.flat().filter((message) => !told.includes(message))).toEqual([]);
-    expect(namesIn(section).filter((name) => !source.includes(`"${name}"`))).toEqual([]);
+    expect(logged.flat().filter((message) => !explained.includes(message))).toEqual([]);
+    expect(namesIn(page).filter((name) => !source.includes(`"${name}"`))).toEqual([]);
+  });
+
+  test("list each renamed log event that is logged today", async () => {
+    const renamed = sectionOf(await read("docs/operations/observe.md"), "Renamed log events");
+    const rows = Array.from(renamed.matchAll(/^\| ([a-z_.]+) +\| `([a-z_.]+)` +\|$/gm));
+    const source = (await Promise.all((await listSources()).map(read))).join("\n");
+
+    expect(rows.length).toBeGreaterThan(0);
+    expect(rows.filter(([, before]) => source.includes(`"${before}"`))).toEqual([]);
   });
 
   test("tell how long an agent may take to start", async () => {
@@ -198,7 +239,7 @@ describe("the docs", () => {
     const seconds = Number(ms.replaceAll("_", "")) / 1_000;
 
     expect(await read("docs/operations/configure.md")).toMatch(
-      new RegExp(`\\| an agent's start +\\| ${seconds} s `),
+      new RegExp(`\\| start of an agent +\\| ${seconds} s `),
     );
     expect(await read("src/agents/acp/README.md")).toContain(`${seconds} s to start`);
   });
@@ -206,7 +247,9 @@ describe("the docs", () => {
   test("name all kinds of jobs", async () => {
     const kinds = JOB_KINDS.map((kind) => `\`${kind}\``).join(", ");
 
-    expect(await read("docs/decisions/0006-jobs-and-lanes.md")).toContain(`nothing but a kind (${kinds})`);
+    expect(await read("docs/decisions/0006-jobs-and-ordering-keys.md")).toContain(
+      `nothing but a kind (${kinds})`,
+    );
   });
 
   test("count the connections of a process, and the processes that a server has enough for", async () => {
@@ -216,7 +259,7 @@ describe("the docs", () => {
 
     const operations = await read("docs/operations/scale.md");
     expect(operations).toContain(`\`ERRAND_DATABASE_CONNECTIONS\` + ${CONNECTIONS_BESIDES}.`);
-    expect(operations).toContain(`is enough for ${enoughFor} processes with ours.`);
+    expect(operations).toContain(`is enough for ${enoughFor} processes with default settings.`);
     expect(await read("docs/configuration.md")).toContain(`opens ${CONNECTIONS_BESIDES} more connections`);
   });
 });
