@@ -1,3 +1,4 @@
+import cookie from "@fastify/cookie";
 import type { FastifyInstance } from "fastify";
 import { ShareLinkService } from "../core/people/share-link-service.ts";
 import { type ApiDeps, limitsOf } from "./api-deps.ts";
@@ -19,6 +20,7 @@ import { signInRoutes } from "./pages/sign-in-routes.ts";
 export async function addRoutes(server: FastifyInstance, deps: ApiDeps): Promise<void> {
   const auth = authDeps(deps);
   server.addHook("onClose", async () => auth.keys.close());
+  await server.register(cookie);
   await addOpenapi(server);
   await server.register(referencePage);
   const limit = await createRateLimit(server, limitsOf(deps));

@@ -89,9 +89,9 @@ export function viewerOf(request: FastifyRequest): Viewer {
 
 export async function findByCookie(
   { cookies, keys }: Pick<AuthDeps, "cookies" | "keys">,
-  { headers }: FastifyRequest,
+  request: FastifyRequest,
 ): Promise<KeyHolder | undefined> {
-  const keyHash = cookies.read(headers.cookie);
+  const keyHash = cookies.read(request);
   return keyHash === undefined ? undefined : keys.find(keyHash);
 }
 
@@ -120,7 +120,7 @@ function withKey(holder: KeyHolder | undefined): Found | undefined {
 
 /** Counted apart at each address: one guest of a link must not use up what the others may ask. */
 async function findGuest({ guests }: AuthDeps, request: FastifyRequest): Promise<Found | undefined> {
-  const link = await guests.findByCookie(request.headers.cookie);
+  const link = await guests.findByCookie(request);
   return link && { id: `${link.id} ${callerNetwork(request.ip)}`, viewer: guestOf(link) };
 }
 

@@ -1,3 +1,4 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
 import type { ShareLink } from "../../core/people/share-link.ts";
 import type { ShareLinkService } from "../../core/people/share-link-service.ts";
 import type { Run } from "../../core/runs/run.ts";
@@ -44,15 +45,19 @@ export class Guests {
   }
 
   /** The link by which a browser came before. Looked up each time: it may have been deleted since. */
-  async findByCookie(header: string | undefined): Promise<ShareLink | undefined> {
-    const tokenHash = this.#cookie.read(header);
+  async findByCookie(request: FastifyRequest): Promise<ShareLink | undefined> {
+    const tokenHash = this.#cookie.read(request);
     return tokenHash === undefined ? undefined : this.#deps.links.open(tokenHash);
   }
 
-  /** The values of the Set-Cookie headers with which a browser gets to see the run until the link is over. */
-  cookiesFor({ link, tokenHash }: Opened, { id, sessionId }: Pick<Run, "id" | "sessionId">): string[] {
+  /** Gives the browser the cookies that open the run until the link expires. */
+  issueCookies(
+    reply: FastifyReply,
+    { link, tokenHash }: Opened,
+    { id, sessionId }: Pick<Run, "id" | "sessionId">,
+  ): void {
     const leftMs = link.expiresAt.getTime() - this.#deps.clock.now().getTime();
     const paths = [`/api/v1/agent/runs/${id}`, `/sessions/${sessionId}`];
-    return paths.map((path) => this.#cookie.issue(tokenHash, Math.ceil(leftMs / 1_000), path));
+    for (const path of paths) this.#cookie.issue(reply, tokenHash, Math.ceil(leftMs / 1_000), path);
   }
 }

@@ -1,3 +1,4 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
 import { SignedCookie, type SignedCookieDeps } from "./signed-cookie.ts";
 
 const LIFETIME_SECONDS = 12 * 60 * 60;
@@ -17,17 +18,16 @@ export class SessionCookies {
     });
   }
 
-  /** The value of a Set-Cookie header. */
-  issue(keyHash: string): string {
-    return this.#cookie.issue(keyHash, LIFETIME_SECONDS);
+  issue(reply: FastifyReply, keyHash: string): void {
+    this.#cookie.issue(reply, keyHash, LIFETIME_SECONDS);
   }
 
-  clear(): string {
-    return this.#cookie.clear();
+  clear(reply: FastifyReply): void {
+    this.#cookie.clear(reply);
   }
 
-  /** The stored form of the key by a Cookie header, for a look whether there is such a key still. */
-  read(header: string | undefined): string | undefined {
-    return this.#cookie.read(header);
+  /** The stored form of the key. The caller must check that such a key still exists. */
+  read(request: Pick<FastifyRequest, "cookies">): string | undefined {
+    return this.#cookie.read(request);
   }
 }

@@ -1,3 +1,4 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Clock } from "../../core/ports/clock.ts";
 import { Signer } from "./signer.ts";
 
@@ -14,7 +15,15 @@ interface CookieKind {
   readonly securePrefix: "__Host-" | "__Secure-";
 }
 
-/** A word that a browser keeps for us until some time, signed, and that scripts cannot read. */
+interface CookieAttributes {
+  readonly maxAge: number;
+  readonly path: string;
+}
+
+/**
+ * A word that a browser keeps for us until some time, signed, and that scripts cannot read. `@fastify/cookie` reads and
+ * writes the headers. Its signer has no expiry and no purpose, so the signature is ours.
+ */
 export class SignedCookie {
   readonly #signer: Signer;
   readonly #clock: Clock;
@@ -28,33 +37,31 @@ export class SignedCookie {
     this.#name = this.#isSecure ? `${kind.securePrefix}${kind.name}` : kind.name;
   }
 
-  /** The value of a Set-Cookie header. `word` has no dot. */
-  issue(word: string, lifetimeSeconds: number, path = "/"): string {
-    const payload = `${word}.${Math.floor(this.#clock.now().getTime() / 1_000) + lifetimeSeconds}`;
-    return this.#setCookie(`${payload}.${this.#signer.sign(payload)}`, lifetimeSeconds, path);
+  /** `word` has no dot. */
+  issue(reply: FastifyReply, word: string, maxAge: number, path = "/"): void {
+    const payload = `${word}.${Math.floor(this.#clock.now().getTime() / 1_000) + maxAge}`;
+    this.#set(reply, `${payload}.${this.#signer.sign(payload)}`, { maxAge, path });
   }
 
-  /** The value of a Set-Cookie header that makes a browser forget it. */
-  clear(): string {
-    return this.#setCookie("", 0, "/");
+  /** Makes the browser forget the cookie. */
+  clear(reply: FastifyReply): void {
+    this.#set(reply, "", { maxAge: 0, path: "/" });
   }
 
-  /** The word in a Cookie header, if we said it and it is not over. */
-  read(header: string | undefined): string | undefined {
-    const [word = "", expires = "", signature = ""] = this.#valueIn(header)?.split(".") ?? [];
+  /** The word that the browser sent, if we signed it and it has not expired. */
+  read({ cookies }: Pick<FastifyRequest, "cookies">): string | undefined {
+    const [word = "", expires = "", signature = ""] = cookies[this.#name]?.split(".") ?? [];
     if (!this.#signer.verify(`${word}.${expires}`, signature)) return undefined;
     return Number(expires) * 1_000 <= this.#clock.now().getTime() ? undefined : word;
   }
 
-  #setCookie(value: string, maxAgeSeconds: number, path: string): string {
-    const attributes = `Path=${path}; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Lax`;
-    return `${this.#name}=${value}; ${attributes}${this.#isSecure ? "; Secure" : ""}`;
-  }
-
-  #valueIn(header: string | undefined): string | undefined {
-    const prefix = `${this.#name}=`;
-    const pair = header?.split(";").find((part) => part.trim().startsWith(prefix));
-    return pair?.trim().slice(prefix.length);
+  #set(reply: FastifyReply, value: string, attributes: CookieAttributes): void {
+    reply.setCookie(this.#name, value, {
+      ...attributes,
+      httpOnly: true,
+      sameSite: "lax",
+      secure: this.#isSecure,
+    });
   }
 }
 

@@ -80,8 +80,8 @@ async function findSignedIn(auth: AuthDeps, request: FastifyRequest): Promise<Vi
   return holder && viewerWith(holder);
 }
 
-async function findGuest({ guests }: AuthDeps, { headers }: FastifyRequest): Promise<Viewer | undefined> {
-  const link = await guests.findByCookie(headers.cookie);
+async function findGuest({ guests }: AuthDeps, request: FastifyRequest): Promise<Viewer | undefined> {
+  const link = await guests.findByCookie(request);
   return link && guestOf(link);
 }
 

@@ -25,7 +25,7 @@ export function takeShareToken(
     const run = opened && (await storage.runs.find({ id: opened.link.runId }));
     const { id } = request.params as { id: string };
     if (opened === undefined || run?.sessionId !== id.toLowerCase()) return undefined;
-    reply.header("set-cookie", guests.cookiesFor(opened, run));
+    guests.issueCookies(reply, opened, run);
     return reply.redirect(`/sessions/${run.sessionId}`, 303);
   };
 }

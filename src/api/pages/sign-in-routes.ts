@@ -27,11 +27,13 @@ export function signInRoutes(deps: ApiDeps, auth: AuthDeps): (app: FastifyInstan
       const next = returnPath(Object(request.body).next);
       const keyHash = await verify({ ...auth, ...deps }, limiter, request);
       if (keyHash === undefined) return refuse(request, reply, fill(signIn, { next, message: REFUSED }));
-      return lead(request, reply.header("set-cookie", auth.cookies.issue(keyHash)), next);
+      auth.cookies.issue(reply, keyHash);
+      return lead(request, reply, next);
     });
     app.post("/signout", { schema, bodyLimit: BODY_BYTES }, async (request, reply) => {
       requireOwnPage(request);
-      return lead(request, reply.header("set-cookie", auth.cookies.clear()), "/signin");
+      auth.cookies.clear(reply);
+      return lead(request, reply, "/signin");
     });
   };
 }

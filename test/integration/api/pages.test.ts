@@ -43,7 +43,7 @@ describe("signing in", () => {
     expect(form.text).toContain(`value="/runs/${id}"`);
     expect([answer.status, answer.headers.get("location")]).toEqual([303, `/runs/${id}`]);
     const cookie = answer.headers.get("set-cookie") ?? "";
-    expect(cookie).toMatch(/^errand_session=[^;]+; Path=\/; Max-Age=43200; HttpOnly; SameSite=Lax$/);
+    expect(cookie).toMatch(/^errand_session=[^;]+; Max-Age=43200; Path=\/; HttpOnly; SameSite=Lax$/);
     expect(cookie).not.toContain(harness.key);
     expect((await visit(`/runs/${id}`, cookieOf(answer))).status).toBe(200);
   });
@@ -184,7 +184,7 @@ describe("the cookie", () => {
     const foreign = await signOut({ ...FORM, "sec-fetch-site": "cross-site" });
 
     expect([form.status, form.headers.get("location")]).toEqual([303, "/signin"]);
-    expect(form.headers.get("set-cookie")).toMatch(/^errand_session=; Path=\/; Max-Age=0; /);
+    expect(form.headers.get("set-cookie")).toMatch(/^errand_session=; Max-Age=0; Path=\/; /);
     expect([json.status, json.body]).toEqual([200, { next: "/signin" }]);
     expect([foreign.status, foreign.headers.get("set-cookie")]).toEqual([403, null]);
   });

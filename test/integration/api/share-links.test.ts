@@ -78,7 +78,7 @@ describe("a share link", () => {
     expect(answer.headers.get("cache-control")).toBe("no-store");
     const [token = ""] = shared.path.split("=").slice(-1);
     for (const line of answer.headers.getSetCookie()) {
-      expect(line).toMatch(/^errand_share=[^;]+; Path=[^;]+; Max-Age=6048\d\d; HttpOnly; SameSite=Lax$/);
+      expect(line).toMatch(/^errand_share=[^;]+; Max-Age=6048\d\d; Path=[^;]+; HttpOnly; SameSite=Lax$/);
       expect(line).not.toContain(token);
     }
     expect([...jarOf(answer).keys()]).toEqual([`${RUNS}/${shared.runId}`, `/sessions/${shared.sessionId}`]);

@@ -1,3 +1,5 @@
+import cookie from "@fastify/cookie";
+import { type FastifyInstance, fastify } from "fastify";
 import { expect, test } from "vitest";
 import { createKeyHasher, newApiKey } from "../../../../src/api/auth/api-keys.ts";
 import { SessionCookies } from "../../../../src/api/auth/session-cookie.ts";
@@ -38,26 +40,39 @@ test.each([
   ["https://errand.example", true],
   ["https://127.0.0.1", true],
   ["http://127.0.0.1.example", true],
-])("a cookie of %s is for HTTPS alone: %s", (publicUrl, isSecure) => {
-  const cookie = new SessionCookies({
-    sessionSecret: "s",
-    publicUrl: () => publicUrl,
-    clock: systemClock,
-  }).issue(KEY_HASH);
+])("a cookie of %s is for HTTPS alone: %s", async (publicUrl, isSecure) => {
+  const server = await cookieServer(publicUrl);
+
+  const cookie = String((await server.inject("/issue")).headers["set-cookie"]);
 
   expect(cookie.includes("; Secure")).toBe(isSecure);
   expect(cookie.startsWith("__Host-")).toBe(isSecure);
 });
 
-test("the cookie is found among others", () => {
+test("the cookie is found among others", async () => {
+  const server = await cookieServer("http://localhost");
+  const [pair] = String((await server.inject("/issue")).headers["set-cookie"]).split(";");
+  const read = async (headers: { cookie?: string }) => (await server.inject({ url: "/read", headers })).body;
+
+  expect(await read({ cookie: `a=b; ${pair}; c=d` })).toBe(KEY_HASH);
+  expect(await read({ cookie: "a=b" })).toBe("none");
+  expect(await read({ cookie: "a=%; ;=; __proto__=x" })).toBe("none");
+  expect(await read({})).toBe("none");
+});
+
+/** A server that issues and reads the session cookie. */
+async function cookieServer(publicUrl: string): Promise<FastifyInstance> {
   const cookies = new SessionCookies({
     sessionSecret: "s",
-    publicUrl: () => "http://localhost",
+    publicUrl: () => publicUrl,
     clock: systemClock,
   });
-  const [pair] = cookies.issue(KEY_HASH).split(";");
-
-  expect(cookies.read(`a=b; ${pair}; c=d`)).toBe(KEY_HASH);
-  expect(cookies.read("a=b")).toBeUndefined();
-  expect(cookies.read(undefined)).toBeUndefined();
-});
+  const server = fastify();
+  await server.register(cookie);
+  server.get("/issue", async (_request, reply) => {
+    cookies.issue(reply, KEY_HASH);
+    return "issued";
+  });
+  server.get("/read", async (request) => cookies.read(request) ?? "none");
+  return server;
+}
