@@ -19,14 +19,26 @@ interface Operation {
 }
 
 /** A write to a run, whose change stores the answer itself. */
-export interface RunWrite<Body> extends Operation {
+export type RunWrite<Body> = RunOperation & (RunTransaction<Body> | PreparedWrite<Body>);
+
+interface RunOperation extends Operation {
   /**
    * The work leaves nothing but what its transaction stores. Then nobody looks first whether it was done before: a
    * repeat meets the remembered answer there. This spares every first request, which is nearly all of them, a look-up.
    */
   readonly isAtomic?: boolean;
+}
+
+/** A write whose answer needs something that is read before the transaction. */
+interface PreparedWrite<Body> {
+  /** May be called again when the request is repeated. */
+  prepare(): Promise<RunTransaction<Body>>;
+}
+
+interface RunTransaction<Body> {
   /** Does the work, with `extras` stored in the same transaction. */
   perform(extras: Pick<TransactionExtras, "remembers">): Promise<FollowUpResult>;
+  /** With a key it is called inside the transaction, which stores the answer. */
   answer(result: FollowUpResult): Body;
 }
 
@@ -70,8 +82,11 @@ export class Idempotency {
     write: RunWrite<Body>,
   ): Promise<Body> {
     const asked = this.#askedBy(request, write);
-    if (asked === undefined) return write.answer(await write.perform({}));
-    const perform = async () => write.answer(await write.perform({ remembers: remembering(asked, write) }));
+    if (asked === undefined) {
+      const { answer, perform } = await prepared(write);
+      return answer(await perform({}));
+    }
+    const perform = async () => performAndRemember(asked, await prepared(write));
     return write.isAtomic === true
       ? this.#perform(reply, asked, false, perform)
       : this.#lookFirst(reply, asked, false, perform);
@@ -161,8 +176,26 @@ function ownerOf({ principalId, key }: Asked): string {
   return `answer:${principalId}:${key}`;
 }
 
-function remembering<Body>(asked: Asked, { answer }: RunWrite<Body>): TransactionExtras["remembers"] {
-  return (run, followUpId) => ({ ...asked, status: 200, body: answer({ run, followUpId }) });
+async function prepared<Body>(write: RunWrite<Body>): Promise<RunTransaction<Body>> {
+  return "prepare" in write ? write.prepare() : write;
+}
+
+/** The caller gets the answer that the transaction stored last: a transaction may be tried more than once. */
+async function performAndRemember<Body>(
+  asked: Asked,
+  { answer, perform }: RunTransaction<Body>,
+): Promise<Body> {
+  const stored: Body[] = [];
+  await perform({
+    remembers: (run, followUpId) => {
+      const body = answer({ run, followUpId });
+      stored.push(body);
+      return { ...asked, status: 200, body };
+    },
+  });
+  const body = stored.at(-1);
+  if (body === undefined) throw new Error("A write under an idempotency key stored no answer.");
+  return body;
 }
 
 function requireSame(first: IdempotentResponse, asked: Asked): void {

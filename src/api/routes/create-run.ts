@@ -37,20 +37,24 @@ export function createRunRoutes(deps: ApiDeps, idempotency: Idempotency): Fastif
         requireTexts(request.body, limits);
         const files = requestFilesOf(request.body, limits);
         const source = sourceOf(request.headers["x-run-source"]);
-        let isFull: boolean | undefined;
         return idempotency.writeRunOnce(request, reply, {
           operation: "runs.create",
           isAtomic: files.length === 0,
-          perform: async (extras) => {
+          prepare: async () => {
             const wanted = await newRunOf(deps, request.body, viewerOf(request));
             const prepared = await deps.runs.prepare({ ...wanted, source });
             // Not before: a routing rule may say which workers are asked for.
-            isFull = await capacity.isFull(prepared.origin.config.worker_host);
+            const isFull = await capacity.isFull(prepared.origin.config.worker_host);
             // Not before: what is refused should leave no files.
             const inputs = await keepInputs(deps.blobs, files);
-            return { run: await deps.runs.store({ ...prepared, inputs }, extras), followUpId: undefined };
+            return {
+              perform: async (extras) => ({
+                run: await deps.runs.store({ ...prepared, inputs }, extras),
+                followUpId: undefined,
+              }),
+              answer: (result) => createdOf(result, isFull),
+            };
           },
-          answer: (result) => createdOf(result, isFull),
         });
       });
     }
