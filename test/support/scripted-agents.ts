@@ -3,6 +3,7 @@ import type {
   AgentRunner,
   AgentSession,
   AgentStart,
+  AgentUpdate,
   PromptExtras,
   TurnEnd,
 } from "../../src/core/agents/agent-runner.ts";
@@ -31,6 +32,8 @@ export class ScriptedAgents implements AgentRunner {
   readonly scripts: Script[] = [];
   /** Awaited before an agent starts. */
   readonly beforeStart: (() => Promise<void> | void)[] = [];
+  /** Reported by each agent before its start resolves. */
+  readonly earlyUpdates: AgentUpdate[] = [];
   /** Whether a session that is named is taken up again. */
   remembers = true;
   /** What was said to a running turn, and whether it takes any. */
@@ -53,6 +56,7 @@ export class ScriptedAgents implements AgentRunner {
     await this.beforeStart.shift()?.();
     request.signal.throwIfAborted();
     this.open += 1;
+    for (const update of this.earlyUpdates) observer.update(update);
     return new ScriptedSession(this, request, observer);
   }
 }

@@ -1,4 +1,10 @@
-import type { AgentSession, AgentStart } from "../agents/agent-runner.ts";
+import type {
+  AgentObserver,
+  AgentSession,
+  AgentStart,
+  AgentUpdate,
+  PermissionRequest,
+} from "../agents/agent-runner.ts";
 import { BudgetWatch } from "../limits/budget-watch.ts";
 import { priorCostUsd } from "../limits/prior-usage.ts";
 import type { Run } from "../runs/run.ts";
@@ -10,6 +16,10 @@ import { knowsConversation, sessionToResume } from "../workspaces/previous-run.t
 import { workspaceVariables } from "../workspaces/workspace.ts";
 import type { AttemptContext } from "./attempt-context.ts";
 import type { AttemptServices } from "./attempt-services.ts";
+import type { EventRecorder } from "./event-recorder.ts";
+
+/** How many updates wait for the turn runner. The oldest are discarded, so that a hostile agent cannot fill memory. */
+const EARLY_UPDATES_MAX = 100;
 
 export interface AgentNeeds {
   /** The run as it was claimed. */
@@ -27,25 +37,58 @@ export interface AgentNeeds {
 
 /** Starts the run's agent in its context, ready for turns. */
 export async function startAgent(services: AttemptServices, needs: AgentNeeds): Promise<TurnRunner> {
-  const { abort, meter, deps, recorder } = services;
+  const { abort, meter, deps } = services;
   const { before, attemptContext, run, work, workedMs } = needs;
-  const place: { turns?: TurnRunner } = {};
-  const session = await deps.agents.start(agentStartOf(services, needs), {
-    update: (update) => {
-      place.turns?.onUpdate(update);
-      recorder.add(update);
-    },
-    room: () => recorder.room(),
-    permission: async (request) => place.turns?.ask(request),
-  });
+  const observer = new SessionObserver(services.recorder);
+  const session = await deps.agents.start(agentStartOf(services, needs), observer);
   needs.started(session);
   meter.goOn(await priorCostUsd(deps, session, run, before));
   const started = await sayStarted(services, session);
   const { clock } = deps;
   const budget = new BudgetWatch({ clock, gateway: attemptContext.gateway, meter, abort, run, workedMs });
   const knows = knowsConversation(run, session, before);
-  place.turns = new TurnRunner(services, { session, attemptContext, budget, work, knows, run: started });
-  return place.turns;
+  const turns = new TurnRunner(services, { session, attemptContext, budget, work, knows, run: started });
+  observer.attach(turns);
+  return turns;
+}
+
+/**
+ * Passes the agent's reports to the log and to the turn runner. The turn runner is created after the agent has
+ * started, so earlier updates wait for it.
+ */
+class SessionObserver implements AgentObserver {
+  readonly #recorder: EventRecorder;
+  readonly #early: AgentUpdate[] = [];
+  #turns: TurnRunner | undefined;
+
+  constructor(recorder: EventRecorder) {
+    this.#recorder = recorder;
+  }
+
+  attach(turns: TurnRunner): void {
+    this.#turns = turns;
+    for (const update of this.#early.splice(0)) turns.onUpdate(update);
+  }
+
+  update(update: AgentUpdate): void {
+    if (this.#turns === undefined) this.#buffer(update);
+    else this.#turns.onUpdate(update);
+    this.#recorder.add(update);
+  }
+
+  room(): Promise<void> | undefined {
+    return this.#recorder.room();
+  }
+
+  /** Before the first turn nobody can answer. A question that waited would block the start of the agent. */
+  async permission(request: PermissionRequest): Promise<string | undefined> {
+    return this.#turns?.ask(request);
+  }
+
+  #buffer(update: AgentUpdate): void {
+    this.#early.push(update);
+    if (this.#early.length > EARLY_UPDATES_MAX) this.#early.shift();
+  }
 }
 
 function agentStartOf(
