@@ -13,7 +13,7 @@ export interface RemoteRefs {
 export interface RefTarget {
   readonly commit: string;
   /** Undefined: a tag or a commit, which no branch stands for. */
-  readonly branch?: string;
+  readonly branch?: string | undefined;
 }
 
 const REFS_BYTES = 2 ** 16;

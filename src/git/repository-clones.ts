@@ -28,7 +28,7 @@ export interface CloneLimits {
 
 /** A commit of a repository that its team may read, and all that is needed to clone it in the same way again. */
 export interface FoundCommit extends RepositoryName, RefTarget {
-  readonly defaultBranch?: string;
+  readonly defaultBranch?: string | undefined;
 }
 
 export interface CloneRequest {

@@ -58,8 +58,8 @@ export function killNow(pid: number): void {
 }
 
 interface ProcessStat {
-  readonly state?: string;
-  readonly startTime?: string;
+  readonly state?: string | undefined;
+  readonly startTime?: string | undefined;
 }
 
 function parseStat(stat: string): ProcessStat {

@@ -97,11 +97,8 @@ describe("the public client creates, polls, steers and cancels", () => {
   });
 
   test("configuration goes in as config and comes back, resolved, as agent_config", async () => {
-    const config = { name: "nightly", model_id: "m", base_prompt: "Be brief.", environment_id: "" };
-    const { run_id } = await client.agent.run({
-      prompt: "say hi",
-      config: { ...config, environment_id: undefined },
-    });
+    const config = { name: "nightly", model_id: "m", base_prompt: "Be brief." };
+    const { run_id } = await client.agent.run({ prompt: "say hi", config });
 
     const { agent_config, creator, source } = await client.agent.runs.retrieve(run_id);
 

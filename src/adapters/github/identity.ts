@@ -10,7 +10,7 @@ const userAnswer = z.object({ id: z.number() });
 
 export interface CommentOrigin {
   readonly user?: { readonly id: number } | null | undefined;
-  readonly performed_via_github_app?: { readonly id?: number | null } | null | undefined;
+  readonly performed_via_github_app?: { readonly id?: number | null | undefined } | null | undefined;
 }
 
 /** Asks GitHub who the bot is when that is first needed, and keeps the answer for the life of the process. */

@@ -184,7 +184,7 @@ function matchOf({ principal_types: principalTypes, principals, ...match }: Poli
       ? {}
       : { principals: principals.map((uid) => uid.toLowerCase() as PrincipalId) }),
     ...(principalTypes === undefined ? {} : { principalTypes }),
-  } as Match;
+  };
 }
 
 function matchItem({ principalTypes, ...match }: Match): PolicyMatch {

@@ -10,9 +10,9 @@ import type { Policy, PolicyAction, PolicyEffect, PolicyMatch } from "./policy.t
 export interface ActionRequest extends Partial<RequestOrigin> {
   readonly action: PolicyAction;
   readonly principalId?: PrincipalId;
-  readonly principalType?: PrincipalType;
+  readonly principalType?: PrincipalType | undefined;
   readonly isAdministrator: boolean;
-  readonly environmentId?: string;
+  readonly environmentId?: string | undefined;
   readonly agent?: string;
 }
 

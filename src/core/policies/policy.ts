@@ -24,17 +24,17 @@ export interface Policy extends Rule {
  * hold.
  */
 export interface PolicyMatch {
-  readonly actions?: readonly PolicyAction[];
-  readonly sources?: readonly RunSource[];
+  readonly actions?: readonly PolicyAction[] | undefined;
+  readonly sources?: readonly RunSource[] | undefined;
   /** Names of adapters. */
-  readonly integrations?: readonly string[];
+  readonly integrations?: readonly string[] | undefined;
   /** The platforms' own ids. */
-  readonly installations?: readonly string[];
+  readonly installations?: readonly string[] | undefined;
   /** Globs on the place, as the adapter names it: a channel, a repository. */
-  readonly places?: readonly string[];
-  readonly principals?: readonly PrincipalId[];
-  readonly principalTypes?: readonly PrincipalType[];
-  readonly environments?: readonly string[];
+  readonly places?: readonly string[] | undefined;
+  readonly principals?: readonly PrincipalId[] | undefined;
+  readonly principalTypes?: readonly PrincipalType[] | undefined;
+  readonly environments?: readonly string[] | undefined;
   /** Names of the agent catalogue. */
-  readonly agents?: readonly string[];
+  readonly agents?: readonly string[] | undefined;
 }

@@ -11,12 +11,12 @@ export interface RoutingRule extends Rule {
 
 /** All given conditions must hold; of each list, one value is enough. */
 export interface RoutingMatch {
-  readonly integrations?: readonly string[];
-  readonly installations?: readonly string[];
+  readonly integrations?: readonly string[] | undefined;
+  readonly installations?: readonly string[] | undefined;
   /** Globs on the place, as the adapter names it. */
-  readonly places?: readonly string[];
+  readonly places?: readonly string[] | undefined;
   /** Words of the request, in any case. */
-  readonly text?: readonly string[];
+  readonly text?: readonly string[] | undefined;
   /** A request that did not come through an integration is routed only by rules that name its source. */
-  readonly sources?: readonly RunSource[];
+  readonly sources?: readonly RunSource[] | undefined;
 }

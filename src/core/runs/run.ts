@@ -110,9 +110,9 @@ export interface RunOrigin {
 /** The part of a run that changes. Only `RunEdit` creates new values of it. */
 export interface RunProgress {
   readonly state: RunState;
-  readonly statusMessage?: StatusMessage;
+  readonly statusMessage?: StatusMessage | undefined;
   readonly startedAt?: Date;
-  readonly endedAt?: Date;
+  readonly endedAt?: Date | undefined;
   /** The number of the current or last turn; 0 before the first. */
   readonly turn: number;
   /** Whether the current turn has started and not ended. A lost attempt leaves a turn open. */
@@ -123,7 +123,7 @@ export interface RunProgress {
   readonly lostAttempts: number;
   readonly agentSession?: string;
   readonly checkpoint?: string;
-  readonly permission?: PendingPermission;
+  readonly permission?: PendingPermission | undefined;
   /** The id of an attempt's last write. A write whose confirmation was lost is recognised by it and not repeated. */
   readonly lastWrite?: string;
   /** The approval that the run needs before it starts, and its outcome. */
@@ -134,7 +134,7 @@ export interface RunProgress {
   /** The types of the artifacts so far; absent when there are none. */
   readonly artifactTypes?: readonly ArtifactType[];
   /** The agent's final answer of the last turn, for threads. The answer of a private turn is only in the log. */
-  readonly answer?: string;
+  readonly answer?: string | undefined;
 }
 
 export interface PendingPermission extends PermissionRequest {
@@ -144,7 +144,7 @@ export interface PendingPermission extends PermissionRequest {
 }
 
 export interface Run extends RunOrigin, RunProgress {
-  readonly lease?: Lease;
+  readonly lease?: Lease | undefined;
   readonly updatedAt: Date;
   /** The sequence number of the newest event. */
   readonly lastSeq: number;

@@ -134,7 +134,7 @@ test("an id that is none is refused in the one shape", async () => {
           ask(
             operation,
             addressOf(operation.path, () => id),
-            { payload: bodyFor(operation) },
+            bodyFor(operation),
           ),
       ),
     ),
@@ -226,8 +226,8 @@ describe("a body that is none", () => {
   });
 });
 
-function bodyFor({ body }: Operation): object | undefined {
-  return body === undefined ? undefined : {};
+function bodyFor({ body }: Operation): InjectOptions {
+  return body === undefined ? {} : { payload: {} };
 }
 
 /** Of what there is, so that more than the id is looked at. */
