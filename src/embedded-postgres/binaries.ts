@@ -9,7 +9,7 @@ import {
 } from "./postgres-package.ts";
 import { accountMay, type ServerAccount } from "./server-account.ts";
 
-/** The programs of PostgreSQL, and the environment they need to find their libraries. */
+/** The programs of PostgreSQL, and the environment in which they find their libraries. */
 export interface PostgresBinaries {
   readonly initdb: string;
   readonly postgres: string;
@@ -20,11 +20,11 @@ export interface PostgresBinaries {
 const READABLE_BY_ALL = 0o755;
 
 /**
- * Makes the package usable without writing into node_modules, in either of the two ways it can be unusable:
+ * Makes the package usable without writing into node_modules. Two problems can make it unusable:
  *
- * - The account of the server cannot read it (a clone below /root): it is copied to `sharedDir`, once a version.
+ * - The account of the server cannot read it (a clone below /root): it is copied to `sharedDir`, once per version.
  * - npm skipped its install script, which makes the links between library versions (npm's `ignore-scripts`; pnpm and
- *   newer npm skip by default): the links are made in `linksDir` and named to the loader.
+ * newer npm skip by default): the links are made in `linksDir`, and the loader gets that path.
  */
 export async function prepareBinaries(
   account: ServerAccount,
@@ -56,7 +56,7 @@ async function isUsableBy(account: ServerAccount, native: string): Promise<boole
   return runs && (await accountMay(account, "read", join(native, "share", "postgresql", "postgres.bki")));
 }
 
-/** Made anew at each start: node_modules may have moved since. */
+/** Created at each start, because node_modules may have moved. */
 async function makeLinks(native: string, linksDir: string): Promise<void> {
   await rm(linksDir, { recursive: true, force: true });
   await mkdir(linksDir, { recursive: true });

@@ -10,7 +10,7 @@ const ENTER_BY_GROUP = 0o010;
 const OPEN_DIRECTORY = 0o755;
 const HASH_LENGTH = 16;
 
-/** Where the database lies and whose it is. `home` holds it and what belongs to it. */
+/** Where the database is, and its owner. `home` contains it and its files. */
 export interface ClusterPlace {
   readonly account: ServerAccount;
   readonly home: string;
@@ -18,13 +18,12 @@ export interface ClusterPlace {
 }
 
 /**
- * `<dataDir>/postgres` is always the way to the database. It is the directory itself, unless we are root and the data
- * directory lies below one that no other account can enter (`/root/.errand`): PostgreSQL refuses to run as root, so
- * the database then lives in `<sharedDir>/<hash of the data directory>/postgres`, and `<dataDir>/postgres` is a
- * link to it. The link is what is believed afterwards: a data directory that was moved keeps its database, and one that
- * was deleted and made anew does not find an old one (that is set aside, never deleted).
- *
- * A data directory that is itself closed to others is opened to the group of the account for entering, not for listing.
+ * `<dataDir>/postgres` always leads to the database. Usually it is the directory itself. If we are root and the data
+ * directory is below one that no other account can enter (`/root/.errand`), PostgreSQL refuses to run there. Then the
+ * database is in `<sharedDir>/<hash of the data directory>/postgres`, and `<dataDir>/postgres` is a link to it. From
+ * then on the link decides: a data directory that was moved keeps its database, and one that was deleted and created
+ * again does not find the old database (which is moved aside, never deleted).
+ * A data directory that is closed to others is opened to the account's group for entering, not for listing.
  */
 export async function placeCluster(dataDir: string, sharedDir: string): Promise<ClusterPlace> {
   const cluster = await followLink(join(dataDir, "postgres"));
@@ -40,7 +39,7 @@ export async function placeCluster(dataDir: string, sharedDir: string): Promise<
   return placeElsewhere(dataDir, sharedDir, account);
 }
 
-/** Done when the database is made, so that a start that failed before leaves no link to nothing. */
+/** Done after the database is created, so that a failed start leaves no dangling link. */
 export async function linkCluster(dataDir: string, place: ClusterPlace, log: Log): Promise<void> {
   if (await isUnlinked(dataDir, place)) {
     await symlink(place.cluster, join(dataDir, "postgres"));
@@ -48,7 +47,7 @@ export async function linkCluster(dataDir: string, place: ClusterPlace, log: Log
   }
 }
 
-/** A database in our place that no link leads to is of a data directory that was deleted. */
+/** A database in our place without a link to it belongs to a data directory that was deleted. */
 export async function setStrangerAside(dataDir: string, place: ClusterPlace, log: Log): Promise<void> {
   if ((await isUnlinked(dataDir, place)) && (await findOwner(place.cluster))) {
     const aside = `${place.cluster}.${new Date().toISOString()}`;

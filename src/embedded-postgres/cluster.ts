@@ -10,15 +10,18 @@ import { identityOf, type ServerAccount } from "./server-account.ts";
 
 const run = promisify(execFile);
 
-/** PostgreSQL's superuser in an embedded cluster. There is no password: only we can enter the socket's directory. */
+/**
+ * PostgreSQL's superuser in an embedded cluster. There is no password, because only we can enter the directory of the
+ * socket.
+ */
 export const SUPERUSER = "errand";
 
 const INITDB_OPTIONS = ["--auth=trust", "--encoding=UTF8", "--locale=C", "--no-instructions"] as const;
 const PRIVATE_DIRECTORY = 0o700;
 
 /**
- * Makes the database directory if there is none. It is made under another name and renamed when complete, so a start
- * that was killed half-way leaves nothing that the next one could take for a database.
+ * Creates the database directory if there is none. It is created under another name and renamed when complete, so
+ * that a start that was killed leaves nothing that looks like a database.
  */
 export async function ensureCluster(place: ClusterPlace, binaries: PostgresBinaries): Promise<void> {
   const found = await readFile(join(place.cluster, "PG_VERSION"), "utf8").catch(() => undefined);
@@ -32,7 +35,7 @@ export async function ensureCluster(place: ClusterPlace, binaries: PostgresBinar
   }
 }
 
-/** A directory that the server's account owns and nobody else can enter, but for root. */
+/** A directory that the server's account owns and that only it and root can enter. */
 export async function makePrivateDirectory(path: string, account: ServerAccount): Promise<void> {
   await mkdir(path, { recursive: true, mode: PRIVATE_DIRECTORY });
   if (!account.isOurs) {
@@ -65,7 +68,7 @@ async function runInitdb(target: string, account: ServerAccount, binaries: Postg
   }
 }
 
-/** initdb insists on a name for its user, which a container with an arbitrary uid does not have. */
+/** initdb requires a user name, which a container with an arbitrary uid does not have. */
 function refuseNamelessUser(account: ServerAccount): void {
   if (!account.isOurs) {
     return;

@@ -12,11 +12,9 @@ export interface DataDirLock {
 
 /**
  * Keeps a second process out of a data directory.
- *
- * Node cannot lock a file itself, SQLite can: an open exclusive transaction is a lock of the kernel on the file. It
- * ends with the process however that dies, so there is no stale lock to judge by process ids, no two starters that
- * both think they inherited it, and it also holds between containers that share a volume. The text beside it only
- * says who holds it.
+ * Node cannot lock a file, but SQLite can: an open exclusive transaction is a lock of the kernel on the file. It ends
+ * with the process, however the process dies. So there are no stale locks to judge by process ids, and it also works
+ * between containers that share a volume. The text in the file beside it only says who holds the lock.
  */
 export function lockDataDir(directory: string): DataDirLock {
   const holderFile = join(directory, "postgres.holder");
@@ -28,7 +26,7 @@ export function lockDataDir(directory: string): DataDirLock {
 }
 
 function openExclusively(path: string, holder: () => string): DatabaseSync {
-  // Whoever may open the file may block us: it must be ours alone from its beginning.
+  // Anyone who can open the file could block us, so it is private from its creation.
   writeFileSync(path, "", { flag: "a", mode: PRIVATE_FILE });
   const database = new DatabaseSync(path);
   try {

@@ -3,11 +3,11 @@ import { SUPERUSER } from "./cluster.ts";
 import { SOCKET_PORT } from "./socket-directory.ts";
 
 const DATABASE = "errand";
-/** The database that every cluster has from its beginning. */
+/** The database that every new cluster has. */
 const FIRST_DATABASE = "postgres";
 const QUERY_LIMIT_MS = 30_000;
 
-/** Creates our database in a new cluster, and gives its address. */
+/** Creates Errand's database in a new cluster, and returns its address. */
 export async function ensureDatabase(socketDirectory: string): Promise<string> {
   const options = { applicationName: "errand start", queryLimitMs: QUERY_LIMIT_MS };
   await withSession(socketUrl(socketDirectory, FIRST_DATABASE), options, async (client) => {
@@ -19,7 +19,7 @@ export async function ensureDatabase(socketDirectory: string): Promise<string> {
   return socketUrl(socketDirectory, DATABASE);
 }
 
-/** `sslmode` keeps a PGSSLMODE of the surroundings from asking for TLS on the socket. */
+/** `sslmode` prevents a PGSSLMODE of the environment from asking for TLS on the socket. */
 function socketUrl(socketDirectory: string, database: string): string {
   const host = encodeURIComponent(socketDirectory);
   return `postgresql://${SUPERUSER}@localhost:${SOCKET_PORT}/${database}?host=${host}&sslmode=disable`;

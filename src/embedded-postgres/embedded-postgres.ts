@@ -16,26 +16,21 @@ const DEFAULT_SHARED_DIR = "/var/lib/errand";
 
 export interface EmbeddedPostgres {
   readonly url: string;
-  /** Stops the server and gives up the data directory. Repeating it is harmless. */
+  /** Stops the server and releases the data directory. Can be repeated. */
   stop(): Promise<void>;
 }
 
 export interface EmbeddedPostgresOptions {
   readonly dataDir: string;
   readonly log: Log;
-  /**
-   * Only used by root, for what another account must reach while data directory or program lie where it cannot.
-   * `/var/lib/errand` unless told.
-   */
+  /** Used only by root, for files that another account must reach. Default: `/var/lib/errand`. */
   readonly sharedDir?: string;
 }
 
 /**
- * Starts the PostgreSQL that npm brought, on a unix socket only we can enter, with its files in `<dataDir>/postgres`
- * (`placeCluster` tells the exception). What an earlier start left behind by dying is cleared up first. A server that
- * dies under us is started again.
- *
- * Throws `StartupError` when this system cannot run it or somebody else uses the data directory.
+ * Starts the PostgreSQL from npm on a private unix socket, with its files in `<dataDir>/postgres` (`placeCluster`
+ * describes the exception). First removes what a killed process left. A server that dies is started again.
+ * Throws `StartupError` when this system cannot run it or another process uses the data directory.
  */
 export async function startEmbeddedPostgres({
   dataDir: path,
@@ -70,7 +65,7 @@ async function makeDataDir(path: string): Promise<string> {
   }
 }
 
-/** All that must be so before a server may run on the cluster. Only under the lock. */
+/** Everything that must be true before a server may run on the cluster. Called only under the lock. */
 async function prepareCluster(
   dataDir: string,
   place: ClusterPlace,

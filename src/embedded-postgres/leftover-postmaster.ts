@@ -10,10 +10,10 @@ const FAST_SHUTDOWN_LIMIT_MS = 20_000;
 const IMMEDIATE_SHUTDOWN_LIMIT_MS = 10_000;
 
 /**
- * Ends a server that outlived the process which started it (kill -9). It is not adopted: its settings and its version
- * are those of the old program. Only called under the lock of the data directory, so nobody uses it any more.
- *
- * A process id in `postmaster.pid` proves nothing: after a restart of the machine or container it may be anybody's.
+ * Ends a server that outlived the process that started it (kill -9). It is not adopted, because its settings and
+ * version belong to the old program. Called only under the lock of the data directory, so no other process uses it.
+ * A process id in `postmaster.pid` proves nothing, because after a restart of the machine or container it may belong
+ * to any process.
  */
 export async function stopLeftoverPostmaster(cluster: string, log: Log): Promise<void> {
   const pid = await readPostmasterPid(cluster);
@@ -43,9 +43,8 @@ async function readPostmasterPid(cluster: string): Promise<number | undefined> {
 }
 
 /**
- * PostgreSQL refuses to start when the process id in its file is that of any living process, so the file goes. What it
- * also protects from, children of a dead server that are still at work, the server finds without it: the key of the
- * shared memory is made of the directory's inode.
+ * PostgreSQL refuses to start when the process id in its file belongs to any living process, so the file is removed.
+ * The server detects remaining children of a dead server without it, by the key of the shared memory.
  */
 async function removeMisleading(pidFile: string, pid: number): Promise<void> {
   if (isTaken(pid)) {

@@ -6,7 +6,7 @@ import { findMissingLinks, type PostgresPackage } from "./postgres-package.ts";
 
 const READABLE_BY_ALL = 0o755;
 
-/** The package in a place that every account can read, copied there at most once a version. */
+/** The package in a place that every account can read. It is copied at most once per version. */
 export async function copyPackage(pack: PostgresPackage, sharedDir: string): Promise<PostgresPackage> {
   const target = join(sharedDir, `postgresql-${pack.version}`);
   const copy = { native: join(target, "native"), version: pack.version };
@@ -26,7 +26,7 @@ export async function copyPackage(pack: PostgresPackage, sharedDir: string): Pro
   return copy;
 }
 
-/** Two processes may copy at once: each to a name of its own, and the first to rename wins. */
+/** Two processes may copy at once. Each uses its own name, and the first to rename wins. */
 async function copyInto(target: string, native: string): Promise<void> {
   const draft = `${target}.${randomUUID()}`;
   try {
@@ -47,7 +47,7 @@ async function addMissingLinks(native: string): Promise<void> {
   }
 }
 
-/** The copy was made under root's umask, which may hide it from everybody else. */
+/** root's umask may have made the copy unreadable for other accounts. */
 async function makeReadable(directory: string): Promise<void> {
   await chmod(directory, READABLE_BY_ALL);
   for (const entry of await readdir(directory, { recursive: true, withFileTypes: true })) {

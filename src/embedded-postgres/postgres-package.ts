@@ -9,7 +9,7 @@ export interface PostgresPackage {
   readonly version: string;
 }
 
-/** A link between library versions; both paths are relative to the parent of `native`. */
+/** A link between library versions. Both paths are relative to the parent of `native`. */
 export type PackedLink = { readonly source: string; readonly target: string };
 
 export async function locatePostgresPackage(): Promise<PostgresPackage> {
@@ -25,7 +25,7 @@ export async function locatePostgresPackage(): Promise<PostgresPackage> {
   return { native: join(root, "native"), version: manifest.version };
 }
 
-/** All links that the package needs; none when it brings no list. */
+/** All links that the package needs; none when it has no list. */
 export async function readPackedLinks(native: string): Promise<readonly PackedLink[]> {
   const text = await readFile(join(native, "pg-symlinks.json"), "utf8").catch(() => "[]");
   return JSON.parse(text);

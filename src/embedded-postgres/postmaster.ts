@@ -12,12 +12,12 @@ import { SOCKET_PORT } from "./socket-directory.ts";
 
 type ServerProcess = ChildProcessByStdio<null, null, Readable>;
 
-/** One running server. */
+/** A running server. */
 export interface Postmaster {
   readonly pid: number;
-  /** Settles when the process has ended, for whatever reason; never rejects. */
+  /** Resolves when the process has ended, for whatever reason; never rejects. */
   readonly ended: Promise<void>;
-  /** A fast shutdown: open transactions are rolled back, connections closed. Repeating it is harmless. */
+  /** A fast shutdown: open transactions are rolled back and connections closed. Can be repeated. */
   stop(): Promise<void>;
 }
 
@@ -40,17 +40,17 @@ const SETTINGS = {
   timezone: "UTC",
   log_timezone: "UTC",
   log_line_prefix: "",
-  // Mistakes in single statements are reported to whoever made them; the log is for what concerns the server.
+  // Errors of single statements are reported to the client. The log is only for the server itself.
   log_min_messages: "log",
   log_checkpoints: "off",
 } as const;
 
 const RETRY_MS = 100;
-/** How long the children of a server killed by -9 may take to notice, before the start gives up. */
+/** How long the children of a killed server may take to notice before the start gives up. */
 const STILL_IN_USE_LIMIT_MS = 30_000;
 const FAST_SHUTDOWN_LIMIT_MS = 20_000;
 
-/** Returns when the server takes connections, however long recovery after a crash takes. */
+/** Returns when the server accepts connections, however long the recovery after a crash takes. */
 export async function startPostmaster(options: PostmasterOptions): Promise<Postmaster> {
   const deadline = performance.now() + STILL_IN_USE_LIMIT_MS;
   for (;;) {
@@ -83,8 +83,8 @@ async function attemptStart(options: PostmasterOptions): Promise<Postmaster | Fa
 }
 
 /**
- * A process group of its own: the terminal's Ctrl-C is for us, and we still need the database to finish what we began.
- * Nothing of our environment is passed on; it may hold keys.
+ * A process group of its own, because the terminal's Ctrl-C is for us and we still need the database to finish. Our
+ * environment is not passed on, because it may contain keys.
  */
 function spawnServer({ place, binaries, socketDirectory }: PostmasterOptions): ServerProcess {
   const settings = { ...SETTINGS, unix_socket_directories: quoteListItem(socketDirectory) };
@@ -125,7 +125,7 @@ async function shutDown(child: ServerProcess, ended: Promise<void>): Promise<voi
   clearTimeout(timer);
 }
 
-/** Why the process could not be started at all; undefined when it ran and ended. */
+/** Why the process could not be started; undefined when it ran and ended. */
 function endOf(child: ServerProcess): Promise<Error | undefined> {
   return new Promise((resolve) => {
     child.once("error", resolve);

@@ -5,8 +5,8 @@ import { promisify } from "node:util";
 const run = promisify(execFile);
 
 /**
- * The arguments of a living process, joined by spaces; empty for a process that is gone, or that is dead and only
- * waits for its parent (in a container nobody may ever collect it, and signal 0 would still find it).
+ * The arguments of a living process, joined by spaces. Empty for a process that is gone, or that is dead and only
+ * waits for its parent (in a container it may wait for ever, and signal 0 would still find it).
  */
 export async function commandLineOf(pid: number): Promise<string> {
   if (process.platform === "linux") {

@@ -5,10 +5,10 @@ import { StartupError } from "../core/errors.ts";
 
 const run = promisify(execFile);
 const ROOT = 0;
-/** In this order: the account that a PostgreSQL package made, or the one that every system has. */
+/** In this order: the account of a PostgreSQL package, or the one that every system has. */
 const SERVER_ACCOUNT_NAMES = ["postgres", "nobody"] as const;
 
-/** The account the server runs under. PostgreSQL refuses to run as root, so for root it is another one than ours. */
+/** The account of the server. PostgreSQL refuses to run as root, so root uses another account. */
 export type ServerAccount = Owner & { readonly isOurs: boolean };
 
 export type Owner = { readonly uid: number; readonly gid: number };
@@ -17,8 +17,8 @@ export type Owner = { readonly uid: number; readonly gid: number };
 export type Permission = "execute" | "read";
 
 /**
- * The owner of the database if there is one already, so that a PostgreSQL package which brings its account later does
- * not lock us out of what `nobody` made.
+ * Prefers the owner of an existing database, so that an account from a PostgreSQL package installed later does not
+ * lock us out.
  */
 export async function chooseServerAccount(owner: Owner | undefined): Promise<ServerAccount> {
   const uid = process.getuid?.() ?? ROOT;
@@ -40,14 +40,14 @@ export async function chooseServerAccount(owner: Owner | undefined): Promise<Ser
   );
 }
 
-/** The part of the options of `spawn` that makes a child run under the account. */
+/** The options of `spawn` that make a child run under the account. */
 export function identityOf(account: ServerAccount): { uid?: number; gid?: number } {
   return account.isOurs ? {} : { uid: account.uid, gid: account.gid };
 }
 
 /**
- * Tried rather than computed from mode bits, so that access lists, user namespaces and network file systems are
- * judged by the kernel.
+ * Tried instead of computed from mode bits, so that the kernel evaluates access lists, user namespaces and network
+ * file systems.
  */
 export async function accountMay(
   account: ServerAccount,

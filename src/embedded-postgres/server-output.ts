@@ -7,11 +7,11 @@ const NOTEWORTHY = /^(?:FATAL|PANIC)|was terminated by signal/;
 const KEPT_LINES = 20;
 
 /**
- * What a server writes about itself, in English because we start it with LC_ALL=C. Crashes go to our log; the last
- * lines are kept to say why a start failed.
+ * The server's own messages, in English because it starts with LC_ALL=C. Crashes go to our log; the last lines are
+ * kept to explain a failed start.
  */
 export class ServerOutput {
-  /** The server takes connections. Never settles when it does not come to that. */
+  /** Resolves when the server accepts connections. Never settles otherwise. */
   readonly ready: Promise<void>;
   readonly ended: Promise<void>;
   readonly #lines: string[] = [];
@@ -35,7 +35,7 @@ export class ServerOutput {
     });
   }
 
-  /** A stop that was asked for ends every connection with a FATAL line, which is no news. */
+  /** A requested stop ends every connection with a FATAL line, which is expected. */
   quieten(): void {
     this.#isQuiet = true;
   }

@@ -8,15 +8,15 @@ import type { ClusterPlace } from "./cluster-place.ts";
 
 export const SOCKET_PORT = 5432;
 
-/** sun_path holds 108 bytes on Linux and 104 on macOS, one of them the final zero. */
+/** sun_path has 108 bytes on Linux and 104 on macOS, including the final zero. */
 const MAX_SOCKET_PATH_BYTES = process.platform === "linux" ? 107 : 103;
 const SOCKET_NAME = `.s.PGSQL.${SOCKET_PORT}`;
 const HASH_LENGTH = 16;
 
 /**
- * The directory of the socket: beside the database, or in the temporary directory when that path is too long for a
- * socket. No server of ours is alive when this is called, so a socket and its lock file are leftovers; PostgreSQL
- * itself would trust them if their process id had been given to another process since.
+ * The directory of the socket: beside the database, or in the temporary directory when that path is too long. No
+ * server of ours runs when this is called, so a socket and its lock file are leftovers. PostgreSQL would trust them
+ * if another process had their process id.
  */
 export async function prepareSocketDirectory(place: ClusterPlace): Promise<string> {
   const beside = join(place.home, "postgres.socket");
@@ -34,7 +34,10 @@ function temporaryDirectory(cluster: string): string {
   return join(tmpdir(), `errand-${hash}`);
 }
 
-/** The temporary directory is everybody's: whoever made ours first could answer on our socket. */
+/**
+ * Every user can write to the temporary directory, so another user could create our directory first and answer on our
+ * socket.
+ */
 async function refuseForeign(directory: string, uid: number): Promise<void> {
   const found = await lstat(directory).catch(() => undefined);
   if (found && (found.uid !== uid || !found.isDirectory())) {

@@ -6,14 +6,14 @@ const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 5_000;
 
 export interface SupervisedServer {
-  /** Stops the server for good. Repeating it is harmless. */
+  /** Stops the server for good. Can be repeated. */
   stop(): Promise<void>;
 }
 
 /**
- * Keeps a server running until it is stopped on purpose: one that was killed, or that gave up because the disk was
- * full, is started again on the same socket, so pools just reconnect. It never gives up, because what ails the server
- * may be healed from outside; each failure is logged.
+ * Keeps a server running until it is stopped on purpose. A server that was killed, or stopped because the disk was
+ * full, is started again on the same socket, so pools just reconnect. It never gives up, because the cause may be
+ * repaired from outside. Each failure is logged.
  */
 export async function superviseServer(options: PostmasterOptions): Promise<SupervisedServer> {
   const stopping = new AbortController();

@@ -1,22 +1,25 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Refusal } from "./refusal.ts";
 
-/** A request that showed its gateway's token, and its answer. */
+/** A request with a valid gateway token, and its response. */
 export interface Call {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** What follows the name of the part that it is for: from a slash on as it was sent, or empty. Holds no path tricks. */
+  /**
+   * The path after the name of the handler, as it was sent: empty, or starting with a slash. It contains no path
+   * traversal.
+   */
   readonly path: string;
   /** With its question mark, or empty. */
   readonly query: string;
-  /** Nobody wants the answer any more. */
+  /** Aborted when the client no longer wants the response. */
   readonly signal: AbortSignal;
 }
 
 /** Answers a call, or throws a `Refusal`. */
 export type Part = (call: Call) => Promise<void>;
 
-/** A signal that fires when the asker goes away, or when `closing` does. */
+/** A signal that is aborted when the client disconnects, or when `closing` is. */
 export function signalOf(response: ServerResponse, closing: AbortSignal): AbortSignal {
   const gone = new AbortController();
   response.once("close", () => gone.abort());
@@ -27,7 +30,7 @@ export function hasBody({ headers }: IncomingMessage): boolean {
   return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
 }
 
-/** The body as it comes, up to a limit. Whoever stops reading it leaves the connection open for the answer. */
+/** The body in pieces, up to a limit. A reader that stops leaves the connection open for the response. */
 export async function* bodyOf(request: IncomingMessage, maxBytes: number): AsyncGenerator<Buffer, void> {
   if (Number(request.headers["content-length"] ?? 0) > maxBytes) throw tooLarge(maxBytes);
   let bytes = 0;

@@ -16,13 +16,13 @@ import { isOwnAddress } from "./own-addresses.ts";
 import { Traffic } from "./traffic.ts";
 import { Upstream } from "./upstream.ts";
 
-/** Gateways of this process, which is alone with its data directory. */
+/** Creates the gateways of this process, which does not share its data directory. */
 export function createGateways(options: GatewayOptions): Gateways {
   const root = join(options.dataDir, "gw");
   let emptied: Promise<void> | undefined;
   return {
     async open(grant) {
-      // What a process left there that was killed.
+      // Removes what a killed process left there.
       emptied ??= rm(root, { recursive: true, force: true });
       await emptied;
       return openGateway(options, grant, root);
@@ -107,18 +107,18 @@ function guardedUpstreams({ destinations, ...options }: GatewayOptions, limits: 
 
 type Admission = Pick<Destinations, "admits">;
 
-/** Public addresses of this machine lead past whatever guards it from the world; the operator can allow them. */
+/** Public addresses of this machine would bypass its firewall. The operator can allow them. */
 function notThisMachine(destinations: Admission): Admission {
   return {
     admits: (destination) => {
       const isOwn = isOwnAddress(destination.address);
-      // Without HTTPS only what the operator allows is left.
+      // Without HTTPS only addresses that the operator allows remain.
       return destinations.admits(isOwn ? { ...destination, isEncrypted: false } : destination);
     },
   };
 }
 
-/** What a sandbox with a network says to the world is its own, so it may say it in the clear. */
+/** A sandbox with network access may send its own data unencrypted. */
 function publicInAnyWay(destinations: Admission): Admission {
   return { admits: (destination) => destinations.admits({ ...destination, isEncrypted: true }) };
 }

@@ -5,7 +5,7 @@ import type { Destinations } from "../network-policy/destinations.ts";
 import type { Resolve } from "../network-policy/guarded-connector.ts";
 
 export interface GatewayOptions {
-  /** Whether the sandbox has no network: then gateways listen on unix sockets, else on ports of this machine. */
+  /** Whether the sandbox has no network. Then gateways listen on unix sockets, otherwise on ports of this machine. */
   readonly isolated: boolean;
   /** The sockets are below it. */
   readonly dataDir: string;
@@ -14,17 +14,17 @@ export interface GatewayOptions {
   /** Repositories are at `<gitUrl>/<owner>/<name>.git`. */
   readonly gitUrl: string;
   readonly authorize: AuthorizeRepository;
-  /** Where tool servers may be, and what `internet` reaches. */
+  /** The allowed addresses of MCP servers and of `internet`. */
   readonly destinations: Destinations;
-  /** Default: as the machine resolves names. */
+  /** Default: the resolver of the machine. */
   readonly resolve?: Resolve;
-  /** Takes out every secret that is known. */
+  /** Removes every known secret. */
   readonly redact: (text: string) => string;
   readonly log: Log;
   readonly limits?: Partial<GatewayLimits>;
 }
 
-/** The value of the header `Authorization` for the team; undefined: as everybody, without one. Asked for each request. */
+/** The value of the header `Authorization` for the team; undefined: anonymous. Called for each request. */
 export type AuthorizeRepository = (
   repository: TeamRepository,
   url: string,
@@ -32,24 +32,24 @@ export type AuthorizeRepository = (
 ) => Promise<string | undefined>;
 
 export interface GatewayLimits {
-  /** Connections of one sandbox, one more is closed; and its requests at a time, however few connections they come by. */
+  /** The limit of connections of one sandbox, and of its concurrent requests, however few connections carry them. */
   readonly connections: number;
-  /** Of other machines, that can be reached where there is a network. */
+  /** Ports of other machines that can be reached with network access. */
   readonly ports: readonly number[];
-  /** Model calls of one sandbox at a time. */
+  /** Concurrent model calls of one sandbox. */
   readonly modelCalls: number;
-  /** Of a request to a model or a tool server. */
+  /** The limit of a request to a model or an MCP server. */
   readonly bodyBytes: number;
-  /** Of a push, and of what is sent to the internet in one request. */
+  /** The limit of a push, and of one request to the internet. */
   readonly packBytes: number;
-  /** What one gateway keeps of requests and answers that it has to read whole; larger ones pass unread. */
+  /** What one gateway may hold of requests and responses that it must read completely. Larger ones pass unread. */
   readonly heldBytes: number;
   readonly connectMs: number;
-  /** How long an upstream may think before its answer begins. */
+  /** How long an upstream may take until its response begins. */
   readonly answerMs: number;
-  /** How long an upstream that has begun to answer may be silent. */
+  /** How long an upstream may be silent during its response. */
   readonly idleMs: number;
-  /** The same for tool servers, whose event streams are open for as long as their clients, and for tunnels. */
+  /** The same for MCP servers, whose event streams stay open, and for tunnels. */
   readonly streamIdleMs: number;
 }
 
@@ -58,7 +58,7 @@ const MEBIBYTE = 2 ** 20;
 
 export const DEFAULT_LIMITS: GatewayLimits = {
   connections: 200,
-  // Not those of mail, shells and databases, which nobody there expects from here.
+  // Without those of mail, shells and databases, whose servers do not expect agents.
   ports: [80, 443, 8080, 8443],
   modelCalls: 32,
   bodyBytes: 64 * MEBIBYTE,

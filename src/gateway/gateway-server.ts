@@ -12,7 +12,7 @@ import { answerRefusal, Refusal } from "./refusal.ts";
 export interface ServerOptions {
   readonly runId: RunId;
   readonly token: GatewayToken;
-  /** By the first name in a path. */
+  /** By the first name in the path. */
   readonly parts: Readonly<Record<string, Part>>;
   readonly egress: Egress;
   readonly limits: Pick<GatewayLimits, "connections" | "streamIdleMs">;
@@ -23,14 +23,14 @@ const HEADER_BYTES = 32 * 1_024;
 const HEADERS_MS = 20_000;
 const REQUEST_MS = 30 * 60_000;
 const KEEP_ALIVE_MS = 2 * 60_000;
-/** Longer than anything that is waited for, which is to end first and to say why. */
+/** Longer than any other limit, so that those end first and report why. */
 const GRACE_MS = 60_000;
 
 const PATH = /^\/(?<token>[^/]+)\/(?<part>[a-z]+)(?<path>\/.*)?$/;
-/** Which servers take in more than one way, so that what is judged might not be what is asked for. */
+/** Servers interpret such paths in different ways, so the checked path could differ from the requested one. */
 const TRICK = /(^|\/)\.{1,2}(\/|$)|\/\/|[\\#]|%(2e|2f|5c|00)/i;
 
-/** The HTTP server of one attempt. Whoever sends bytes to it is hostile. */
+/** The HTTP server of one attempt. Every client is untrusted. */
 export class GatewayServer {
   readonly server: Server;
   readonly #options: ServerOptions;
@@ -53,7 +53,7 @@ export class GatewayServer {
     this.server.on("connect", (request, socket, head) => void this.#tunnel(request, socket, head));
   }
 
-  /** Ends all that goes on. */
+  /** Ends all connections. */
   async close(): Promise<void> {
     this.#closing.abort();
     const closed = new Promise((resolve) => this.server.close(resolve));
@@ -67,7 +67,7 @@ export class GatewayServer {
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    // Of a connection that breaks off there is nobody to tell.
+    // A broken connection has no client to report to.
     response.on("error", () => undefined);
     const signal = signalOf(response, this.#closing.signal);
     this.#calls += 1;
@@ -82,7 +82,7 @@ export class GatewayServer {
     }
   }
 
-  /** One connection can ask again and again before it is answered, and each call may open a connection of its own. */
+  /** One connection can send many requests before it is answered, and each may open another connection. */
   #refuseMore(): void {
     if (this.#calls <= this.#options.limits.connections) return;
     throw new Refusal(429, "Too many requests at a time.", { "retry-after": "2" });
@@ -103,7 +103,7 @@ export class GatewayServer {
     return serve({ request, response, path, query, signal });
   }
 
-  /** Programs that send everything to their proxy send it also what is for the gateway itself. */
+  /** Programs that send everything to their proxy also send requests for the gateway itself. */
   #targetOf({ headers: { host }, url = "" }: IncomingMessage): string {
     const own = `http://${host}/`;
     const isOwn = url.startsWith(own) && /^(127\.0\.0\.1|localhost):\d+$/.test(host ?? "");
@@ -122,14 +122,14 @@ export class GatewayServer {
 
   #refusalOf(error: unknown, signal: AbortSignal): Refusal {
     if (error instanceof Refusal) return error;
-    // What is broken off by its asker, or by us, ends in whatever way it was going on.
+    // A call that the client or we have aborted ends without a report.
     const { log, runId } = this.#options;
     if (!signal.aborted) log.error("gateway.call.failed", { runId, error });
     return new Refusal(500, "The gateway failed.");
   }
 }
 
-/** 426 has agents go on without one. */
+/** With status 426 agents continue without an upgrade. */
 function refuseUpgrade({ headers }: IncomingMessage): void {
   if (!/websocket/i.test(headers.upgrade ?? "")) return;
   throw new Refusal(426, "WebSockets do not pass the gateway. Use HTTP.");

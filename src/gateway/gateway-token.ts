@@ -5,11 +5,11 @@ import { Refusal } from "./refusal.ts";
 const TOKEN_BYTES = 24;
 const USER = "errand";
 
-/** By which a gateway knows the processes of its attempt. It is worth nothing once the gateway is closed. */
+/** Identifies the processes of an attempt to their gateway. It is worthless once the gateway is closed. */
 export class GatewayToken {
   readonly text = randomBytes(TOKEN_BYTES).toString("base64url");
 
-  /** For programs that take a proxy's address. */
+  /** For programs that take the address of a proxy. */
   get userInfo(): string {
     return `${USER}:${this.text}`;
   }

@@ -1,16 +1,19 @@
 import type { Gateway } from "../core/agents/gateway.ts";
 
-/** What is reached without the proxy: the gateway itself, and what the sandbox's own programs listen on. */
+/** What is reached without the proxy: the gateway itself, and local servers in the sandbox. */
 const DIRECT = "localhost,127.0.0.1,::1";
 
 type Variables = Readonly<Record<string, string>>;
 
-/** The environment of all processes of an attempt: how programs and git find their way out. Nothing in it is secret outside. */
+/**
+ * Environment variables of all processes of an attempt, with which programs and git reach the gateway. None of them
+ * is secret outside.
+ */
 export function gatewayVariables(gateway: Pick<Gateway, "address" | "proxyUrl">, gitUrl: string): Variables {
   return { ...proxyVariables(gateway.proxyUrl), ...gitVariables(gateway.address, gitUrl) };
 }
 
-/** Each is read in one spelling by some program or other. */
+/** Programs differ in the spelling that they read. */
 function proxyVariables(proxyUrl: string | undefined): Variables {
   if (proxyUrl === undefined) return {};
   const names = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"];
@@ -35,17 +38,20 @@ function gitVariables(address: string, gitUrl: string): Variables {
   };
 }
 
-/** Not `core.hooksPath`: a repository's own hooks are part of the work on it, and run in the sandbox alone. */
+/** `core.hooksPath` is not set, because a repository's own hooks are part of its work and run only in the sandbox. */
 const SETTINGS = [
   ["credential.helper", ""],
   // Outside of the sandbox the files may belong to another user.
   ["safe.directory", "*"],
-  // What git does now and then by itself is done before it returns, not by a process that it leaves behind.
+  // Git's own maintenance finishes before git returns, instead of in a background process.
   ["gc.autoDetach", "false"],
   ["maintenance.autoDetach", "false"],
 ];
 
-/** How people write the addresses of the host's repositories. Behind a path only the one form is known. */
+/**
+ * The forms in which people write addresses of the host's repositories. For a host below a path only one form is
+ * known.
+ */
 function spellingsOf(gitUrl: string): readonly string[] {
   const { host, hostname, pathname, protocol } = new URL(gitUrl);
   if (protocol === "file:") return [];

@@ -2,20 +2,20 @@ import type { IncomingHttpHeaders } from "node:http";
 
 export type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** Of one connection, not of the message; `expect` and `host` are made anew for the next one. */
+/** Headers of one connection, not of the message. `expect` and `host` are set again for the next connection. */
 const HOP_BY_HOP = [
   ...["connection", "expect", "host", "http2-settings", "keep-alive", "proxy-authenticate"],
   ...["proxy-authorization", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade"],
 ];
 
-/** What says who asks. The gateway says it for them. */
+/** Headers that identify the client. The gateway sets them instead. */
 export const CREDENTIALS = [
   ...["authorization", "cookie", "x-api-key", "api-key", "x-goog-api-key"],
-  // Who pays is decided by the key as well.
+  // Accounting is also decided by the key.
   ...["openai-organization", "openai-project", "x-goog-user-project"],
 ];
 
-/** What would tell the sandbox whose account is used, or lead it elsewhere. */
+/** Headers that would tell the sandbox which account is used, or redirect it. */
 export const ANSWERED_CREDENTIALS = [
   ...["set-cookie", "www-authenticate", "location", "alt-svc", "refresh"],
   ...["openai-organization", "openai-project", "anthropic-organization-id"],

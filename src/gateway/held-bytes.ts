@@ -1,4 +1,4 @@
-/** How much a gateway may hold in memory of what passes it, all its calls together. */
+/** Limits what a gateway holds in memory, over all its calls. */
 export class HeldBytes {
   #left: number;
 
@@ -6,7 +6,7 @@ export class HeldBytes {
     this.#left = bytes;
   }
 
-  /** Reads a body whole, while it is no longer than `maxBytes` and there is room; else what was read, and the rest. */
+  /** Reads a body completely if it fits `maxBytes` and the limit. Otherwise returns what was read, and the rest. */
   async read(body: AsyncIterable<Buffer>, maxBytes: number): Promise<HeldBody> {
     const iterator = body[Symbol.asyncIterator]();
     const held: Buffer[] = [];
@@ -32,14 +32,14 @@ export class HeldBytes {
 }
 
 export type HeldBody = {
-  /** To be called when it is no longer needed; repeatable. */
+  /** Must be called when the body is no longer needed; can be repeated. */
   readonly release: () => void;
 } & (
   | { readonly whole: Buffer; readonly passing?: undefined }
   | { readonly passing: AsyncIterable<Buffer>; readonly whole?: undefined }
 );
 
-/** What was read before, and then the rest. */
+/** What was already read, followed by the rest. */
 export async function* continued(
   begun: readonly Buffer[],
   rest: AsyncIterator<Buffer>,

@@ -1,12 +1,12 @@
 import { Transform, type TransformCallback } from "node:stream";
 
-/** Shorter ones are no secrets, and would tear ordinary words apart. */
+/** Shorter values are not secrets, and they occur in ordinary words. */
 const LENGTH_MIN = 8;
 const STAR = "*";
 
 /**
- * Covers keys in what an upstream answers, as some repeat what they were sent. Each is replaced by as many stars, so that
- * the announced length holds; nothing is held back but what may be the beginning of a key.
+ * Masks keys in responses, because some upstreams repeat what they received. Each key is replaced by the same number
+ * of stars, so that the announced length stays right. Only a possible beginning of a key is held back.
  */
 export class KeyMask extends Transform {
   readonly #keys: readonly Buffer[];
@@ -37,7 +37,7 @@ export class KeyMask extends Transform {
   }
 }
 
-/** How many bytes at the end may be the first ones of a key. */
+/** The number of bytes at the end that may be the beginning of a key. */
 function begunAtEnd(bytes: Buffer, key: Buffer): number {
   for (let length = Math.min(key.length - 1, bytes.length); length > 0; length -= 1) {
     if (bytes.subarray(-length).equals(key.subarray(0, length))) return length;
@@ -45,7 +45,7 @@ function begunAtEnd(bytes: Buffer, key: Buffer): number {
   return 0;
 }
 
-/** A header's value, and what follows a scheme such as `Bearer` in it. */
+/** The value of a header, and the part of it after a scheme such as `Bearer`. */
 export function keysIn(headers: Readonly<Record<string, string>>): readonly string[] {
   return Object.values(headers).flatMap((value) => [value, ...value.split(/\s+/).slice(1)]);
 }

@@ -5,17 +5,17 @@ import type { Server } from "node:http";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
-/** Where a gateway is reached. */
+/** Where a gateway listens. */
 export interface ListeningPlace {
-  /** As processes of the sandbox see it. */
+  /** The port that processes of the sandbox use. */
   readonly port: number;
   readonly socketPath?: string;
   remove(): Promise<void>;
 }
 
-/** Inside, the port is the sandbox's own, and below those that systems give to outgoing connections. */
+/** The port inside the sandbox, below the range that systems use for outgoing connections. */
 const DOOR_PORT = 21_721;
-/** Of a unix socket, on the systems we run on: macOS has the least. */
+/** The limit for the path of a unix socket. macOS has the smallest one. */
 const PATH_BYTES_MAX = 103;
 const SOCKET = "s";
 
@@ -28,8 +28,8 @@ export async function listenOnPort(server: Server): Promise<ListeningPlace> {
 }
 
 /**
- * A directory for one socket, which the sandbox can be given whole. It is entered and the socket used by any user, as
- * that of a container is another; what keeps the machine's other users out is the directory above it.
+ * Creates a directory for one socket, which the sandbox gets as a whole. Any user can enter it and use the socket,
+ * because the user of a container differs. The directory above it keeps the other users of the machine out.
  */
 export async function listenOnSocket(server: Server, root: string): Promise<ListeningPlace> {
   const directory = await makeDirectory(root);
@@ -42,7 +42,7 @@ export async function listenOnSocket(server: Server, root: string): Promise<List
   return { port: DOOR_PORT, socketPath, remove: () => rm(directory, { recursive: true, force: true }) };
 }
 
-/** For its owner alone. Elsewhere, where the path would be too long for a socket. */
+/** Private to its owner. In another place if the path would be too long for a socket. */
 async function makeDirectory(root: string): Promise<string> {
   const directory = join(root, randomBytes(4).toString("hex"));
   if (Buffer.byteLength(join(directory, "gw", SOCKET)) > PATH_BYTES_MAX) {

@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 
-/** Why something does not pass, in words for whoever reads them in the sandbox: a person's agent. */
+/** Why a request is refused, in words for the agent in the sandbox. */
 export class Refusal extends Error {
   override readonly name = "Refusal";
   readonly status: number;
@@ -13,12 +13,12 @@ export class Refusal extends Error {
   }
 }
 
-/** Git shows its user what is told as plain text. */
+/** Git shows plain text to its user. */
 export function answerRefusal(response: ServerResponse, { headers, message, status }: Refusal): void {
   sendWhole(response, status, { "content-type": "text/plain; charset=utf-8", ...headers }, `${message}\n`);
 }
 
-/** Nothing more can be said once the answer has begun, so it is broken off. */
+/** Once the response has begun, only closing the connection remains. */
 export function sendWhole(
   response: ServerResponse,
   status: number,

@@ -6,10 +6,10 @@ import { Refusal } from "./refusal.ts";
 import { type Answer, reasonOf } from "./upstream.ts";
 
 export interface SendOnOptions {
-  /** Headers that do not belong to the sandbox. */
+  /** Headers that the sandbox must not see. */
   readonly drop: readonly string[];
   readonly through?: readonly Transform[];
-  /** Called when it is the upstream that ends it, before the sandbox notices. */
+  /** Called when the upstream ends the response, before the sandbox notices. */
   readonly brokeOff?: () => void;
 }
 
@@ -17,14 +17,14 @@ type PassedAnswer = Omit<Answer, "body"> & {
   readonly body: Readable | AsyncIterable<Buffer> | Iterable<Buffer>;
 };
 
-/** Passes an answer on as it comes, no faster than it is taken. Whatever ends one side ends the other. */
+/** Forwards a response as it arrives, no faster than it is read. The end of one side ends the other. */
 export async function sendOn(
   { body, headers, status }: PassedAnswer,
   response: ServerResponse,
   { brokeOff = () => undefined, drop, through = [] }: SendOnOptions,
 ): Promise<void> {
   response.writeHead(status, without(headers, drop));
-  // A stream of events may have its first one much later.
+  // The first event of a stream may come much later.
   response.flushHeaders();
   const source = body instanceof Readable ? body : Readable.from(body, { objectMode: false });
   source.once("error", brokeOff);

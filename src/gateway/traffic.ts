@@ -7,7 +7,7 @@ const NOTHING: GatewayTraffic = {
   pushes: [],
 };
 
-/** What went through a gateway, as its parts note it. */
+/** What passed through a gateway, as its handlers record it. */
 export class Traffic {
   #current = NOTHING;
   readonly #watchers = new Set<Watcher>();
@@ -17,13 +17,13 @@ export class Traffic {
   }
 
   watch(changed: Watcher): () => void {
-    // One of its own, as somebody may watch twice with the same function.
+    // A separate function, because a caller may watch twice with the same one.
     const watcher: Watcher = (traffic) => changed(traffic);
     this.#watchers.add(watcher);
     return () => void this.#watchers.delete(watcher);
   }
 
-  /** A model has begun to answer, and not with an error. */
+  /** A model began to respond without an error. */
   noteCall(): void {
     const { modelFailure: _, ...rest } = this.#current;
     this.#become({ ...rest, models: added(rest.models, { calls: 1 }) });

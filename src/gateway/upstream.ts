@@ -21,11 +21,11 @@ export interface UpstreamOptions {
   readonly connectMs: number;
   readonly answerMs: number;
   readonly idleMs: number;
-  /** Default: wherever the address leads; for those that the operator configured. */
+  /** Default: no restriction, for addresses that the operator configured. */
   readonly connect?: buildConnector.connector;
 }
 
-/** Servers that something of a sandbox is passed on to. It follows no redirects. */
+/** Forwards requests of a sandbox to servers. It follows no redirects. */
 export class Upstream {
   readonly #agent: Agent;
 
@@ -38,7 +38,7 @@ export class Upstream {
     });
   }
 
-  /** Rejects with a `Refusal` when there is no answer. */
+  /** Rejects with a `Refusal` when there is no response. */
   async ask({ body, headers, method, signal, url }: Question): Promise<Answer> {
     try {
       const answer = await this.#agent.request({
@@ -74,7 +74,7 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_|^ERR_TLS_/;
 
-/** Made of the error's code alone: its message names addresses of the operator's network. */
+/** Uses only the code of the error, because its message contains addresses of the operator's network. */
 export function reasonOf(error: unknown): [status: number, reason: string] {
   if (error instanceof ForbiddenDestination) return [403, error.message];
   const code = error instanceof Error && "code" in error ? String(error.code) : "unknown";

@@ -2,7 +2,7 @@ import { AppError } from "../core/errors.ts";
 import { GitFailure } from "./git-command.ts";
 import { fetchError } from "./git-error.ts";
 
-/** Why a repository is not in its run's workspace. Only what is away for now may be there later. */
+/** Why a repository is not in the workspace of its run. Only a temporary failure is retryable. */
 export function cloneError(repository: string, error: unknown): unknown {
   if (!(error instanceof GitFailure)) return error;
   const { message, options, retryable } = cloneFailureOf(repository, error);

@@ -4,23 +4,23 @@ import { text } from "node:stream/consumers";
 import { withPipes } from "../child-process/with-pipes.ts";
 
 export interface GitCall {
-  /** Git, by its name or path. */
+  /** The git program, by name or path. */
   readonly program: string;
   readonly args: readonly string[];
-  /** The repository that it is about; made by `init`. */
+  /** The repository, created by `init`. */
   readonly gitDir: string;
-  /** Where its files are checked out; a bare one has none. */
+  /** The work tree; a bare repository has none. */
   readonly workTree?: string;
   readonly input?: string;
   readonly config?: Readonly<Record<string, string>>;
   readonly maxOutputBytes: number;
-  /** Of one file that it writes; a pack is one. Git itself has no limit on what it fetches. */
+  /** The largest file that git may write, such as a pack. Git itself has no limit on what it fetches. */
   readonly maxFileBytes?: number;
-  /** Ends git and everything it started. */
+  /** Ends git and all its child processes. */
   readonly signal: AbortSignal;
 }
 
-/** How a call of git failed. `message` is what git said, without our settings. */
+/** The error of a failed git call. `message` is git's output without our settings. */
 export class GitFailure extends Error {
   override readonly name = "GitFailure";
   readonly kind: "missing" | "failed" | "too-large" | "aborted";
@@ -34,17 +34,17 @@ export class GitFailure extends Error {
 const SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/opt/homebrew/bin";
 const STDERR_CHARS = 2_000;
 const NOT_FOUND_BY_SHELL = 127;
-/** The shell counts in these; bash's are twice as large outside of its POSIX mode. */
+/** The shell counts in these blocks. Those of bash are twice as large outside of its POSIX mode. */
 const LIMIT_BLOCK_BYTES = 512;
 const LIMITED = 'ulimit -f "$0" && exec "$@"';
-/** All that git says when the program that writes the pack was ended for its size; without a word of the network. */
+/** Git's message when the program that writes the pack was ended because of its size. */
 const LIMIT_MET = /invalid index-pack output/i;
 const BROKEN_OFF = /disconnect|RPC failed|hung up/i;
 
 /**
- * Runs git with nothing of the machine's: no settings, hooks or credential programs of its user, no questions to a
- * terminal, none of our environment. Settings travel in its environment, so that none of them, a token above all,
- * stands in a list of processes.
+ * Runs git without anything of the machine: no settings, hooks or credential helpers of its user, no terminal
+ * prompts, none of our environment. Settings are passed in environment variables, so that no token appears in a
+ * process list.
  */
 export async function git(call: GitCall): Promise<Buffer> {
   const child = start(call);
@@ -65,9 +65,9 @@ function start({ program: git, args, gitDir, workTree, config = {}, maxFileBytes
     maxFileBytes === undefined
       ? ([git, ...args] as const)
       : (["sh", "-c", LIMITED, String(Math.ceil(maxFileBytes / LIMIT_BLOCK_BYTES)), git, ...args] as const);
-  // A group of its own: git leaves the talking over the network to children, which outlive it when it is killed.
+  // A process group of its own, because git uses child processes for the network, which outlive it when it is killed.
   const places = { GIT_DIR: gitDir, ...(workTree === undefined ? {} : { GIT_WORK_TREE: workTree }) };
-  // Git looks for a work tree's files from where it stands.
+  // Git looks for the files of a work tree in its working directory.
   const options = { cwd: workTree ?? "/", env: environment(places, config), detached: true } as const;
   return withPipes(spawn(program, rest, { ...options, stdio: ["pipe", "pipe", "pipe"] }));
 }
@@ -83,7 +83,7 @@ function environment(
   ]);
   return {
     PATH: SYSTEM_PATH,
-    // Where libcurl would look for a .netrc.
+    // The directory in which libcurl would look for a .netrc.
     HOME: "/nonexistent",
     LC_ALL: "C",
     ...places,
@@ -100,12 +100,12 @@ const SAFE_SETTINGS = {
   "core.hooksPath": "/dev/null",
   "credential.helper": "",
   "protocol.allow": "never",
-  // What git does now and then by itself is done before it returns, not by a process that it leaves behind.
+  // Git's own maintenance finishes before git returns, instead of in a background process.
   "gc.autoDetach": "false",
   "maintenance.autoDetach": "false",
   // Always one pack, whose size can be limited.
   "fetch.unpackLimit": "1",
-  // A connection on which nothing moves ends by itself, even when nobody is left to end it.
+  // A stalled connection ends by itself, even if this process is gone.
   "http.lowSpeedLimit": "1",
   "http.lowSpeedTime": "30",
 } as const;
@@ -140,7 +140,7 @@ function exitOf(child: Child): Promise<number | undefined> {
   });
 }
 
-/** Undefined: there was more than is wanted. */
+/** Undefined: the output exceeded the limit. */
 async function collect(child: Child, maxBytes: number): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -157,7 +157,7 @@ function killGroup(pid: number | undefined): void {
   try {
     process.kill(-pid, "SIGKILL");
   } catch (error) {
-    // It is gone already; macOS says so in another way where nobody has collected it yet.
+    // The process is already gone. macOS reports that differently before the parent has waited for it.
     const isGone =
       error instanceof Error && "code" in error && ["ESRCH", "EPERM"].includes(String(error.code));
     if (!isGone) throw error;

@@ -2,7 +2,10 @@ import { AppError } from "../core/errors.ts";
 import { GitFailure } from "./git-command.ts";
 
 const IS_EMPTY = /couldn't find remote ref HEAD/i;
-/** What is not there and what may not be seen look the same from outside, and hosts answer either to both. */
+/**
+ * A missing repository and one without permission look the same from outside, because hosts give either answer for
+ * both.
+ */
 const NOT_READABLE = [
   /repository '.*' not found/i,
   /does not (appear to be|exist)/i,
@@ -16,7 +19,7 @@ export function isEmptyRepository(error: unknown): boolean {
   return error instanceof GitFailure && IS_EMPTY.test(error.message);
 }
 
-/** Why `repository` could not be read, as an expected failure. What git said goes no further than the log. */
+/** The expected failure when `repository` could not be read. Git's output goes only to the log. */
 export function fetchError(repository: string, error: GitFailure): AppError {
   if (error.kind === "missing") return withoutGit(error);
   if (error.kind === "too-large") return tooLarge(repository, error);

@@ -11,7 +11,10 @@ export interface HistoryMirrorCacheOptions {
   readonly log: Log;
 }
 
-/** Mirrors with histories, kept over restarts: each is touched by one at a time, and the ones used last stay. */
+/**
+ * Caches mirrors with full history across restarts. One caller at a time uses a mirror, and the most recently used
+ * ones are kept.
+ */
 export class HistoryMirrorCache {
   readonly #options: HistoryMirrorCacheOptions;
   readonly #mirrors = new Map<string, HistoryMirror>();
@@ -49,13 +52,13 @@ export class HistoryMirrorCache {
     const ages = await Promise.all(keys.map(async (key) => ({ key, usedAt: await usedAt(join(root, key)) })));
     const oldest = ages.sort((left, right) => left.usedAt - right.usedAt).slice(0, -maxMirrors);
     for (const { key } of oldest) {
-      // Not waited for: whoever holds its lock may be waiting for one that we hold.
+      // Not awaited, because the holder of its lock may be waiting for a lock that we hold.
       this.remove(key).catch((error) => log.warn("repository.mirror.not_removed", { error }));
     }
   }
 }
 
-/** Another may have removed it just now. */
+/** Another process may have removed it just now. */
 async function usedAt(path: string): Promise<number> {
   return (await stat(path).catch(() => undefined))?.mtimeMs ?? 0;
 }

@@ -5,14 +5,14 @@ import { type Transport, transportSettings } from "./transport-settings.ts";
 
 export interface HistoryFetch extends Transport {
   readonly commit: string;
-  /** Fetched along, if it is there. */
+  /** Fetched as well, if it exists. */
   readonly branch?: string;
   readonly isShallow: boolean;
   readonly maxPackBytes: number;
   readonly signal: AbortSignal;
 }
 
-/** Of the mirror's own: the commit that was asked for last. */
+/** A ref of the mirror itself: the commit that was requested last. */
 export const WANTED = "refs/errand/wanted";
 
 const FETCH = ["fetch", "--quiet", "--no-write-fetch-head", "--no-recurse-submodules"];
@@ -20,7 +20,7 @@ const WORDS_BYTES = 4_096;
 const LOOK_MS = 10_000;
 const LEFT_BY_KILLED = /^tmp_|\.lock$/;
 
-/** A bare repository of ours with the history of another one's branches, as far as somebody has asked for them. */
+/** A bare repository with the history of another repository's branches, as far as it was requested. */
 export class HistoryMirror {
   readonly path: string;
   readonly #program: string;
@@ -31,7 +31,7 @@ export class HistoryMirror {
     this.path = path;
   }
 
-  /** Whether the commit is here with all its history, and the branch stands at it. */
+  /** Whether the mirror has the commit with its whole history, and the branch points to it. */
   async isAt(commit: string, branch: string | undefined): Promise<boolean> {
     if (branch === undefined) return false;
     await this.#make();
@@ -65,7 +65,7 @@ export class HistoryMirror {
     await this.#git(["update-ref", WANTED, commit], this.#look());
   }
 
-  /** So that the mirrors that nobody asks for are known by their age. */
+  /** Records the use, so that unused mirrors are known by their age. */
   async touch(): Promise<void> {
     const now = new Date();
     await mkdir(this.path, { recursive: true, mode: 0o700 });
@@ -85,7 +85,7 @@ export class HistoryMirror {
     return { maxOutputBytes: WORDS_BYTES, signal: AbortSignal.timeout(LOOK_MS) };
   }
 
-  /** Repeatable. What git puts into a mirror is there whole or not at all, but for what it was killed over. */
+  /** Can be repeated. Git writes completely or not at all, unless it was killed. */
   async #make(): Promise<void> {
     if (this.#isMade) return;
     await mkdir(this.path, { recursive: true, mode: 0o700 });

@@ -1,4 +1,4 @@
-/** Lets at most so many in at a time for each key; the others wait in their order. */
+/** Limits the concurrent calls for each key. Further calls wait in order. */
 export class KeyedSemaphore {
   readonly #width: number;
   readonly #inside = new Map<string, number>();
@@ -28,7 +28,7 @@ export class KeyedSemaphore {
     });
   }
 
-  /** Whoever waits takes the place over, so that nobody slips in between. */
+  /** Passes its place to the next waiting call, so that no other call takes it first. */
   #leave(key: string): void {
     const [next, ...rest] = this.#waiting.get(key) ?? [];
     if (rest.length > 0) this.#waiting.set(key, rest);

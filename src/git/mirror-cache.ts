@@ -10,10 +10,10 @@ export interface Moment {
   readonly order: number;
 }
 
-/** A mirror, and what is known of it. */
+/** A mirror with its state. */
 export interface Held {
   readonly mirror: Mirror;
-  /** The newest when it was fetched; undefined: there was none. */
+  /** The newest commit at the last fetch; undefined: there was none. */
   commit?: string | undefined;
   /** When that fetch began. */
   fetched?: Moment;
@@ -23,15 +23,17 @@ interface ShelfOptions {
   readonly root: string;
   readonly program: string;
   readonly maxMirrors: number;
-  /** A mirror is touched only by who has passed it with the mirror's key. */
+  /** Only a caller that holds the lock of a key may use its mirror. */
   readonly locks: KeyedSemaphore;
   readonly log: Log;
 }
 
-/** The mirrors of this process. What an earlier one left is thrown away: nothing is met that it left half done. */
+/**
+ * Caches the mirrors of this process. The mirrors of an earlier process are deleted, because they may be incomplete.
+ */
 export class MirrorCache {
   readonly #options: ShelfOptions;
-  /** The one that was used last stands last. */
+  /** The most recently used one is last. */
   readonly #held = new Map<string, Held>();
   #emptied: Promise<unknown> | undefined;
 
@@ -49,7 +51,7 @@ export class MirrorCache {
     return held;
   }
 
-  /** The next who takes it begins anew. */
+  /** The next caller starts with a new mirror. */
   async drop(key: string, { mirror }: Held): Promise<void> {
     this.#held.delete(key);
     await mirror.remove();
@@ -61,7 +63,8 @@ export class MirrorCache {
     if (oldest === undefined) return;
     const [key, { mirror }] = oldest;
     this.#held.delete(key);
-    // Not waited for: whoever holds its lock may be waiting for one that we hold. Nor done if it is in use again.
+    // Not awaited, because the holder of its lock may be waiting for a lock that we hold. Skipped if the mirror is in
+    // use again.
     locks
       .pass(key, async () => (this.#held.has(key) ? undefined : mirror.remove()))
       .catch((error) => log.warn("repository.mirror.not_removed", { error }));

@@ -10,15 +10,15 @@ export interface MirrorOptions {
   readonly authorize: (repository: TeamRepository, url: string) => Promise<string | undefined>;
   readonly clock: Clock;
   readonly log: Log;
-  /** Git, by its name or path. */
+  /** The git program, by name or path. */
   readonly program?: string;
   readonly limits?: Partial<MirrorLimits>;
 }
 
 export interface MirrorLimits {
-  /** How old what is read may be, unless the caller wants it as it is now. */
+  /** The maximum age of a cached state, unless the caller wants the current one. */
   readonly maxAgeMs: number;
-  /** How long a caller waits. What it waits for goes on, so that a later try finds it done. */
+  /** How long a caller waits. The fetch continues after that, so that a later call finds it done. */
   readonly waitMs: number;
   readonly fetchMs: number;
   readonly maxPackBytes: number;

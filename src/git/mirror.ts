@@ -3,7 +3,7 @@ import { GitFailure, git } from "./git-command.ts";
 import { isEmptyRepository } from "./git-error.ts";
 import { transportSettings } from "./transport-settings.ts";
 
-/** Reads what was fetched of a repository. */
+/** Reads the fetched state of a repository. */
 export interface MirrorReader {
   git(args: readonly string[], maxOutputBytes: number, input?: string): Promise<Buffer>;
 }
@@ -17,7 +17,7 @@ export interface FetchOptions {
 }
 
 const HEAD = "refs/errand/head";
-/** One commit and what it holds, and nothing that git would do besides. */
+/** Fetches one commit with its content, and nothing else. */
 const FETCH = [
   "fetch",
   "--quiet",
@@ -29,7 +29,7 @@ const FETCH = [
 const READ_MS = 10_000;
 const WORDS_BYTES = 4_096;
 
-/** A bare repository of ours that holds single commits of another one. Nothing in it is ever checked out. */
+/** A bare repository with single commits of another repository. Nothing in it is ever checked out. */
 export class Mirror implements MirrorReader {
   readonly #program: string;
   readonly #path: string;
@@ -87,7 +87,7 @@ export class Mirror implements MirrorReader {
     await git({ program: this.#program, args, gitDir: this.#path, config, ...limits });
   }
 
-  /** Repeatable. */
+  /** Can be repeated. */
   async #make(): Promise<void> {
     if (this.#isMade) return;
     await this.git(["init", "--quiet", "--bare", "--template="], WORDS_BYTES);

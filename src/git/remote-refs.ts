@@ -2,9 +2,9 @@ import { git } from "./git-command.ts";
 import { isCommitId, isRefName } from "./ref-name.ts";
 import { type Transport, transportSettings } from "./transport-settings.ts";
 
-/** What a repository's host says of its branches and tags. */
+/** The branches and tags that the host of a repository reports. */
 export interface RemoteRefs {
-  /** Undefined: it has none, or one without a commit. */
+  /** Undefined: there is none, or it has no commit. */
   readonly defaultBranch: string | undefined;
   readonly commits: ReadonlyMap<string, string>;
 }
@@ -12,7 +12,7 @@ export interface RemoteRefs {
 /** What is checked out, and under which name. */
 export interface RefTarget {
   readonly commit: string;
-  /** Undefined: a tag or a commit, which no branch stands for. */
+  /** Undefined: a tag, or a commit without a branch. */
   readonly branch?: string | undefined;
 }
 
@@ -20,7 +20,7 @@ const REFS_BYTES = 2 ** 16;
 const HEADS = "refs/heads/";
 const TAGS = "refs/tags/";
 
-/** What the host has of `ref`, and its default branch. Fails as `git` does. */
+/** The commits of `ref` on the host, and the default branch. Fails like `git`. */
 export async function listRefs(
   ref: string | undefined,
   transport: Transport,
@@ -28,7 +28,7 @@ export async function listRefs(
 ): Promise<RemoteRefs> {
   const args = ["ls-remote", "--symref", "--quiet", "--", transport.url, ...patternsFor(ref)];
   const config = transportSettings(transport);
-  // No repository of ours is part of it.
+  // The call uses no local repository.
   const call = { program, args, gitDir: "/nonexistent", config, signal, maxOutputBytes: REFS_BYTES };
   return readRemoteRefs((await git(call)).toString());
 }
@@ -38,7 +38,7 @@ function patternsFor(ref: string | undefined): readonly string[] {
   return ["HEAD", `${HEADS}${ref}`, `${TAGS}${ref}`, `${TAGS}${ref}^{}`, ...(isFullName(ref) ? [ref] : [])];
 }
 
-/** Whoever answers is not trusted: lines that are not what they should be are no lines. */
+/** The host is untrusted, so malformed lines are ignored. */
 function readRemoteRefs(output: string): RemoteRefs {
   const commits = new Map<string, string>();
   let defaultBranch: string | undefined;
@@ -52,7 +52,7 @@ function readRemoteRefs(output: string): RemoteRefs {
   return { commits, defaultBranch: isKnown ? defaultBranch : undefined };
 }
 
-/** The commit that `ref` means: a branch before a tag, as git has it for its own. Undefined: there is none. */
+/** The commit of `ref`: a branch has priority over a tag, as in git. Undefined: there is none. */
 export function targetOf(
   { commits, defaultBranch }: RemoteRefs,
   ref: string | undefined,
@@ -71,7 +71,7 @@ function named(commit: string | undefined, branch?: string): RefTarget | undefin
   return branch === undefined ? { commit } : { commit, branch };
 }
 
-/** As pull requests have it on some hosts. */
+/** The form that some hosts use for pull requests. */
 function isFullName(ref: string): boolean {
   return ref.startsWith("refs/");
 }

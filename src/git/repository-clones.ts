@@ -19,14 +19,14 @@ export interface CloneOptions extends Omit<MirrorOptions, "limits" | "clock"> {
 }
 
 export interface CloneLimits {
-  /** Of a history; one that has more is cloned without it. */
+  /** The largest history. A repository with more is cloned without history. */
   readonly maxPackBytes: number;
-  /** How long one talk with the host may take. */
+  /** The longest time of one connection to the host. */
   readonly fetchMs: number;
   readonly maxMirrors: number;
 }
 
-/** A commit of a repository that its team may read, and all that is needed to clone it in the same way again. */
+/** A commit that its team may read, with everything needed to clone it again in the same way. */
 export interface FoundCommit extends RepositoryName, RefTarget {
   readonly defaultBranch?: string | undefined;
 }
@@ -34,7 +34,7 @@ export interface FoundCommit extends RepositoryName, RefTarget {
 export interface CloneRequest {
   readonly repository: TeamRepository;
   readonly found: FoundCommit;
-  /** Is made. */
+  /** Created by the clone. */
   readonly directory: string;
   readonly signal: AbortSignal;
 }
@@ -47,9 +47,9 @@ const FETCHES_PER_TEAM = 4;
 const GONE = /couldn't find remote ref|no such remote ref/i;
 
 /**
- * Clones of repositories to work in, each made from a mirror of ours that only what is new is fetched into. Teams share no
- * mirror. Each clone asks the repository's host first: what it no longer shows the team is not taken from the mirror. All
- * fails with `environment_setup_failed`, retryable where the host could not be reached.
+ * Clones repositories for workspaces from mirrors, into which only new commits are fetched. Teams share no mirror.
+ * Each clone asks the host first, so that a team gets only what the host still shows it. All failures are
+ * `environment_setup_failed`; they are retryable when the host was unreachable.
  */
 export class RepositoryClones {
   readonly #options: CloneOptions;
@@ -66,7 +66,7 @@ export class RepositoryClones {
     this.#cache = new HistoryMirrorCache({ root, program, log, maxMirrors: this.#limits.maxMirrors });
   }
 
-  /** The commit that a branch, tag or commit means just now; undefined: the newest of the default branch. */
+  /** The current commit of a branch, tag or commit; undefined: the newest commit of the default branch. */
   async find(repository: TeamRepository, ref: string | undefined, signal: AbortSignal): Promise<FoundCommit> {
     const name = nameOf(repository);
     if (ref !== undefined && !isCommitId(ref) && !isRefName(ref)) {
@@ -101,7 +101,7 @@ export class RepositoryClones {
     return `${this.#options.baseUrl}/${owner}/${name}.git`;
   }
 
-  /** Ends what is being fetched. */
+  /** Aborts running fetches. */
   close(): void {
     this.#closing.abort();
   }
@@ -127,7 +127,7 @@ export class RepositoryClones {
     });
   }
 
-  /** After it the mirror holds the commit, and says that it is the one wanted. Answers what else is there. */
+  /** Makes sure that the mirror has the commit and marks it as requested. Returns what else the mirror has. */
   async #bring(mirror: HistoryMirror, kind: Kind, request: CloneRequest): Promise<FoundCommit> {
     const { found } = request;
     const { branch, commit, defaultBranch } = found;
@@ -192,7 +192,9 @@ export class RepositoryClones {
     return AbortSignal.any([signal, this.#closing.signal, AbortSignal.timeout(this.#limits.fetchMs)]);
   }
 
-  /** What may no longer be read is not kept either. A host that is only away says nothing against it. */
+  /**
+   * If the team may no longer read the repository, its mirror is deleted. An unreachable host is no reason for that.
+   */
   async #refused(repository: TeamRepository, error: unknown): Promise<unknown> {
     const told = cloneError(nameOf(repository), error);
     if (told instanceof AppError && !told.retryable && !isTooLarge(told)) {
@@ -202,14 +204,14 @@ export class RepositoryClones {
   }
 }
 
-/** The mirror could be brought up to date, and still no clone could be made of it. */
+/** The mirror is up to date, but no clone could be made from it. */
 class NotCheckedOut extends GitFailure {
   constructor(message: string) {
     super("failed", message);
   }
 }
 
-/** What nobody else is known to be to blame for: the host has just said that it has the commit. */
+/** Whether the mirror may be the cause: the host has just confirmed that it has the commit. */
 function mayBeMirrors(error: unknown, repository: string): boolean {
   if (!(error instanceof GitFailure) || error.kind !== "failed") return false;
   const told = cloneError(repository, error);

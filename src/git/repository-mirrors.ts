@@ -10,11 +10,11 @@ import type { FetchOptions, MirrorReader } from "./mirror.ts";
 import { type Held, MirrorCache, type Moment } from "./mirror-cache.ts";
 import { DEFAULT_LIMITS, type MirrorLimits, type MirrorOptions } from "./mirror-options.ts";
 
-/** How many repositories are fetched at a time for one team. */
+/** The number of concurrent fetches for one team. */
 const FETCHES_PER_TEAM = 4;
 const RETRY_AFTER_MS = 5_000;
 
-/** A repository at its newest commit; without one it is empty. */
+/** A repository at its newest commit; an empty repository has none. */
 interface MirrorHead extends MirrorReader {
   readonly commit: string | undefined;
 }
@@ -22,13 +22,13 @@ interface MirrorHead extends MirrorReader {
 interface Asked {
   readonly repository: TeamRepository;
   readonly moment: Moment;
-  /** Whether somebody still waits. */
+  /** Whether a caller still waits. */
   isWanted: boolean;
 }
 
 /**
- * Single commits of repositories, for reading. Teams share no mirror, since one may be allowed what another is not.
- * Fails as `SkillLibrary` says.
+ * Provides single commits of repositories for reading. Teams share no mirror, because their permissions differ. Fails
+ * as `SkillLibrary` says.
  */
 export class RepositoryMirrors {
   readonly #options: MirrorOptions;
@@ -53,7 +53,7 @@ export class RepositoryMirrors {
     });
   }
 
-  /** The repository as it stood a moment ago, or stands now. */
+  /** The recent or the current state of the repository. */
   readHead<T>(
     repository: TeamRepository,
     freshness: "recent" | "now",
@@ -79,7 +79,7 @@ export class RepositoryMirrors {
     });
   }
 
-  /** Ends what is being fetched. */
+  /** Aborts running fetches. */
   close(): void {
     this.#closing.abort();
   }
@@ -91,7 +91,7 @@ export class RepositoryMirrors {
   }
 
   async #fetchHead(held: Held, asked: Asked): Promise<void> {
-    // What is fetched from here on is at least as new as this moment.
+    // Everything fetched from now on is at least as new as this moment.
     const moment = this.#moment();
     held.commit = await this.#fetching(asked, (options) => held.mirror.fetchHead(options));
     held.fetched = moment;
@@ -134,7 +134,7 @@ export class RepositoryMirrors {
         return await work(held, asked);
       } catch (error) {
         if (!(error instanceof GitFailure)) throw error;
-        // It may hold the remains of what was broken off, or what we may no longer read.
+        // It may contain remains of an aborted fetch, or data that the team may no longer read.
         await this.#cache.drop(key, held);
         throw this.#told(asked, error);
       }
@@ -144,7 +144,7 @@ export class RepositoryMirrors {
   #told({ repository }: Asked, failure: GitFailure): AppError {
     const name = `${repository.owner}/${repository.name}`;
     const error = fetchError(name, failure);
-    // A name that is wrong is its caller's affair.
+    // A wrong name is the caller's mistake.
     if (error.code === "resource_not_found") return error;
     this.#options.log.warn("repository.read.failed", { repository: name, error: failure.message });
     return error;

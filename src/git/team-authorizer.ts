@@ -10,8 +10,8 @@ export type TeamAuthorizer = (
 ) => Promise<string | undefined>;
 
 /**
- * A repository is opened with the key of an installation for the installation's own team alone: whoever else names it
- * reads it as everybody may, or not at all. `openers` are the adapters' by their names.
+ * Uses the key of an installation only for the team of that installation. Any other team reads the repository
+ * anonymously. `openers` are the functions of the adapters, by adapter name.
  */
 export function createTeamAuthorizer(
   openers: ReadonlyMap<string, OpenRepository>,

@@ -7,8 +7,8 @@ import type {
 import type { TeamRepository } from "../core/repositories/repository-name.ts";
 
 /**
- * Pull requests with the key of an installation, for the installation's own team alone. `openers` are the adapters' by
- * their names.
+ * Opens pull requests with the key of an installation, only for the team of that installation. `openers` are the
+ * functions of the adapters, by adapter name.
  */
 export function createTeamPullRequests(
   openers: ReadonlyMap<string, OpenPullRequests>,

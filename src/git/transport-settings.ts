@@ -4,12 +4,12 @@ export interface Transport {
   readonly authorization: string | undefined;
 }
 
-/** Git's settings with which it may talk to this one address, and in this one way. */
+/** Git settings that allow only this address and this protocol. */
 export function transportSettings({ authorization, url }: Transport): Readonly<Record<string, string>> {
   const { origin, protocol } = new URL(url);
   const allowed = { [`protocol.${protocol.slice(0, -1)}.allow`]: "always" };
   if (authorization === undefined) return allowed;
   const header = { [`http.${origin}/.extraHeader`]: `Authorization: ${authorization}` };
-  // Whoever we are sent on to would be told as well, even another host.
+  // A redirect would send the header to another host.
   return { ...allowed, ...header, "http.followRedirects": "false" };
 }

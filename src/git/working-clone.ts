@@ -6,18 +6,20 @@ import type { RefTarget } from "./remote-refs.ts";
 
 export interface WorkingClone extends RefTarget {
   readonly directory: string;
-  /** The bare repository of ours that it is made from. */
+  /** The bare mirror from which the clone is made. */
   readonly mirror: string;
-  /** What its `origin` says; nothing is fetched from there. */
+  /** The address of its `origin`. Nothing is fetched from it. */
   readonly url: string;
   readonly defaultBranch: string | undefined;
   readonly program: string;
   readonly signal: AbortSignal;
 }
 
-/** Of the clone's own, so that its beginning is not collected as garbage, whatever becomes of the branches. */
+/**
+ * A ref of the clone itself that keeps its first commit from garbage collection, whatever happens to the branches.
+ */
 const BASE = "refs/errand/base";
-/** Whoever commits in it and says nothing of himself. */
+/** The author of commits by programs that name none. */
 export const COMMITTER = { name: "Errand", email: "errand@users.noreply.invalid" } as const;
 
 const WORDS_BYTES = 4_096;
@@ -28,17 +30,17 @@ const FROM_MIRROR = { "protocol.file.allow": "always" };
 const FETCH = ["fetch", "--quiet", "--no-write-fetch-head", "--no-recurse-submodules", "--update-shallow"];
 
 /**
- * A repository of its own in a new directory: nothing in it is shared with the mirror, no program of the repository runs,
- * and a link in it is made and not followed. Fails as `git` does.
+ * Makes a separate repository in a new directory. It shares nothing with the mirror, no program of the repository
+ * runs, and links are created but not followed. Fails like `git`.
  */
 export async function makeWorkingClone(clone: WorkingClone): Promise<void> {
   const { branch, commit, defaultBranch, directory } = clone;
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const run = (...args: string[]) => runGit(clone, args);
   await run("init", "--quiet", "--template=", `--initial-branch=${branch ?? defaultBranch ?? "main"}`);
-  // Programs expect them, and git makes them from its templates alone.
+  // Programs expect these folders, and git creates them only from its templates.
   for (const part of ["hooks", "info"]) await mkdir(join(directory, ".git", part));
-  // First of all: else git writes the worker's name into its logs.
+  // Comes first, because git would otherwise write the worker's name into its logs.
   for (const [key, value] of settingsOf(clone)) await run("config", "--", key, value);
   await fetchFromMirror(clone);
   await checkSize(clone);
@@ -65,7 +67,7 @@ async function fetchFromMirror(clone: WorkingClone): Promise<void> {
   await runGit(clone, [...FETCH, "--", mirror, ...refspecs], { config: FROM_MIRROR });
 }
 
-/** A few bytes of a repository can say that there are more files than any disk holds. */
+/** A few bytes of a repository can describe more files than any disk can hold. */
 async function checkSize(clone: WorkingClone): Promise<void> {
   const args = ["ls-tree", "-r", "-l", "-z", "--full-tree", clone.commit];
   const lines = (await runGit(clone, args, { maxOutputBytes: TREE_BYTES })).toString("latin1").split("\0");

@@ -3,16 +3,16 @@ import ipaddr from "ipaddr.js";
 export type Address = ipaddr.IPv4 | ipaddr.IPv6;
 export type Network = readonly [Address, number];
 
-/** What the operator lets the server connect to although it is not public. */
+/** Addresses that the server may connect to although they are not public. */
 export interface AllowList {
   readonly networks: readonly Network[];
-  /** Names: allowed whatever they resolve to, as the operator vouches for them. */
+  /** Names are allowed whatever they resolve to, because the operator trusts them. */
   readonly hosts: ReadonlySet<string>;
 }
 
 const HOST_NAME = /^(?=.{1,253}$)[a-z\d_]([a-z\d_-]{0,61}[a-z\d_])?(\.[a-z\d_]([a-z\d_-]{0,61}[a-z\d_])?)*$/;
 
-/** Comma-separated addresses, networks (`10.1.0.0/16`) and host names. Throws for what is none of them. */
+/** Comma-separated addresses, networks (`10.1.0.0/16`) and host names. Throws for any other text. */
 export function parseAllowList(text: string): AllowList {
   const entries = text.split(",").map((entry) => entry.trim());
   const networks: Network[] = [];
@@ -21,14 +21,14 @@ export function parseAllowList(text: string): AllowList {
     const network = networkIn(entry);
     const host = sameHost(entry);
     if (network !== undefined) networks.push(network);
-    // A mistyped address must not pass for a name.
+    // A mistyped address must not count as a name.
     else if (HOST_NAME.test(host) && /[a-z]/.test(host)) hosts.add(host);
     else throw new Error(`"${entry}" is no address, no network such as 10.1.0.0/16 and no host name`);
   }
   return { networks, hosts };
 }
 
-/** Names are compared without case and without the dot of the root. */
+/** Names are compared in lower case and without the final dot. */
 export function sameHost(name: string): string {
   return name.toLowerCase().replace(/\.$/, "");
 }

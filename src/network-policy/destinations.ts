@@ -2,7 +2,7 @@ import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
 import { type Address, type AllowList, isInNetwork, sameHost } from "./allow-list.ts";
 
-/** A place to connect to, once its name is resolved. */
+/** A place to connect to, after its name was resolved. */
 export interface Destination {
   /** As the URL names it. */
   readonly host: string;
@@ -14,8 +14,8 @@ const NOT_PUBLIC = "must not lead into the server's own network; its operator ca
 const HTTPS_ONLY = "must begin with https://; the server's operator can allow http:// for an address";
 
 /**
- * Where the server connects to on behalf of others, who may try to reach through it what they cannot reach themselves:
- * public addresses by HTTPS, and what the operator allows.
+ * Decides where the server may connect on behalf of callers, who may try to reach addresses that they cannot reach
+ * themselves: public addresses by HTTPS, and what the operator allows.
  */
 export class Destinations {
   readonly #allowed: AllowList;
@@ -25,8 +25,8 @@ export class Destinations {
   }
 
   /**
-   * What speaks against a URL as it is written, or undefined. Only a hint for whoever writes it: what its name
-   * resolves to is known when connecting, and `admits` decides then.
+   * What is wrong with a URL as text, or undefined. It is only a hint, because the address is known when connecting;
+   * then `admits` decides.
    */
   problemOf(text: string): string | undefined {
     const url = URL.parse(text);
@@ -37,7 +37,7 @@ export class Destinations {
     return this.#problemOfHost(unbracketed(hostname), protocol === "https:");
   }
 
-  /** Whether the server may connect there. To be asked of the very address that is then connected to. */
+  /** Whether the server may connect there. Must be called with the address that is then connected to. */
   admits({ host, address, isEncrypted }: Destination): boolean {
     if (this.#allowed.hosts.has(sameHost(host))) return true;
     const parsed = parse(address);
@@ -52,7 +52,7 @@ export class Destinations {
       return this.admits({ host, address: host, isEncrypted: true }) ? HTTPS_ONLY : NOT_PUBLIC;
     }
     if (this.#allowed.hosts.has(sameHost(host))) return undefined;
-    // Its name may yet resolve into one of the networks.
+    // Its name may still resolve into one of the allowed networks.
     if (this.#allowed.networks.length > 0) return undefined;
     if (!isEncrypted) return HTTPS_ONLY;
     return LOCAL_NAME.test(host) ? NOT_PUBLIC : undefined;
@@ -66,11 +66,11 @@ export function unbracketed(hostname: string): string {
 }
 
 function parse(address: string): Address | undefined {
-  // `process` makes IPv4 of an IPv4 address that is written as IPv6.
+  // `process` turns an IPv4 address written as IPv6 into IPv4.
   return ipaddr.isValid(address) ? ipaddr.process(address) : undefined;
 }
 
-/** Of IPv6 only what is given out as global unicast: elsewhere lie forms that carry an IPv4 address within. */
+/** Only global unicast IPv6 addresses: other ranges contain forms that embed an IPv4 address. */
 const GLOBAL_IPV6 = ipaddr.IPv6.parseCIDR("2000::/3");
 
 function isPublic(address: Address): boolean {

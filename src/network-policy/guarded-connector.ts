@@ -8,13 +8,13 @@ export interface ResolvedAddress {
   readonly family: number;
 }
 
-/** All addresses of a name. */
+/** Resolves a name to all its addresses. */
 export type Resolve = (name: string) => Promise<readonly ResolvedAddress[]>;
 
 export interface GuardOptions {
   readonly destinations: Pick<Destinations, "admits">;
   readonly connectMs: number;
-  /** Default: as the machine resolves names. */
+  /** Default: the resolver of the machine. */
   readonly resolve?: Resolve;
 }
 
@@ -22,7 +22,7 @@ export class ForbiddenDestination extends Error {
   override readonly name = "ForbiddenDestination";
 
   constructor() {
-    // Not which address it is: a name of the inside network must not be resolved for whoever asks.
+    // The error does not name the address, because callers must not be able to resolve names of the inside network.
     super(
       "The host has an address that is not public, or not reached by HTTPS, and its operator has not allowed it.",
     );
@@ -30,8 +30,9 @@ export class ForbiddenDestination extends Error {
 }
 
 /**
- * Connects for an HTTP client, but only where `destinations` allows. What is checked is what is connected to: the name
- * is resolved once, here, so no second answer can lead elsewhere. One forbidden address among several forbids all.
+ * Connects for an HTTP client, but only where `destinations` allows. The checked address is the one that is connected
+ * to: the name is resolved once, here, so that no second answer can lead elsewhere. One forbidden address among
+ * several forbids all.
  */
 export function createGuardedConnector(options: GuardOptions): buildConnector.connector {
   const encrypted = connectorFor(options, true);
@@ -39,7 +40,7 @@ export function createGuardedConnector(options: GuardOptions): buildConnector.co
   return (target, callback) => {
     const isEncrypted = target.protocol === "https:";
     const address = unbracketed(target.hostname);
-    // Only names are looked up, so an address that stands in the URL itself is checked here.
+    // Only names are resolved, so an address in the URL is checked here.
     if (isIP(address) !== 0 && !options.destinations.admits({ host: address, address, isEncrypted })) {
       callback(new ForbiddenDestination(), null);
       return;
@@ -52,7 +53,7 @@ function connectorFor(options: GuardOptions, isEncrypted: boolean): buildConnect
   return buildConnector({
     allowH2: false,
     timeout: options.connectMs,
-    // Whatever the environment says: an unverified certificate would let anybody in between read along.
+    // Independent of the environment, because an unverified certificate would let others read along.
     rejectUnauthorized: true,
     lookup: guardedLookup(options, isEncrypted),
   });
@@ -70,7 +71,7 @@ function guardedLookup(
       else if (all === true) callback(null, [...addresses]);
       else callback(null, first.address, first.family);
     };
-    // Judging fails where no file can be opened any more, as the machine's own addresses are read anew each time.
+    // The check fails when no file can be opened, because it reads the machine's own addresses each time.
     resolve(host)
       .then(answer)
       .catch((error) => callback(error, ""));

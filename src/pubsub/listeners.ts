@@ -1,6 +1,6 @@
 import type { Unsubscribe } from "../core/ports/pubsub.ts";
 
-/** Who listens to which topic in this process. */
+/** The subscribers of each channel in this process. */
 export class Listeners {
   readonly #byChannel = new Map<string, Set<() => void>>();
 

@@ -10,8 +10,8 @@ export interface PostgresPubSubOptions {
 
 const CHANNEL = "errand_news";
 /**
- * A commit that notifies takes one lock of the whole server, so this is sent beside the transactions, and what comes so
- * soon after it goes out together. The first is not kept waiting.
+ * A commit with NOTIFY takes a lock of the whole server. So notifications are sent outside of transactions, and those
+ * within this period are sent together. The first one is not delayed.
  */
 const COALESCE_MS = 3;
 /** PostgreSQL refuses payloads of 8000 bytes. */
@@ -20,16 +20,18 @@ const CONNECT_TIMEOUT_MS = 2_000;
 const QUERY_TIMEOUT_MS = 3_000;
 const RECONNECT_MIN_MS = 100;
 const RECONNECT_MAX_MS = 2_000;
-/** A silent link is only noticed by asking. */
+/** A broken connection is only noticed by using it. */
 const CHECK_MS = 5_000;
 
-/** News over LISTEN and NOTIFY, on one connection of its own that is made anew whenever it breaks. */
+/**
+ * Publishes and subscribes by LISTEN and NOTIFY, on a separate connection that is opened again whenever it breaks.
+ */
 export class PostgresPubSub implements PubSub {
   readonly #options: PostgresPubSubOptions;
   readonly #listeners = new Listeners();
   readonly #waiting = new Set<string>();
   #client: pg.Client | undefined;
-  /** Which process of the server serves us: what comes from there is our own news. */
+  /** The process id of our server session, by which our own notifications are recognised. */
   #backend: number | undefined;
   #isTelling = false;
   #reconnectTimer: NodeJS.Timeout | undefined;
@@ -65,7 +67,7 @@ export class PostgresPubSub implements PubSub {
     return this.#listeners.add(channel, listener);
   }
 
-  /** Listeners of this process are told at once, the others through the database. */
+  /** Notifies subscribers of this process at once, and others through the database. */
   #flush(): void {
     this.#isTelling = !this.#stopped && this.#waiting.size > 0;
     if (!this.#isTelling) return;
@@ -105,7 +107,7 @@ export class PostgresPubSub implements PubSub {
     }
   }
 
-  /** One after the other: a connection takes no second query while it works on the first. */
+  /** One after another, because a connection takes no second query while one is running. */
   #query(text: string, values: string[] = []): void {
     const client = this.#client;
     if (client === undefined) return;
@@ -117,11 +119,11 @@ export class PostgresPubSub implements PubSub {
       );
   }
 
-  /** Told of once: what an old connection says late is nothing against the one that took its place. */
+  /** Reported once: a late event of an old connection says nothing about its successor. */
   #lost(client: pg.Client | undefined, error: unknown): void {
     if (this.#stopped || client === undefined || client !== this.#client) return;
     this.#options.log.warn("pubsub.connection.lost", { error: String(error) });
-    // end() waits for a server that may be silent; the socket is cut by the time-outs.
+    // end() waits for a server that may be silent. The time-outs close the socket.
     void client.end().catch(() => undefined);
     this.#client = undefined;
     const delay =
@@ -131,7 +133,7 @@ export class PostgresPubSub implements PubSub {
   }
 }
 
-/** Everybody with access to the database may notify. What is no list of ours is no news. */
+/** Anyone with access to the database may notify. A payload that is not our list is ignored. */
 function topicsIn(payload: string | undefined): readonly string[] {
   const channels = parsed(payload ?? "");
   return Array.isArray(channels) ? channels.filter((channel) => typeof channel === "string") : [];

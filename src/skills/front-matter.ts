@@ -3,7 +3,7 @@ import { parse } from "yaml";
 export interface SkillText {
   readonly name: string | undefined;
   readonly description: string | undefined;
-  /** What is behind the front matter; everything, where there is none. */
+  /** The text after the front matter, or everything when there is none. */
   readonly body: string;
 }
 
@@ -11,7 +11,10 @@ const FRONT_MATTER = /^---[ \t]*\r?\n(?<yaml>[\s\S]*?)(?:^|\r?\n)---[ \t]*(?:\r?
 const NAME_LENGTH = 64;
 const DESCRIPTION_LENGTH = 1_024;
 
-/** Reads a SKILL.md. Nothing in its front matter can fail: many of them are broken, and their bodies still good. */
+/**
+ * Reads a SKILL.md. An invalid front matter is not an error, because many are invalid and their texts are still
+ * useful.
+ */
 export function readSkillText(text: string): SkillText {
   const whole = text
     .replace(/^\uFEFF/, "")
@@ -41,7 +44,7 @@ function membersOf(yaml: string): Members {
   }
 }
 
-/** What YAML takes badly is mostly a colon in a description without quotes; line by line it says enough. */
+/** Used for invalid YAML, which is mostly a colon in an unquoted description. Reading line by line is then enough. */
 function linesOf(yaml: string): Members {
   const lines = yaml.matchAll(/^(name|description):[ \t]*(?![>|][-+]?\s*$)(.*)$/gm);
   return Object.fromEntries(Array.from(lines, ([, key = "", value = ""]) => [key, unquoted(value)]));
@@ -51,7 +54,7 @@ function unquoted(value: string): string {
   return value.trim().replace(/^(["'])(.*)\1$/, "$2");
 }
 
-/** A value as one line of at most so many characters; undefined where it says nothing. */
+/** The value as one line with a limited length; undefined when it is empty. */
 function words(value: unknown, length: number): string | undefined {
   if (typeof value !== "string" && typeof value !== "number") return undefined;
   const said = String(value)

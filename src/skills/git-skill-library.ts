@@ -9,14 +9,14 @@ import { readSkillText } from "./front-matter.ts";
 import { folderOf, SKILL_FOLDERS, skillsAmong } from "./skill-folders.ts";
 import { listTree, readTreeFiles, type TreeFile } from "./tree-files.ts";
 
-/** As much as a base prompt may have. */
+/** The same as the limit of a base prompt. */
 const SKILL_BYTES = 64 * 1024;
 const SKILLS_MAX = 200;
-/** Of all files of a skill together: they go through memory, and into each checkpoint of the run. */
+/** The limit for all files of a skill, because they pass through memory and into each checkpoint of the run. */
 const FILES_BYTES = 32 * 2 ** 20;
 const FILES_MAX = 1_000;
 
-/** Skills as they stand in git repositories. */
+/** Reads skills from git repositories. */
 export function createGitSkillLibrary(mirrors: RepositoryMirrors): SkillLibrary {
   return {
     find: (repository, wanted) =>
@@ -57,7 +57,10 @@ async function findSkill(place: Place, wanted: WantedSkill): Promise<Skill | und
   return file === undefined ? undefined : readSkill(place, file);
 }
 
-/** By the name of its folder, which is what the standard wants it to be called; else by what it calls itself. */
+/**
+ * By the name of the folder, which the skill standard requires to be the skill's name. Otherwise by the name in the
+ * front matter.
+ */
 async function findByName(place: Place, name: string): Promise<Skill | undefined> {
   const files = await skillFilesOf(place);
   const file = files.find(({ path }) => folderOf(path, place.repository) === name);
@@ -71,7 +74,7 @@ async function skillFilesOf({ commit, mirror }: Place): Promise<readonly TreeFil
   return skillsAmong(files).slice(0, SKILLS_MAX);
 }
 
-/** A long one is refused where it is asked for; lists leave it out. */
+/** A skill that is too long is rejected on request and left out of lists. */
 async function readSkill(place: Place, file: TreeFile): Promise<Skill | undefined> {
   const { path, sizeBytes } = file;
   if (sizeBytes > SKILL_BYTES) {

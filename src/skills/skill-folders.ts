@@ -1,7 +1,7 @@
 import type { RepositoryName } from "../core/repositories/repository-name.ts";
 import { SKILL_FILE } from "../core/skills/skill-spec.ts";
 
-/** Where agents look for skills in a repository; of two skills of one name the earlier folder's is meant. */
+/** The folders in which agents look for skills. Of two skills with one name, the earlier folder wins. */
 export const SKILL_FOLDERS = [
   ".agents",
   ".warp",
@@ -16,14 +16,14 @@ export const SKILL_FOLDERS = [
   ".kiro",
 ].map((folder) => `${folder}/skills`);
 
-/** Those of `entries` that are the SKILL.md of a skill in a folder that agents know, in the order of the folders. */
+/** The entries that are the SKILL.md of a skill in a known folder, in the order of the folders. */
 export function skillsAmong<Entry extends { readonly path: string }>(
   entries: readonly Entry[],
 ): readonly Entry[] {
   return SKILL_FOLDERS.flatMap((folder) => entries.filter(({ path }) => isSkillOf(folder, path)));
 }
 
-/** What a skill is called by where it lies; one at the root of a repository is called like that. */
+/** The name of a skill according to its path. A skill at the root has the name of the repository. */
 export function folderOf(path: string, { name }: RepositoryName): string {
   return path.split("/").at(-2) ?? name;
 }

@@ -9,12 +9,12 @@ export interface TreeFile {
 }
 
 const LISTING_BYTES = 16 * 2 ** 20;
-/** What `cat-file --batch` says of an object besides its content. */
+/** The output of `cat-file --batch` for an object besides its content. */
 const HEADER_BYTES = 200;
 const ENTRY = /^(?<mode>100\d{3}) blob (?<objectId>[\da-f]{40,64}) +(?<size>\d+)\t(?<path>.+)$/s;
 const EXECUTABLE = "100755";
 
-/** The regular files of a commit at and below `paths`; no links, and nothing of other repositories. */
+/** The regular files of a commit at and below `paths`, without links and submodules. */
 export async function listTree(
   mirror: MirrorReader,
   commit: string,
@@ -28,7 +28,7 @@ export async function listTree(
     .flatMap((entry) => fileOf(entry) ?? []);
 }
 
-/** Their contents, in their order. */
+/** The contents of the files, in their order. */
 export async function readTreeFiles(
   mirror: MirrorReader,
   files: readonly TreeFile[],

@@ -14,8 +14,8 @@ const REASONS: Readonly<Record<string, string>> = {
 const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_|^ERR_TLS_/;
 
 /**
- * Why a receiver could not be asked, for whoever owns the endpoint. Made of the error's code alone: its message names
- * addresses that names resolve to, which is nobody's business but the operator's.
+ * Why a receiver could not be reached, for the owner of the endpoint. Uses only the code of the error, because its
+ * message contains resolved addresses, which only the operator may see.
  */
 export function reasonOf(error: unknown): string {
   if (error instanceof ForbiddenDestination) return error.message;

@@ -8,17 +8,17 @@ import { signatureHeaders } from "./signature.ts";
 
 export interface WebhookClientOptions {
   readonly destinations: Destinations;
-  /** For everything together, from resolving the name to the answer's head. */
+  /** The limit for everything from resolving the name to the head of the response. */
   readonly limitMs?: number;
   readonly resolve?: Resolve;
 }
 
 type Connector = buildConnector.connector;
 
-/** What the specification recommends, at least. */
+/** The minimum that the specification recommends. */
 const LIMIT_MS = 15_000;
 
-/** The client's `post`. */
+/** Creates the client's `post`. */
 export function createPost({
   destinations,
   limitMs = LIMIT_MS,
@@ -41,14 +41,17 @@ export function createPost({
 
 type Answered = Omit<Extract<WebhookAnswer, { status: number }>, "durationMs">;
 
-/** By a client of its own, so that nothing of this receiver outlives the call: no socket, no byte of its answer. */
+/**
+ * Uses a separate HTTP client, so that nothing of this receiver outlives the call: no socket, no byte of its
+ * response.
+ */
 async function send(connect: Connector, message: SignedMessage, signal: AbortSignal): Promise<Answered> {
   const { origin, pathname, search } = new URL(message.url);
   const client = new Client(origin, { connect });
   try {
     const path = `${pathname}${search}`;
     const { body, headers, statusCode } = await client.request({ ...requestOf(message), path, signal });
-    // The status says everything; the body is left unread, however long it is. Its end with the client is no error.
+    // The status is enough. The body is not read, however long it is. Its end with the client is not an error.
     body.on("error", () => undefined);
     const pauseMs = retryAfterMs(headers["retry-after"], new Date());
     return { status: statusCode, ...(pauseMs === undefined ? {} : { retryAfterMs: pauseMs }) };

@@ -1,7 +1,10 @@
 import type { WebhookClient } from "../core/webhooks/webhook-client.ts";
 import type { WebhookClientOptions } from "./http-post.ts";
 
-/** The HTTP client behind it is loaded with the first message: it is a large part of a start, and many send none. */
+/**
+ * The HTTP client is loaded with the first message, because it is a large part of the start-up time and many
+ * processes send none.
+ */
 export function createWebhookClient(options: WebhookClientOptions): WebhookClient {
   let loading: Promise<WebhookClient["post"]> | undefined;
   const load = async () => (await import("./http-post.ts")).createPost(options);

@@ -1,4 +1,7 @@
-/** A `Retry-After` header as milliseconds from now, whether it holds seconds or a date; undefined: none that holds. */
+/**
+ * A `Retry-After` header as milliseconds from now, given in seconds or as a date; undefined: it is missing or
+ * invalid.
+ */
 export function retryAfterMs(header: string | string[] | undefined, now: Date): number | undefined {
   if (typeof header !== "string") return undefined;
   if (/^\d{1,9}$/.test(header)) return Number(header) * 1_000;
@@ -6,5 +9,5 @@ export function retryAfterMs(header: string | string[] | undefined, now: Date): 
   return Number.isNaN(at) ? undefined : Math.max(0, at - now.getTime());
 }
 
-/** JavaScript's own reading of dates finds one in almost anything. */
+/** JavaScript's own date parser accepts almost anything. */
 const HTTP_DATE = /^[A-Z][a-z]{2,8}, .* GMT$/;

@@ -1,7 +1,7 @@
 import { Webhook } from "standardwebhooks";
 import type { SignedMessage } from "../core/webhooks/webhook-client.ts";
 
-/** The headers of the Standard Webhooks specification. The time is that of the try, not of what is told. */
+/** The headers of the Standard Webhooks specification. The time is that of the try, not of the event. */
 export function signatureHeaders({ id, body, secrets }: SignedMessage, now: Date): Record<string, string> {
   return {
     "webhook-id": id,

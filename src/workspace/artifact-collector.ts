@@ -7,15 +7,17 @@ import { NotTaken, readInside } from "./safe-read.ts";
 
 const DIRECTORY = "artifacts";
 const FILE_BYTES_MAX = 10 * 2 ** 20;
-/** Of what is new in one turn. */
+/** The limit for new files of one turn. */
 const TOTAL_BYTES_MAX = 50 * 2 ** 20;
-/** Of one run, in all its turns. */
+/** The limit for one run over all its turns. */
 const FILES_MAX = 100;
 const DEPTH_MAX = 8;
 const ENTRIES_MAX = 2_000;
 const PATH_LENGTH_MAX = 500;
 
-/** Stores what the agent left in `artifacts/`. The content is hostile, and its agent may still be at it. */
+/**
+ * Stores the files that the agent left in `artifacts/`. The content is untrusted, and the agent may still be running.
+ */
 export async function collectArtifacts(
   workspace: string,
   blobs: Pick<BlobStore, "put">,
@@ -43,7 +45,7 @@ class Collection implements Collected {
     this.#known = known;
   }
 
-  /** In the order of their names, so that each turn takes the same ones. */
+  /** In the order of their names, so that each turn takes the same files. */
   async find(): Promise<readonly string[]> {
     const found: string[] = [];
     const stat = await lstat(join(this.#root, DIRECTORY)).catch(() => undefined);
@@ -81,7 +83,7 @@ class Collection implements Collected {
   }
 
   async #walk(directory: string, depth: number, found: string[]): Promise<void> {
-    // A directory that cannot be read, or became something else just now, has nothing for us.
+    // A directory that is unreadable, or was replaced meanwhile, is skipped.
     const entries = await opendir(join(this.#root, directory)).catch(() => undefined);
     if (entries === undefined) return this.#leave(directory, "cannot be read");
     for await (const entry of entries) {
@@ -107,7 +109,7 @@ function cleanPath(path: string): string {
   return clean;
 }
 
-/** Without anything that a terminal, a header or a page would read as more than a name. */
+/** Without characters that a terminal, a header or a page would interpret. */
 function plain(path: string): string {
   return path.normalize("NFC").replace(/[\p{C}\\]/gu, "_");
 }

@@ -5,7 +5,7 @@ import { z } from "zod";
 import { MEMBERS } from "./members.ts";
 import { clonedRepository } from "./workspace-record.ts";
 
-/** What a workspace was before anybody worked in it, and can be made from again. */
+/** The state of a workspace before any work, from which it can be created again. */
 export const workspaceBase = z.object({
   repositories: z.array(clonedRepository),
   setupCommands: z.array(z.string()),
@@ -15,17 +15,17 @@ export type WorkspaceBase = z.infer<typeof workspaceBase>;
 
 const baseManifest = z.object({
   base: workspaceBase,
-  /** By their paths below the run directory. */
+  /** By path, relative to the run directory. */
   entries: z.record(z.string(), z.string()),
 });
 export type BaseManifest = z.infer<typeof baseManifest>;
 
 const FILE = "base.json";
-/** A base that is smaller travels with the rest. */
+/** A smaller base is stored in the checkpoint instead. */
 const WORTH_BYTES = 4 * 2 ** 20;
 const DIRECTORY = "directory";
 
-/** Notes what lies below the run directory now; `leftOut` of the workspace cannot be made again. */
+/** Records the current content of the run directory; `leftOut` of the workspace cannot be created again. */
 export async function writeManifest(
   runPath: string,
   base: WorkspaceBase,
@@ -53,12 +53,12 @@ export async function findManifest(runPath: string): Promise<BaseManifest | unde
   }
 }
 
-/** Whether nobody has touched it since; the time of the last change is not for a process to set. */
+/** Whether the file is unchanged. A process cannot set the time of the last status change. */
 export function isOfBase({ entries }: BaseManifest, path: string, stat: Stats): boolean {
   return !stat.isDirectory() && entries[path] === identityOf(stat);
 }
 
-/** What is no longer there, without what is below it. */
+/** Paths that no longer exist, without those below them. */
 export async function listGone(runPath: string, { entries }: BaseManifest): Promise<readonly string[]> {
   const gone: string[] = [];
   for (const path of Object.keys(entries).sort()) {

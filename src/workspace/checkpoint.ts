@@ -16,23 +16,23 @@ import type { WorkspaceDeps } from "./workspace-deps.ts";
 import { RECORD, readRecord, type WorkspaceRecord, writeRecord } from "./workspace-record.ts";
 import { findWritten, rewrite } from "./written-paths.ts";
 
-/** In an archive that does without what the workspace was made from: how to make that again. */
+/** A file in an archive without base: how to create the base again. */
 const LEAN = "lean.json";
 const lean = z.object({ base: workspaceBase, gone: z.array(z.string()) });
 type Lean = z.infer<typeof lean>;
 
-/** Source code compresses to a quarter; what compresses to less than this is no source code. */
+/** Source code compresses to about a quarter. What compresses much better is not source code. */
 const MAX_COMPRESSION = 32;
 const INCOMING = "incoming";
 
-/** The whole run directory, or, where that is too much, what has changed in it since it was set up. */
+/** Packs the whole run directory, or, if that is too large, only what changed since its setup. */
 export async function packCheckpoint(runPath: string, maxBytes: number): Promise<Uint8Array> {
   const limits = { maxBytes, maxUnpackedBytes: maxBytes * MAX_COMPRESSION };
-  // One that was made before there were records gets its own.
+  // A workspace from before records gets one.
   await writeRecord(runPath, await readRecord(runPath));
   const manifest = await findManifest(runPath);
   try {
-    // What was too much once will be again.
+    // A workspace that was too large once will be too large again.
     if (manifest !== undefined && (await isThere(join(runPath, LEAN)))) {
       return await packLean(runPath, manifest, limits);
     }
@@ -63,7 +63,7 @@ export interface Restoration {
   readonly steps: Steps;
 }
 
-/** Fills the empty run directory. What was set up in another place is told where it is now. */
+/** Fills the empty run directory. Files that contain the path of their original directory are rewritten. */
 export async function restoreCheckpoint(
   archive: Uint8Array,
   restoration: Restoration,
@@ -99,7 +99,7 @@ async function moveInto(path: string, incoming: string): Promise<void> {
   }
 }
 
-/** Makes again what the run began with, and puts over it what became of that. */
+/** Creates the base again and puts the changes over it. */
 async function mergeInto({ base, gone }: Lean, incoming: string, restoration: Restoration): Promise<void> {
   const { path } = restoration.run;
   const { image, repositories, setupCommands } = base;
@@ -123,7 +123,9 @@ async function isThere(path: string): Promise<boolean> {
   return (await lstat(path).catch(() => undefined)) !== undefined;
 }
 
-/** The files stay here and the checkpoint before stays good: the caller tells it and goes on with the run. */
+/**
+ * The files stay here and the previous checkpoint stays valid. The caller records the problem and continues the run.
+ */
 function tooLarge(maxBytes: number, cause: unknown): AppError {
   const limit = `${Math.floor(maxBytes / 1024 / 1024)} MiB`;
   return new AppError(

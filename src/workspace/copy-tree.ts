@@ -4,10 +4,10 @@ import { promisify } from "node:util";
 const run = promisify(execFile);
 const COPY_MS = 600_000;
 const SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-/** The blocks are shared where the file system can do that, and never the files themselves. */
+/** Shares blocks where the file system can do that, but never files. */
 const COPY = process.platform === "linux" ? ["-a", "--reflink=auto"] : ["-pPR"];
 
-/** Copies directories into another one, with links as links, modes and times. */
+/** Copies directories into another one. Links stay links; modes and times are kept. */
 export async function copyInto(directory: string, sources: readonly string[]): Promise<void> {
   const options = { timeout: COPY_MS, env: { PATH: SYSTEM_PATH, LC_ALL: "C" } };
   await run("cp", [...COPY, "--", ...sources, directory], options);

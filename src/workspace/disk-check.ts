@@ -2,11 +2,11 @@ import { statfs } from "node:fs/promises";
 import { type Check, fail, ok, warn } from "../core/doctor/check.ts";
 
 const GIBIBYTE = 2 ** 30;
-/** A workspace may take two of them while it is unpacked. */
+/** A workspace may need two copies while it is unpacked. */
 const WARN_BYTES = 5 * GIBIBYTE;
 const FAIL_BYTES = GIBIBYTE / 2;
 
-/** How much room is left where workspaces are, and the embedded database. */
+/** Checks the free space for workspaces and the embedded database. */
 export function diskCheck(dataDir: string): Check {
   return {
     name: "disk",

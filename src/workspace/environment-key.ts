@@ -3,12 +3,12 @@ import { arch, release } from "node:os";
 import type { Preparation } from "../core/workspaces/workspace.ts";
 import type { ClonedRepository } from "./workspace-record.ts";
 
-/** Of how environments are made and kept; another number leaves the old ones behind. */
+/** The version of the format. Another number makes old prepared environments unused. */
 const FORMAT = 1;
 
 /**
- * What two runs have in common whose setup would do the very same. The secrets' values are part of it: what commands
- * wrote down of them is met only by who has them as well.
+ * Identifies runs whose setup would do the same. It includes the values of secrets, so that files which commands
+ * wrote from secrets are only reused by runs with the same secrets.
  */
 export function environmentKey(
   { gateway, plan, teamId, variables }: Preparation,
@@ -32,7 +32,7 @@ export function environmentKey(
   return createHash("sha256").update(JSON.stringify(all)).digest("hex");
 }
 
-/** Other commands, or another image, are a reason to set a workspace up again that was taken over. */
+/** If commands or image differ, an inherited workspace is set up again. */
 export function setupOf({ plan: { image, setupCommands } }: Preparation): string {
   if (setupCommands.length === 0) return "";
   return createHash("sha256")

@@ -3,22 +3,23 @@ import { type FileHandle, lstat, open, readdir, readlink } from "node:fs/promise
 import { join } from "node:path";
 
 const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
-/** Linux leads through it to what is held open, whatever has become of the path by which it was opened. */
+/** On Linux this path leads to an open file, whatever happened to the path by which it was opened. */
 const HELD = process.platform === "linux" ? "/proc/self/fd" : undefined;
-/** There is nothing there, or something else by now: a link, no directory, a socket, no link. */
+/** The entry is gone, or is another kind of file by now. */
 const GONE = ["ENOENT", "ELOOP", "ENOTDIR", "ENXIO", "EINVAL"];
 
-/** What lies in a directory; a file is open. */
+/** An entry of a directory; a file is open. */
 export interface Held {
   readonly stat: Stats;
   readonly file?: FileHandle;
-  /** Of a symbolic link. */
+  /** The target of a symbolic link. */
   readonly target?: string;
 }
 
 /**
- * A directory that processes we do not trust may change while we look: what is reached through it lies in it. Links are not
- * followed, neither on the way to it nor in it, and pipes are not waited for. Without Linux, the way to it is not held.
+ * A directory that untrusted processes may change meanwhile: everything that is reached through it lies inside it.
+ * Links are not followed, neither on the way to it nor in it, and pipes are not waited for. Only Linux holds the path
+ * to it.
  */
 export class HeldDirectory implements AsyncDisposable {
   readonly #file: FileHandle;
@@ -29,7 +30,7 @@ export class HeldDirectory implements AsyncDisposable {
     this.#place = place;
   }
 
-  /** `root` must be a real path. Undefined: there is no such directory any more. */
+  /** `root` must be a real path. Undefined: the directory no longer exists. */
   static async open(root: string, path: string): Promise<HeldDirectory | undefined> {
     const place = join(root, path);
     const file = await openNow(place, O_DIRECTORY);
@@ -44,7 +45,10 @@ export class HeldDirectory implements AsyncDisposable {
     return readdir(this.#place, { withFileTypes: true });
   }
 
-  /** What was listed, to be closed by whoever looks. Undefined: no file, directory or symbolic link, or gone. */
+  /**
+   * Opens a listed entry; the caller must close it. Undefined: it is not a file, directory or symbolic link, or it is
+   * gone.
+   */
   async look(listed: Dirent): Promise<Held | undefined> {
     const place = join(this.#place, listed.name);
     if (listed.isFile()) return lookInto(place);
@@ -60,7 +64,7 @@ export class HeldDirectory implements AsyncDisposable {
   }
 }
 
-/** It may have become something else since it was listed. */
+/** It may have been replaced since it was listed. */
 async function lookInto(place: string): Promise<Held | undefined> {
   const file = await openNow(place);
   const stat = await file?.stat();

@@ -6,8 +6,8 @@ import { isName, makeDirectory } from "./make-directory.ts";
 const PRIVATE = 0o700;
 
 /**
- * Puts the files given to a run into its new workspace, each at `<directory>/<name>`. What is there already was written
- * by the agent of an earlier run: a link is taken away, never followed, and so is a file of the same name.
+ * Writes the input files of a run into its new workspace, each at `<directory>/<name>`. An agent of an earlier run
+ * may have left something there: a link is removed and never followed, and so is a file of the same name.
  */
 export async function writeInputFiles(workspace: string, files: InitialContents["files"]): Promise<void> {
   if (files.length === 0) return;

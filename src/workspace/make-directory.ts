@@ -1,6 +1,6 @@
 import { chmod, lstat, mkdir, rm } from "node:fs/promises";
 
-/** A directory of ours in a place where an agent may have put anything. */
+/** Creates our directory in a place where an agent may have put anything. */
 export async function makeDirectory(path: string): Promise<void> {
   const found = await lstat(path).catch(() => undefined);
   if (found !== undefined && !found.isDirectory()) await rm(path);
@@ -8,7 +8,7 @@ export async function makeDirectory(path: string): Promise<void> {
   await chmod(path, 0o700);
 }
 
-/** Whether it names something in the directory that it stands in. */
+/** Whether it is a plain name without path components. */
 export function isName(part: string): boolean {
   return !["", ".", ".."].includes(part);
 }

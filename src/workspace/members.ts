@@ -1,2 +1,2 @@
-/** Of a run directory, what a sandbox may write to. */
+/** The folders of a run directory that a sandbox may write to. */
 export const MEMBERS = ["workspace", "home"] as const;

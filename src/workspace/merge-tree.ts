@@ -3,8 +3,8 @@ import { dirname, join } from "node:path";
 import { removeTree } from "./remove-tree.ts";
 
 /**
- * Moves what is in one directory over what is in another. Both may be an agent's work, at which nobody is any more: links
- * in them are moved and replaced, never followed.
+ * Moves the content of one directory over that of another. Both may come from an agent that no longer runs: links in
+ * them are moved and replaced, never followed.
  */
 export async function mergeTree(from: string, into: string): Promise<void> {
   for (const name of await readdir(from)) {
@@ -27,7 +27,7 @@ async function mergeDirectory(source: string, target: string): Promise<void> {
   await chmod(target, mode & 0o7777);
 }
 
-/** Removes what is at a path below the root, unless a link leads there. */
+/** Removes a path below the root, unless a link leads there. */
 export async function removeBelow(root: string, path: string): Promise<void> {
   const parts = path.split("/");
   if (path === "" || parts.some((part) => ["", ".", ".."].includes(part))) return;

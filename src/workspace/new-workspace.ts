@@ -24,11 +24,11 @@ export interface NewWorkspaceOptions {
   readonly initialContents: InitialContents;
   readonly run: RunDirectory;
   readonly steps: Steps;
-  /** Instead of the plan's: as they were once cloned. */
+  /** Used instead of those of the plan: the repositories as they were once cloned. */
   readonly repositories?: readonly ClonedRepository[];
 }
 
-/** What a run begins with: repositories, what it was given, and what its environment's commands make of it. */
+/** Builds a new workspace: repositories, input files, and what the setup commands of the environment make of them. */
 export class NewWorkspace {
   readonly #options: NewWorkspaceOptions;
   readonly #planned: Planned[] = [];
@@ -37,7 +37,7 @@ export class NewWorkspace {
     this.#options = options;
   }
 
-  /** Fills the run directory. `before`: it holds another run's files already, as this record says. */
+  /** Fills the run directory. `before`: it already contains the files of another run, described by this record. */
   async make(before: WorkspaceRecord | undefined): Promise<WorkspaceRecord> {
     try {
       await this.#find(before);
@@ -52,7 +52,10 @@ export class NewWorkspace {
     }
   }
 
-  /** Which commit each repository is at; it is asked even where a copy will do, for access may be gone. */
+  /**
+   * Finds the commit of each repository. The host is asked even when a local copy exists, because access may have
+   * been revoked.
+   */
   async #find(before: WorkspaceRecord | undefined): Promise<void> {
     const { preparation, repositories: again } = this.#options;
     for (const repository of again ?? []) await this.#findAgain(repository);
@@ -70,7 +73,7 @@ export class NewWorkspace {
     const { deps, preparation, steps } = this.#options;
     const { signal, teamId } = preparation;
     const step = steps.begin(`Clone ${owner}/${name}`);
-    // Until it is found there is no commit to tell, but a step to end.
+    // The commit is not known yet, but the step must be ended in any case.
     this.#planned.push({ repository: { owner, name, folder, commit: "" }, step });
     const found = await deps.repositories.find({ teamId, owner, name }, ref, signal);
     this.#planned.splice(-1, 1, { repository: { ...found, folder }, step });
@@ -87,7 +90,7 @@ export class NewWorkspace {
     step.say(`${branch} at ${commit}`);
   }
 
-  /** Something of another run, or another repository's owner and name together, may be called the same. */
+  /** A file of another run, or another repository, may have the same name. */
   async #freeFolder(wanted: string): Promise<string> {
     const taken = new Set(this.#planned.map(({ repository }) => repository.folder));
     for (let folder = wanted, number = 2; ; folder = `${wanted}-${number}`, number += 1) {
@@ -96,7 +99,7 @@ export class NewWorkspace {
     }
   }
 
-  /** Undefined: there is nothing that would be worth keeping. */
+  /** Undefined: there is nothing worth keeping. */
   #key(): string | undefined {
     const { deps, preparation } = this.#options;
     const { setupCommands } = preparation.plan;
@@ -148,7 +151,7 @@ export class NewWorkspace {
     await writeInputFiles(run.directory, initialContents.files);
   }
 
-  /** So that a checkpoint can do without what is the same in every workspace of this environment. */
+  /** Records the base, so that a checkpoint can leave out what every workspace of this environment has. */
   async #noteBase({ repositories }: WorkspaceRecord): Promise<void> {
     const { preparation, run } = this.#options;
     const { image, setupCommands } = preparation.plan;
@@ -156,7 +159,7 @@ export class NewWorkspace {
     await writeManifest(run.path, image === undefined ? base : { ...base, image }, this.#givenPlaces());
   }
 
-  /** What is this run's alone, in the first folder of its path. */
+  /** What belongs only to this run, as the first folder of its path. */
   #givenPlaces(): readonly string[] {
     const { files, skill } = this.#options.initialContents;
     const paths = [...files.map(({ path }) => path), ...(skill === undefined ? [] : [skill.directory])];

@@ -5,9 +5,9 @@ import { Header, type HeaderData, Pack, ReadEntry } from "tar";
 import { type Held, HeldDirectory } from "./held-directory.ts";
 
 export interface ArchiveLimits {
-  /** Of the compressed archive. */
+  /** The limit of the compressed archive. */
   readonly maxBytes: number;
-  /** Of the files in it; a disk full of zeros compresses to little. */
+  /** The limit of the files in it, because a disk full of zeros compresses well. */
   readonly maxUnpackedBytes: number;
 }
 
@@ -20,10 +20,10 @@ type IsLeftOut = (path: string, stat: Stats) => boolean;
 const READ_BYTES = 2 ** 20;
 
 /**
- * A gzip'd tar of the members of a directory. Symbolic links are kept as links and not followed. Sockets, pipes and
- * devices are left out: they mean nothing on another worker. So is what vanishes or becomes something else meanwhile: an
- * agent that lives on between its turns tidies up when it likes, and one that is hostile leads us to files of our own, which
- * is why the library, that opens by path, is not asked to find the files.
+ * Packs members of a directory as a gzipped tar. Symbolic links stay links and are not followed. Sockets, pipes and
+ * devices are left out, because they mean nothing on another worker. So is a file that disappears or is replaced
+ * meanwhile: an agent may change files at any time, and a hostile one could redirect paths to our own files. For that
+ * reason the tar library, which opens files by path, does not collect them.
  */
 export async function packDirectory(
   directory: string,
@@ -41,7 +41,7 @@ interface Entry extends Held {
   readonly path: string;
 }
 
-/** Directories before what is in them. A file is open until the next entry is asked for. */
+/** Directories come before their content. A file is open until the next entry is requested. */
 async function* entriesBelow(
   root: string,
   members: readonly string[],
@@ -77,7 +77,7 @@ class Packing {
   readonly #pack = new Pack({ gzip: true, strict: true });
   readonly #ended = Promise.withResolvers<void>();
   readonly #chunks: Buffer[] = [];
-  /** Where a file with several names was first. */
+  /** The first path of a file with several names. */
   readonly #firsts = new Map<string, string>();
   #bytes = 0;
   #unpackedBytes = 0;
@@ -131,7 +131,7 @@ class Packing {
     for (let left = entry.size; left > 0; ) {
       const buffer = Buffer.alloc(Math.min(READ_BYTES, left));
       const { bytesRead } = await file.read(buffer);
-      // One that has become shorter ends in zeros: its length is written already.
+      // A file that has become shorter is filled with zeros, because its length is already written.
       const piece = bytesRead === 0 ? buffer : buffer.subarray(0, bytesRead);
       left -= piece.length;
       if (!entry.write(piece)) await Promise.race([drained(entry), this.#ended.promise]);
@@ -146,7 +146,7 @@ class Packing {
   }
 }
 
-/** The library cannot write parts of seconds that are far from now. */
+/** The library cannot write fractions of seconds for distant times. */
 function wholeSeconds(time: Date): Date {
   return new Date(Math.floor(time.getTime() / 1_000) * 1_000);
 }

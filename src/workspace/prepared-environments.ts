@@ -12,7 +12,7 @@ import { findWritten, rewrite } from "./written-paths.ts";
 export interface PreparedLimits {
   readonly maxEntries: number;
   readonly maxBytes: number;
-  /** What commands fetch without naming a version grows old. */
+  /** What commands download without naming a version becomes outdated. */
   readonly maxAgeMs: number;
 }
 
@@ -24,14 +24,14 @@ const REMAINS_MS = 3_600_000;
 const about = z.object({
   madeAt: z.number(),
   bytes: z.number(),
-  /** What says where the environment was made, by its member. */
+  /** Files that contain the path where the environment was made, by member. */
   written: z.record(z.string(), z.array(z.string())),
 });
 type About = z.infer<typeof about>;
 
 /**
- * Workspaces as they were when their setup commands had ended, for the next run that would do the very same: at
- * `<data directory>/environments/<key>`, each whole, or not under its key.
+ * Caches workspaces after their setup commands, for the next run with the same setup: at `<data
+ * directory>/environments/<key>`. An entry under its key is always complete.
  */
 export class PreparedEnvironments {
   readonly #root: string;
@@ -63,7 +63,7 @@ export class PreparedEnvironments {
       await utimes(entry, now, now);
       return { ...record, place };
     } catch (error) {
-      // Another process may have dropped it just now.
+      // Another process may have deleted it just now.
       this.#log.warn("prepared_environment.not_copied", { key, error });
       for (const member of MEMBERS) await removeTree(join(place, member));
       for (const member of MEMBERS) await mkdir(join(place, member), { mode: 0o700 });
@@ -71,7 +71,7 @@ export class PreparedEnvironments {
     }
   }
 
-  /** Keeps a copy of the run directory, without `leftOut` of its workspace. One that is there already stays. */
+  /** Stores a copy of the run directory, without `leftOut` of its workspace. An existing entry is kept. */
   async keep(place: string, key: string, record: WorkspaceRecord, leftOut: readonly string[]): Promise<void> {
     const fresh = join(this.#root, `.new-${randomUUID()}`);
     try {
@@ -82,7 +82,7 @@ export class PreparedEnvironments {
       });
       await this.#dropOldest();
     } catch (error) {
-      // The run has its workspace; only the next one waits longer.
+      // The run has its workspace. Only the next run waits longer.
       this.#log.warn("prepared_environment.not_stored", { key, error });
     } finally {
       await removeTree(fresh);
@@ -154,7 +154,7 @@ export class PreparedEnvironments {
     return { usedAt, bytes: known.data?.bytes ?? 0 };
   }
 
-  /** Under its key it is whole as long as it is there. */
+  /** An entry under its key is complete until it is removed. */
   async #drop(entry: string): Promise<void> {
     const old = join(this.#root, `.old-${randomUUID()}`);
     await rename(entry, old).catch(() => undefined);

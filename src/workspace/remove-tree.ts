@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 const PRIVATE = 0o700;
 
-/** Also when directories in it may not be written to, as in Go's module cache. */
+/** Also removes read-only directories, such as those of Go's module cache. */
 export async function removeTree(path: string): Promise<void> {
   try {
     await rm(path, { recursive: true, force: true });

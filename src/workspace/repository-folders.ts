@@ -1,11 +1,11 @@
 import { AppError } from "../core/errors.ts";
 import type { RepositoryName } from "../core/repositories/repository-name.ts";
 
-/** What a workspace has besides repositories, and what git means by a folder of this name. */
+/** The other folders of a workspace, and the name that git reserves. */
 const TAKEN = [".git", ".skills", "artifacts", "attachments"];
 const PLAIN = /^[\w.-]+$/;
 
-/** The folder of each: its name, with the owner's before it where that is taken. */
+/** The folder of each repository: its name, preceded by the owner if the name is taken. */
 export function foldersFor(repositories: readonly RepositoryName[]): readonly string[] {
   const names = repositories.map(({ name }) => name.toLowerCase());
   return repositories.map(({ name, owner }, index) => {

@@ -10,8 +10,8 @@ const MARKER = "checkpoints.json";
 const PRIVATE = 0o700;
 
 /**
- * The files of one run on this worker's disk, at `<data directory>/runs/<run id>`. They are made in that very place, as
- * programs write down where they were set up; so a directory counts only with its marker, which is written last. The
+ * The files of one run on this worker's disk, at `<data directory>/runs/<run id>`. They are created in place, because
+ * programs write down where they were set up. A directory counts only with its marker, which is written last. The
  * marker lists the checkpoints that its content continues.
  */
 export class RunDirectory {
@@ -19,7 +19,7 @@ export class RunDirectory {
   readonly #old: string;
 
   constructor(dataDir: string, runId: RunId) {
-    // An agent is told its directory by an absolute path.
+    // An agent receives its directory as an absolute path.
     const runs = resolve(dataDir, "runs");
     this.path = join(runs, runId);
     this.#old = join(runs, `.old-${runId}`);
@@ -56,7 +56,7 @@ export class RunDirectory {
     await rename(`${marker}.new`, marker);
   }
 
-  /** Replaces whatever is there by what `fill` puts into the empty directory. If it throws, nothing is there. */
+  /** Replaces the content by what `fill` puts into the empty directory. If it throws, the directory is empty. */
   async build(checkpoints: readonly string[], fill: () => Promise<WorkspaceRecord>): Promise<void> {
     await this.clear();
     try {
@@ -70,11 +70,11 @@ export class RunDirectory {
     }
   }
 
-  /** Empty, without a marker. */
+  /** Empty and without a marker. */
   async clear(): Promise<void> {
-    // What an interrupted call left.
+    // Removes what an interrupted call left.
     await removeTree(this.#old);
-    // Moved first: what is removed half must not keep its marker.
+    // Moved first, so that a half-removed directory has no marker.
     await rename(this.path, this.#old).catch((error) => {
       if (!isMissing(error)) throw error;
     });
@@ -84,7 +84,7 @@ export class RunDirectory {
   }
 }
 
-/** The agent may have moved its repository away since. */
+/** The agent may have moved its repository. */
 async function workingDirectory(
   directory: string,
   repositories: WorkspaceRecord["repositories"],

@@ -2,15 +2,15 @@ import { constants } from "node:fs";
 import { type FileHandle, lstat, open, realpath } from "node:fs/promises";
 import { join } from "node:path";
 
-/** Why a file is left alone, in words for people. */
+/** Why a file is left out, in words for people. */
 export class NotTaken extends Error {
   override readonly name = "NotTaken";
 }
 
 /**
- * What is in a file below `root`, which must be a real path. Processes that we do not trust may rename things while we
- * look: the opened file is taken only if it is the one that really lies at that path, so no link on the way leads us
- * to a file of our own. A pipe is not waited for, and of a file that grows no more is read than it had.
+ * The content of a file below `root`, which must be a real path. Untrusted processes may rename files meanwhile. So
+ * the opened file is used only if it is the one at that path, and no link can lead to a file of ours. Pipes are not
+ * waited for, and a growing file is read only up to its initial size.
  */
 export async function readInside(root: string, path: string, maxBytes: number): Promise<Buffer> {
   const file = await openFile(join(root, path));

@@ -6,7 +6,7 @@ import type { Sandbox, SandboxCommand, SandboxExit } from "../sandboxes/sandbox.
 
 export interface SetupCommand {
   readonly sandbox: Sandbox;
-  /** All of the sandbox's command but for the program. */
+  /** Everything of the sandbox command except the program. */
   readonly site: Omit<SandboxCommand, "argv">;
   readonly command: string;
   readonly timeoutMs: number;
@@ -14,13 +14,13 @@ export interface SetupCommand {
   readonly signal: AbortSignal;
 }
 
-/** How a command ended. `undefined`: well. */
+/** How a command ended. `undefined`: successfully. */
 export type SetupProblem = "time-out" | "stopped" | SandboxExit | undefined;
 
 const LAST_WORDS_MS = 2_000;
 /**
- * People write for bash, and small images have none. A login shell is told by the system's profile to look in the system's
- * folders alone: where the image keeps its programs is added again.
+ * Users write for bash, which small images lack. The system profile of a login shell resets PATH, so the folders of
+ * the image are added again.
  */
 const LOGIN = 'PATH="$PATH:$ERRAND_PATH"; unset ERRAND_PATH; command=$1; shift; eval "$command"';
 const SHELL = [
@@ -29,7 +29,7 @@ const SHELL = [
   `exec sh -lc '${LOGIN}' sh "$1"`,
 ].join("\n");
 
-/** Runs the command and ends all that it leaves running. */
+/** Runs the command and ends everything that it leaves running. */
 export async function runSetupCommand(command: SetupCommand): Promise<SetupProblem> {
   const { sandbox, signal, site, timeoutMs } = command;
   if (signal.aborted) return "stopped";
@@ -47,7 +47,7 @@ export async function runSetupCommand(command: SetupCommand): Promise<SetupProbl
   }
 }
 
-/** Words for people, and what the command said last. */
+/** The error for people, with the last output of the command. */
 export function setupFailure(
   problem: Exclude<SetupProblem, undefined>,
   what: string,
@@ -72,7 +72,7 @@ function wordsFor(problem: Exclude<SetupProblem, undefined>): string {
 
 async function listen(stream: Readable, say: (text: string) => void): Promise<void> {
   const decoder = new StringDecoder("utf8");
-  // A stream that breaks says nothing more; how the command ended is known by its exit.
+  // A broken stream ends the output. The exit tells how the command ended.
   stream.on("error", () => undefined);
   stream.on("data", (chunk: Buffer) => say(decoder.write(chunk)));
   await new Promise((resolve) => stream.once("close", resolve));

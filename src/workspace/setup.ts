@@ -4,10 +4,10 @@ import { pathIn, placesOf } from "./site.ts";
 import type { Step, Steps } from "./steps.ts";
 import type { WorkspaceDeps } from "./workspace-deps.ts";
 
-/** At the end of the failure's message; the rest is in the run's log. */
+/** The length of the output at the end of the error. The rest is in the run's log. */
 const TAIL_CHARS = 2_000;
 
-/** Runs the plan's commands in the sandbox, one after the other. Fails with `environment_setup_failed`. */
+/** Runs the setup commands of the plan in the sandbox, one after another. Fails with `environment_setup_failed`. */
 export async function setUp(
   deps: WorkspaceDeps,
   preparation: Preparation,
@@ -54,7 +54,7 @@ async function runStep({ command, deadline, deps, preparation, step, what, works
   if (problem !== undefined) throw setupFailure(problem, what, tail);
 }
 
-/** What the platform says of its own ways out is not for a secret of the same name to change. */
+/** A secret of the same name must not replace a variable of the gateway. */
 function environmentOf(
   { variablesOf }: WorkspaceDeps,
   { gateway, plan, variables }: Preparation,

@@ -3,15 +3,12 @@ import type { SandboxCommand } from "../sandboxes/sandbox.ts";
 
 const SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-/** An image knows itself where its programs are. */
+/** An image sets its own PATH. */
 export function pathIn(image: string | undefined): Readonly<Record<string, string>> {
   return image === undefined ? { PATH: SYSTEM_PATH } : {};
 }
 
-/**
- * For processes of a run that are not its agent's: what the sandbox is told beside the program, its environment and its
- * directory.
- */
+/** The sandbox options for processes of a run other than its agent, besides program, environment and directory. */
 export function placesOf({
   gateway,
   image,

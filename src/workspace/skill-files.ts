@@ -6,8 +6,8 @@ import { isName, makeDirectory } from "./make-directory.ts";
 const PRIVATE = 0o700;
 
 /**
- * Puts the files of a skill into a new workspace, at `directory` below it. What lies in that place was written by the
- * agent of an earlier run, and goes away: nothing is written through a link.
+ * Writes the files of a skill into a new workspace, at `directory` below it. Whatever an agent of an earlier run left
+ * there is removed, and nothing is written through a link.
  */
 export async function writeSkillFiles(workspace: string, skill: InitialContents["skill"]): Promise<void> {
   if (skill === undefined) return;

@@ -1,8 +1,8 @@
-/** Of one step; what is more is left out in the middle, as beginnings and ends say most. */
+/** The limits for one step. A longer output is cut in the middle, because its beginning and end say most. */
 const HEAD_CHARS = 192 * 1024;
 const TAIL_CHARS = 64 * 1024;
 
-/** What a command says, as much of it as is kept: its beginning as it comes, its end when it is known. */
+/** Collects the output of a command: the beginning as it arrives, the end when it is known. */
 export class StepOutput {
   #said = 0;
   #new = "";
@@ -19,14 +19,14 @@ export class StepOutput {
     this.#tail = tail.slice(-TAIL_CHARS);
   }
 
-  /** What has come since this was asked last. */
+  /** The output since the last call. */
   take(): string {
     const text = this.#new;
     this.#new = "";
     return text;
   }
 
-  /** And the rest, when nothing more comes. */
+  /** The rest, after the end of the output. */
   end(): string {
     const gap = this.#leftOut > 0 ? `\n… ${this.#leftOut} characters left out …\n` : "";
     const text = this.take() + gap + this.#tail;

@@ -7,10 +7,10 @@ type Tell = (step: WorkspaceStep) => void;
 const BATCH_MS = 50;
 const TITLE_CHARS = 200;
 
-/** The steps of one preparation, as they are told to whoever watches the run. */
+/** Reports the steps of a preparation to the readers of the run. */
 export class Steps {
   readonly #tell: Tell;
-  // A run may be prepared more than once, and each time is told for itself.
+  // A run may be prepared more than once, and each preparation has its own steps.
   readonly #preparation = randomUUID().slice(0, 8);
   #count = 0;
 
@@ -23,7 +23,7 @@ export class Steps {
     return new Step(this.#tell, `${this.#preparation}-${this.#count}`, title);
   }
 
-  /** One that ends as its work does. */
+  /** A step that ends together with its work. */
   async during<T>(title: string, work: (step: Step) => Promise<T>): Promise<T> {
     const step = this.begin(title);
     try {
@@ -56,7 +56,7 @@ export class Step {
     this.#timer ??= setTimeout(() => this.#flush(), BATCH_MS);
   }
 
-  /** Repeatable; the first end counts. */
+  /** Can be repeated; the first end counts. */
   end(status: "completed" | "failed"): void {
     if (this.#isOver) return;
     this.#isOver = true;

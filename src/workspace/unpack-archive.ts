@@ -2,15 +2,15 @@ import { chmod, realpath, symlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { extract, type ReadEntry } from "tar";
 
-/** The archive is damaged, or was made to write outside its directory. */
+/** The archive is damaged, or would write outside of its directory. */
 class ArchiveRefused extends Error {
   override readonly name = "ArchiveRefused";
 }
 
 /**
- * Unpacks into an empty directory. What is in the archive was written by an agent, so the links are made last: while
- * files are written there is no link that could lead one of them out. (The tar library's own care would change links
- * with absolute targets, which Python environments have.)
+ * Unpacks into an empty directory. An agent made the content, so links are created last: while files are written, no
+ * link can redirect them. (The tar library's own protection would change links with absolute targets, which Python
+ * environments have.)
  */
 export async function unpackArchive(archive: Uint8Array, directory: string): Promise<void> {
   const found = new Found();
@@ -22,19 +22,19 @@ export async function unpackArchive(archive: Uint8Array, directory: string): Pro
   for (const { path, target } of found.links) {
     await makeLink(root, path, target);
   }
-  // The deepest first: what is in a directory that may not be written to is done before the directory.
+  // The deepest first, because the content of a read-only directory must be finished before it.
   for (const { path, mode } of found.modes.toReversed()) {
     await chmod(join(root, path), mode);
   }
 }
 
-/** What an archive's entries say that is done after the files are there. */
+/** What remains to do after the files are written. */
 class Found {
   readonly links: { readonly path: string; readonly target: string }[] = [];
   readonly modes: { readonly path: string; readonly mode: number }[] = [];
   refused: string | undefined;
 
-  /** Whether the tar library is to write this entry. */
+  /** Whether the tar library should write this entry. */
   take({ path, type, linkpath, mode }: ReadEntry): boolean {
     if (!isInside(path) || (type === "Link" && !isInside(linkpath ?? ""))) {
       this.refused ??= `a path that leads outside: ${path}`;
@@ -61,7 +61,7 @@ async function extractFiles(archive: Uint8Array, directory: string, found: Found
     cwd: directory,
     strict: true,
     preserveOwner: false,
-    // Files of zeros exceed any ratio; how large the files may be was checked when they were packed.
+    // Files of zeros exceed any ratio. The size of the files was checked when they were packed.
     maxDecompressionRatio: Number.POSITIVE_INFINITY,
     filter: (_path, entry) => "type" in entry && found.take(entry),
   });

@@ -5,24 +5,24 @@ import type { RepositoryClones } from "../git/repository-clones.ts";
 import type { Sandbox } from "../sandboxes/sandbox.ts";
 import type { PreparedEnvironments } from "./prepared-environments.ts";
 
-/** What workspaces are made with. */
+/** The dependencies of workspaces. */
 export interface WorkspaceDeps {
   readonly dataDir: string;
   readonly blobs: Pick<BlobStore, "get" | "put" | "remove">;
   readonly sandbox: Sandbox;
   readonly repositories: Pick<RepositoryClones, "find" | "clone">;
   readonly prepared: PreparedEnvironments;
-  /** What all processes that go through the gateway are told of it. */
+  /** Environment variables for all processes that use the gateway. */
   readonly variablesOf: (gateway: Gateway) => Readonly<Record<string, string>>;
   readonly setup: SetupLimits;
   readonly log: Log;
-  /** Of a checkpoint. */
+  /** The limit of a checkpoint. */
   readonly maxBytes: number;
 }
 
 export interface SetupLimits {
-  /** For each command. */
+  /** The limit of each command. */
   readonly commandMs: number;
-  /** For all of them. */
+  /** The limit of all commands together. */
   readonly totalMs: number;
 }

@@ -9,10 +9,13 @@ import { RunDirectory } from "./run-directory.ts";
 import { Steps } from "./steps.ts";
 import type { WorkspaceDeps } from "./workspace-deps.ts";
 
-/** Of the compressed checkpoint: it travels in one piece, through memory and mostly into a database. */
+/**
+ * The limit of the compressed checkpoint, which passes through memory in one piece and is usually stored in a
+ * database.
+ */
 const DEFAULT_MAX_BYTES = 64 * 1024 * 1024;
 
-/** Stands in the marker for the beginning of a run, before its first checkpoint. */
+/** The marker of a run that has no checkpoint yet. */
 const NONE = "";
 
 export interface WorkspaceProviderOptions extends Omit<WorkspaceDeps, "prepared" | "maxBytes"> {
@@ -38,7 +41,7 @@ async function prepare(deps: WorkspaceDeps, preparation: Preparation): Promise<W
     if (!continues(await run.findCheckpoints(), preparation.checkpoint)) await build(deps, preparation, run);
     return await run.workspace();
   } catch (error) {
-    // The store of blobs says by itself whether it may work later.
+    // The blob store already says whether a retry can help.
     if (error instanceof AppError) throw error;
     const message = "The run's workspace could not be prepared on this worker.";
     throw new AppError("environment_setup_failed", message, { cause: error });
@@ -63,8 +66,8 @@ async function build(deps: WorkspaceDeps, preparation: Preparation, run: RunDire
 }
 
 /**
- * Whether the files here go on from the run's newest checkpoint. They may hold more than it, which is the work of an
- * attempt that was lost on this worker and is kept. If they go on from another one, a different worker had the run.
+ * Whether the local files continue the run's newest checkpoint. They may contain more, which is the work of a lost
+ * attempt on this worker and is kept. If they continue another checkpoint, another worker had the run meanwhile.
  */
 function continues(held: readonly string[] | undefined, checkpoint: string | undefined): boolean {
   return held?.includes(checkpoint ?? NONE) ?? false;
@@ -74,7 +77,7 @@ async function storeCheckpoint({ blobs, dataDir, maxBytes }: WorkspaceDeps, runI
   const run = new RunDirectory(dataDir, runId);
   const held = (await run.findCheckpoints()) ?? [];
   const id = await blobs.put(await packCheckpoint(run.path, maxBytes));
-  // The one before is kept in the marker: until the run's row names the new one, it is still the newest.
+  // The previous checkpoint stays in the marker, because it is the newest until the run's row names the new one.
   await run.writeCheckpoints([...held.slice(-1), id]);
   return id;
 }

@@ -2,7 +2,10 @@ import { readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 
-/** Beside the directories that a sandbox may write to, so that what it says of the repositories is ours. */
+/**
+ * Stored outside of the directories that a sandbox may write to, so that its statements about repositories can be
+ * trusted.
+ */
 export const RECORD = "workspace.json";
 
 const commit = z.string().regex(/^[0-9a-f]{40,64}$/);
@@ -11,18 +14,18 @@ const folder = z.string().regex(/^(?!\.{1,2}$)[^/\0]+$/);
 export const clonedRepository = z.object({
   owner: z.string(),
   name: z.string(),
-  /** Where it was cloned to, below the workspace. */
+  /** Where it was cloned to, relative to the workspace. */
   folder,
-  /** As it was cloned. */
+  /** The cloned commit. */
   commit,
   branch: z.string().optional(),
   defaultBranch: z.string().optional(),
 });
 
 const workspaceRecord = z.object({
-  /** The run directory that it was made in: programs write such paths down. */
+  /** The run directory in which it was made, because programs write such paths down. */
   place: z.string().default(""),
-  /** Of what it was set up with; other commands are a reason to do it again. */
+  /** Identifies its setup. Other commands are a reason to repeat it. */
   setup: z.string().default(""),
   repositories: z.array(clonedRepository).default([]),
 });
@@ -30,7 +33,7 @@ const workspaceRecord = z.object({
 export type WorkspaceRecord = z.infer<typeof workspaceRecord>;
 export type ClonedRepository = z.infer<typeof clonedRepository>;
 
-/** An empty one where there is none, as in workspaces that were made before there were records. */
+/** An empty record if there is none, as in workspaces from before records. */
 export async function readRecord(directory: string): Promise<WorkspaceRecord> {
   try {
     return workspaceRecord.parse(JSON.parse(await readFile(join(directory, RECORD), "utf8")));

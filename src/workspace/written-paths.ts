@@ -14,18 +14,18 @@ import {
 import { join, relative } from "node:path";
 
 export interface Written {
-  /** Files and links that say where they were made, by their paths below the directory. */
+  /** Files and links that contain the path where they were made, relative to the directory. */
   readonly paths: readonly string[];
-  /** Of all files. */
+  /** The size of all files. */
   readonly bytes: number;
 }
 
 const CHUNK_BYTES = 2 ** 20;
-/** A file that is larger is no script and no setting. */
+/** A larger file is neither a script nor a setting. */
 const REWRITE_BYTES_MAX = 256 * 2 ** 20;
 const NO_TEXT = 0;
 
-/** Which files below `root` hold `place`, the directory's own path. Nobody may be at work in it. */
+/** The files below `root` that contain `place`, the directory's own path. No process may be working in it. */
 export async function findWritten(root: string, place: string): Promise<Written> {
   const paths: string[] = [];
   let bytes = 0;
@@ -41,8 +41,8 @@ export async function findWritten(root: string, place: string): Promise<Written>
 }
 
 /**
- * Makes files that say they are at `from` say `to`. Programs that were compiled hold the length of what they say: where
- * that changes, only text is rewritten.
+ * Replaces the path `from` by `to` in files. Compiled programs store the length of a text, so if the length changes,
+ * only text files are rewritten.
  */
 export async function rewrite(
   root: string,
@@ -53,7 +53,7 @@ export async function rewrite(
   for (const path of paths) await rewriteOne(join(root, path), from, to);
 }
 
-/** Without what is behind links, and without directories that we may not read. */
+/** Does not follow links, and skips directories that we may not read. */
 async function* entriesBelow(directory: string): AsyncGenerator<Dirent> {
   const entries = await readdir(directory, { withFileTypes: true }).catch(() => []);
   for (const entry of entries) {
@@ -72,12 +72,12 @@ async function rewriteOne(path: string, from: string, to: string): Promise<void>
   if (!stat?.isFile() || stat.size > REWRITE_BYTES_MAX) return;
   const before = await readFile(path);
   if (from.length !== to.length && before.includes(NO_TEXT)) return;
-  // Whatever its bytes mean, each is one character of this encoding.
+  // In this encoding each byte is one character, whatever it means.
   const after = before.toString("latin1").replaceAll(latin1(from), latin1(to));
   await chmod(path, stat.mode | 0o600);
   await writeFile(path, after, "latin1");
   await chmod(path, stat.mode);
-  // What was made from it is as new as it was.
+  // Keeps the time, because files made from it must not look outdated.
   await utimes(path, stat.atime, stat.mtime);
 }
 
@@ -96,7 +96,7 @@ async function holds(path: string, text: string): Promise<boolean> {
       if (bytesRead === 0) return false;
       const end = kept + bytesRead;
       if (buffer.subarray(0, end).includes(wanted)) return true;
-      // It may begin in this piece and end in the next.
+      // A match may begin in this piece and end in the next.
       kept = Math.min(end, wanted.length - 1);
       buffer.copyWithin(0, end - kept, end);
     }

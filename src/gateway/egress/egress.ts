@@ -8,14 +8,14 @@ import { Refusal } from "../refusal.ts";
 import { sendOn } from "../send-on.ts";
 import { reasonOf, type Upstream } from "../upstream.ts";
 
-/** The way to other addresses, for programs that know proxies. */
+/** Access to other addresses, for programs that use proxies. */
 export interface Egress {
   pass(call: Pick<Call, "request" | "response" | "signal">, target: string): Promise<void>;
   tunnel(target: string, socket: Duplex, head: Buffer, closing: AbortSignal): Promise<void>;
 }
 
 export interface EgressOptions {
-  /** Connects to what may be reached, without HTTPS; that is what the sandbox speaks through it. */
+  /** Connects to an allowed address without HTTPS, because the sandbox itself speaks HTTPS through it. */
   readonly connect: buildConnector.connector;
   readonly upstream: Upstream;
   readonly limits: Pick<GatewayLimits, "packBytes" | "ports" | "streamIdleMs">;
@@ -87,7 +87,7 @@ function connected(connect: buildConnector.connector, hostname: string, port: nu
   });
 }
 
-/** Each ends with the other, and both when nothing moves. */
+/** Each socket ends with the other, and both end when nothing moves. */
 function join(one: Socket, other: Socket, idleMs: number): void {
   for (const [from, to] of [
     [one, other],

@@ -15,9 +15,9 @@ export interface GitGatewayOptions {
   readonly log: Log;
   readonly gitUrl: string;
   readonly authorize: AuthorizeRepository;
-  /** To the operator's git host. */
+  /** Connects to the operator's git host. */
   readonly upstream: Upstream;
-  /** To public addresses: for what was not granted by name, where there is a network. */
+  /** Connects to public addresses for repositories without a grant, if there is network access. */
   readonly egress: Upstream;
   readonly traffic: Traffic;
   readonly limits: Pick<GatewayLimits, "packBytes">;
@@ -29,7 +29,7 @@ interface GitCall extends Call {
   readonly service: Service;
   readonly isAdvertisement: boolean;
   readonly repository: { readonly owner: string; readonly name: string };
-  /** Undefined: it is read as everybody may. */
+  /** Undefined: it is read anonymously. */
   readonly granted: RepositoryGrant | undefined;
 }
 
@@ -43,7 +43,7 @@ const ASKED_HEADERS = [
   ...["git-protocol", "user-agent"],
 ];
 
-/** `/git/<owner>/<name>.git/…`: carries clone, fetch and push, with a token that stays outside. */
+/** `/git/<owner>/<name>.git/…`: forwards clone, fetch and push, with a token that stays outside of the sandbox. */
 export function createGitGateway(options: GitGatewayOptions): Part {
   return async (call) => {
     if (options.gitUrl.startsWith("file:")) {
@@ -136,7 +136,7 @@ function requireAnswer({ isAdvertisement, repository, service }: GitCall, answer
   throw new Refusal(answer.status >= 500 ? 502 : 403, reasonOf(name, answer.status));
 }
 
-/** Not 401, which has git ask for a name and a password. */
+/** Not 401, because git would then ask for a name and a password. */
 function reasonOf(name: string, status: number): string {
   if (status === 200) return `The server of ${name} does not speak git's smart protocol.`;
   if (status < 400) return `${name} is at another address now. Call it by the name that it has there.`;
@@ -149,7 +149,7 @@ const BRANCHES_ONLY = "only branches can be pushed from here, and not be deleted
 
 async function push(options: GitGatewayOptions, call: GitCall): Promise<void> {
   const { request, response } = call;
-  // What is packed could not be judged.
+  // A compressed push could not be checked.
   if (request.headers["content-encoding"] !== undefined) throw new Refusal(415, "Send the push unpacked.");
   const wanted = await readPush(bodyOf(request, options.limits.packBytes));
   if (!wanted.commands.every(({ commit, ref }) => commit !== undefined && ref.startsWith(BRANCH))) {
@@ -161,7 +161,7 @@ async function push(options: GitGatewayOptions, call: GitCall): Promise<void> {
 }
 
 async function refusePush({ response, service }: GitCall, wanted: PushRequest): Promise<void> {
-  // Git listens once it has said everything.
+  // Git reads the response only after it has sent everything.
   for await (const _ of wanted.body);
   const headers = { "content-type": `application/x-${service}-result`, "cache-control": "no-cache" };
   sendWhole(response, 200, headers, refusingReport(wanted, BRANCHES_ONLY));

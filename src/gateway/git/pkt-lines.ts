@@ -1,17 +1,19 @@
 import { Refusal } from "../refusal.ts";
 
-/** What carries a length in front; or `flush`, which ends a list of such. */
+/** A line with its length in front, or `flush`, which ends a list. */
 export type PktLine = Buffer | "flush";
 
 const LENGTH_CHARS = 4;
-/** Lengths below this one are marks without content. */
+/** Lengths below this one are markers without content. */
 const MARKS_END = 4;
 
-/** Git's framing, taken apart as it comes: https://git-scm.com/docs/gitprotocol-common */
+/** Parses git's framing from a stream: https://git-scm.com/docs/gitprotocol-common */
 export class PktLines {
   #held = Buffer.alloc(0);
 
-  /** Line by line, as whoever reads them knows after which one something else follows. Throws for what is none. */
+  /**
+   * Returns line by line, because only the reader knows after which line other data follows. Throws for invalid data.
+   */
   *push(chunk: Buffer): Generator<PktLine, void> {
     this.#held = Buffer.concat([this.#held, chunk]);
     for (let length = this.#nextLength(); length !== undefined; length = this.#nextLength()) {
@@ -21,7 +23,7 @@ export class PktLines {
     }
   }
 
-  /** Undefined: it is not there whole. */
+  /** Undefined: the length has not arrived completely. */
   #nextLength(): number | undefined {
     if (this.#held.length < LENGTH_CHARS) return undefined;
     const digits = this.#held.toString("latin1", 0, LENGTH_CHARS);

@@ -4,15 +4,15 @@ import { PktLines } from "./pkt-lines.ts";
 
 export interface PushCommand {
   readonly ref: string;
-  /** The commit that it shall be at; undefined: it shall be gone. */
+  /** The new commit of the branch; undefined: the branch is deleted. */
   readonly commit: string | undefined;
 }
 
 export interface PushRequest {
   readonly commands: readonly PushCommand[];
-  /** Of the client, as it said them. */
+  /** The capabilities that the client sent. */
   readonly capabilities: ReadonlySet<string>;
-  /** All that was sent, from its beginning. */
+  /** The whole body from its beginning. */
   readonly body: AsyncIterable<Buffer>;
 }
 
@@ -22,7 +22,7 @@ const COMMAND =
 const NO_COMMIT = /^0+$/;
 const NOT_UNDERSTOOD = new Refusal(400, "This is not a push that the gateway understands.");
 
-/** Reads what a push wants, which stands before the commits: https://git-scm.com/docs/gitprotocol-pack */
+/** Reads the commands of a push, which precede the commits: https://git-scm.com/docs/gitprotocol-pack */
 export async function readPush(body: AsyncIterable<Buffer>): Promise<PushRequest> {
   const chunks = body[Symbol.asyncIterator]();
   const begun: Buffer[] = [];

@@ -7,7 +7,7 @@ type Capabilities = PushRequest["capabilities"];
 const SIDE_BAND = "side-band-64k";
 const DATA_BAND = 1;
 
-/** Reads what a git server says became of a push, as it passes. */
+/** Reads the result of a push from a git server's response while it passes. */
 export class PushReport extends Transform {
   readonly #accepted: (ref: string) => void;
   readonly #isBanded: boolean;
@@ -25,7 +25,7 @@ export class PushReport extends Transform {
     try {
       if (!this.#isLost) this.#read(chunk);
     } catch {
-      // The client says so, too; it has nothing to do with what is passed on.
+      // The client reports it as well; forwarding is not affected.
       this.#isLost = true;
     }
     done(null, chunk);
@@ -40,7 +40,7 @@ export class PushReport extends Transform {
     return lines.filter((line) => line[0] === DATA_BAND).map((line) => line.subarray(1));
   }
 
-  /** Where nothing could be unpacked, no branch is ok. */
+  /** If nothing could be unpacked, no branch was updated. */
   #readReport(bytes: Buffer): void {
     for (const line of this.#inner.push(bytes)) {
       const { ref } = /^ok (?<ref>[^\n]+)\n?$/.exec(line.toString("utf8"))?.groups ?? {};
@@ -49,7 +49,7 @@ export class PushReport extends Transform {
   }
 }
 
-/** A report of ours, in the form that the client asked for: git tells its user the reason, beside each branch. */
+/** Our own report in the format that the client asked for. Git shows its reason beside each branch. */
 export function refusingReport({ capabilities, commands }: PushRequest, reason: string): Buffer {
   const lines = commands.map(({ ref }) => pktLine(`ng ${ref} ${reason}\n`));
   const report = Buffer.concat([pktLine("unpack ok\n"), ...lines, FLUSH]);

@@ -9,7 +9,7 @@ import type { Upstream } from "../upstream.ts";
 
 export interface McpGatewayOptions {
   readonly mcpServers: Readonly<Record<string, RemoteMcpServer>>;
-  /** To where tool servers may be. */
+  /** Connects to the allowed addresses of MCP servers. */
   readonly upstream: Upstream;
   readonly limits: Pick<GatewayLimits, "bodyBytes">;
 }
@@ -17,7 +17,7 @@ export interface McpGatewayOptions {
 const PATH = /^\/(?<name>[^/]+)(?<rest>\/.*)?$/;
 const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
-/** `/tools/<name>…`: leads to a remote tool server of the run, and says there who asks. */
+/** `/tools/<name>…`: forwards to a remote MCP server of the run and adds its credentials. */
 export function createMcpGateway({ limits, mcpServers, upstream }: McpGatewayOptions): Part {
   return async (call) => {
     const { name = "", rest = "" } = PATH.exec(call.path)?.groups ?? {};
@@ -58,7 +58,7 @@ function decoded(text: string): string {
   }
 }
 
-/** The configured address with what the client put behind ours. */
+/** The configured address with the path that the client appended. */
 function urlOf({ url: base }: RemoteMcpServer, rest: string, query: string): URL {
   const url = new URL(base);
   if (url.protocol !== "https:" && url.protocol !== "http:") {
@@ -72,7 +72,7 @@ function urlOf({ url: base }: RemoteMcpServer, rest: string, query: string): URL
 function headersFor({ request }: Call, { headers }: RemoteMcpServer): Record<string, string | string[]> {
   const configured = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value] as const);
   const names = configured.map(([name]) => name);
-  // A packed answer could not be looked through for keys that it repeats.
+  // A compressed response could not be searched for keys.
   const dropped = [...CREDENTIALS, ...names, "accept-encoding", "origin", "referer"];
   const kept = without(request.headers, dropped);
   return { ...kept, "accept-encoding": "identity", ...Object.fromEntries(configured) };

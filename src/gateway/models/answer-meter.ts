@@ -8,18 +8,18 @@ import { grown, NO_TOKENS, READERS, type Tokens } from "./tokens.ts";
 
 export interface MeterOptions {
   readonly provider: Provider;
-  /** What was asked for, where it is known. */
+  /** The requested model, if it is known. */
   readonly model?: string;
   readonly prices: ModelPrices;
   readonly traffic: Traffic;
-  /** Undefined: its errors are nobody's. */
+  /** Undefined: its errors do not count. */
   readonly failed?: (failure: ModelFailure) => void;
 }
 
-/** Most events hold a few words of text, and none of these. */
+/** Most events contain a few words of text and none of these. */
 const TELLING = /"(usage|usageMetadata|error)"|"type"\s*:\s*"error"/;
 
-/** Notes what one answer of a model says of its usage, as soon as it says so. */
+/** Records the usage that one response of a model reports, as soon as it is reported. */
 export class AnswerMeter {
   readonly #options: MeterOptions;
   #tokens = NO_TOKENS;
@@ -31,7 +31,7 @@ export class AnswerMeter {
     this.#model = options.model ?? "";
   }
 
-  /** A whole answer, or an event of one. What is no JSON tells nothing. */
+  /** A whole response, or one event of it. Text that is not JSON is ignored. */
   read(text: string): void {
     if (!TELLING.test(text)) return;
     const value = parsedJson(text);
@@ -59,7 +59,7 @@ export class AnswerMeter {
     });
   }
 
-  /** Servers answer for an alias with the name of what it stands for; the operator may have named either. */
+  /** Servers answer a request for an alias with the full name. The operator may have set the price for either. */
   #priced(): string {
     const { model, prices } = this.#options;
     return isPriced(prices, this.#model) ? this.#model : (model ?? this.#model);

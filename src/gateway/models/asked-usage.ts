@@ -8,11 +8,11 @@ const chat = z.looseObject({ model: z.string().optional(), stream: z.unknown(), 
 export interface ChatBody {
   readonly bytes: Buffer;
   readonly model?: string;
-  /** Whether its sender did not ask for the usage, and so does not expect to be told. */
+  /** Whether only the gateway asked for the usage, so that the client does not expect it. */
   readonly isAskedByUs: boolean;
 }
 
-/** Has a streaming chat tell its usage: without being asked to, it does not. */
+/** Makes a streaming chat report its usage, which it does only on request. */
 export function askingForUsage(bytes: Buffer): ChatBody {
   const body = chat.safeParse(parsedJson(bytes.toString())).data;
   if (body === undefined) return { bytes, isAskedByUs: false };
@@ -25,7 +25,7 @@ export function askingForUsage(bytes: Buffer): ChatBody {
 
 const usageAlone = z.object({ choices: z.array(z.unknown()).length(0), usage: z.looseObject({}) });
 
-/** The event that comes when the usage was asked for, and only then. */
+/** The event that only exists because the usage was requested. */
 export function isUsageAlone({ data }: SseEvent): boolean {
   return data.includes('"usage"') && usageAlone.safeParse(parsedJson(data)).success;
 }

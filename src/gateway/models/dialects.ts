@@ -3,24 +3,24 @@ import type { ModelProviders } from "../../config/models.ts";
 export type Provider = keyof ModelProviders;
 
 export interface Route {
-  /** Whether a model works for it: its calls are counted, and its errors are the run's. */
+  /** Whether a model generates something: such calls are counted, and their errors are the run's. */
   readonly generates: boolean;
-  /** Whether the model tells its usage in a stream only when asked to. */
+  /** Whether the model reports its usage in a stream only on request. */
   readonly tellsUsageOnDemand: boolean;
-  /** Where the address names it. */
+  /** The model, if the path names it. */
   readonly model?: string;
 }
 
-/** How a provider is spoken to. */
+/** How to speak to a provider. */
 export interface Dialect {
   /** For people. */
   readonly title: string;
   /** The variables that configure it. */
   readonly variables: string;
   keyHeaders(key: string): Record<string, string>;
-  /** Undefined: it is not for agents. */
+  /** Undefined: agents may not use it. */
   routeOf(method: string, path: string): Route | undefined;
-  /** An error as clients of the provider understand it. */
+  /** An error in the format of the provider. */
   errorOf(status: number, message: string): unknown;
 }
 
@@ -32,7 +32,7 @@ type Pattern = readonly [method: string, path: RegExp, route: Route];
 
 const OPENAI: readonly Pattern[] = [
   ["POST", /^\/(chat\/)?completions$/, CHAT],
-  // The last two are Codex's: shortening its history, and what it learns from it.
+  // Codex uses the last two to shorten its history and to store what it learned from it.
   ["POST", /^\/(responses|responses\/compact|memories\/trace_summarize)$/, GENERATES],
   ["POST", /^\/embeddings$/, ASIDE],
   ["GET", /^\/models(\/[\w.:@/-]+)?$/, ASIDE],

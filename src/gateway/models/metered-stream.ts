@@ -2,13 +2,13 @@ import { Transform, type TransformCallback } from "node:stream";
 import type { AnswerMeter } from "./answer-meter.ts";
 import { type SseEvent, SseEvents } from "./sse-events.ts";
 
-/** Reads a stream of events before it passes: what they tell is noted when the sandbox sees them. */
+/** Reads a stream of events while it passes, so that usage is recorded before the sandbox sees it. */
 export class MeteredStream extends Transform {
   readonly #meter: AnswerMeter;
   readonly #isDropped: ((event: SseEvent) => boolean) | undefined;
   readonly #events = new SseEvents();
 
-  /** Without `isDropped` bytes pass as they come, else event by event. */
+  /** Without `isDropped` bytes pass unchanged, otherwise event by event. */
   constructor(meter: AnswerMeter, isDropped?: (event: SseEvent) => boolean) {
     super();
     this.#meter = meter;

@@ -23,12 +23,12 @@ export interface ModelAnswersOptions {
 const BROKE_OFF = "The model's answer broke off.";
 const ANSWER_BYTES_MAX = 8 * 2 ** 20;
 const ERROR_BYTES_MAX = 64 * 2 ** 10;
-/** The length is another one when an event is left out. */
+/** The length changes when an event is left out. */
 const DROPPED = [...ANSWERED_CREDENTIALS, "content-length"];
 const ERROR_HEADERS =
   /^(content-type|retry-after(-ms)?|x-(should-retry|ratelimit-.+|request-id)|request-id)$/;
 
-/** Passes what models answer on to the sandbox, and notes what it tells before the sandbox can know. */
+/** Forwards the responses of models to the sandbox, and records their usage first. */
 export class ModelAnswers {
   readonly #options: ModelAnswersOptions;
 
@@ -50,7 +50,7 @@ export class ModelAnswers {
     await sendOn(answer, call.response, { drop: DROPPED, through, brokeOff: () => this.#brokeOff(call) });
   }
 
-  /** What is cut by its asker or by us is nobody's failure. */
+  /** A call that the client or we have aborted is not a failure. */
   noteFailure({ route, signal }: ModelCall, { message, status }: ModelFailure): void {
     if (!route.generates || signal.aborted) return;
     const failure = { message: shortened(this.#options.redact(message)) };

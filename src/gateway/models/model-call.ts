@@ -7,7 +7,7 @@ import type { Question } from "../upstream.ts";
 import { askingForUsage } from "./asked-usage.ts";
 import type { Dialect, Provider, Route } from "./dialects.ts";
 
-/** One call of a model, with all that is known of where it goes. */
+/** One call of a model, with its destination. */
 export interface ModelCall extends Call {
   readonly provider: Provider;
   readonly dialect: Dialect;
@@ -17,20 +17,20 @@ export interface ModelCall extends Call {
 
 export interface AskedBody {
   readonly body?: AsyncIterable<Buffer> | Buffer;
-  /** Where it is known. */
+  /** If it is known. */
   readonly model?: string;
-  /** Whether the usage was asked for by us alone. */
+  /** Whether only the gateway asked for the usage. */
   readonly isAskedByUs: boolean;
-  /** To be called when it was sent. */
+  /** Must be called when it was sent. */
   readonly release: () => void;
 }
 
 const CHAT_BYTES_MAX = 8 * 2 ** 20;
-/** Where keys stand in queries. */
+/** Query parameters that contain keys. */
 const KEY_PARAMETERS = ["key", "api_key", "api-key", "access_token", "token"];
 const NOTHING = { isAskedByUs: false, release: () => undefined } as const;
 
-/** A chat is read whole, where there is room for it, so that it can be made to tell its usage. */
+/** Reads a chat completely, if there is room, so that its usage can be requested. */
 export async function askedBody(
   { request, route }: ModelCall,
   held: HeldBytes,
@@ -48,18 +48,18 @@ export async function askedBody(
     return { body: bytes, release, ...asked };
   } catch {
     release();
-    // JSON of any depth can be read, but not written.
+    // Deeply nested JSON can be read but not written.
     throw new Refusal(400, "The body is nested too deeply.");
   }
 }
 
-/** What was put where keys go is taken out, and the real key put in. */
+/** Removes whatever the client sent as a key, and adds the real key. */
 export function questionOf(call: ModelCall, body: AskedBody["body"]): Question {
   const { dialect, request, server, signal } = call;
   const length = Buffer.isBuffer(body) ? ["content-length"] : [];
   const headers = {
     ...without(request.headers, [...CREDENTIALS, "accept-encoding", "origin", "referer", ...length]),
-    // What is packed could not be read here.
+    // A compressed response could not be read here.
     "accept-encoding": "identity",
     ...(server.key === undefined ? {} : dialect.keyHeaders(server.key)),
   };

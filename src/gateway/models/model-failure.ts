@@ -6,9 +6,9 @@ const MESSAGE_CHARS = 500;
 
 const word = z.union([z.string(), z.int()]).optional().catch(undefined);
 const told = z.object({ message: z.string(), type: word, code: word, status: word });
-/** In all dialects alike, but that some say it in a plain string. */
+/** All dialects are alike, except that some send a plain string. */
 const withError = z.object({ error: z.union([told, z.string().transform((message) => ({ message }))]) });
-/** Of responses: https://platform.openai.com/docs/api-reference/responses-streaming */
+/** Of the responses API: https://platform.openai.com/docs/api-reference/responses-streaming */
 const failedResponse = z.object({ type: z.literal("response.failed"), response: withError });
 const errorEvent = told.extend({ type: z.literal("error") });
 const withMessage = z.union([
@@ -18,7 +18,7 @@ const withMessage = z.union([
 
 type RecordedUpdate = { readonly message: string } & Partial<z.infer<typeof told>>;
 
-/** An error within an answer that began well. */
+/** An error inside a response that began successfully. */
 export function failureWithin(value: unknown): ModelFailure | undefined {
   const failed =
     withError.safeParse(value).data?.error ?? failedResponse.safeParse(value).data?.response.error;
@@ -26,7 +26,7 @@ export function failureWithin(value: unknown): ModelFailure | undefined {
   return error === undefined ? undefined : { status: statusOf(error), message: error.message };
 }
 
-/** What the body of an error says. */
+/** The message in the body of an error. */
 export function messageIn(body: string): string {
   const value = parsedJson(body);
   const [first] = Array.isArray(value) ? value : [value];
@@ -35,13 +35,13 @@ export function messageIn(body: string): string {
   return error?.message ?? body;
 }
 
-/** For people: one paragraph. */
+/** One paragraph for people. */
 export function shortened(message: string): string {
   const line = message.replace(/[\p{Cc}\s]+/gu, " ").trim();
   return line.length <= MESSAGE_CHARS ? line : `${line.slice(0, MESSAGE_CHARS)} …`;
 }
 
-/** What HTTP would have said, had the answer not begun. */
+/** The HTTP status that the error would have had before the response began. */
 const STATUSES: Readonly<Record<string, number>> = {
   authentication_error: 401,
   context_length_exceeded: 400,

@@ -16,7 +16,7 @@ export interface ModelGatewayOptions extends ModelAnswersOptions {
 const PATH = /^\/(?<provider>[a-z]+)(?<rest>\/.*)$/;
 const JSON_TYPE = { "content-type": "application/json" };
 
-/** `/models/<provider>/…`: puts the operator's key in, and counts what the models' answers tell. */
+/** `/models/<provider>/…`: adds the operator's key, and counts the usage that the models report. */
 export class ModelGateway {
   readonly #options: ModelGatewayOptions;
   readonly #answers: ModelAnswers;
@@ -86,14 +86,14 @@ export class ModelGateway {
     try {
       return await this.#options.upstream.ask(questionOf(call, body));
     } catch (error) {
-      // The others are the sandbox's own, such as a body that is too large.
+      // Other refusals are caused by the sandbox, for example a body that is too large.
       const isAway = error instanceof Refusal && error.status >= 500;
       if (isAway) this.#answers.noteFailure(call, { message: error.message });
       throw error;
     }
   }
 
-  /** 403, since agents take it for final, and try again what looks like a passing trouble. */
+  /** 403, because agents treat it as final and retry statuses that look temporary. */
   #shutRefusal(): Refusal | undefined {
     const { aborted, reason } = this.#shutting.signal;
     return aborted ? new Refusal(403, String(reason)) : undefined;

@@ -5,7 +5,7 @@ const PER = 1_000_000;
 
 export type ModelPrices = Readonly<Record<string, ModelPrice>>;
 
-/** By its id, else by the longest beginning that stands there with a `*`. */
+/** By its id, otherwise by the longest prefix with a `*`. */
 function findPrice(prices: ModelPrices, modelId: string): ModelPrice | undefined {
   if (Object.hasOwn(prices, modelId)) return prices[modelId];
   const beginnings = Object.keys(prices).filter((name) => name.endsWith("*"));
@@ -18,7 +18,7 @@ export function isPriced(prices: ModelPrices, modelId: string): boolean {
   return findPrice(prices, modelId) !== undefined;
 }
 
-/** 0 where the price is not known. */
+/** 0 when the price is unknown. */
 export function costUsd(prices: ModelPrices, modelId: string, tokens: Tokens): number {
   const price = findPrice(prices, modelId);
   if (price === undefined) return 0;

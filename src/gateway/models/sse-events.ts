@@ -1,18 +1,18 @@
-/** One event of a stream, with the bytes that it came in. */
+/** One event of a stream, with its original bytes. */
 export interface SseEvent {
   readonly raw: Buffer;
   readonly data: string;
 }
 
-/** An event that is larger is not read. */
+/** A larger event is not read. */
 const EVENT_BYTES_MAX = 4 * 2 ** 20;
 const EVENT_END = /\r\n\r\n|\n\n|\r\r/g;
-/** The longest end of an event, but for one byte. */
+/** The longest end of an event, minus one byte. */
 const END_OVERLAP = 3;
 
-/** Takes a stream of server-sent events apart: https://html.spec.whatwg.org/multipage/server-sent-events.html */
+/** Parses a stream of server-sent events: https://html.spec.whatwg.org/multipage/server-sent-events.html */
 export class SseEvents {
-  /** One character a byte. */
+  /** One character per byte. */
   #text = "";
   #searchedTo = 0;
 
@@ -30,7 +30,7 @@ export class SseEvents {
     return this.#text.length > EVENT_BYTES_MAX ? [...events, this.#unread()] : events;
   }
 
-  /** What is left when the stream has ended; some leave the last empty line out. */
+  /** What is left at the end of the stream. Some servers omit the last empty line. */
   rest(): readonly SseEvent[] {
     return this.#text === "" ? [] : [eventOf(this.#taken())];
   }

@@ -2,9 +2,9 @@ import { z } from "zod";
 import type { Provider } from "./dialects.ts";
 
 export interface Tokens {
-  /** With those that the model remembered. */
+  /** Includes cached tokens. */
   readonly input: number;
-  /** Of `input`, those that it remembered. */
+  /** The cached part of `input`. */
   readonly cachedInput: number;
   readonly output: number;
   readonly total: number;
@@ -17,12 +17,12 @@ export interface ReportedUsage {
 
 export const NO_TOKENS: Tokens = { input: 0, cachedInput: 0, output: 0, total: 0 };
 
-/** What is no sensible number is as good as not told. */
+/** An implausible number is treated as missing. */
 const count = z.int().nonnegative().optional().catch(undefined);
 const cached = z.object({ cached_tokens: count }).optional().catch(undefined);
 const name = z.string().optional().catch(undefined);
 
-/** Of chat and of responses: https://platform.openai.com/docs/api-reference */
+/** Of the chat and responses APIs: https://platform.openai.com/docs/api-reference */
 const openaiUsage = z.object({
   prompt_tokens: count,
   input_tokens: count,
@@ -58,7 +58,7 @@ const geminiAnswer = z.object({
   }),
 });
 
-/** What an answer, or an event of one, tells of its usage. Later ones tell everything anew. */
+/** The usage in a response or in one of its events. Later events repeat everything. */
 export const READERS: Readonly<Record<Provider, (value: unknown) => ReportedUsage | undefined>> = {
   openai(value) {
     const answer = openaiAnswer.safeParse(value).data;
@@ -95,7 +95,7 @@ function told(tokens: Tokens, model: string | undefined): ReportedUsage {
   return { tokens, ...(model === undefined ? {} : { model }) };
 }
 
-/** Of two tellings about the same answer: counts only grow, and some events tell a part alone. */
+/** Merges two reports about one response. Counts only grow, and some events report a part. */
 export function grown(one: Tokens, other: Tokens): Tokens {
   const input = Math.max(one.input, other.input);
   const output = Math.max(one.output, other.output);

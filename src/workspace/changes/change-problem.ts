@@ -3,7 +3,9 @@ import type { RepositoryName } from "../../core/repositories/repository-name.ts"
 import { SCRIPT_ENDS } from "./change-scripts.ts";
 import type { ScriptEnd } from "./sandboxed-script.ts";
 
-/** Why nothing can be said of a repository's changes. Not the run's fault: the caller tells it and goes on. */
+/**
+ * Why the changes of a repository are unknown. The run is not to blame: the caller records the problem and continues.
+ */
 export function changeProblem({ name, owner }: RepositoryName, { complaint, exit }: ScriptEnd): AppError {
   const said = complaint === "" ? "" : ` ${complaint}`;
   const problem = (why: string, remedy?: string) =>

@@ -3,7 +3,7 @@
  * that git is called with outweigh the repository's own; whatever runs in spite of them runs where the agent ran.
  */
 
-/** How a script says why it could not go on. */
+/** How a script reports why it failed. */
 export const SCRIPT_ENDS = { noGit: 91, noRepository: 92, unreadable: 93, notPushed: 94 } as const;
 
 const OPENING = `
@@ -20,7 +20,10 @@ index=$(g rev-parse --git-path index) || exit 92
 objects=$(g rev-parse --git-path objects) || exit 92
 `;
 
-/** What is too large for a patch or a pull request, in the form of .gitignore; files that git knows stay with it. */
+/**
+ * Files that are too large for a patch or a pull request, in the format of .gitignore. Tracked files are included
+ * anyway.
+ */
 const LARGE_FILES = `
 large="$SCRATCH/large"
 find . -name .git -prune -o -type f -size +20480 -print 2>/dev/null |
@@ -28,8 +31,8 @@ find . -name .git -prune -o -type f -size +20480 -print 2>/dev/null |
 `;
 
 /**
- * `$tree`: everything as it lies there, but for ignored files. Index and repository stay as they are. The copied index
- * keeps its time: git tells by it which files may have changed in the very second in which it was written.
+ * Sets `$tree` to the current files, except ignored ones. Index and repository do not change. The copied index keeps
+ * its time, by which git recognises files that changed in the second in which it was written.
  */
 const SNAPSHOT = `
 ${LARGE_FILES}
@@ -44,12 +47,12 @@ if [ -z "$tree" ]; then
 fi
 `;
 
-/** Says the tree's id. */
+/** Prints the id of the tree. */
 export const MARK = `${OPENING}${SNAPSHOT}
 printf '%s\\n' "$tree"
 `;
 
-/** Since `$2`: how many files, whether some were left out, and behind that line the patch. */
+/** Prints, since `$2`: the number of files, whether some were left out, and after that line the patch. */
 export const DIFF = `${OPENING}${SNAPSHOT}
 from=$(g rev-parse --verify --quiet "$2^{tree}") || exit 93
 files=$(g diff-tree -r -M --name-only -z "$from" "$tree" | tr -dc '\\000' | wc -c) || exit 93
@@ -58,7 +61,7 @@ printf '%d %d\\n' "$files" "$left"
 g diff-tree -r -p -M --binary --full-index --no-ext-diff --no-textconv --no-color "$from" "$tree"
 `;
 
-/** Commits and pushes `$2..HEAD` to `$4` of `$3`, by force when `$5` says `+`. Says the commit, or nothing. */
+/** Commits and pushes `$2..HEAD` to `$4` of `$3`, by force when `$5` is `+`. Prints the commit, or nothing. */
 export const PUSH = `${OPENING}${LARGE_FILES}
 rm -f "$index.lock"
 g -c core.excludesFile="$large" add -A --ignore-errors . >/dev/null 2>&1

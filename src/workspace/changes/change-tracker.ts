@@ -26,7 +26,7 @@ export interface ChangeTrackerOptions {
 }
 
 export interface ChangeLimits {
-  /** Of the patch of one repository. */
+  /** The limit for the patch of one repository. */
   readonly patchBytes: number;
   readonly lookMs: number;
   readonly pushMs: number;
@@ -43,7 +43,10 @@ const IDENTITY = {
   GIT_COMMITTER_EMAIL: COMMITTER.email,
 };
 
-/** By git in the run's sandbox. What was cloned, and at which commit, is known from the run directory alone. */
+/**
+ * Runs git in the sandbox of the run. Which repositories were cloned, and at which commit, is read only from the run
+ * directory.
+ */
 export function createChangeTracker(options: ChangeTrackerOptions): ChangeTracker {
   return {
     mark: (site) => new SiteChanges(options, site).mark(),
@@ -102,7 +105,8 @@ class SiteChanges {
     const commit = idIn(end);
     if (commit === undefined) return undefined;
     const { name, owner } = cloned;
-    // What the gateway saw counts for more than what is said inside; it sees nothing where the branch was there already.
+    // What the gateway saw counts more than the output of the script. The gateway sees no push when the branch is
+    // already up to date.
     const seen = this.#site.gateway.traffic.pushes.findLast(
       (each) => each.branch === branch && isSameRepository(each, cloned),
     );
@@ -113,7 +117,7 @@ class SiteChanges {
     const { gitUrl, sandbox, variablesOf } = this.#options;
     const { commit, defaultBranch, folder, name, owner } = cloned;
     const url = `${gitUrl}/${owner}/${name}.git`;
-    // Of a branch that others work on nothing is taken away.
+    // A branch that others work on is never force-pushed.
     const force = branch === defaultBranch || branch === cloned.branch ? "" : "+";
     const own = { ...IDENTITY, MESSAGE: message.slice(0, MESSAGE_CHARS) };
     return runScript(
@@ -143,7 +147,7 @@ class SiteChanges {
     );
   }
 
-  /** One that is broken does not keep the others from being told; if all are, the first says why. */
+  /** A broken repository does not hide the others. If all are broken, the first problem is reported. */
   async #forEach(work: (repository: ClonedRepository) => Promise<void>): Promise<void> {
     const { repositories } = await readRecord(this.#path);
     const problems: unknown[] = [];
@@ -152,7 +156,7 @@ class SiteChanges {
   }
 }
 
-/** What a script said if it ended well and said an object's id. */
+/** The object id that a successful script printed. */
 function idIn({ exit, output }: ScriptEnd): string | undefined {
   if (exit === "time-out" || exit === "cut" || exit.code !== 0) return undefined;
   return ID.exec(output.toString("latin1"))?.[1];

@@ -5,7 +5,7 @@ const HEAD = /^(\d{1,9}) ([01])\n/;
 const HEAD_BYTES = 20;
 const NEXT_FILE = "\ndiff --git ";
 
-/** What the script said, if it makes sense. Undefined: it does not. */
+/** The output of the script. Undefined: it is malformed. */
 export function readDiff(
   { exit, output }: ScriptEnd,
   maxBytes: number,
@@ -20,7 +20,7 @@ export function readDiff(
   return { patch, isCut: isTooLong || left === "1", filesChanged: Number(files) };
 }
 
-/** Without the last file, of which some is missing; unless it is the only one. */
+/** Drops the last file, which is incomplete, unless it is the only one. */
 function wholeFiles(patch: Buffer): Buffer {
   const last = patch.lastIndexOf(NEXT_FILE);
   return last < 0 ? patch : patch.subarray(0, last + 1);

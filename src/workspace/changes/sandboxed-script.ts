@@ -14,9 +14,9 @@ export interface SandboxedScript {
   readonly script: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  /** Whether it is led to the gateway. */
+  /** Whether the script can reach the gateway. */
   readonly hasPortForward: boolean;
-  /** Besides the workspace. */
+  /** In addition to the workspace. */
   readonly writable: readonly string[];
   readonly maxOutputBytes: number;
   readonly timeoutMs: number;
@@ -24,7 +24,7 @@ export interface SandboxedScript {
 
 export interface ScriptEnd {
   readonly exit: SandboxExit | "time-out" | "cut";
-  /** Said by whoever the agent left there: to be checked. */
+  /** Programs that the agent left may have written this, so it must be checked. */
   readonly output: Buffer;
   readonly complaint: string;
 }
@@ -41,11 +41,11 @@ const GIT_SETTINGS = {
   GIT_TERMINAL_PROMPT: "0",
   GIT_ASKPASS: "/bin/false",
   GIT_EDITOR: "/bin/false",
-  // Others are programs to run.
+  // Other transports are programs that git would run.
   GIT_ALLOW_PROTOCOL: "http:https:file",
 } as const;
 
-/** Runs a script where the agent worked, with a scratch directory of its own, and nothing of it goes on afterwards. */
+/** Runs a script where the agent worked, with its own temporary directory. All its processes are ended afterwards. */
 export async function runScript(call: SandboxedScript, runPath: string): Promise<ScriptEnd> {
   const scratch = join(runPath, `scratch-${randomUUID()}`);
   await mkdir(scratch, { mode: 0o700 });
@@ -76,12 +76,12 @@ async function spawnScript(call: SandboxedScript, scratch: string): Promise<Scri
   await inside.kill();
   const spoken = Promise.all([output.closed, complaint.closed]);
   await withTimeout(spoken, LAST_WORDS_MS);
-  // It may have ended just before the last of it was heard.
+  // It may have ended just before its last output was read.
   const ended = output.isFull ? "cut" : exit;
   return { exit: ended, output: output.bytes(), complaint: complaint.bytes().toString("utf8").trim() };
 }
 
-/** So much of a stream, and no more. */
+/** Keeps a stream up to a limit. */
 class Heard {
   readonly full: Promise<void>;
   readonly closed: Promise<void>;

@@ -6,7 +6,7 @@ import { removeTree } from "../remove-tree.ts";
 const FILE = "marks.json";
 const marks = z.record(z.string(), z.string().regex(/^[0-9a-f]{40,64}$/));
 
-/** How the repositories of a run stood: trees by their folders, and the objects that the repositories lack. */
+/** Snapshots of the repositories of a run: tree ids by folder, and the objects that the repositories lack. */
 export class Snapshots {
   readonly #path: string;
 
@@ -27,7 +27,10 @@ export class Snapshots {
     await rename(`${file}.new`, file);
   }
 
-  /** Where objects go. Only it is shown to the sandbox, so that nothing above it can be changed from there. */
+  /**
+   * The directory for objects. Only this directory is visible in the sandbox, so that nothing above it can be changed
+   * from there.
+   */
   async objectsOf(folder: string): Promise<string> {
     const place = this.#place(folder);
     await mkdir(place, { recursive: true, mode: 0o700 });
