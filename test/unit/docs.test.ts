@@ -13,7 +13,7 @@ const CONFIGS = ["config", "models", "agents", "sandbox", "limits", "api-limits"
   (name) => `src/config/${name}.ts`,
 );
 
-/** Of a PostgreSQL with its own settings: max_connections without superuser_reserved_connections. */
+/** The default max_connections of PostgreSQL without superuser_reserved_connections. */
 const SERVER_CONNECTIONS = 100 - 3;
 
 const read = (file: string): Promise<string> => readFile(join(ROOT, file), "utf8");
@@ -57,14 +57,14 @@ async function listSources(): Promise<readonly string[]> {
   return ours.map((name) => `src/${name}`);
 }
 
-/** A name that is merely imported or used has moved elsewhere. */
+/** Whether the file declares the name. A name that it only imports or uses has moved to another file. */
 function declares(text: string, name: string): boolean {
   const parameters = "\\((?:[^()]|\\([^()]*\\))*\\)";
   const forms = [
     `^\\s*(?:export )?(?:async )?(?:function\\*?|class|interface|type|const|model)\\s+${name}\\b`,
-    // A method: what tells it from a call is its type or its body.
+    // A method: unlike a call, it has a type or a body.
     `^\\s+(?:static |async |get )*${name}(?:<[^(]*>)?${parameters}\\s*[:{]`,
-    // A function kept in a member.
+    // A function in a member.
     `^\\s+(?:readonly )?${name}\\s*(?::|=|: [^=\\n]+=)\\s*(?:async )?\\(`,
   ];
   return forms.some((form) => new RegExp(form, "m").test(text));
@@ -76,8 +76,8 @@ function namesIn(text: string): readonly string[] {
   return Array.from(text.matchAll(/`([a-z_]+(?:\.[a-z_]+)+)`/g), ([, name = ""]) => name);
 }
 
-describe("the docs", () => {
-  test("name files that are there", async () => {
+describe("docs", () => {
+  test("docs name only files that exist", async () => {
     const missing: string[] = [];
     for (const page of await listPages()) {
       for (const [, file = ""] of (await read(page)).matchAll(/`((?:src|test|prisma|scripts)\/[\w./-]+)`/g)) {
@@ -88,7 +88,7 @@ describe("the docs", () => {
     expect(missing).toEqual([]);
   });
 
-  test("in the code name files that are there", async () => {
+  test("comments in the code name only files that exist", async () => {
     const missing: string[] = [];
     for (const source of await listSources()) {
       for (const [, file = ""] of (await read(source)).matchAll(/`([\w./-]+\.(?:ts|js|mjs))`/g)) {
@@ -100,7 +100,7 @@ describe("the docs", () => {
     expect(missing).toEqual([]);
   });
 
-  test("link to files that are there", async () => {
+  test("docs link only to files that exist", async () => {
     const missing: string[] = [];
     for (const page of await listPages()) {
       for (const [, target = ""] of (await read(page)).matchAll(/\]\((?!https?:)([^)#]+)/g)) {
@@ -111,7 +111,7 @@ describe("the docs", () => {
     expect(missing).toEqual([]);
   });
 
-  test("link to headings that are there", async () => {
+  test("docs link only to headings that exist", async () => {
     const missing: string[] = [];
     for (const page of await listPages()) {
       for (const [, target = "", anchor = ""] of (await read(page)).matchAll(
@@ -125,22 +125,22 @@ describe("the docs", () => {
     expect(missing).toEqual([]);
   });
 
-  test("begin with a README of at most 100 lines", async () => {
+  test("the README has at most 100 lines", async () => {
     expect((await read("README.md")).trimEnd().split("\n").length).toBeLessThanOrEqual(100);
   });
 
-  test("lead from the README to every page, and tell contributors of every command", async () => {
+  test("the README links to every page, and CONTRIBUTING.md explains every command", async () => {
     const more = sectionOf(await read("README.md"), "More");
     const pages = (await readdir(join(ROOT, "docs"))).filter((name) => name.endsWith(".md"));
     const contributing = await read("CONTRIBUTING.md");
     const { scripts } = JSON.parse(await read("package.json")) as { scripts: Record<string, string> };
-    const isTold = (name: string) => new RegExp(`npm (run )?${name}(?![:\\w])`).test(contributing);
+    const isExplained = (name: string) => new RegExp(`npm (run )?${name}(?![:\\w])`).test(contributing);
 
     expect(pages.filter((page) => !more.includes(`(docs/${page})`))).toEqual([]);
-    expect(Object.keys(scripts).filter((name) => !isTold(name))).toEqual([]);
+    expect(Object.keys(scripts).filter((name) => !isExplained(name))).toEqual([]);
   });
 
-  test("name functions, classes and methods that are declared in their files", async () => {
+  test("the architecture page names only functions, classes and methods that their files declare", async () => {
     const missing: string[] = [];
     const named = (await read("docs/architecture.md")).matchAll(/`([\w./-]+\.(?:ts|prisma))`\s+\(([^)]*)\)/g);
     for (const [, file = "", names = ""] of named) {
@@ -153,7 +153,7 @@ describe("the docs", () => {
     expect(missing).toEqual([]);
   });
 
-  test("name exactly the imports that .dependency-cruiser.cjs allows besides the core", async () => {
+  test("the architecture page names exactly the imports that .dependency-cruiser.cjs allows", async () => {
     const [, table = ""] = (await read(".dependency-cruiser.cjs")).split("const MAY_ALSO_IMPORT = {");
     const entries = (table.split("\n};")[0] ?? "").matchAll(/^ {2}"?([\w-]+)"?: \[([^\]]*)\]/gm);
     const allowed = Array.from(entries, ([, folder = "", paths = ""]) =>
@@ -169,7 +169,7 @@ describe("the docs", () => {
     expect(named.flat().toSorted()).toEqual(allowed.flat().toSorted());
   });
 
-  test("name each folder of src", async () => {
+  test("the architecture page explains each folder of src", async () => {
     const entries = await readdir(join(ROOT, "src"), { withFileTypes: true });
     const folders = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
 
@@ -178,24 +178,24 @@ describe("the docs", () => {
     );
   });
 
-  test("have a glossary of at most 45 words, each explained once", async () => {
+  test("the glossary has at most 45 words, each explained once", async () => {
     const words = firstCells(sectionOf(await read("docs/architecture.md"), "Glossary"));
 
     expect(words.length).toBeLessThanOrEqual(45);
     expect(words).toEqual([...new Set(words)]);
   });
 
-  test("name each file in src/config that declares variables", async () => {
+  test("the architecture page names each file in src/config that declares variables", async () => {
     const [, paragraph = ""] = (await read("docs/architecture.md")).split("**Variable.**");
 
     expect(CONFIGS.filter((file) => !paragraph.includes(`\`${file}\``))).toEqual([]);
   });
 
-  test("generated from the configuration schemas are up to date", async () => {
+  test("the generated configuration docs match the schemas", async () => {
     for (const [file, text] of Object.entries(configurationDocs())) expect(await read(file)).toBe(text);
   });
 
-  test("say which variables docker-compose.yml passes to both containers", async () => {
+  test("docker-compose.yml passes exactly the variables that the docs say", async () => {
     const text = await read("docker-compose.yml");
     const [shared = "", services = ""] = text.split("\nservices:");
     const passed = Array.from(shared.matchAll(/^ {2}([A-Z][A-Z_]+):/gm), ([, name = ""]) => name);
@@ -208,12 +208,12 @@ describe("the docs", () => {
     expect(ofOneService).toEqual(["ERRAND_ROLE", "ERRAND_ROLE"]);
   });
 
-  test("explain each warning and error at its level, and no event that is not logged", async () => {
+  test("the operations docs explain each warning and error at its level, and only events that are logged", async () => {
     const page = await read("docs/operations/observe.md");
     const source = (await Promise.all((await listSources()).map(read))).join("\n");
     const calls = source.matchAll(/[.#](warn|error)(\((?:[^()]|\([^()]*\))*\))/g);
-    const logged = Array.from(calls, ([, level, given = ""]) =>
-      Array.from(given.matchAll(MESSAGE), ([, message]) => `${message}: ${level}`),
+    const logged = Array.from(calls, ([, level, args = ""]) =>
+      Array.from(args.matchAll(MESSAGE), ([, message]) => `${message}: ${level}`),
     );
     const section = sectionOf(page, "Log events");
     const rows = Array.from(section.matchAll(/^\| ([^|]+) \| (\w*) *\|/gm));
@@ -225,7 +225,7 @@ describe("the docs", () => {
     expect(namesIn(page).filter((name) => !source.includes(`"${name}"`))).toEqual([]);
   });
 
-  test("list each renamed log event that is logged today", async () => {
+  test("no renamed log event is logged under its old name", async () => {
     const renamed = sectionOf(await read("docs/operations/observe.md"), "Renamed log events");
     const rows = Array.from(renamed.matchAll(/^\| ([a-z_.]+) +\| `([a-z_.]+)` +\|$/gm));
     const source = (await Promise.all((await listSources()).map(read))).join("\n");
@@ -234,7 +234,7 @@ describe("the docs", () => {
     expect(rows.filter(([, before]) => source.includes(`"${before}"`))).toEqual([]);
   });
 
-  test("tell how long an agent may take to start", async () => {
+  test("the docs state the time limit for the start of an agent", async () => {
     const [, ms = ""] = /START_TIMEOUT_MS = ([\d_]+)/.exec(await read("src/agents/acp/acp-runner.ts")) ?? [];
     const seconds = Number(ms.replaceAll("_", "")) / 1_000;
 
@@ -244,7 +244,7 @@ describe("the docs", () => {
     expect(await read("src/agents/acp/README.md")).toContain(`${seconds} s to start`);
   });
 
-  test("name all kinds of jobs", async () => {
+  test("the decision record on jobs names all kinds of jobs", async () => {
     const kinds = JOB_KINDS.map((kind) => `\`${kind}\``).join(", ");
 
     expect(await read("docs/decisions/0006-jobs-and-ordering-keys.md")).toContain(
@@ -252,7 +252,7 @@ describe("the docs", () => {
     );
   });
 
-  test("count the connections of a process, and the processes that a server has enough for", async () => {
+  test("the docs state how many connections a process opens, and how many processes a server can have", async () => {
     const enoughFor = Math.floor(
       SERVER_CONNECTIONS / (readConfig({}).databaseConnections + CONNECTIONS_BESIDES),
     );
