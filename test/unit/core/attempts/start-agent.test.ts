@@ -11,7 +11,7 @@ afterEach(() => {
 const early: AgentUpdate[] = ["one", "two"].map((text) => ({ kind: "agent.message", text }));
 
 test("the turn runner gets the updates that an agent reports before its start resolves, in order", async () => {
-  const hear = vi.spyOn(TurnRunner.prototype, "hear");
+  const hear = vi.spyOn(TurnRunner.prototype, "onUpdate");
   const harness = new CoreHarness();
   harness.agents.earlyUpdates.push(...early);
   await harness.start();
@@ -25,7 +25,7 @@ test("the turn runner gets the updates that an agent reports before its start re
 });
 
 test("of very many early updates the turn runner gets the latest", async () => {
-  const hear = vi.spyOn(TurnRunner.prototype, "hear");
+  const hear = vi.spyOn(TurnRunner.prototype, "onUpdate");
   const harness = new CoreHarness();
   harness.agents.earlyUpdates.push(
     ...Array.from({ length: 150 }, (_, index): AgentUpdate => ({ kind: "agent.title", title: `${index}` })),
