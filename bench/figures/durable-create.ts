@@ -12,7 +12,7 @@ const PROMPT = "Find out why the nightly import skips the last line of each file
 const BODY = JSON.stringify({ prompt: PROMPT, config: { name: "nightly", model_id: "small" } });
 
 /** Without all that the round before has left. */
-const EMPTY_OURS = "TRUNCATE runs, remembered_answers, pgboss.job CASCADE; CHECKPOINT";
+const EMPTY_OURS = "TRUNCATE runs, idempotent_responses, pgboss.job CASCADE; CHECKPOINT";
 const EMPTY_FLOOR = "TRUNCATE floor_runs; CHECKPOINT";
 
 /**

@@ -13,11 +13,11 @@ const FUNCTIONS = `
   SELECT setseed(0.42);`;
 
 const TEXTS = `
-  INSERT INTO run_texts (run_id, text) SELECT id, concat_ws(E'\\n\\x01', title, prompt, skill) FROM runs`;
+  INSERT INTO run_search_texts (run_id, text) SELECT id, concat_ws(E'\\n\\x01', title, prompt, skill) FROM runs`;
 /** All but those that a constraint stands on. */
 const INDEXES = `
   SELECT indexrelid::regclass::text AS name, pg_get_indexdef(indexrelid) AS made FROM pg_index
-  WHERE indrelid IN ('runs'::regclass, 'run_texts'::regclass) AND NOT indisunique`;
+  WHERE indrelid IN ('runs'::regclass, 'run_search_texts'::regclass) AND NOT indisunique`;
 
 /** Fills the tables of a service that has been started once, and lets the planner know. */
 export async function fillRuns(databaseUrl: string, rows: number): Promise<void> {

@@ -6,7 +6,7 @@ import { UniqueConflict } from "../core/storage.ts";
 import { messageKeyOf } from "../core/threads/notice.ts";
 import type { Thread, ThreadBinding } from "../core/threads/thread.ts";
 import type { Tx } from "./database.ts";
-import { json } from "./run-rows.ts";
+import { toJson } from "./rows.ts";
 
 /**
  * Rows that a change writes beside the run. Each that can meet a twin is written by `ON CONFLICT DO NOTHING`:
@@ -37,7 +37,7 @@ export async function addNotices(tx: Tx, notices: RunChange["notices"]): Promise
   await tx.outboxDelivery.createMany({
     data: notices.map(({ threadId, notice }) => {
       const uid = newId(new Date());
-      return { uid, threadId, slot: messageKeyOf(notice, uid), notice: json(notice) };
+      return { uid, threadId, messageKey: messageKeyOf(notice, uid), notice: toJson(notice) };
     }),
   });
 }
@@ -45,8 +45,8 @@ export async function addNotices(tx: Tx, notices: RunChange["notices"]): Promise
 export async function settleEvent(tx: Tx, result: InboxResult): Promise<void> {
   const { inboxId, disposition, reason, dedupeKey: meaning, runId, teamId } = result;
   if (meaning !== undefined) {
-    const { count } = await tx.inboundMeaning.createMany({
-      data: [{ meaning, inboxId }],
+    const { count } = await tx.inboxDedupeKey.createMany({
+      data: [{ dedupeKey: meaning, inboxId }],
       skipDuplicates: true,
     });
     if (count === 0) throw new UniqueConflict("dedupeKey");
@@ -58,7 +58,7 @@ export async function settleEvent(tx: Tx, result: InboxResult): Promise<void> {
       reason: reason ?? null,
       runId: runId ?? null,
       teamId: teamId ?? null,
-      settledAt: new Date(),
+      completedAt: new Date(),
     },
   });
   if (settled.count === 0) throw new UniqueConflict("dedupeKey");
@@ -66,7 +66,7 @@ export async function settleEvent(tx: Tx, result: InboxResult): Promise<void> {
 
 export async function storeIdempotentResponse(tx: Tx, answer: IdempotentResponse): Promise<void> {
   const { principalId, key, requestHash, status, body } = answer;
-  const row = { principalId, key, requestHash, status, body: json(body) };
-  const { count } = await tx.rememberedAnswer.createMany({ data: [row], skipDuplicates: true });
+  const row = { principalId, key, requestHash, status, body: toJson(body) };
+  const { count } = await tx.idempotentResponse.createMany({ data: [row], skipDuplicates: true });
   if (count === 0) throw new UniqueConflict("answer");
 }

@@ -1,11 +1,12 @@
-import type { Environment, EnvironmentConfig } from "../core/environments/environment.ts";
+import type { Environment } from "../core/environments/environment.ts";
 import type { PrincipalId, TeamId } from "../core/ids.ts";
 import type { OwnerId } from "../core/people/ownership.ts";
 import type { RecordStore } from "../core/records/record-store.ts";
 import type { Statements } from "./database.ts";
 import type { Environment as EnvironmentRow } from "./generated/client.ts";
+import { ENVIRONMENT_CONFIG } from "./json-columns.ts";
 import { PrismaRecordStore } from "./record-store.ts";
-import { json } from "./run-rows.ts";
+import { parseJson, toJson } from "./rows.ts";
 
 export function createEnvironmentStore(database: Statements): RecordStore<Environment> {
   return new PrismaRecordStore<Environment, EnvironmentRow, ReturnType<typeof columnsOf>>(database, {
@@ -16,7 +17,7 @@ export function createEnvironmentStore(database: Statements): RecordStore<Enviro
 }
 
 function columnsOf({ config, ...columns }: Environment) {
-  return { ...columns, config: json(config) };
+  return { ...columns, config: toJson(config) };
 }
 
 function environmentOf(row: EnvironmentRow): Environment {
@@ -26,7 +27,10 @@ function environmentOf(row: EnvironmentRow): Environment {
     ownerId: row.ownerId as OwnerId,
     creatorId: row.creatorId as PrincipalId,
     lastEditorId: row.lastEditorId as PrincipalId,
-    // Written by ourselves, from values of this type.
-    config: row.config as unknown as EnvironmentConfig,
+    config: parseJson(ENVIRONMENT_CONFIG, row.config, {
+      table: "environments",
+      id: row.id,
+      column: "config",
+    }),
   };
 }

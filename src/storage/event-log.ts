@@ -10,8 +10,8 @@ import {
 import type { Statements } from "./database.ts";
 import { withinLength } from "./event-pages.ts";
 import { Prisma, type RunEvent as RunEventRow } from "./generated/client.ts";
+import { visibleTo } from "./run-filters.ts";
 import { eventOf } from "./run-rows.ts";
-import { visibleTo } from "./visible-to.ts";
 
 type Row = Pick<RunEventRow, "runId" | "seq" | "turn" | "kind" | "body" | "at" | "position"> & {
   readonly visible: boolean;

@@ -1,15 +1,15 @@
-import type { Artifact, ArtifactBody } from "../core/artifacts/artifact.ts";
+import type { Artifact } from "../core/artifacts/artifact.ts";
 import type { FileStore } from "../core/artifacts/file-store.ts";
 import type { RunId } from "../core/ids.ts";
 import type { InputKind, RunInput } from "../core/inputs/run-input.ts";
 import type { RunChange } from "../core/runs/run-change.ts";
 import type { Statements, Tx } from "./database.ts";
 import { type Artifact as ArtifactRow, type RunInput as InputRow, Prisma } from "./generated/client.ts";
-import { selected } from "./run-columns.ts";
-import { json } from "./run-rows.ts";
+import { ARTIFACT_BODY } from "./json-columns.ts";
+import { parseJson, selectList, toJson } from "./rows.ts";
 
 const ARTIFACTS_OF = `
-  SELECT ${selected(Object.values(Prisma.ArtifactScalarFieldEnum))} FROM artifacts
+  SELECT ${selectList(Object.values(Prisma.ArtifactScalarFieldEnum))} FROM artifacts
   WHERE run_id = ANY ($1::uuid[]) ORDER BY created_at, key COLLATE "C"`;
 
 export class PrismaFileStore implements FileStore {
@@ -60,10 +60,11 @@ function inputOf({ kind, fileName, mimeType, sizeBytes, blobId }: InputRow): Run
 function artifactOf({ runId, body, type: _type, blobId, sizeBytes, hash, ...row }: ArtifactRow): Artifact {
   const file =
     blobId === null || sizeBytes === null || hash === null ? {} : { file: { blobId, sizeBytes, hash } };
-  return { ...row, runId: runId as RunId, body: body as ArtifactBody, ...file };
+  const place = { table: "artifacts", id: row.id, column: "body" } as const;
+  return { ...row, runId: runId as RunId, body: parseJson(ARTIFACT_BODY, body, place), ...file };
 }
 
 function artifactColumns({ body, file, ...artifact }: Artifact) {
   const { blobId = null, sizeBytes = null, hash = null } = file ?? {};
-  return { ...artifact, type: body.type, body: json(body), blobId, sizeBytes, hash };
+  return { ...artifact, type: body.type, body: toJson(body), blobId, sizeBytes, hash };
 }

@@ -3,7 +3,7 @@ import type { InboxLog, InboxQuery, SettledEvent } from "../core/inbox/inbox-log
 import type { Disposition } from "../core/inbox/inbox-result.ts";
 import type { Statements } from "./database.ts";
 import type { Prisma } from "./generated/client.ts";
-import { present } from "./present.ts";
+import { withoutNulls } from "./rows.ts";
 
 /** The body is not among them: it may hold anything. */
 const SHOWN = {
@@ -30,7 +30,7 @@ export class PrismaInboxLog implements InboxLog {
       client.inboxEvent.findMany({ where: whereOf(query), orderBy: { seq: "desc" }, take, select: SHOWN }),
     );
     return rows.map(({ disposition, runId, ...row }) =>
-      present<SettledEvent>({
+      withoutNulls<SettledEvent>({
         ...row,
         disposition: disposition as Disposition | null,
         runId: runId as RunId | null,

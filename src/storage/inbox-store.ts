@@ -17,7 +17,7 @@ export class PrismaInboxStore implements InboxStore {
 
   async put({ id, adapter, orderingKey: lane, deliveryId, name, body }: InboxEvent): Promise<boolean> {
     const stored = await this.#deps.database.transaction(async (tx) => {
-      const row = { id, adapter, lane, deliveryId, name, body };
+      const row = { id, adapter, orderingKey: lane, deliveryId, name, body };
       const { count } = await tx.inboxEvent.createMany({ data: [row], skipDuplicates: true });
       if (count === 1) await insertJobs(tx, this.#deps.jobInsert, [{ kind: "inbox", key: lane }]);
       return count === 1;
@@ -27,7 +27,7 @@ export class PrismaInboxStore implements InboxStore {
   }
 
   async next(lane: string): Promise<InboxEvent | undefined> {
-    const query = { where: { lane, disposition: null }, orderBy: { seq: "asc" } } as const;
+    const query = { where: { orderingKey: lane, disposition: null }, orderBy: { seq: "asc" } } as const;
     const row = await this.#deps.database.query((client) => client.inboxEvent.findFirst(query));
     if (row === null) return undefined;
     const { id, adapter, deliveryId, name, body, receivedAt } = row;
@@ -59,7 +59,7 @@ export class PrismaInboxStore implements InboxStore {
   async listOpenLanes(limit: number): Promise<readonly string[]> {
     const rows = await this.#deps.database.query(
       (client) => client.$queryRaw<{ lane: string }[]>`
-        SELECT DISTINCT lane FROM inbox_events
+        SELECT DISTINCT ordering_key AS lane FROM inbox_events
         WHERE disposition IS NULL AND received_at < now() - ${IDLE_SECONDS}::int * interval '1 second'
         LIMIT ${limit}`,
     );
@@ -69,6 +69,6 @@ export class PrismaInboxStore implements InboxStore {
 
 async function isNews(tx: Tx, { inboxId }: InboxResult, { once }: ThreadNotices): Promise<boolean> {
   if (once === undefined) return true;
-  const data = [{ meaning: once, inboxId }];
-  return (await tx.inboundMeaning.createMany({ data, skipDuplicates: true })).count === 1;
+  const data = [{ dedupeKey: once, inboxId }];
+  return (await tx.inboxDedupeKey.createMany({ data, skipDuplicates: true })).count === 1;
 }

@@ -3,8 +3,7 @@ import type { RunOrigin } from "../core/runs/run.ts";
 import type { RunChange } from "../core/runs/run-change.ts";
 import { Batcher } from "./batcher.ts";
 import type { Statement, Statements } from "./database.ts";
-import { originColumns, progressColumns } from "./run-rows.ts";
-import { columnNames, columnTypes, ORIGIN_TYPES, PROGRESS_TYPES, sentColumns } from "./sent-columns.ts";
+import { columnTypes, ORIGIN_COLUMNS, PROGRESS_COLUMNS, valuesOf } from "./run-columns.ts";
 import { JOB_COLUMNS, type JobRow } from "./store-deps.ts";
 
 /** What one new run stores. */
@@ -14,19 +13,19 @@ export interface NewRunRows {
   readonly jobs: readonly JobRow[];
 }
 
-const TYPES = { ...ORIGIN_TYPES, ...PROGRESS_TYPES };
-const NAMES = columnNames(TYPES).join(", ");
+const COLUMNS = [...ORIGIN_COLUMNS, ...PROGRESS_COLUMNS];
+const NAMES = COLUMNS.map(({ name }) => name).join(", ");
 
 /** What is to be stored, as it was sent: a row for each new run. */
 const GIVEN = `
   given AS MATERIALIZED (
     SELECT * FROM json_to_recordset($1) AS given (
-      ${columnTypes(TYPES)},
+      ${columnTypes(COLUMNS)},
       events jsonb, jobs jsonb,
       principal_id uuid, key text, request_hash text, answer_status int, answer_body jsonb))`;
 const ANSWERED = `
   answered AS (
-    INSERT INTO remembered_answers (principal_id, key, request_hash, status, body)
+    INSERT INTO idempotent_responses (principal_id, key, request_hash, status, body)
     SELECT principal_id, key, request_hash, answer_status, answer_body FROM given WHERE key IS NOT NULL
     ON CONFLICT DO NOTHING RETURNING principal_id, key)`;
 const CREATED = `
@@ -46,7 +45,7 @@ const NEW_JOBS = `
 /** The words are kept apart by what nobody writes, so that none is found across them. */
 const SEARCHED = `
   searched AS (
-    INSERT INTO run_texts (run_id, text)
+    INSERT INTO run_search_texts (run_id, text)
     SELECT id, concat_ws(E'\\n\\x01', given.title, given.prompt, given.skill) FROM created JOIN given USING (id))`;
 
 /**
@@ -103,7 +102,8 @@ function statementOf(jobSql: string, rows: readonly NewRunRows[]): Statement {
 function sentAs({ change, jobs, origin }: NewRunRows): Readonly<Record<string, unknown>> {
   const { answer, events, progress } = change;
   return {
-    ...sentColumns({ ...originColumns(origin), ...progressColumns(progress) }),
+    ...valuesOf(ORIGIN_COLUMNS, origin),
+    ...valuesOf(PROGRESS_COLUMNS, progress),
     events: events.map(({ turn, body }, index) => ({ seq: index + 1, turn, body })),
     jobs,
     principal_id: answer?.principalId,

@@ -5,11 +5,11 @@ import { CHANNELS } from "../core/ports/pubsub.ts";
 import type { Tx } from "./database.ts";
 import { type ApiKey as ApiKeyRow, type Principal as PrincipalRow, Prisma } from "./generated/client.ts";
 import { FIND_PRINCIPALS, keyOf, principalOf } from "./people-rows.ts";
-import { selected } from "./run-columns.ts";
+import { selectList } from "./rows.ts";
 import type { StoreDeps } from "./store-deps.ts";
 
 const FIND_BY_HASH = `
-  SELECT ${selected(Object.values(Prisma.ApiKeyScalarFieldEnum))} FROM api_keys WHERE hash = $1`;
+  SELECT ${selectList(Object.values(Prisma.ApiKeyScalarFieldEnum))} FROM api_keys WHERE hash = $1`;
 const TOUCH = `
   UPDATE api_keys SET last_used_at = $2
   WHERE id = $1::uuid AND (last_used_at IS NULL OR last_used_at < $2)`;

@@ -2,6 +2,8 @@ import type { IdleRun, LeaseStore } from "../core/attempts/lease-store.ts";
 import type { LeaseToken, RunId } from "../core/ids.ts";
 import type { RunState } from "../core/runs/states.ts";
 import type { Statements } from "./database.ts";
+import { RUN_CONFIG } from "./json-columns.ts";
+import { parseJson } from "./rows.ts";
 
 /** How long a queued run, an event or a delivery may lie before somebody looks whether its job was lost. */
 export const IDLE_SECONDS = 15;
@@ -33,13 +35,17 @@ export class PrismaLeaseStore implements LeaseStore {
   }
 
   async listIdle(host: string | undefined, limit: number): Promise<readonly IdleRun[]> {
-    return this.#database.query(
-      (client) => client.$queryRaw<IdleRun[]>`
+    const rows = await this.#database.query(
+      (client) => client.$queryRaw<{ id: RunId; config: unknown }[]>`
         SELECT id::text, config FROM runs
         WHERE state = 'QUEUED' AND lease_token IS NULL
           AND updated_at < clock_timestamp() - ${IDLE_SECONDS}::int * interval '1 second'
           AND (config->>'worker_host' IS NULL OR config->>'worker_host' = ${host ?? null})
         ORDER BY updated_at LIMIT ${limit}`,
     );
+    return rows.map(({ id, config }) => ({
+      id,
+      config: parseJson(RUN_CONFIG, config, { table: "runs", id, column: "config" }),
+    }));
   }
 }

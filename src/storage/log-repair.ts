@@ -29,12 +29,12 @@ export async function repairLog(url: string): Promise<boolean> {
 /** How far events and their readers are ahead of the transactions that the server has begun; in peace, not at all. */
 async function positionsAhead(client: Client): Promise<bigint> {
   const { rows } = await client.query<{ ahead: string | null }>(`
-    SELECT greatest((SELECT max(position) FROM run_events), (SELECT max(position) FROM log_readers)) + 1
+    SELECT greatest((SELECT max(position) FROM run_events), (SELECT max(position) FROM event_log_cursors)) + 1
       - pg_snapshot_xmax(pg_current_snapshot())::text::bigint AS ahead`);
   return BigInt(rows[0]?.ahead ?? 0);
 }
 
 async function moveBack(client: Client, ahead: bigint): Promise<void> {
   await client.query("UPDATE run_events SET position = position - $1::bigint", [ahead]);
-  await client.query("UPDATE log_readers SET position = position - $1::bigint", [ahead]);
+  await client.query("UPDATE event_log_cursors SET position = position - $1::bigint", [ahead]);
 }

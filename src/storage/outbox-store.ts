@@ -1,11 +1,12 @@
 import type { ThreadKey } from "../core/ids.ts";
 import type { OutboxStore, TakenDelivery } from "../core/outbox/outbox-store.ts";
-import type { Notice } from "../core/threads/notice.ts";
 import type { Receipt } from "../core/threads/thread-adapter.ts";
 import type { Tx } from "./database.ts";
 import type { OutboxDelivery, Thread } from "./generated/client.ts";
 import { insertJobs } from "./insert-jobs.ts";
+import { NOTICE } from "./json-columns.ts";
 import { IDLE_SECONDS } from "./lease-store.ts";
+import { parseJson } from "./rows.ts";
 import type { StoreDeps } from "./store-deps.ts";
 
 export class PrismaOutboxStore implements OutboxStore {
@@ -27,22 +28,22 @@ export class PrismaOutboxStore implements OutboxStore {
       });
       if (first === null || !(await isDue(tx, first.id))) return undefined;
       await tx.outboxDelivery.update({ where: { id: first.id }, data: { tries: { increment: 1 } } });
-      const where = { threadId_slot: { threadId, slot: first.slot } };
+      const where = { threadId_messageKey: { threadId, messageKey: first.messageKey } };
       const receipt = await tx.receipt.findUnique({ where });
-      const isTried = first.tries > 0 || (receipt === null && (await wasSlotTried(tx, first)));
+      const isTried = first.tries > 0 || (receipt === null && (await wasMessageTried(tx, first)));
       return deliveryOf(first, isTried, receipt?.receipt);
     });
   }
 
   async sent(deliveryId: string, receipt: Receipt): Promise<void> {
     await this.#deps.database.transaction(async (tx) => {
-      const { threadId, slot } = await tx.outboxDelivery.update({
+      const { threadId, messageKey } = await tx.outboxDelivery.update({
         where: { uid: deliveryId },
         data: { state: "sent", error: null },
       });
-      const row = { threadId, slot, receipt };
+      const row = { threadId, messageKey, receipt };
       await tx.receipt.upsert({
-        where: { threadId_slot: { threadId, slot } },
+        where: { threadId_messageKey: { threadId, messageKey } },
         create: row,
         update: { receipt },
       });
@@ -81,15 +82,15 @@ async function replaceOldCards(tx: Tx, threadId: string): Promise<void> {
   await tx.$executeRaw`
     UPDATE outbox_deliveries older SET state = 'replaced'
     WHERE older.thread_id = ${threadId}::uuid AND older.state = 'waiting' AND older.tries = 0
-      AND older.slot LIKE 'card:%'
+      AND older.message_key LIKE 'card:%'
       AND EXISTS (SELECT 1 FROM outbox_deliveries newer
-        WHERE newer.thread_id = older.thread_id AND newer.slot = older.slot
+        WHERE newer.thread_id = older.thread_id AND newer.message_key = older.message_key
           AND newer.state = 'waiting' AND newer.id > older.id)`;
 }
 
-/** A card that was given up may be shown all the same; the next one of its slot must look for it. */
-async function wasSlotTried(tx: Tx, { id, slot, threadId }: OutboxDelivery): Promise<boolean> {
-  const where = { threadId, slot, id: { lt: id }, tries: { gt: 0 } };
+/** A card that was given up may be shown nevertheless. The next card with its message key must look for it. */
+async function wasMessageTried(tx: Tx, { id, messageKey, threadId }: OutboxDelivery): Promise<boolean> {
+  const where = { threadId, messageKey, id: { lt: id }, tries: { gt: 0 } };
   return (await tx.outboxDelivery.count({ where })) > 0;
 }
 
@@ -109,7 +110,7 @@ function deliveryOf(
     id: row.uid,
     adapter,
     thread: { id, installation, key: key as ThreadKey },
-    notice: row.notice as unknown as Notice,
+    notice: parseJson(NOTICE, row.notice, { table: "outbox_deliveries", id: row.uid, column: "notice" }),
     maybeShown,
     tries: row.tries,
     ...(receipt === undefined ? {} : { shownAt: receipt }),

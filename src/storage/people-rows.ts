@@ -10,16 +10,15 @@ import {
   type Principal as PrincipalRow,
   Prisma,
 } from "./generated/client.ts";
-import { present } from "./present.ts";
-import { selected } from "./run-columns.ts";
+import { selectList, withoutNulls } from "./rows.ts";
 
 /** What `principalOf` wants of the principals with these ids. */
 export const FIND_PRINCIPALS = `
-  SELECT ${selected(Object.values(Prisma.PrincipalScalarFieldEnum))} FROM principals WHERE id = ANY ($1::uuid[])`;
+  SELECT ${selectList(Object.values(Prisma.PrincipalScalarFieldEnum))} FROM principals WHERE id = ANY ($1::uuid[])`;
 
 /** Rows of people to the domain and back. */
 export function principalOf(row: PrincipalRow): Principal {
-  return present<Principal>({
+  return withoutNulls<Principal>({
     id: row.id as PrincipalId,
     teamId: row.teamId as TeamId,
     type: row.type as PrincipalType,
@@ -39,7 +38,7 @@ export function principalColumns(principal: Principal) {
 }
 
 export function keyOf(row: ApiKeyRow): ApiKey {
-  return present<ApiKey>({
+  return withoutNulls<ApiKey>({
     id: row.id,
     principalId: row.principalId as PrincipalId,
     name: row.name,
@@ -58,7 +57,7 @@ export function identityOf({ id, teamId, subject, principalId, createdAt }: Iden
 }
 
 export function installationOf(row: InstallationRow): Installation {
-  return present<Installation>({
+  return withoutNulls<Installation>({
     id: row.id,
     teamId: row.teamId as TeamId,
     adapter: row.adapter,

@@ -1,5 +1,6 @@
 import type { IdempotencyStore } from "../core/idempotency/idempotency-store.ts";
 import type { IdempotentResponse } from "../core/idempotency/idempotent-response.ts";
+import type { PubSub, Unsubscribe } from "../core/ports/pubsub.ts";
 import type { Storage } from "../core/storage.ts";
 import { PrismaAdministratorKeys } from "./administrator-keys.ts";
 import { storeIdempotentResponse } from "./change-rows.ts";
@@ -14,7 +15,6 @@ import { PrismaInstallationStore } from "./installation-store.ts";
 import { PrismaKeyStore } from "./key-store.ts";
 import { PrismaLeaseStore } from "./lease-store.ts";
 import { PrismaOutboxStore } from "./outbox-store.ts";
-import { PendingNotifications } from "./pending-notifications.ts";
 import { PrismaPeopleStore } from "./people-store.ts";
 import { PrismaRunReports } from "./run-reports.ts";
 import { PrismaRunStore } from "./run-store.ts";
@@ -75,14 +75,36 @@ async function atomically<T>(deps: StoreDeps, work: (storage: Storage) => Promis
   return value;
 }
 
+/** Collects what a transaction announces until it is committed. */
+class PendingNotifications implements PubSub {
+  readonly #pubsub: PubSub;
+  readonly #topics = new Set<string>();
+
+  constructor(pubsub: PubSub) {
+    this.#pubsub = pubsub;
+  }
+
+  publish(channels: readonly string[]): void {
+    for (const channel of channels) this.#topics.add(channel);
+  }
+
+  subscribe(channel: string, listener: () => void): Unsubscribe {
+    return this.#pubsub.subscribe(channel, listener);
+  }
+
+  release(): void {
+    if (this.#topics.size > 0) this.#pubsub.publish([...this.#topics]);
+  }
+}
+
 const FIND_ANSWER = `
-  SELECT request_hash AS "requestHash", status, body FROM remembered_answers
+  SELECT request_hash AS "requestHash", status, body FROM idempotent_responses
   WHERE principal_id = $1::uuid AND key = $2`;
 
 /** In parts, so that no statement runs into its time limit. */
 const PRUNE_ANSWERS = `
-  DELETE FROM remembered_answers WHERE (principal_id, key) IN (
-    SELECT principal_id, key FROM remembered_answers
+  DELETE FROM idempotent_responses WHERE (principal_id, key) IN (
+    SELECT principal_id, key FROM idempotent_responses
     WHERE created_at < now() - interval '24 hours' ORDER BY created_at LIMIT 5000)`;
 
 function answerStore(database: Statements): IdempotencyStore {

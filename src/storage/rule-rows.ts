@@ -1,36 +1,36 @@
 import type { PrincipalId, TeamId } from "../core/ids.ts";
-import type { Policy, PolicyEffect, PolicyMatch } from "../core/policies/policy.ts";
-import type { RoutingMatch, RoutingRule } from "../core/routing/routing-rule.ts";
-import type { RunConfig } from "../core/runs/run.ts";
+import type { Policy, PolicyEffect } from "../core/policies/policy.ts";
+import type { RoutingRule } from "../core/routing/routing-rule.ts";
 import type { Policy as PolicyRow, RoutingRule as RoutingRuleRow } from "./generated/client.ts";
-import { present } from "./present.ts";
-import { json } from "./run-rows.ts";
+import { POLICY_MATCH, ROUTING_MATCH, RUN_CONFIG } from "./json-columns.ts";
+import { parseJson, toJson, withoutNulls } from "./rows.ts";
 
 /** Rows of policies and routing rules to the domain and back. */
 export function policyOf(row: PolicyRow): Policy {
-  return present<Policy>({
+  return withoutNulls<Policy>({
     ...ruleOf(row),
     effect: row.effect as PolicyEffect,
-    match: row.match as PolicyMatch,
+    match: parseJson(POLICY_MATCH, row.match, { table: "policies", id: row.id, column: "match" }),
     reason: row.reason,
   });
 }
 
 export function policyColumns({ match, reason, ...columns }: Policy) {
-  return { ...columns, match: json(match), reason: reason ?? null };
+  return { ...columns, match: toJson(match), reason: reason ?? null };
 }
 
 export function routingRuleOf(row: RoutingRuleRow): RoutingRule {
-  return present<RoutingRule>({
+  const place = { table: "routing_rules", id: row.id } as const;
+  return withoutNulls<RoutingRule>({
     ...ruleOf(row),
-    match: row.match as RoutingMatch,
+    match: parseJson(ROUTING_MATCH, row.match, { ...place, column: "match" }),
     environmentId: row.environmentId,
-    config: row.config as RunConfig,
+    config: parseJson(RUN_CONFIG, row.config, { ...place, column: "config" }),
   });
 }
 
 export function routingRuleColumns({ match, config, environmentId, ...columns }: RoutingRule) {
-  return { ...columns, match: json(match), config: json(config), environmentId: environmentId ?? null };
+  return { ...columns, match: toJson(match), config: toJson(config), environmentId: environmentId ?? null };
 }
 
 function ruleOf({

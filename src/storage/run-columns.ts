@@ -1,31 +1,227 @@
-import { Prisma } from "./generated/client.ts";
+import type { z } from "zod";
+import type { LeaseToken } from "../core/ids.ts";
+import type { Run, RunOrigin, RunProgress } from "../core/runs/run.ts";
+import type { Prisma, Run as RunRow } from "./generated/client.ts";
+import {
+  APPROVAL,
+  METADATA,
+  PENDING_PERMISSION,
+  PROVENANCE,
+  RUN_CONFIG,
+  SKILL,
+  STATUS_MESSAGE,
+} from "./json-columns.ts";
+import { columnOf, parseJson, selectList } from "./rows.ts";
+import { pairsOf } from "./run-filters.ts";
 
-/** The name a member has in the database: the schema maps all of them by this rule. */
-export function columnOf(member: string): string {
-  return member.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+/** The statements get all values of a row as one JSON text, so each column says what type its value is cast to. */
+type SqlType =
+  | "uuid"
+  | "uuid[]"
+  | "text"
+  | "text[]"
+  | "boolean"
+  | "int"
+  | "bigint"
+  | "numeric"
+  | "timestamptz";
+
+interface JsonColumn<Value> {
+  readonly type: "jsonb";
+  readonly schema: z.ZodType<Exclude<Value, undefined>>;
 }
 
-/** Columns under the names of their members, so that a row is what Prisma would have made of it. */
-export function selected(members: readonly string[]): string {
-  return members.map((member) => `${columnOf(member)} AS "${member}"`).join(", ");
+interface PlainColumn<Value> {
+  readonly type: SqlType;
+  /** Default: the value as it is, and NULL where it is absent. */
+  readonly toRow?: (value: Value) => unknown;
 }
 
-/** Made for the indexes alone, of what other columns have as well, or judged by the database's clock alone. */
-const NOT_READ: ReadonlySet<string> = new Set([
-  "metadataPairs",
-  "configName",
-  "modelId",
-  "environmentId",
-  "leaseExpiresAt",
-  "creatorCode",
-  "environmentCode",
-  "nameCode",
-  "modelCode",
-  "skillCode",
-  "scheduleCode",
+interface ConvertedColumn<Value, Stored> extends PlainColumn<Value> {
+  readonly fromRow: (stored: NonNullable<Stored>) => Value;
+}
+
+/** A JSON column has a schema. A stored value that is not a value of the member has to be converted. */
+type ColumnOf<Value, Stored> = [Prisma.JsonValue] extends [Stored]
+  ? JsonColumn<Value>
+  : [Exclude<Value, undefined>] extends [Readonly<NonNullable<Stored>>]
+    ? PlainColumn<Value> | ConvertedColumn<Value, Stored>
+    : ConvertedColumn<Value, Stored>;
+
+/** How each member is stored. A column that is not named as its member is named by `field`. */
+type Columns<T> = {
+  readonly [Member in keyof T]-?: Member extends keyof RunRow
+    ? ColumnOf<T[Member], RunRow[Member]>
+    : {
+        [Field in keyof RunRow]: ColumnOf<T[Member], RunRow[Field]> & { readonly field: Field };
+      }[keyof RunRow];
+};
+
+/**
+ * The table of a run's columns. The insert, the update, the select list and the mapping of rows follow from it: a new
+ * column needs one line here, besides `schema.prisma` and its migration.
+ */
+const ORIGIN: Columns<RunOrigin> = {
+  id: { type: "uuid" },
+  teamId: { type: "uuid" },
+  title: { type: "text" },
+  prompt: { type: "text" },
+  context: { type: "text" },
+  mode: { type: "text" },
+  source: { type: "text" },
+  creatorId: { type: "uuid" },
+  teamOwned: { type: "boolean" },
+  config: { type: "jsonb", schema: RUN_CONFIG },
+  agent: { type: "text" },
+  metadata: { type: "jsonb", schema: METADATA },
+  skill: { type: "text" },
+  skillSnapshot: { type: "jsonb", schema: SKILL },
+  scheduleId: { type: "uuid" },
+  triggerUrl: { type: "text" },
+  ancestorIds: { type: "uuid[]" },
+  conversationId: { type: "uuid" },
+  continuesId: { type: "uuid", field: "continuesRunId" },
+  sessionId: { type: "uuid" },
+  provenance: { type: "jsonb", schema: PROVENANCE },
+  createdAt: { type: "timestamptz" },
+};
+
+const PROGRESS: Columns<RunProgress> = {
+  state: { type: "text" },
+  statusMessage: { type: "jsonb", schema: STATUS_MESSAGE },
+  startedAt: { type: "timestamptz" },
+  endedAt: { type: "timestamptz" },
+  turn: { type: "int" },
+  turnOpen: { type: "boolean" },
+  attempt: { type: "int" },
+  lostAttempts: { type: "int" },
+  agentSession: { type: "text", field: "agentSessionId" },
+  checkpoint: { type: "text" },
+  permission: { type: "jsonb", schema: PENDING_PERMISSION },
+  approval: { type: "jsonb", schema: APPROVAL },
+  totalTokens: { type: "bigint", fromRow: Number },
+  costUsd: { type: "numeric", fromRow: Number },
+  artifactTypes: {
+    type: "text[]",
+    toRow: (types = []) => types,
+    fromRow: (types) => (types.length === 0 ? undefined : (types as RunProgress["artifactTypes"])),
+  },
+  answer: { type: "text" },
+  lastWrite: { type: "uuid", field: "lastWriteId" },
+};
+
+/** The statements compute these two. */
+const COMPUTED: Columns<Pick<Run, "updatedAt" | "lastSeq">> = {
+  updatedAt: { type: "timestamptz" },
+  lastSeq: { type: "int" },
+};
+
+/** Columns that only the filters of the list use. They repeat values of other columns and are never read. */
+const FILTERS: Partial<Record<keyof RunRow, PlainColumn<RunOrigin>>> = {
+  metadataPairs: { type: "text[]", toRow: ({ metadata }) => pairsOf(metadata) },
+  configName: { type: "text", toRow: ({ config }) => config.name },
+  modelId: { type: "text", toRow: ({ config }) => config.harness?.model_id ?? config.model_id },
+  environmentId: { type: "text", toRow: ({ config }) => config.environment_id },
+};
+
+/** A column as the statements write it. */
+export interface WrittenColumn<Source> {
+  readonly name: string;
+  readonly type: string;
+  /** The value that a row gets. */
+  readonly valueIn: (source: Source) => unknown;
+}
+
+interface ReadColumn {
+  readonly member: keyof Run;
+  readonly field: keyof RunRow;
+  readonly fromRow: ((stored: never, runId: string) => unknown) | undefined;
+}
+
+/** A column whatever its member: the compiler has checked the tables above, and here they are only walked through. */
+interface AnyColumn {
+  readonly type: string;
+  readonly field?: string;
+  readonly toRow?: (value: unknown) => unknown;
+  readonly fromRow?: (stored: never) => unknown;
+  readonly schema?: z.ZodType;
+}
+
+/** What a new run stores of its origin. */
+export const ORIGIN_COLUMNS: readonly WrittenColumn<RunOrigin>[] = [
+  ...writtenColumns<RunOrigin>(ORIGIN),
+  ...Object.entries(FILTERS).map(([field, { type, toRow }]) => ({
+    name: columnOf(field),
+    type,
+    valueIn: toRow ?? (() => undefined),
+  })),
+];
+
+/** What a new run and each change of a run store. */
+export const PROGRESS_COLUMNS = writtenColumns<RunProgress>(PROGRESS);
+
+const READ_COLUMNS = readColumns({ ...ORIGIN, ...PROGRESS, ...COMPUTED });
+
+/** The select list for rows that `runOf` takes. */
+export const RUN_COLUMNS = selectList([
+  ...READ_COLUMNS.map(({ field }) => field),
+  "leaseToken",
+  "leaseWorker",
 ]);
 
-/** What `runOf` wants of the table `runs`. */
-export const RUN_COLUMNS = selected(
-  Object.values(Prisma.RunScalarFieldEnum).filter((member) => !NOT_READ.has(member)),
-);
+export function runOf(row: RunRow): Run {
+  const run: Partial<Record<keyof Run, unknown>> = {};
+  for (const { member, field, fromRow } of READ_COLUMNS) {
+    const stored = row[field];
+    if (stored === null) continue;
+    const value = fromRow === undefined ? stored : fromRow(stored as never, row.id);
+    if (value !== undefined) run[member] = value;
+  }
+  const { leaseToken, leaseWorker } = row;
+  if (leaseToken !== null) run.lease = { token: leaseToken as LeaseToken, worker: leaseWorker ?? "" };
+  return run as Run;
+}
+
+/** The values by the names of their columns, to be sent as JSON. An absent value becomes NULL. */
+export function valuesOf<Source>(
+  columns: readonly WrittenColumn<Source>[],
+  source: Source,
+): Record<string, unknown> {
+  const values: Record<string, unknown> = {};
+  for (const { name, valueIn } of columns) values[name] = valueIn(source);
+  return values;
+}
+
+/** The column definitions that `json_to_record` asks for. */
+export function columnTypes(columns: readonly Pick<WrittenColumn<never>, "name" | "type">[]): string {
+  return columns.map(({ name, type }) => `${name} ${type}`).join(", ");
+}
+
+function writtenColumns<T>(columns: Columns<T>): readonly WrittenColumn<T>[] {
+  return entriesOf(columns).map(([member, { field = member, toRow, type }]) => {
+    const read = (source: T) => source[member as keyof T];
+    return {
+      name: columnOf(field),
+      type,
+      valueIn: toRow === undefined ? read : (source) => toRow(read(source)),
+    };
+  });
+}
+
+function readColumns(columns: Columns<Omit<Run, "lease">>): readonly ReadColumn[] {
+  return entriesOf(columns).map(([member, { field = member, fromRow, schema }]) => {
+    const column = columnOf(field);
+    return {
+      member: member as keyof Run,
+      field: field as keyof RunRow,
+      fromRow:
+        schema === undefined
+          ? fromRow
+          : (stored: unknown, id: string) => parseJson(schema, stored, { table: "runs", id, column }),
+    };
+  });
+}
+
+function entriesOf<T>(columns: Columns<T>): readonly (readonly [member: string, column: AnyColumn])[] {
+  return Object.entries(columns) as unknown as readonly (readonly [string, AnyColumn])[];
+}

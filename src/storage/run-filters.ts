@@ -1,4 +1,5 @@
 import { ARTIFACT_TYPES } from "../core/artifacts/artifact.ts";
+import type { Viewer } from "../core/people/principal.ts";
 import { type RunFilters, type RunSort, wordsOf } from "../core/runs/run-query.ts";
 import { Prisma } from "./generated/client.ts";
 
@@ -27,9 +28,9 @@ const CLOCKS_DIFFER = raw("interval '1 day'");
 const CONDITIONS: Conditions = {
   states: ([state, ...others]) =>
     others.length === 0 ? sql`state = ${state}` : sql`state = ANY (${[state, ...others]}::text[])`,
-  name: (name) => coded("name_code", sql`${name}`, sql`config_name = ${name}`),
-  modelId: (modelId) => coded("model_code", sql`${modelId}`, sql`model_id = ${modelId}`),
-  creatorId: (id) => coded("creator_code", sql`${id}::uuid::text`, sql`creator_id = ${id}::uuid`),
+  name: (name) => hashed("name_hash", sql`${name}`, sql`config_name = ${name}`),
+  modelId: (modelId) => hashed("model_hash", sql`${modelId}`, sql`model_id = ${modelId}`),
+  creatorId: (id) => hashed("creator_hash", sql`${id}::uuid::text`, sql`creator_id = ${id}::uuid`),
   source: (source) => sql`source = ${source}`,
   createdAfter: (at, { sort }) =>
     sort === "updated_at"
@@ -37,9 +38,9 @@ const CONDITIONS: Conditions = {
       : sql`created_at > ${at}::timestamptz`,
   createdBefore: (at) => sql`created_at < ${at}::timestamptz`,
   updatedAfter: (at) => sql`updated_at > ${at}::timestamptz`,
-  environmentId: (id) => coded("environment_code", sql`${id}`, sql`environment_id = ${id}`),
-  skill: (skill) => coded("skill_code", sql`${skill}`, sql`skill = ${skill}`),
-  scheduleId: (id) => coded("schedule_code", sql`${id}::uuid::text`, sql`schedule_id = ${id}::uuid`),
+  environmentId: (id) => hashed("environment_hash", sql`${id}`, sql`environment_id = ${id}`),
+  skill: (skill) => hashed("skill_hash", sql`${skill}`, sql`skill = ${skill}`),
+  scheduleId: (id) => hashed("schedule_hash", sql`${id}::uuid::text`, sql`schedule_id = ${id}::uuid`),
   conversationId: (conversationId) => sql`conversation_id = ${conversationId}::uuid`,
   // What is said of the empty array is what the index says of itself; without it, it would not be used.
   ancestorId: (id) => sql`ancestor_ids @> ARRAY[${id}]::uuid[] AND ancestor_ids <> '{}'`,
@@ -49,9 +50,17 @@ const CONDITIONS: Conditions = {
     const words = wordsOf(text).map((word) => sql`text ILIKE ${patternOf(word)}`);
     return words.length === 0
       ? sql`true`
-      : sql`id IN (SELECT run_id FROM run_texts WHERE ${join(words, " AND ")})`;
+      : sql`id IN (SELECT run_id FROM run_search_texts WHERE ${join(words, " AND ")})`;
   },
 };
+
+/** The runs that a viewer sees: the same rule as `isVisible` of the core. */
+export function visibleTo({ id, teamId, administrator, onlyRunId }: Viewer): Prisma.Sql {
+  const ofTeam = sql`team_id = ${teamId}::uuid`;
+  if (onlyRunId !== undefined) return sql`(${ofTeam} AND id = ${onlyRunId}::uuid)`;
+  if (administrator) return ofTeam;
+  return sql`(${ofTeam} AND (team_owned OR creator_id = ${id}::uuid))`;
+}
 
 /** All of them must hold. */
 export function conditionsOf(filters: RunFilters, outlook: Outlook): readonly Prisma.Sql[] {
@@ -67,13 +76,13 @@ function conditionOf<Filter extends keyof RunFilters>(
   const value = filters[filter];
   if (value === undefined) return [];
   // Only the environment may be asked for as none.
-  if (value === null) return [sql`environment_code IS NULL`];
+  if (value === null) return [sql`environment_hash IS NULL`];
   return [CONDITIONS[filter](value as never, outlook)];
 }
 
-/** Indexes have a short code of a long value. Now and then two values have the same, so the value itself decides. */
-function coded(code: string, value: Prisma.Sql, condition: Prisma.Sql): Prisma.Sql {
-  return sql`${raw(code)} = list_code(${value}) AND ${implied(condition)}`;
+/** The indexes contain a short hash of each value. Two values can have the same hash, so the value is compared as well. */
+function hashed(column: string, value: Prisma.Sql, condition: Prisma.Sql): Prisma.Sql {
+  return sql`${raw(column)} = filter_hash(${value}) AND ${implied(condition)}`;
 }
 
 /**

@@ -6,8 +6,7 @@ import { Batcher } from "./batcher.ts";
 import type { Statement, Statements } from "./database.ts";
 import { Prisma, type Run as RunRow } from "./generated/client.ts";
 import { RUN_COLUMNS } from "./run-columns.ts";
-import { conditionsOf, pairsOf } from "./run-filters.ts";
-import { visibleTo } from "./visible-to.ts";
+import { conditionsOf, pairsOf, visibleTo } from "./run-filters.ts";
 
 const { join, raw, sql } = Prisma;
 

@@ -5,9 +5,9 @@ import type { LastRuns, RunReports } from "../core/usage/run-reports.ts";
 import type { UsageGroup, UsageQuery, UsageRow } from "../core/usage/usage.ts";
 import type { Statements } from "./database.ts";
 import { Prisma } from "./generated/client.ts";
-import { type Nullable, present } from "./present.ts";
-import { runOf } from "./run-rows.ts";
-import { visibleTo } from "./visible-to.ts";
+import { type Nullable, withoutNulls } from "./rows.ts";
+import { runOf } from "./run-columns.ts";
+import { visibleTo } from "./run-filters.ts";
 
 interface LastRow {
   readonly environmentId: string;
@@ -41,7 +41,7 @@ export class PrismaRunReports implements RunReports {
     const rows = await this.#database.query((client) =>
       client.$queryRaw<(Nullable<UsageRow> & { readonly source?: RunSource | null })[]>(usageSql(query)),
     );
-    return rows.map((row) => present<UsageRow>(row));
+    return rows.map((row) => withoutNulls<UsageRow>(row));
   }
 }
 

@@ -15,6 +15,7 @@ import { addFiles } from "./file-store.ts";
 import type { RunEvent as RunEventRow, Run as RunRow } from "./generated/client.ts";
 import { insertJobs } from "./insert-jobs.ts";
 import { insertRuns, insertsOf, type NewRunRows } from "./insert-runs.ts";
+import { runOf } from "./run-columns.ts";
 import {
   type FrequentPair,
   findStatement,
@@ -26,7 +27,7 @@ import {
   pageOf,
   readsOf,
 } from "./run-list.ts";
-import { eventOf, runOf } from "./run-rows.ts";
+import { eventOf } from "./run-rows.ts";
 import { lockRun, readSubject, type VersionedSubject } from "./run-subject.ts";
 import type { StoreDeps } from "./store-deps.ts";
 import { updateRun } from "./update-run.ts";

@@ -3,18 +3,19 @@ import type { RunId } from "../core/ids.ts";
 import type { RunSubject } from "../core/runs/run-store.ts";
 import type { Statements } from "./database.ts";
 import { type FollowUp, Prisma, type Run, type Thread } from "./generated/client.ts";
-import { RUN_COLUMNS, selected } from "./run-columns.ts";
-import { followUpOf, runOf, threadOf } from "./run-rows.ts";
+import { selectList } from "./rows.ts";
+import { RUN_COLUMNS, runOf } from "./run-columns.ts";
+import { followUpOf, threadOf } from "./run-rows.ts";
 
 const LOCK = "SELECT FROM runs WHERE id = $1::uuid FOR UPDATE";
 /** One statement, so that all of it is of one moment. Whatever writes the row gives it another `xmin`. */
 const READ = `
   SELECT ${RUN_COLUMNS}, xmin::text AS version, coalesce(lease_expires_at < clock_timestamp(), false) AS over,
     (SELECT json_agg(one ORDER BY seq) FROM (
-      SELECT ${selected(Object.values(Prisma.FollowUpScalarFieldEnum))} FROM follow_ups
+      SELECT ${selectList(Object.values(Prisma.FollowUpScalarFieldEnum))} FROM follow_ups
       WHERE run_id = runs.id AND (turn IS NULL OR turn = runs.turn)) AS one) AS "followUps",
     (SELECT json_agg(one) FROM (
-      SELECT ${selected(Object.values(Prisma.ThreadScalarFieldEnum))} FROM threads
+      SELECT ${selectList(Object.values(Prisma.ThreadScalarFieldEnum))} FROM threads
       WHERE id IN (SELECT thread_id FROM thread_runs WHERE run_id = runs.id)) AS one) AS threads
   FROM runs WHERE id = $1::uuid`;
 

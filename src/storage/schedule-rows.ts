@@ -1,21 +1,21 @@
 import type { PrincipalId, TeamId } from "../core/ids.ts";
-import type { RunConfig } from "../core/runs/run.ts";
 import type { Schedule } from "../core/schedules/schedule.ts";
 import type { Schedule as ScheduleRow } from "./generated/client.ts";
-import { present } from "./present.ts";
-import { json } from "./run-rows.ts";
+import { METADATA, RUN_CONFIG } from "./json-columns.ts";
+import { parseJson, toJson, withoutNulls } from "./rows.ts";
 
 /** Rows of schedules to the domain and back. */
 export function scheduleOf(row: ScheduleRow): Schedule {
-  return present<Schedule>({
+  const place = { table: "schedules", id: row.id } as const;
+  return withoutNulls<Schedule>({
     id: row.id,
     teamId: row.teamId as TeamId,
     name: row.name,
     cron: row.cron,
     enabled: row.enabled,
     prompt: row.prompt,
-    config: row.config as RunConfig,
-    metadata: row.metadata as Record<string, string>,
+    config: parseJson(RUN_CONFIG, row.config, { ...place, column: "config" }),
+    metadata: parseJson(METADATA, row.metadata, { ...place, column: "metadata" }),
     teamOwned: row.teamOwned,
     creatorId: row.creatorId as PrincipalId,
     lastEditorId: row.lastEditorId as PrincipalId,
@@ -31,8 +31,8 @@ export function scheduleColumns(schedule: Schedule) {
   const { config, metadata, nextRunAt, lastRanAt, lastSpawnError, ...columns } = schedule;
   return {
     ...columns,
-    config: json(config),
-    metadata: json(metadata),
+    config: toJson(config),
+    metadata: toJson(metadata),
     nextRunAt: nextRunAt ?? null,
     lastRanAt: lastRanAt ?? null,
     lastSpawnError: lastSpawnError ?? null,

@@ -3,12 +3,11 @@ import type { ShareLink } from "../core/people/share-link.ts";
 import type { ShareLinkStore } from "../core/people/share-link-store.ts";
 import { CHANNELS } from "../core/ports/pubsub.ts";
 import { Prisma, type ShareLink as ShareLinkRow } from "./generated/client.ts";
-import { present } from "./present.ts";
-import { selected } from "./run-columns.ts";
+import { selectList, withoutNulls } from "./rows.ts";
 import type { StoreDeps } from "./store-deps.ts";
 
 const FIND_BY_HASH = `
-  SELECT ${selected(Object.values(Prisma.ShareLinkScalarFieldEnum))} FROM share_links
+  SELECT ${selectList(Object.values(Prisma.ShareLinkScalarFieldEnum))} FROM share_links
   WHERE token_hash = $1
     AND (key_id IS NULL OR EXISTS (SELECT FROM api_keys WHERE id = key_id AND revoked_at IS NULL))`;
 /** For so long, a link that is over is still told of. */
@@ -58,7 +57,7 @@ export class PrismaShareLinkStore implements ShareLinkStore {
 }
 
 function linkOf({ id, teamId, runId, creatorId, keyId, createdAt, expiresAt }: ShareLinkRow): ShareLink {
-  return present<ShareLink>({
+  return withoutNulls<ShareLink>({
     id,
     teamId: teamId as TeamId,
     runId: runId as RunId,

@@ -1,6 +1,6 @@
 import type { SkillHistory } from "../core/skills/skill-history.ts";
 import type { Statements } from "./database.ts";
-import { visibleTo } from "./visible-to.ts";
+import { visibleTo } from "./run-filters.ts";
 
 interface Row {
   readonly skill: string;

@@ -2,12 +2,10 @@ import type { Run } from "../core/runs/run.ts";
 import type { RunChange } from "../core/runs/run-change.ts";
 import type { Statements } from "./database.ts";
 import type { Run as RunRow } from "./generated/client.ts";
-import { RUN_COLUMNS } from "./run-columns.ts";
-import { progressColumns, runOf } from "./run-rows.ts";
+import { columnTypes, PROGRESS_COLUMNS, RUN_COLUMNS, runOf, valuesOf } from "./run-columns.ts";
 import type { VersionedSubject } from "./run-subject.ts";
-import { columnNames, columnTypes, PROGRESS_TYPES, sentColumns } from "./sent-columns.ts";
 
-const CHANGED = columnNames(PROGRESS_TYPES).map((name) => `${name} = given.${name}`);
+const CHANGED = PROGRESS_COLUMNS.map(({ name }) => `${name} = given.${name}`);
 
 /** A lease runs by the database's clock, which all workers share. */
 const LEASES = {
@@ -28,7 +26,7 @@ const UPDATED = `
 const statement = (lease: keyof typeof LEASES) => `
   WITH given AS MATERIALIZED (
     SELECT * FROM json_to_record($1) AS given (
-      id uuid, version xid, at timestamptz, ${columnTypes(PROGRESS_TYPES)},
+      id uuid, version xid, at timestamptz, ${columnTypes(PROGRESS_COLUMNS)},
       events jsonb, lease_token uuid, lease_worker text, lease_ms int)),
   changed AS (
     UPDATE runs SET ${[...CHANGED, ...LEASES[lease]].join(", ")},
@@ -58,7 +56,7 @@ export async function updateRun(
 ): Promise<Run | undefined> {
   const { events, lease, progress } = change;
   const sent = {
-    ...sentColumns(progressColumns(progress)),
+    ...valuesOf(PROGRESS_COLUMNS, progress),
     id: run.id,
     version,
     at,

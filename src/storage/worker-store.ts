@@ -8,7 +8,7 @@ export const LIVE_SECONDS = 30;
 const KEPT_SECONDS = 24 * 3_600;
 
 const BEAT = `
-  INSERT INTO workers (id, worker_host, slots, sandbox, isolated, started_at, last_seen_at)
+  INSERT INTO workers (id, worker_host, capacity, sandbox, isolated, started_at, last_seen_at)
   VALUES ($1, $2, $3, $4, $5, clock_timestamp(), clock_timestamp())
   ON CONFLICT (id) DO UPDATE SET last_seen_at = clock_timestamp()`;
 const FORGET = "DELETE FROM workers WHERE last_seen_at < clock_timestamp() - $1::int * interval '1 second'";
@@ -48,10 +48,10 @@ export class PrismaWorkerStore implements WorkerStore {
     const [load] = await this.#database.query(
       (client) => client.$queryRaw<Load[]>`
         WITH live AS (
-          SELECT id, slots FROM workers
+          SELECT id, capacity FROM workers
           WHERE last_seen_at > clock_timestamp() - ${LIVE_SECONDS}::int * interval '1 second'
             AND (${host ?? null}::text IS NULL OR worker_host = ${host ?? null}))
-        SELECT (SELECT coalesce(sum(slots), 0)::int FROM live) AS slots,
+        SELECT (SELECT coalesce(sum(capacity), 0)::int FROM live) AS slots,
           (SELECT count(*)::int FROM runs
            WHERE lease_expires_at > clock_timestamp() AND lease_worker IN (SELECT id FROM live)) AS taken`,
     );
@@ -62,12 +62,12 @@ export class PrismaWorkerStore implements WorkerStore {
 function workerOf({
   id,
   workerHost,
-  slots,
+  capacity,
   sandbox,
   isolated,
   startedAt,
   lastSeenAt,
 }: WorkerRow): LiveWorker {
   const host = workerHost === null ? {} : { host: workerHost };
-  return { id, ...host, slots, sandbox: { name: sandbox, isolated }, startedAt, lastSeenAt };
+  return { id, ...host, slots: capacity, sandbox: { name: sandbox, isolated }, startedAt, lastSeenAt };
 }

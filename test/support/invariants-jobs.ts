@@ -15,7 +15,7 @@ const JOBLESS = `
   UNION ALL
   SELECT format('I7 inbox event %s is not settled, and has no job', id) FROM inbox_events
    WHERE disposition IS NULL
-     AND NOT EXISTS (SELECT 1 FROM jobs WHERE name = 'inbox' AND key = inbox_events.lane)
+     AND NOT EXISTS (SELECT 1 FROM jobs WHERE name = 'inbox' AND key = inbox_events.ordering_key)
   UNION ALL
   SELECT format('I7 delivery %s waits, and has no job', uid) FROM outbox_deliveries
    WHERE state = 'waiting'

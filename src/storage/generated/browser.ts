@@ -19,7 +19,7 @@ export * as $Enums from './enums.ts'
 export * from './enums.ts';
 /**
  * Model Team
- * Whose data stays apart from everybody else's. The first one is there from the beginning.
+ * A tenant: no other team sees its data. The migrations create the first team.
  */
 export type Team = Prisma.TeamModel
 /**
@@ -29,89 +29,90 @@ export type Team = Prisma.TeamModel
 export type Principal = Prisma.PrincipalModel
 /**
  * Model Identity
- * A principal's account on an outside system, named by the adapter: `slack:T1:U1`, `github:583231`. One person may
- * be known to several teams, and is a principal of each.
+ * The account of a principal on another platform, as the adapter names it: `slack:T1:U1`, `github:583231`. A person
+ * who belongs to several teams has one principal in each.
  */
 export type Identity = Prisma.IdentityModel
 /**
  * Model ApiKey
- * An API key; only its keyed hash is stored.
+ * An API key. Only a keyed hash of it is stored.
  */
 export type ApiKey = Prisma.ApiKeyModel
 /**
  * Model Run
- * 
+ * A task given to an agent. The columns up to `updated_at` are set at creation, the others change while the run lives.
  */
 export type Run = Prisma.RunModel
 /**
- * Model RunText
- * The words of a run that a search finds it by. Beside the run, because an index of words is dear to keep and these
- * never change, while the run does all the time.
+ * Model RunSearchText
+ * The text that a search looks through. It has a table of its own because it never changes, while the run changes
+ * often: each change of a row writes all indexes of its table, and a text index is expensive to write.
  */
-export type RunText = Prisma.RunTextModel
+export type RunSearchText = Prisma.RunSearchTextModel
 /**
  * Model RunEvent
- * The log of a run. The sequence number is taken under the run's row lock, so it has no holes.
+ * The event log of a run. The sequence number is assigned while the run's row is locked, so it has no gaps.
  */
 export type RunEvent = Prisma.RunEventModel
 /**
  * Model FollowUp
- * 
+ * A message to a run after its first prompt.
  */
 export type FollowUp = Prisma.FollowUpModel
 /**
  * Model Thread
- * A conversation outside; its key is read by its adapter alone.
+ * A conversation on another platform: a Slack thread, a GitHub issue. Only the adapter interprets its key.
  */
 export type Thread = Prisma.ThreadModel
 /**
  * Model ThreadRun
- * Every run a thread has had, its current one included.
+ * All runs of a thread, including its current run.
  */
 export type ThreadRun = Prisma.ThreadRunModel
 /**
  * Model InboxEvent
- * Events as they came, stored before they were acknowledged; one a delivery.
+ * Events of other platforms, stored unchanged before they are acknowledged. A platform's delivery is stored once.
  */
 export type InboxEvent = Prisma.InboxEventModel
 /**
- * Model InboundMeaning
- * What inbox events meant. Two events of one meaning have one effect: the second finds it taken.
+ * Model InboxDedupeKey
+ * The dedupe keys of processed inbox events. Two events with the same key have one effect: the second finds the key
+ * taken.
  */
-export type InboundMeaning = Prisma.InboundMeaningModel
+export type InboxDedupeKey = Prisma.InboxDedupeKeyModel
 /**
  * Model OutboxDelivery
- * What is to be said in a thread, in the order of `id`.
+ * Notices to post to threads, in the order of `id`.
  */
 export type OutboxDelivery = Prisma.OutboxDeliveryModel
 /**
  * Model Receipt
- * Where the notices of a slot are shown.
+ * Which message of the platform shows the notices of a message key.
  */
 export type Receipt = Prisma.ReceiptModel
 /**
- * Model RememberedAnswer
- * Answers to writes that carried an idempotency key.
+ * Model IdempotentResponse
+ * Responses to requests with an idempotency key. The same request gets the same response again.
  */
-export type RememberedAnswer = Prisma.RememberedAnswerModel
+export type IdempotentResponse = Prisma.IdempotentResponseModel
 /**
  * Model Blob
- * Bytes: workspace checkpoints, what was given to runs, what runs made.
+ * Stored bytes: workspace checkpoints, input files of runs, artifacts.
  */
 export type Blob = Prisma.BlobModel
 /**
  * Model Installation
- * A workspace, organisation or account of an outside system that talks to us, and whose it is.
+ * A workspace, organisation or account of another platform that sends events to Errand, and the team that owns it.
  */
 export type Installation = Prisma.InstallationModel
 /**
  * Model Environment
- * What an agent works in: image, repositories, commands that prepare it.
+ * The environment of an agent: image, repositories, setup commands.
  */
 export type Environment = Prisma.EnvironmentModel
 /**
  * Model Secret
- * A value that becomes an environment variable of runs. Never read back.
+ * A value that runs get as an environment variable. The API never returns it.
  */
 export type Secret = Prisma.SecretModel
 /**
@@ -121,51 +122,52 @@ export type Secret = Prisma.SecretModel
 export type Schedule = Prisma.ScheduleModel
 /**
  * Model Policy
- * Who may do what from where; the first that matches decides.
+ * Who may do what from where. The first policy that matches decides.
  */
 export type Policy = Prisma.PolicyModel
 /**
  * Model RoutingRule
- * Which environment and configuration a request from outside gets; the first that matches decides.
+ * Which environment and configuration a request from another platform gets. The first rule that matches decides.
  */
 export type RoutingRule = Prisma.RoutingRuleModel
 /**
  * Model ShareLink
- * Shows one run to whoever has the link. Only the hash of its token is stored.
+ * A link that shows one run to everybody who has it. Only the hash of its token is stored.
  */
 export type ShareLink = Prisma.ShareLinkModel
 /**
  * Model Worker
- * Worker processes, as long as they give signs of life.
+ * Worker processes that send heartbeats.
  */
 export type Worker = Prisma.WorkerModel
 /**
  * Model RunInput
- * What was given to a run with its request. A retry names the blobs of the run that it repeats.
+ * Input files of a run. A retry refers to the blobs of the run that it repeats.
  */
 export type RunInput = Prisma.RunInputModel
 /**
  * Model Artifact
- * What a run made. The same thing again is the same row with a higher version.
+ * A result of a run. When the run produces the same result again, the version of its row rises.
  */
 export type Artifact = Prisma.ArtifactModel
 /**
  * Model WebhookEndpoint
- * An address of a team that is told of its runs, signed after the Standard Webhooks specification.
+ * An address of a team that receives messages about its runs, signed as the Standard Webhooks specification says.
  */
 export type WebhookEndpoint = Prisma.WebhookEndpointModel
 /**
  * Model WebhookDelivery
- * A message on its way to an endpoint. One an endpoint and run event: the unique index makes the fan-out repeatable.
+ * A message to an endpoint. The unique index allows one for each endpoint and run event, so the fan-out can be
+ * repeated.
  */
 export type WebhookDelivery = Prisma.WebhookDeliveryModel
 /**
  * Model WebhookTry
- * One try of a delivery.
+ * One try to send a delivery.
  */
 export type WebhookTry = Prisma.WebhookTryModel
 /**
- * Model LogReader
- * How far a reader has come in the log of all runs: the place of the last event it has read.
+ * Model EventLogCursor
+ * How far a consumer has read the log of all runs: the position of the last event that it has read.
  */
-export type LogReader = Prisma.LogReaderModel
+export type EventLogCursor = Prisma.EventLogCursorModel

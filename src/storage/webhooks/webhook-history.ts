@@ -44,7 +44,7 @@ export class PrismaWebhookHistory implements WebhookHistory {
     const count = await this.#database.query(
       (client) => client.$executeRaw`
         UPDATE webhook_deliveries
-        SET state = 'waiting', step = 0, error = NULL, settled_at = NULL, due_at = clock_timestamp()
+        SET state = 'waiting', retry_step = 0, error = NULL, completed_at = NULL, due_at = clock_timestamp()
         WHERE id IN (
           SELECT id FROM webhook_deliveries
           WHERE endpoint_id = ${endpointId}::uuid AND ${chosen} ORDER BY id LIMIT ${limit})`,
@@ -94,7 +94,7 @@ export class PrismaWebhookHistory implements WebhookHistory {
   #giveUpHopeless(limit: number): Promise<number> {
     return this.#database.query(
       (client) => client.$executeRaw`
-        UPDATE webhook_deliveries SET state = 'dead', error = 'The endpoint was switched off.', settled_at = now()
+        UPDATE webhook_deliveries SET state = 'dead', error = 'The endpoint was switched off.', completed_at = now()
         WHERE id IN (
           SELECT d.id FROM webhook_deliveries d JOIN webhook_endpoints e ON e.id = d.endpoint_id
           WHERE d.state = 'waiting' AND NOT e.enabled LIMIT ${limit})`,

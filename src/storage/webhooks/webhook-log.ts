@@ -1,12 +1,14 @@
 import type { RunId, TeamId } from "../../core/ids.ts";
 import type { RunSource } from "../../core/runs/sources.ts";
-import { STATE_CHANGE_KINDS, type StateChangeEvent } from "../../core/webhooks/event-types.ts";
+import { isStateChange, STATE_CHANGE_KINDS } from "../../core/webhooks/event-types.ts";
 import type { VisibleRun } from "../../core/webhooks/webhook-message.ts";
 import type { LogPart, WebhookLog } from "../../core/webhooks/webhook-stores.ts";
 import type { Statements, Tx } from "../database.ts";
+import { parseEventBody } from "../event-body.ts";
 import { SETTLED } from "../event-log.ts";
 import type { Prisma, RunEvent as RunEventRow } from "../generated/client.ts";
-import { present } from "../present.ts";
+import { METADATA } from "../json-columns.ts";
+import { parseJson, withoutNulls } from "../rows.ts";
 
 /** The name of this reader of the log. */
 const READER = "webhooks";
@@ -37,7 +39,7 @@ async function hasUnread(tx: Tx): Promise<boolean> {
     SELECT EXISTS (
       SELECT FROM run_events e
       WHERE (e.position, e.run_id, e.seq) > (r.position, r.run_id, r.seq) AND e.position < ${SETTLED}
-    ) AS "hasUnread" FROM log_readers r WHERE r.name = ${READER}`;
+    ) AS "hasUnread" FROM event_log_cursors r WHERE r.name = ${READER}`;
   return reader?.hasUnread ?? false;
 }
 
@@ -47,7 +49,7 @@ async function hasUnread(tx: Tx): Promise<boolean> {
  */
 async function passOver(tx: Tx): Promise<boolean> {
   const count = await tx.$executeRaw`
-    UPDATE log_readers r SET position = last.position, run_id = last.run_id, seq = last.seq
+    UPDATE event_log_cursors r SET position = last.position, run_id = last.run_id, seq = last.seq
     FROM (
       SELECT position, run_id, seq FROM run_events WHERE position < ${SETTLED}
       ORDER BY position DESC, run_id DESC, seq DESC LIMIT 1
@@ -58,7 +60,7 @@ async function passOver(tx: Tx): Promise<boolean> {
 
 async function readOn(tx: Tx, limit: number): Promise<LogPart> {
   const [place] = await tx.$queryRaw<{ position: bigint; runId: string; seq: number }[]>`
-    SELECT position, run_id AS "runId", seq FROM log_readers WHERE name = ${READER} FOR UPDATE SKIP LOCKED`;
+    SELECT position, run_id AS "runId", seq FROM event_log_cursors WHERE name = ${READER} FOR UPDATE SKIP LOCKED`;
   if (place === undefined) return { stateChanges: [], hasMore: false };
   const rows = await tx.$queryRaw<Row[]>`
     SELECT run_id AS "runId", seq, turn, at, kind, position,
@@ -70,7 +72,7 @@ async function readOn(tx: Tx, limit: number): Promise<LogPart> {
   const last = rows.at(-1);
   if (last === undefined) return { stateChanges: [], hasMore: false };
   const { position, runId, seq } = last;
-  await tx.logReader.update({ where: { name: READER }, data: { position, runId, seq } });
+  await tx.eventLogCursor.update({ where: { name: READER }, data: { position, runId, seq } });
   const told = rows.filter(({ body }) => body !== null);
   return { stateChanges: await movesOf(tx, told), hasMore: rows.length === limit };
 }
@@ -82,12 +84,12 @@ async function movesOf(tx: Tx, rows: readonly Row[]): Promise<LogPart["stateChan
   const where = { id: { in: ids }, teamOwned: true };
   const runs = await tx.run.findMany({ where, select: TOLD });
   const byId = new Map(runs.map((run) => [run.id, toldRunOf(run)]));
-  return rows.flatMap(({ runId, seq, turn, at, body }) => {
+  return rows.flatMap(({ runId, seq, turn, at, body: stored }) => {
     const run = byId.get(runId);
-    // Written from the type by our own code alone.
-    return run === undefined
+    const body = parseEventBody(stored, runId, seq);
+    return run === undefined || !isStateChange(body)
       ? []
-      : [{ run, event: { runId: run.id, seq, turn, at, body: body as StateChangeEvent } }];
+      : [{ run, event: { runId: run.id, seq, turn, at, body } }];
   });
 }
 
@@ -112,12 +114,12 @@ function toldRunOf({
   metadata,
   ...run
 }: Prisma.RunGetPayload<{ select: typeof TOLD }>) {
-  return present<VisibleRun>({
+  return withoutNulls<VisibleRun>({
     ...run,
     id: id as RunId,
     teamId: teamId as TeamId,
     source: source as RunSource,
     ancestorIds: ancestorIds as RunId[],
-    metadata: metadata as Record<string, string>,
+    metadata: parseJson(METADATA, metadata, { table: "runs", id, column: "metadata" }),
   });
 }

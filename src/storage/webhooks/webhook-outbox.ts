@@ -37,7 +37,7 @@ export class PrismaWebhookOutbox implements WebhookOutbox {
   async take(busy: readonly string[]): Promise<TakenWebhook | undefined> {
     const rows = await this.#database.query(
       (client) => client.$queryRaw<{ id: string }[]>`
-        UPDATE webhook_deliveries SET tries = tries + 1, step = step + 1,
+        UPDATE webhook_deliveries SET tries = tries + 1, retry_step = retry_step + 1,
           due_at = ${NOW} + ${TAKEN_SECONDS}::int * interval '1 second'
         WHERE id = (
           SELECT d.id FROM webhook_deliveries d JOIN webhook_endpoints e ON e.id = d.endpoint_id
@@ -65,9 +65,9 @@ export class PrismaWebhookOutbox implements WebhookOutbox {
   async settle({ id, number }: TakenWebhook, { retryAfterMs, state, tried }: CompletedTry): Promise<boolean> {
     return this.#database.transaction(async (tx) => {
       const { error = null } = tried;
-      const settledAt = state === "waiting" ? null : new Date();
+      const completedAt = state === "waiting" ? null : new Date();
       const where = { id, state: "waiting", tries: number };
-      const { count } = await tx.webhookDelivery.updateMany({ where, data: { state, error, settledAt } });
+      const { count } = await tx.webhookDelivery.updateMany({ where, data: { state, error, completedAt } });
       if (count === 0) return false;
       await tx.webhookTry.create({ data: { ...tried, deliveryId: id, number } });
       if (state === "waiting") await postpone(tx, id, retryAfterMs ?? 0);
@@ -79,7 +79,7 @@ export class PrismaWebhookOutbox implements WebhookOutbox {
   async giveUp(endpointId: string, error: string): Promise<void> {
     await this.#database.query(
       (client) => client.$executeRaw`
-        UPDATE webhook_deliveries SET state = 'dead', error = ${error}, settled_at = now() WHERE id IN (
+        UPDATE webhook_deliveries SET state = 'dead', error = ${error}, completed_at = now() WHERE id IN (
           SELECT id FROM webhook_deliveries
           WHERE endpoint_id = ${endpointId}::uuid AND state = 'waiting' ORDER BY id LIMIT ${GIVEN_UP_AT_ONCE})`,
     );
@@ -95,7 +95,7 @@ export class PrismaWebhookOutbox implements WebhookOutbox {
       ...newDeliveryOf(row),
       endpoint: endpointOf(row.endpoint),
       number: row.tries,
-      step: row.step,
+      step: row.retryStep,
     };
   }
 }
@@ -110,7 +110,7 @@ async function postpone(tx: Tx, id: string, ms: number): Promise<void> {
     FROM webhook_deliveries tried
     WHERE tried.id = ${id}::uuid AND (later.id = tried.id
       OR later.endpoint_id = tried.endpoint_id AND later.run_id = tried.run_id AND later.seq > tried.seq
-        AND later.state = 'waiting' AND later.step = 0)`;
+        AND later.state = 'waiting' AND later.retry_step = 0)`;
 }
 
 /** The way is free for what was put off with it. */
@@ -118,5 +118,5 @@ async function hasten(tx: Tx, id: string): Promise<void> {
   await tx.$executeRaw`
     UPDATE webhook_deliveries later SET due_at = ${NOW} FROM webhook_deliveries settled
     WHERE settled.id = ${id}::uuid AND later.endpoint_id = settled.endpoint_id AND later.run_id = settled.run_id
-      AND later.seq > settled.seq AND later.state = 'waiting' AND later.step = 0 AND later.due_at > ${NOW}`;
+      AND later.seq > settled.seq AND later.state = 'waiting' AND later.retry_step = 0 AND later.due_at > ${NOW}`;
 }

@@ -6,26 +6,30 @@ import type {
   WebhookDeliveryState,
   WebhookTry,
 } from "../../core/webhooks/webhook-delivery.ts";
-import type { WebhookEndpoint, WebhookSecret } from "../../core/webhooks/webhook-endpoint.ts";
+import type { WebhookEndpoint } from "../../core/webhooks/webhook-endpoint.ts";
 import type {
   WebhookDelivery as DeliveryRow,
   WebhookEndpoint as EndpointRow,
   WebhookTry as TryRow,
 } from "../generated/client.ts";
-import { present } from "../present.ts";
-import { json } from "../run-rows.ts";
+import { WEBHOOK_SECRETS } from "../json-columns.ts";
+import { parseJson, toJson, withoutNulls } from "../rows.ts";
 
 /** In the place of the team of an endpoint that was forgotten. */
 export const NOBODY = "00000000-0000-0000-0000-000000000000";
 
 /** Rows to domain and back. */
 export function endpointOf({ secrets, teamId, createdBy, events, ...row }: EndpointRow): WebhookEndpoint {
-  return present<WebhookEndpoint>({
+  return withoutNulls<WebhookEndpoint>({
     ...row,
     teamId: teamId as TeamId,
     createdBy: createdBy as PrincipalId,
     events: events as WebhookEventType[],
-    secrets: secretsOf(secrets),
+    secrets: parseJson(WEBHOOK_SECRETS, secrets, {
+      table: "webhook_endpoints",
+      id: row.id,
+      column: "secrets",
+    }),
   });
 }
 
@@ -42,17 +46,8 @@ export function endpointColumns({
     description: description ?? null,
     disabledReason: disabledReason ?? null,
     failingSince: failingSince ?? null,
-    secrets: json(secrets),
+    secrets: toJson(secrets),
   };
-}
-
-/** JSON knows no dates. */
-function secretsOf(column: unknown): readonly WebhookSecret[] {
-  const stored = column as readonly { sealed: string; expiresAt?: string }[];
-  return stored.map(({ sealed, expiresAt }) => ({
-    sealed,
-    ...(expiresAt === undefined ? {} : { expiresAt: new Date(expiresAt) }),
-  }));
 }
 
 export function deliveryColumns({ about, ...delivery }: NewWebhookDelivery) {
@@ -65,11 +60,11 @@ export function newDeliveryOf({ id, endpointId, runId, seq, type, body }: Delive
 }
 
 export function deliveryOf(row: DeliveryRow): WebhookDelivery {
-  const { state, tries, error, dueAt, createdAt, settledAt } = row;
+  const { state, tries, error, dueAt, createdAt, completedAt: settledAt } = row;
   const rest = { tries, error, createdAt, settledAt, dueAt: state === "waiting" ? dueAt : null };
   return {
     ...newDeliveryOf(row),
-    ...present<Omit<WebhookDelivery, keyof NewWebhookDelivery>>({
+    ...withoutNulls<Omit<WebhookDelivery, keyof NewWebhookDelivery>>({
       ...rest,
       state: state as WebhookDeliveryState,
     }),
@@ -77,5 +72,5 @@ export function deliveryOf(row: DeliveryRow): WebhookDelivery {
 }
 
 export function tryOf({ number, at, durationMs, status, error }: TryRow): WebhookTry {
-  return present<WebhookTry>({ number, at, durationMs, status, error });
+  return withoutNulls<WebhookTry>({ number, at, durationMs, status, error });
 }

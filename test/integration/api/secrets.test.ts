@@ -155,7 +155,7 @@ function allRows(): Promise<string> {
   const options = { applicationName: "errand tests", queryLimitMs: 10_000 };
   return withSession(harness.databaseUrl, options, async (client) => {
     const { rows } = await client.query<{ dump: string }>(
-      "SELECT query_to_xml('SELECT * FROM secrets', true, false, '')::text || query_to_xml('SELECT * FROM remembered_answers', true, false, '')::text AS dump",
+      "SELECT query_to_xml('SELECT * FROM secrets', true, false, '')::text || query_to_xml('SELECT * FROM idempotent_responses', true, false, '')::text AS dump",
     );
     return rows[0]?.dump ?? "";
   });

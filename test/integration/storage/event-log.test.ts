@@ -80,7 +80,7 @@ describe("tables that were copied from a server further on", () => {
     await untilSettled(await log.end(), 0);
     const ahead = 1_000_000_000n;
     await execute(`UPDATE run_events SET position = position + ${ahead}`);
-    await execute(`INSERT INTO log_readers (name, position, run_id, seq)
+    await execute(`INSERT INTO event_log_cursors (name, position, run_id, seq)
       SELECT 'test', max(position) - 1, gen_random_uuid(), 0 FROM run_events`);
     const distance = await distanceOfReader();
 
@@ -95,7 +95,7 @@ describe("tables that were copied from a server further on", () => {
   });
 
   it("takes a reader of it alone along, when there is no event to tell by", async () => {
-    await execute("UPDATE log_readers SET position = 2 ^ 40 WHERE name = 'webhooks'");
+    await execute("UPDATE event_log_cursors SET position = 2 ^ 40 WHERE name = 'webhooks'");
 
     expect([await repairLog(testDatabase.url), await repairLog(testDatabase.url)]).toEqual([true, false]);
   });
@@ -173,7 +173,7 @@ async function distanceOfReader(newest?: Run): Promise<string> {
   const rows = await database.query((client) =>
     client.$queryRawUnsafe<{ distance: bigint }[]>(`
       SELECT (SELECT max(position) FROM run_events WHERE ${last})
-        - (SELECT position FROM log_readers WHERE name = 'test') AS distance`),
+        - (SELECT position FROM event_log_cursors WHERE name = 'test') AS distance`),
   );
   return String(rows[0]?.distance);
 }

@@ -14,7 +14,7 @@ import { SILENT_PUBSUB } from "../../support/silent-pubsub.ts";
 
 const COUNTS = `
   SELECT (SELECT count(*)::int FROM runs) AS runs, (SELECT count(*)::int FROM run_events) AS events,
-    (SELECT count(*)::int FROM run_texts) AS texts, (SELECT count(*)::int FROM remembered_answers) AS answers,
+    (SELECT count(*)::int FROM run_search_texts) AS texts, (SELECT count(*)::int FROM idempotent_responses) AS answers,
     (SELECT count(*)::int FROM pgboss.job) AS jobs`;
 
 describe("a new run on the real queue", () => {

@@ -15,7 +15,7 @@ const RUN = `
     config_name, model_id, conversation_id, session_id, provenance, created_at, updated_at, state)
   SELECT gen_random_uuid(), team_id, 'Run', 'Do', 'API', id, true, $1, 'demo', '{}', '{}', left($2, 300), left($3, 300),
     gen_random_uuid(), gen_random_uuid(), '{}', now(), now(), 'QUEUED' FROM person`;
-const FOUND = "SELECT FROM runs WHERE config_name = $1 AND model_id = $2 AND name_code = list_code($1)";
+const FOUND = "SELECT FROM runs WHERE config_name = $1 AND model_id = $2 AND name_hash = filter_hash($1)";
 
 test("runs with long names, stored by the version before, are found by the whole name", async () => {
   await using database = await databaseBefore(LIST_CODES);

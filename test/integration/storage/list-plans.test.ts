@@ -27,7 +27,7 @@ const RUNS = `
   FROM (
     SELECT n, n % 50 = 0 AS rare, CASE WHEN n % 50 = 0 THEN 'x' END AS one FROM generate_series(1, 5000) AS n
   ) AS drawn`;
-const WORDS = "INSERT INTO run_texts (run_id, text) SELECT id, title || prompt FROM runs";
+const WORDS = "INSERT INTO run_search_texts (run_id, text) SELECT id, title || prompt FROM runs";
 
 /** The index that answers each filter alone, in the usual order. */
 const INDEXES: readonly (readonly [keyof RunFilters, RunFilters, string])[] = [
@@ -52,12 +52,12 @@ const INDEXES: readonly (readonly [keyof RunFilters, RunFilters, string])[] = [
 const COLUMNS: readonly (readonly [string, RunFilters])[] = [
   ["state", { states: ["ERROR"] }],
   ["source", { source: "CLI" }],
-  ["creator_code", { creatorId: PERSON }],
-  ["environment_code", { environmentId: "x" }],
-  ["name_code", { name: "x" }],
-  ["model_code", { modelId: "x" }],
-  ["skill_code", { skill: "x" }],
-  ["schedule_code", { scheduleId: SCHEDULE }],
+  ["creator_hash", { creatorId: PERSON }],
+  ["environment_hash", { environmentId: "x" }],
+  ["name_hash", { name: "x" }],
+  ["model_hash", { modelId: "x" }],
+  ["skill_hash", { skill: "x" }],
+  ["schedule_hash", { scheduleId: SCHEDULE }],
 ];
 const PAIRS = COLUMNS.flatMap(([one, filters], index) =>
   COLUMNS.slice(index + 1).map(([other, more]) => [one, other, { ...filters, ...more }] as const),
@@ -65,7 +65,7 @@ const PAIRS = COLUMNS.flatMap(([one, filters], index) =>
 /** Two texts of the same code. */
 const SAME_CODE = `
   SELECT min(text) AS one, max(text) AS other FROM (SELECT 'name-' || n AS text FROM generate_series(1, 5000) AS n) AS texts
-  GROUP BY list_code(text) HAVING count(*) > 1 LIMIT 1`;
+  GROUP BY filter_hash(text) HAVING count(*) > 1 LIMIT 1`;
 
 describe("a list", () => {
   let testDatabase: TestDatabase;
@@ -77,7 +77,7 @@ describe("a list", () => {
     await client.query(PEOPLE, [[PERSON, OTHER]]);
     await client.query(RUNS, [TEAM, PERSON, OTHER, SCHEDULE, PARENT]);
     await client.query(WORDS);
-    await client.query("VACUUM ANALYZE runs, run_texts");
+    await client.query("VACUUM ANALYZE runs, run_search_texts");
   });
   afterAll(async () => {
     await client.end();
@@ -112,7 +112,7 @@ describe("a list", () => {
 
     const plan = await planOf({ text: "no such words" });
 
-    expect(plan).toContain("run_texts_text_idx");
+    expect(plan).toContain("run_search_texts_text_idx");
     expect(plan).not.toContain("Seq Scan");
   });
 

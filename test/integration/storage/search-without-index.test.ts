@@ -25,7 +25,7 @@ it("words are found where nobody may create the extension that indexes them", as
 
   const indexes = await run(
     testDatabase.url,
-    "SELECT FROM pg_indexes WHERE indexname = 'run_texts_text_idx'",
+    "SELECT FROM pg_indexes WHERE indexname = 'run_search_texts_text_idx'",
   );
   const database = new Database({ url: url.href, maxConnections: 2, log: SILENT_LOG });
   const storage = createPrismaStorage({

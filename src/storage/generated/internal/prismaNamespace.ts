@@ -402,16 +402,16 @@ export const ModelName = {
   Identity: 'Identity',
   ApiKey: 'ApiKey',
   Run: 'Run',
-  RunText: 'RunText',
+  RunSearchText: 'RunSearchText',
   RunEvent: 'RunEvent',
   FollowUp: 'FollowUp',
   Thread: 'Thread',
   ThreadRun: 'ThreadRun',
   InboxEvent: 'InboxEvent',
-  InboundMeaning: 'InboundMeaning',
+  InboxDedupeKey: 'InboxDedupeKey',
   OutboxDelivery: 'OutboxDelivery',
   Receipt: 'Receipt',
-  RememberedAnswer: 'RememberedAnswer',
+  IdempotentResponse: 'IdempotentResponse',
   Blob: 'Blob',
   Installation: 'Installation',
   Environment: 'Environment',
@@ -426,7 +426,7 @@ export const ModelName = {
   WebhookEndpoint: 'WebhookEndpoint',
   WebhookDelivery: 'WebhookDelivery',
   WebhookTry: 'WebhookTry',
-  LogReader: 'LogReader'
+  EventLogCursor: 'EventLogCursor'
 } as const
 
 export type ModelName = (typeof ModelName)[keyof typeof ModelName]
@@ -442,7 +442,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "team" | "principal" | "identity" | "apiKey" | "run" | "runText" | "runEvent" | "followUp" | "thread" | "threadRun" | "inboxEvent" | "inboundMeaning" | "outboxDelivery" | "receipt" | "rememberedAnswer" | "blob" | "installation" | "environment" | "secret" | "schedule" | "policy" | "routingRule" | "shareLink" | "worker" | "runInput" | "artifact" | "webhookEndpoint" | "webhookDelivery" | "webhookTry" | "logReader"
+    modelProps: "team" | "principal" | "identity" | "apiKey" | "run" | "runSearchText" | "runEvent" | "followUp" | "thread" | "threadRun" | "inboxEvent" | "inboxDedupeKey" | "outboxDelivery" | "receipt" | "idempotentResponse" | "blob" | "installation" | "environment" | "secret" | "schedule" | "policy" | "routingRule" | "shareLink" | "worker" | "runInput" | "artifact" | "webhookEndpoint" | "webhookDelivery" | "webhookTry" | "eventLogCursor"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -816,77 +816,77 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
-    RunText: {
-      payload: Prisma.$RunTextPayload<ExtArgs>
-      fields: Prisma.RunTextFieldRefs
+    RunSearchText: {
+      payload: Prisma.$RunSearchTextPayload<ExtArgs>
+      fields: Prisma.RunSearchTextFieldRefs
       operations: {
         findUnique: {
-          args: Prisma.RunTextFindUniqueArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$RunTextPayload> | null
+          args: Prisma.RunSearchTextFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RunSearchTextPayload> | null
         }
         findUniqueOrThrow: {
-          args: Prisma.RunTextFindUniqueOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$RunTextPayload>
+          args: Prisma.RunSearchTextFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RunSearchTextPayload>
         }
         findFirst: {
-          args: Prisma.RunTextFindFirstArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$RunTextPayload> | null
+          args: Prisma.RunSearchTextFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RunSearchTextPayload> | null
         }
         findFirstOrThrow: {
-          args: Prisma.RunTextFindFirstOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$RunTextPayload>
+          args: Prisma.RunSearchTextFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RunSearchTextPayload>
         }
         findMany: {
-          args: Prisma.RunTextFindManyArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$RunTextPayload>[]
+          args: Prisma.RunSearchTextFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RunSearchTextPayload>[]
         }
         create: {
-          args: Prisma.RunTextCreateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$RunTextPayload>
+          args: Prisma.RunSearchTextCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RunSearchTextPayload>
         }
         createMany: {
-          args: Prisma.RunTextCreateManyArgs<ExtArgs>
+          args: Prisma.RunSearchTextCreateManyArgs<ExtArgs>
           result: BatchPayload
         }
         createManyAndReturn: {
-          args: Prisma.RunTextCreateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$RunTextPayload>[]
+          args: Prisma.RunSearchTextCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RunSearchTextPayload>[]
         }
         delete: {
-          args: Prisma.RunTextDeleteArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$RunTextPayload>
+          args: Prisma.RunSearchTextDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RunSearchTextPayload>
         }
         update: {
-          args: Prisma.RunTextUpdateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$RunTextPayload>
+          args: Prisma.RunSearchTextUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RunSearchTextPayload>
         }
         deleteMany: {
-          args: Prisma.RunTextDeleteManyArgs<ExtArgs>
+          args: Prisma.RunSearchTextDeleteManyArgs<ExtArgs>
           result: BatchPayload
         }
         updateMany: {
-          args: Prisma.RunTextUpdateManyArgs<ExtArgs>
+          args: Prisma.RunSearchTextUpdateManyArgs<ExtArgs>
           result: BatchPayload
         }
         updateManyAndReturn: {
-          args: Prisma.RunTextUpdateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$RunTextPayload>[]
+          args: Prisma.RunSearchTextUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RunSearchTextPayload>[]
         }
         upsert: {
-          args: Prisma.RunTextUpsertArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$RunTextPayload>
+          args: Prisma.RunSearchTextUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RunSearchTextPayload>
         }
         aggregate: {
-          args: Prisma.RunTextAggregateArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.AggregateRunText>
+          args: Prisma.RunSearchTextAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateRunSearchText>
         }
         groupBy: {
-          args: Prisma.RunTextGroupByArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.RunTextGroupByOutputType>[]
+          args: Prisma.RunSearchTextGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.RunSearchTextGroupByOutputType>[]
         }
         count: {
-          args: Prisma.RunTextCountArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.RunTextCountAggregateOutputType> | number
+          args: Prisma.RunSearchTextCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.RunSearchTextCountAggregateOutputType> | number
         }
       }
     }
@@ -1260,77 +1260,77 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
-    InboundMeaning: {
-      payload: Prisma.$InboundMeaningPayload<ExtArgs>
-      fields: Prisma.InboundMeaningFieldRefs
+    InboxDedupeKey: {
+      payload: Prisma.$InboxDedupeKeyPayload<ExtArgs>
+      fields: Prisma.InboxDedupeKeyFieldRefs
       operations: {
         findUnique: {
-          args: Prisma.InboundMeaningFindUniqueArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$InboundMeaningPayload> | null
+          args: Prisma.InboxDedupeKeyFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$InboxDedupeKeyPayload> | null
         }
         findUniqueOrThrow: {
-          args: Prisma.InboundMeaningFindUniqueOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$InboundMeaningPayload>
+          args: Prisma.InboxDedupeKeyFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$InboxDedupeKeyPayload>
         }
         findFirst: {
-          args: Prisma.InboundMeaningFindFirstArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$InboundMeaningPayload> | null
+          args: Prisma.InboxDedupeKeyFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$InboxDedupeKeyPayload> | null
         }
         findFirstOrThrow: {
-          args: Prisma.InboundMeaningFindFirstOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$InboundMeaningPayload>
+          args: Prisma.InboxDedupeKeyFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$InboxDedupeKeyPayload>
         }
         findMany: {
-          args: Prisma.InboundMeaningFindManyArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$InboundMeaningPayload>[]
+          args: Prisma.InboxDedupeKeyFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$InboxDedupeKeyPayload>[]
         }
         create: {
-          args: Prisma.InboundMeaningCreateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$InboundMeaningPayload>
+          args: Prisma.InboxDedupeKeyCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$InboxDedupeKeyPayload>
         }
         createMany: {
-          args: Prisma.InboundMeaningCreateManyArgs<ExtArgs>
+          args: Prisma.InboxDedupeKeyCreateManyArgs<ExtArgs>
           result: BatchPayload
         }
         createManyAndReturn: {
-          args: Prisma.InboundMeaningCreateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$InboundMeaningPayload>[]
+          args: Prisma.InboxDedupeKeyCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$InboxDedupeKeyPayload>[]
         }
         delete: {
-          args: Prisma.InboundMeaningDeleteArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$InboundMeaningPayload>
+          args: Prisma.InboxDedupeKeyDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$InboxDedupeKeyPayload>
         }
         update: {
-          args: Prisma.InboundMeaningUpdateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$InboundMeaningPayload>
+          args: Prisma.InboxDedupeKeyUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$InboxDedupeKeyPayload>
         }
         deleteMany: {
-          args: Prisma.InboundMeaningDeleteManyArgs<ExtArgs>
+          args: Prisma.InboxDedupeKeyDeleteManyArgs<ExtArgs>
           result: BatchPayload
         }
         updateMany: {
-          args: Prisma.InboundMeaningUpdateManyArgs<ExtArgs>
+          args: Prisma.InboxDedupeKeyUpdateManyArgs<ExtArgs>
           result: BatchPayload
         }
         updateManyAndReturn: {
-          args: Prisma.InboundMeaningUpdateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$InboundMeaningPayload>[]
+          args: Prisma.InboxDedupeKeyUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$InboxDedupeKeyPayload>[]
         }
         upsert: {
-          args: Prisma.InboundMeaningUpsertArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$InboundMeaningPayload>
+          args: Prisma.InboxDedupeKeyUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$InboxDedupeKeyPayload>
         }
         aggregate: {
-          args: Prisma.InboundMeaningAggregateArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.AggregateInboundMeaning>
+          args: Prisma.InboxDedupeKeyAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateInboxDedupeKey>
         }
         groupBy: {
-          args: Prisma.InboundMeaningGroupByArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.InboundMeaningGroupByOutputType>[]
+          args: Prisma.InboxDedupeKeyGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.InboxDedupeKeyGroupByOutputType>[]
         }
         count: {
-          args: Prisma.InboundMeaningCountArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.InboundMeaningCountAggregateOutputType> | number
+          args: Prisma.InboxDedupeKeyCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.InboxDedupeKeyCountAggregateOutputType> | number
         }
       }
     }
@@ -1482,77 +1482,77 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
-    RememberedAnswer: {
-      payload: Prisma.$RememberedAnswerPayload<ExtArgs>
-      fields: Prisma.RememberedAnswerFieldRefs
+    IdempotentResponse: {
+      payload: Prisma.$IdempotentResponsePayload<ExtArgs>
+      fields: Prisma.IdempotentResponseFieldRefs
       operations: {
         findUnique: {
-          args: Prisma.RememberedAnswerFindUniqueArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$RememberedAnswerPayload> | null
+          args: Prisma.IdempotentResponseFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IdempotentResponsePayload> | null
         }
         findUniqueOrThrow: {
-          args: Prisma.RememberedAnswerFindUniqueOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$RememberedAnswerPayload>
+          args: Prisma.IdempotentResponseFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IdempotentResponsePayload>
         }
         findFirst: {
-          args: Prisma.RememberedAnswerFindFirstArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$RememberedAnswerPayload> | null
+          args: Prisma.IdempotentResponseFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IdempotentResponsePayload> | null
         }
         findFirstOrThrow: {
-          args: Prisma.RememberedAnswerFindFirstOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$RememberedAnswerPayload>
+          args: Prisma.IdempotentResponseFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IdempotentResponsePayload>
         }
         findMany: {
-          args: Prisma.RememberedAnswerFindManyArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$RememberedAnswerPayload>[]
+          args: Prisma.IdempotentResponseFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IdempotentResponsePayload>[]
         }
         create: {
-          args: Prisma.RememberedAnswerCreateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$RememberedAnswerPayload>
+          args: Prisma.IdempotentResponseCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IdempotentResponsePayload>
         }
         createMany: {
-          args: Prisma.RememberedAnswerCreateManyArgs<ExtArgs>
+          args: Prisma.IdempotentResponseCreateManyArgs<ExtArgs>
           result: BatchPayload
         }
         createManyAndReturn: {
-          args: Prisma.RememberedAnswerCreateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$RememberedAnswerPayload>[]
+          args: Prisma.IdempotentResponseCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IdempotentResponsePayload>[]
         }
         delete: {
-          args: Prisma.RememberedAnswerDeleteArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$RememberedAnswerPayload>
+          args: Prisma.IdempotentResponseDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IdempotentResponsePayload>
         }
         update: {
-          args: Prisma.RememberedAnswerUpdateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$RememberedAnswerPayload>
+          args: Prisma.IdempotentResponseUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IdempotentResponsePayload>
         }
         deleteMany: {
-          args: Prisma.RememberedAnswerDeleteManyArgs<ExtArgs>
+          args: Prisma.IdempotentResponseDeleteManyArgs<ExtArgs>
           result: BatchPayload
         }
         updateMany: {
-          args: Prisma.RememberedAnswerUpdateManyArgs<ExtArgs>
+          args: Prisma.IdempotentResponseUpdateManyArgs<ExtArgs>
           result: BatchPayload
         }
         updateManyAndReturn: {
-          args: Prisma.RememberedAnswerUpdateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$RememberedAnswerPayload>[]
+          args: Prisma.IdempotentResponseUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IdempotentResponsePayload>[]
         }
         upsert: {
-          args: Prisma.RememberedAnswerUpsertArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$RememberedAnswerPayload>
+          args: Prisma.IdempotentResponseUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IdempotentResponsePayload>
         }
         aggregate: {
-          args: Prisma.RememberedAnswerAggregateArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.AggregateRememberedAnswer>
+          args: Prisma.IdempotentResponseAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateIdempotentResponse>
         }
         groupBy: {
-          args: Prisma.RememberedAnswerGroupByArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.RememberedAnswerGroupByOutputType>[]
+          args: Prisma.IdempotentResponseGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.IdempotentResponseGroupByOutputType>[]
         }
         count: {
-          args: Prisma.RememberedAnswerCountArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.RememberedAnswerCountAggregateOutputType> | number
+          args: Prisma.IdempotentResponseCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.IdempotentResponseCountAggregateOutputType> | number
         }
       }
     }
@@ -2592,77 +2592,77 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
-    LogReader: {
-      payload: Prisma.$LogReaderPayload<ExtArgs>
-      fields: Prisma.LogReaderFieldRefs
+    EventLogCursor: {
+      payload: Prisma.$EventLogCursorPayload<ExtArgs>
+      fields: Prisma.EventLogCursorFieldRefs
       operations: {
         findUnique: {
-          args: Prisma.LogReaderFindUniqueArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$LogReaderPayload> | null
+          args: Prisma.EventLogCursorFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$EventLogCursorPayload> | null
         }
         findUniqueOrThrow: {
-          args: Prisma.LogReaderFindUniqueOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$LogReaderPayload>
+          args: Prisma.EventLogCursorFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$EventLogCursorPayload>
         }
         findFirst: {
-          args: Prisma.LogReaderFindFirstArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$LogReaderPayload> | null
+          args: Prisma.EventLogCursorFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$EventLogCursorPayload> | null
         }
         findFirstOrThrow: {
-          args: Prisma.LogReaderFindFirstOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$LogReaderPayload>
+          args: Prisma.EventLogCursorFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$EventLogCursorPayload>
         }
         findMany: {
-          args: Prisma.LogReaderFindManyArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$LogReaderPayload>[]
+          args: Prisma.EventLogCursorFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$EventLogCursorPayload>[]
         }
         create: {
-          args: Prisma.LogReaderCreateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$LogReaderPayload>
+          args: Prisma.EventLogCursorCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$EventLogCursorPayload>
         }
         createMany: {
-          args: Prisma.LogReaderCreateManyArgs<ExtArgs>
+          args: Prisma.EventLogCursorCreateManyArgs<ExtArgs>
           result: BatchPayload
         }
         createManyAndReturn: {
-          args: Prisma.LogReaderCreateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$LogReaderPayload>[]
+          args: Prisma.EventLogCursorCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$EventLogCursorPayload>[]
         }
         delete: {
-          args: Prisma.LogReaderDeleteArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$LogReaderPayload>
+          args: Prisma.EventLogCursorDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$EventLogCursorPayload>
         }
         update: {
-          args: Prisma.LogReaderUpdateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$LogReaderPayload>
+          args: Prisma.EventLogCursorUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$EventLogCursorPayload>
         }
         deleteMany: {
-          args: Prisma.LogReaderDeleteManyArgs<ExtArgs>
+          args: Prisma.EventLogCursorDeleteManyArgs<ExtArgs>
           result: BatchPayload
         }
         updateMany: {
-          args: Prisma.LogReaderUpdateManyArgs<ExtArgs>
+          args: Prisma.EventLogCursorUpdateManyArgs<ExtArgs>
           result: BatchPayload
         }
         updateManyAndReturn: {
-          args: Prisma.LogReaderUpdateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$LogReaderPayload>[]
+          args: Prisma.EventLogCursorUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$EventLogCursorPayload>[]
         }
         upsert: {
-          args: Prisma.LogReaderUpsertArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$LogReaderPayload>
+          args: Prisma.EventLogCursorUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$EventLogCursorPayload>
         }
         aggregate: {
-          args: Prisma.LogReaderAggregateArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.AggregateLogReader>
+          args: Prisma.EventLogCursorAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateEventLogCursor>
         }
         groupBy: {
-          args: Prisma.LogReaderGroupByArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.LogReaderGroupByOutputType>[]
+          args: Prisma.EventLogCursorGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.EventLogCursorGroupByOutputType>[]
         }
         count: {
-          args: Prisma.LogReaderCountArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.LogReaderCountAggregateOutputType> | number
+          args: Prisma.EventLogCursorCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.EventLogCursorCountAggregateOutputType> | number
         }
       }
     }
@@ -2783,7 +2783,7 @@ export const RunScalarFieldEnum = {
   triggerUrl: 'triggerUrl',
   ancestorIds: 'ancestorIds',
   conversationId: 'conversationId',
-  continuesId: 'continuesId',
+  continuesRunId: 'continuesRunId',
   sessionId: 'sessionId',
   provenance: 'provenance',
   createdAt: 'createdAt',
@@ -2796,35 +2796,35 @@ export const RunScalarFieldEnum = {
   turnOpen: 'turnOpen',
   attempt: 'attempt',
   lostAttempts: 'lostAttempts',
-  agentSession: 'agentSession',
+  agentSessionId: 'agentSessionId',
   checkpoint: 'checkpoint',
   permission: 'permission',
   approval: 'approval',
   answer: 'answer',
   totalTokens: 'totalTokens',
   costUsd: 'costUsd',
-  lastWrite: 'lastWrite',
+  lastWriteId: 'lastWriteId',
   lastSeq: 'lastSeq',
   leaseToken: 'leaseToken',
   leaseWorker: 'leaseWorker',
   leaseExpiresAt: 'leaseExpiresAt',
-  creatorCode: 'creatorCode',
-  environmentCode: 'environmentCode',
-  nameCode: 'nameCode',
-  modelCode: 'modelCode',
-  skillCode: 'skillCode',
-  scheduleCode: 'scheduleCode'
+  creatorHash: 'creatorHash',
+  environmentHash: 'environmentHash',
+  nameHash: 'nameHash',
+  modelHash: 'modelHash',
+  skillHash: 'skillHash',
+  scheduleHash: 'scheduleHash'
 } as const
 
 export type RunScalarFieldEnum = (typeof RunScalarFieldEnum)[keyof typeof RunScalarFieldEnum]
 
 
-export const RunTextScalarFieldEnum = {
+export const RunSearchTextScalarFieldEnum = {
   runId: 'runId',
   text: 'text'
 } as const
 
-export type RunTextScalarFieldEnum = (typeof RunTextScalarFieldEnum)[keyof typeof RunTextScalarFieldEnum]
+export type RunSearchTextScalarFieldEnum = (typeof RunSearchTextScalarFieldEnum)[keyof typeof RunSearchTextScalarFieldEnum]
 
 
 export const RunEventScalarFieldEnum = {
@@ -2882,7 +2882,7 @@ export const InboxEventScalarFieldEnum = {
   id: 'id',
   seq: 'seq',
   adapter: 'adapter',
-  lane: 'lane',
+  orderingKey: 'orderingKey',
   deliveryId: 'deliveryId',
   name: 'name',
   body: 'body',
@@ -2891,26 +2891,26 @@ export const InboxEventScalarFieldEnum = {
   disposition: 'disposition',
   reason: 'reason',
   runId: 'runId',
-  settledAt: 'settledAt',
+  completedAt: 'completedAt',
   failures: 'failures'
 } as const
 
 export type InboxEventScalarFieldEnum = (typeof InboxEventScalarFieldEnum)[keyof typeof InboxEventScalarFieldEnum]
 
 
-export const InboundMeaningScalarFieldEnum = {
-  meaning: 'meaning',
+export const InboxDedupeKeyScalarFieldEnum = {
+  dedupeKey: 'dedupeKey',
   inboxId: 'inboxId'
 } as const
 
-export type InboundMeaningScalarFieldEnum = (typeof InboundMeaningScalarFieldEnum)[keyof typeof InboundMeaningScalarFieldEnum]
+export type InboxDedupeKeyScalarFieldEnum = (typeof InboxDedupeKeyScalarFieldEnum)[keyof typeof InboxDedupeKeyScalarFieldEnum]
 
 
 export const OutboxDeliveryScalarFieldEnum = {
   id: 'id',
   uid: 'uid',
   threadId: 'threadId',
-  slot: 'slot',
+  messageKey: 'messageKey',
   notice: 'notice',
   state: 'state',
   tries: 'tries',
@@ -2923,14 +2923,14 @@ export type OutboxDeliveryScalarFieldEnum = (typeof OutboxDeliveryScalarFieldEnu
 
 export const ReceiptScalarFieldEnum = {
   threadId: 'threadId',
-  slot: 'slot',
+  messageKey: 'messageKey',
   receipt: 'receipt'
 } as const
 
 export type ReceiptScalarFieldEnum = (typeof ReceiptScalarFieldEnum)[keyof typeof ReceiptScalarFieldEnum]
 
 
-export const RememberedAnswerScalarFieldEnum = {
+export const IdempotentResponseScalarFieldEnum = {
   principalId: 'principalId',
   key: 'key',
   requestHash: 'requestHash',
@@ -2939,7 +2939,7 @@ export const RememberedAnswerScalarFieldEnum = {
   createdAt: 'createdAt'
 } as const
 
-export type RememberedAnswerScalarFieldEnum = (typeof RememberedAnswerScalarFieldEnum)[keyof typeof RememberedAnswerScalarFieldEnum]
+export type IdempotentResponseScalarFieldEnum = (typeof IdempotentResponseScalarFieldEnum)[keyof typeof IdempotentResponseScalarFieldEnum]
 
 
 export const BlobScalarFieldEnum = {
@@ -3067,7 +3067,7 @@ export type ShareLinkScalarFieldEnum = (typeof ShareLinkScalarFieldEnum)[keyof t
 export const WorkerScalarFieldEnum = {
   id: 'id',
   workerHost: 'workerHost',
-  slots: 'slots',
+  capacity: 'capacity',
   sandbox: 'sandbox',
   isolated: 'isolated',
   startedAt: 'startedAt',
@@ -3135,11 +3135,11 @@ export const WebhookDeliveryScalarFieldEnum = {
   body: 'body',
   state: 'state',
   tries: 'tries',
-  step: 'step',
+  retryStep: 'retryStep',
   error: 'error',
   dueAt: 'dueAt',
   createdAt: 'createdAt',
-  settledAt: 'settledAt'
+  completedAt: 'completedAt'
 } as const
 
 export type WebhookDeliveryScalarFieldEnum = (typeof WebhookDeliveryScalarFieldEnum)[keyof typeof WebhookDeliveryScalarFieldEnum]
@@ -3157,14 +3157,14 @@ export const WebhookTryScalarFieldEnum = {
 export type WebhookTryScalarFieldEnum = (typeof WebhookTryScalarFieldEnum)[keyof typeof WebhookTryScalarFieldEnum]
 
 
-export const LogReaderScalarFieldEnum = {
+export const EventLogCursorScalarFieldEnum = {
   name: 'name',
   position: 'position',
   runId: 'runId',
   seq: 'seq'
 } as const
 
-export type LogReaderScalarFieldEnum = (typeof LogReaderScalarFieldEnum)[keyof typeof LogReaderScalarFieldEnum]
+export type EventLogCursorScalarFieldEnum = (typeof EventLogCursorScalarFieldEnum)[keyof typeof EventLogCursorScalarFieldEnum]
 
 
 export const SortOrder = {
@@ -3495,16 +3495,16 @@ export type GlobalOmitConfig = {
   identity?: Prisma.IdentityOmit
   apiKey?: Prisma.ApiKeyOmit
   run?: Prisma.RunOmit
-  runText?: Prisma.RunTextOmit
+  runSearchText?: Prisma.RunSearchTextOmit
   runEvent?: Prisma.RunEventOmit
   followUp?: Prisma.FollowUpOmit
   thread?: Prisma.ThreadOmit
   threadRun?: Prisma.ThreadRunOmit
   inboxEvent?: Prisma.InboxEventOmit
-  inboundMeaning?: Prisma.InboundMeaningOmit
+  inboxDedupeKey?: Prisma.InboxDedupeKeyOmit
   outboxDelivery?: Prisma.OutboxDeliveryOmit
   receipt?: Prisma.ReceiptOmit
-  rememberedAnswer?: Prisma.RememberedAnswerOmit
+  idempotentResponse?: Prisma.IdempotentResponseOmit
   blob?: Prisma.BlobOmit
   installation?: Prisma.InstallationOmit
   environment?: Prisma.EnvironmentOmit
@@ -3519,7 +3519,7 @@ export type GlobalOmitConfig = {
   webhookEndpoint?: Prisma.WebhookEndpointOmit
   webhookDelivery?: Prisma.WebhookDeliveryOmit
   webhookTry?: Prisma.WebhookTryOmit
-  logReader?: Prisma.LogReaderOmit
+  eventLogCursor?: Prisma.EventLogCursorOmit
 }
 
 /* Types for Logging */

@@ -56,16 +56,16 @@ export const ModelName = {
   Identity: 'Identity',
   ApiKey: 'ApiKey',
   Run: 'Run',
-  RunText: 'RunText',
+  RunSearchText: 'RunSearchText',
   RunEvent: 'RunEvent',
   FollowUp: 'FollowUp',
   Thread: 'Thread',
   ThreadRun: 'ThreadRun',
   InboxEvent: 'InboxEvent',
-  InboundMeaning: 'InboundMeaning',
+  InboxDedupeKey: 'InboxDedupeKey',
   OutboxDelivery: 'OutboxDelivery',
   Receipt: 'Receipt',
-  RememberedAnswer: 'RememberedAnswer',
+  IdempotentResponse: 'IdempotentResponse',
   Blob: 'Blob',
   Installation: 'Installation',
   Environment: 'Environment',
@@ -80,7 +80,7 @@ export const ModelName = {
   WebhookEndpoint: 'WebhookEndpoint',
   WebhookDelivery: 'WebhookDelivery',
   WebhookTry: 'WebhookTry',
-  LogReader: 'LogReader'
+  EventLogCursor: 'EventLogCursor'
 } as const
 
 export type ModelName = (typeof ModelName)[keyof typeof ModelName]
@@ -177,7 +177,7 @@ export const RunScalarFieldEnum = {
   triggerUrl: 'triggerUrl',
   ancestorIds: 'ancestorIds',
   conversationId: 'conversationId',
-  continuesId: 'continuesId',
+  continuesRunId: 'continuesRunId',
   sessionId: 'sessionId',
   provenance: 'provenance',
   createdAt: 'createdAt',
@@ -190,35 +190,35 @@ export const RunScalarFieldEnum = {
   turnOpen: 'turnOpen',
   attempt: 'attempt',
   lostAttempts: 'lostAttempts',
-  agentSession: 'agentSession',
+  agentSessionId: 'agentSessionId',
   checkpoint: 'checkpoint',
   permission: 'permission',
   approval: 'approval',
   answer: 'answer',
   totalTokens: 'totalTokens',
   costUsd: 'costUsd',
-  lastWrite: 'lastWrite',
+  lastWriteId: 'lastWriteId',
   lastSeq: 'lastSeq',
   leaseToken: 'leaseToken',
   leaseWorker: 'leaseWorker',
   leaseExpiresAt: 'leaseExpiresAt',
-  creatorCode: 'creatorCode',
-  environmentCode: 'environmentCode',
-  nameCode: 'nameCode',
-  modelCode: 'modelCode',
-  skillCode: 'skillCode',
-  scheduleCode: 'scheduleCode'
+  creatorHash: 'creatorHash',
+  environmentHash: 'environmentHash',
+  nameHash: 'nameHash',
+  modelHash: 'modelHash',
+  skillHash: 'skillHash',
+  scheduleHash: 'scheduleHash'
 } as const
 
 export type RunScalarFieldEnum = (typeof RunScalarFieldEnum)[keyof typeof RunScalarFieldEnum]
 
 
-export const RunTextScalarFieldEnum = {
+export const RunSearchTextScalarFieldEnum = {
   runId: 'runId',
   text: 'text'
 } as const
 
-export type RunTextScalarFieldEnum = (typeof RunTextScalarFieldEnum)[keyof typeof RunTextScalarFieldEnum]
+export type RunSearchTextScalarFieldEnum = (typeof RunSearchTextScalarFieldEnum)[keyof typeof RunSearchTextScalarFieldEnum]
 
 
 export const RunEventScalarFieldEnum = {
@@ -276,7 +276,7 @@ export const InboxEventScalarFieldEnum = {
   id: 'id',
   seq: 'seq',
   adapter: 'adapter',
-  lane: 'lane',
+  orderingKey: 'orderingKey',
   deliveryId: 'deliveryId',
   name: 'name',
   body: 'body',
@@ -285,26 +285,26 @@ export const InboxEventScalarFieldEnum = {
   disposition: 'disposition',
   reason: 'reason',
   runId: 'runId',
-  settledAt: 'settledAt',
+  completedAt: 'completedAt',
   failures: 'failures'
 } as const
 
 export type InboxEventScalarFieldEnum = (typeof InboxEventScalarFieldEnum)[keyof typeof InboxEventScalarFieldEnum]
 
 
-export const InboundMeaningScalarFieldEnum = {
-  meaning: 'meaning',
+export const InboxDedupeKeyScalarFieldEnum = {
+  dedupeKey: 'dedupeKey',
   inboxId: 'inboxId'
 } as const
 
-export type InboundMeaningScalarFieldEnum = (typeof InboundMeaningScalarFieldEnum)[keyof typeof InboundMeaningScalarFieldEnum]
+export type InboxDedupeKeyScalarFieldEnum = (typeof InboxDedupeKeyScalarFieldEnum)[keyof typeof InboxDedupeKeyScalarFieldEnum]
 
 
 export const OutboxDeliveryScalarFieldEnum = {
   id: 'id',
   uid: 'uid',
   threadId: 'threadId',
-  slot: 'slot',
+  messageKey: 'messageKey',
   notice: 'notice',
   state: 'state',
   tries: 'tries',
@@ -317,14 +317,14 @@ export type OutboxDeliveryScalarFieldEnum = (typeof OutboxDeliveryScalarFieldEnu
 
 export const ReceiptScalarFieldEnum = {
   threadId: 'threadId',
-  slot: 'slot',
+  messageKey: 'messageKey',
   receipt: 'receipt'
 } as const
 
 export type ReceiptScalarFieldEnum = (typeof ReceiptScalarFieldEnum)[keyof typeof ReceiptScalarFieldEnum]
 
 
-export const RememberedAnswerScalarFieldEnum = {
+export const IdempotentResponseScalarFieldEnum = {
   principalId: 'principalId',
   key: 'key',
   requestHash: 'requestHash',
@@ -333,7 +333,7 @@ export const RememberedAnswerScalarFieldEnum = {
   createdAt: 'createdAt'
 } as const
 
-export type RememberedAnswerScalarFieldEnum = (typeof RememberedAnswerScalarFieldEnum)[keyof typeof RememberedAnswerScalarFieldEnum]
+export type IdempotentResponseScalarFieldEnum = (typeof IdempotentResponseScalarFieldEnum)[keyof typeof IdempotentResponseScalarFieldEnum]
 
 
 export const BlobScalarFieldEnum = {
@@ -461,7 +461,7 @@ export type ShareLinkScalarFieldEnum = (typeof ShareLinkScalarFieldEnum)[keyof t
 export const WorkerScalarFieldEnum = {
   id: 'id',
   workerHost: 'workerHost',
-  slots: 'slots',
+  capacity: 'capacity',
   sandbox: 'sandbox',
   isolated: 'isolated',
   startedAt: 'startedAt',
@@ -529,11 +529,11 @@ export const WebhookDeliveryScalarFieldEnum = {
   body: 'body',
   state: 'state',
   tries: 'tries',
-  step: 'step',
+  retryStep: 'retryStep',
   error: 'error',
   dueAt: 'dueAt',
   createdAt: 'createdAt',
-  settledAt: 'settledAt'
+  completedAt: 'completedAt'
 } as const
 
 export type WebhookDeliveryScalarFieldEnum = (typeof WebhookDeliveryScalarFieldEnum)[keyof typeof WebhookDeliveryScalarFieldEnum]
@@ -551,14 +551,14 @@ export const WebhookTryScalarFieldEnum = {
 export type WebhookTryScalarFieldEnum = (typeof WebhookTryScalarFieldEnum)[keyof typeof WebhookTryScalarFieldEnum]
 
 
-export const LogReaderScalarFieldEnum = {
+export const EventLogCursorScalarFieldEnum = {
   name: 'name',
   position: 'position',
   runId: 'runId',
   seq: 'seq'
 } as const
 
-export type LogReaderScalarFieldEnum = (typeof LogReaderScalarFieldEnum)[keyof typeof LogReaderScalarFieldEnum]
+export type EventLogCursorScalarFieldEnum = (typeof EventLogCursorScalarFieldEnum)[keyof typeof EventLogCursorScalarFieldEnum]
 
 
 export const SortOrder = {

@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model ApiKey
- * An API key; only its keyed hash is stored.
+ * An API key. Only a keyed hash of it is stored.
  */
 export type ApiKeyModel = runtime.Types.Result.DefaultSelection<Prisma.$ApiKeyPayload>
 
@@ -710,7 +710,7 @@ export type $ApiKeyPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     principalId: string
     name: string
     /**
-     * The first characters, by which its owner knows it again.
+     * The first characters of the key, so that its owner recognises it.
      */
     hint: string
     scopes: string[]

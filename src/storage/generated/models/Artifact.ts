@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model Artifact
- * What a run made. The same thing again is the same row with a higher version.
+ * A result of a run. When the run produces the same result again, the version of its row rises.
  */
 export type ArtifactModel = runtime.Types.Result.DefaultSelection<Prisma.$ArtifactPayload>
 
@@ -945,22 +945,22 @@ export type $ArtifactPayload<ExtArgs extends runtime.Types.Extensions.InternalAr
     runId: string
     type: string
     /**
-     * What makes it the same thing again: a file's path, a pull request's address.
+     * Identifies the result within its run and type: the path of a file, the address of a pull request.
      */
     key: string
     version: number
     turn: number
     /**
-     * What is told of it besides its uid, by type.
+     * What the API returns about it; the members depend on the type.
      */
     body: runtime.JsonValue
     /**
-     * Its bytes, for those that have some.
+     * The stored bytes, if the type has any.
      */
     blobId: string | null
     sizeBytes: number | null
     /**
-     * SHA-256 of the bytes: the same bytes again are no new version.
+     * SHA-256 of the bytes: the same bytes are not a new version.
      */
     hash: string | null
     createdAt: Date

@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model Blob
- * Bytes: workspace checkpoints, what was given to runs, what runs made.
+ * Stored bytes: workspace checkpoints, input files of runs, artifacts.
  */
 export type BlobModel = runtime.Types.Result.DefaultSelection<Prisma.$BlobPayload>
 

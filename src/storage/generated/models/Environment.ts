@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model Environment
- * What an agent works in: image, repositories, commands that prepare it.
+ * The environment of an agent: image, repositories, setup commands.
  */
 export type EnvironmentModel = runtime.Types.Result.DefaultSelection<Prisma.$EnvironmentPayload>
 
@@ -449,7 +449,7 @@ export type $EnvironmentPayload<ExtArgs extends runtime.Types.Extensions.Interna
     id: string
     teamId: string
     /**
-     * The team's own id, or the principal whose it alone is.
+     * The team's id, or the id of the principal to whom alone it belongs.
      */
     ownerId: string
     config: runtime.JsonValue

@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model FollowUp
- * 
+ * A message to a run after its first prompt.
  */
 export type FollowUpModel = runtime.Types.Result.DefaultSelection<Prisma.$FollowUpPayload>
 
@@ -720,13 +720,13 @@ export type $FollowUpPayload<ExtArgs extends runtime.Types.Extensions.InternalAr
     mode: string | null
     delivery: string
     /**
-     * Not told in the run's threads.
+     * The message and the answer to it are not posted to the run's threads.
      */
     private: boolean
     authorId: string
     createdAt: Date
     /**
-     * The turn that took it; null while it waits.
+     * The turn that processes it; null while it waits.
      */
     turn: number | null
   }, ExtArgs["result"]["followUp"]>

@@ -14,8 +14,8 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model Identity
- * A principal's account on an outside system, named by the adapter: `slack:T1:U1`, `github:583231`. One person may
- * be known to several teams, and is a principal of each.
+ * The account of a principal on another platform, as the adapter names it: `slack:T1:U1`, `github:583231`. A person
+ * who belongs to several teams has one principal in each.
  */
 export type IdentityModel = runtime.Types.Result.DefaultSelection<Prisma.$IdentityPayload>
 

@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model InboxEvent
- * Events as they came, stored before they were acknowledged; one a delivery.
+ * Events of other platforms, stored unchanged before they are acknowledged. A platform's delivery is stored once.
  */
 export type InboxEventModel = runtime.Types.Result.DefaultSelection<Prisma.$InboxEventPayload>
 
@@ -40,7 +40,7 @@ export type InboxEventMinAggregateOutputType = {
   id: string | null
   seq: bigint | null
   adapter: string | null
-  lane: string | null
+  orderingKey: string | null
   deliveryId: string | null
   name: string | null
   body: string | null
@@ -49,7 +49,7 @@ export type InboxEventMinAggregateOutputType = {
   disposition: string | null
   reason: string | null
   runId: string | null
-  settledAt: Date | null
+  completedAt: Date | null
   failures: number | null
 }
 
@@ -57,7 +57,7 @@ export type InboxEventMaxAggregateOutputType = {
   id: string | null
   seq: bigint | null
   adapter: string | null
-  lane: string | null
+  orderingKey: string | null
   deliveryId: string | null
   name: string | null
   body: string | null
@@ -66,7 +66,7 @@ export type InboxEventMaxAggregateOutputType = {
   disposition: string | null
   reason: string | null
   runId: string | null
-  settledAt: Date | null
+  completedAt: Date | null
   failures: number | null
 }
 
@@ -74,7 +74,7 @@ export type InboxEventCountAggregateOutputType = {
   id: number
   seq: number
   adapter: number
-  lane: number
+  orderingKey: number
   deliveryId: number
   name: number
   body: number
@@ -83,7 +83,7 @@ export type InboxEventCountAggregateOutputType = {
   disposition: number
   reason: number
   runId: number
-  settledAt: number
+  completedAt: number
   failures: number
   _all: number
 }
@@ -103,7 +103,7 @@ export type InboxEventMinAggregateInputType = {
   id?: true
   seq?: true
   adapter?: true
-  lane?: true
+  orderingKey?: true
   deliveryId?: true
   name?: true
   body?: true
@@ -112,7 +112,7 @@ export type InboxEventMinAggregateInputType = {
   disposition?: true
   reason?: true
   runId?: true
-  settledAt?: true
+  completedAt?: true
   failures?: true
 }
 
@@ -120,7 +120,7 @@ export type InboxEventMaxAggregateInputType = {
   id?: true
   seq?: true
   adapter?: true
-  lane?: true
+  orderingKey?: true
   deliveryId?: true
   name?: true
   body?: true
@@ -129,7 +129,7 @@ export type InboxEventMaxAggregateInputType = {
   disposition?: true
   reason?: true
   runId?: true
-  settledAt?: true
+  completedAt?: true
   failures?: true
 }
 
@@ -137,7 +137,7 @@ export type InboxEventCountAggregateInputType = {
   id?: true
   seq?: true
   adapter?: true
-  lane?: true
+  orderingKey?: true
   deliveryId?: true
   name?: true
   body?: true
@@ -146,7 +146,7 @@ export type InboxEventCountAggregateInputType = {
   disposition?: true
   reason?: true
   runId?: true
-  settledAt?: true
+  completedAt?: true
   failures?: true
   _all?: true
 }
@@ -241,7 +241,7 @@ export type InboxEventGroupByOutputType = {
   id: string
   seq: bigint
   adapter: string
-  lane: string
+  orderingKey: string
   deliveryId: string
   name: string
   body: string
@@ -250,7 +250,7 @@ export type InboxEventGroupByOutputType = {
   disposition: string | null
   reason: string | null
   runId: string | null
-  settledAt: Date | null
+  completedAt: Date | null
   failures: number
   _count: InboxEventCountAggregateOutputType | null
   _avg: InboxEventAvgAggregateOutputType | null
@@ -281,7 +281,7 @@ export type InboxEventWhereInput = {
   id?: Prisma.UuidFilter<"InboxEvent"> | string
   seq?: Prisma.BigIntFilter<"InboxEvent"> | bigint | number
   adapter?: Prisma.StringFilter<"InboxEvent"> | string
-  lane?: Prisma.StringFilter<"InboxEvent"> | string
+  orderingKey?: Prisma.StringFilter<"InboxEvent"> | string
   deliveryId?: Prisma.StringFilter<"InboxEvent"> | string
   name?: Prisma.StringFilter<"InboxEvent"> | string
   body?: Prisma.StringFilter<"InboxEvent"> | string
@@ -290,7 +290,7 @@ export type InboxEventWhereInput = {
   disposition?: Prisma.StringNullableFilter<"InboxEvent"> | string | null
   reason?: Prisma.StringNullableFilter<"InboxEvent"> | string | null
   runId?: Prisma.UuidNullableFilter<"InboxEvent"> | string | null
-  settledAt?: Prisma.DateTimeNullableFilter<"InboxEvent"> | Date | string | null
+  completedAt?: Prisma.DateTimeNullableFilter<"InboxEvent"> | Date | string | null
   failures?: Prisma.IntFilter<"InboxEvent"> | number
 }
 
@@ -298,7 +298,7 @@ export type InboxEventOrderByWithRelationInput = {
   id?: Prisma.SortOrder
   seq?: Prisma.SortOrder
   adapter?: Prisma.SortOrder
-  lane?: Prisma.SortOrder
+  orderingKey?: Prisma.SortOrder
   deliveryId?: Prisma.SortOrder
   name?: Prisma.SortOrder
   body?: Prisma.SortOrder
@@ -307,7 +307,7 @@ export type InboxEventOrderByWithRelationInput = {
   disposition?: Prisma.SortOrderInput | Prisma.SortOrder
   reason?: Prisma.SortOrderInput | Prisma.SortOrder
   runId?: Prisma.SortOrderInput | Prisma.SortOrder
-  settledAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  completedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   failures?: Prisma.SortOrder
 }
 
@@ -319,7 +319,7 @@ export type InboxEventWhereUniqueInput = Prisma.AtLeast<{
   OR?: Prisma.InboxEventWhereInput[]
   NOT?: Prisma.InboxEventWhereInput | Prisma.InboxEventWhereInput[]
   adapter?: Prisma.StringFilter<"InboxEvent"> | string
-  lane?: Prisma.StringFilter<"InboxEvent"> | string
+  orderingKey?: Prisma.StringFilter<"InboxEvent"> | string
   deliveryId?: Prisma.StringFilter<"InboxEvent"> | string
   name?: Prisma.StringFilter<"InboxEvent"> | string
   body?: Prisma.StringFilter<"InboxEvent"> | string
@@ -328,7 +328,7 @@ export type InboxEventWhereUniqueInput = Prisma.AtLeast<{
   disposition?: Prisma.StringNullableFilter<"InboxEvent"> | string | null
   reason?: Prisma.StringNullableFilter<"InboxEvent"> | string | null
   runId?: Prisma.UuidNullableFilter<"InboxEvent"> | string | null
-  settledAt?: Prisma.DateTimeNullableFilter<"InboxEvent"> | Date | string | null
+  completedAt?: Prisma.DateTimeNullableFilter<"InboxEvent"> | Date | string | null
   failures?: Prisma.IntFilter<"InboxEvent"> | number
 }, "id" | "seq" | "adapter_deliveryId">
 
@@ -336,7 +336,7 @@ export type InboxEventOrderByWithAggregationInput = {
   id?: Prisma.SortOrder
   seq?: Prisma.SortOrder
   adapter?: Prisma.SortOrder
-  lane?: Prisma.SortOrder
+  orderingKey?: Prisma.SortOrder
   deliveryId?: Prisma.SortOrder
   name?: Prisma.SortOrder
   body?: Prisma.SortOrder
@@ -345,7 +345,7 @@ export type InboxEventOrderByWithAggregationInput = {
   disposition?: Prisma.SortOrderInput | Prisma.SortOrder
   reason?: Prisma.SortOrderInput | Prisma.SortOrder
   runId?: Prisma.SortOrderInput | Prisma.SortOrder
-  settledAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  completedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   failures?: Prisma.SortOrder
   _count?: Prisma.InboxEventCountOrderByAggregateInput
   _avg?: Prisma.InboxEventAvgOrderByAggregateInput
@@ -361,7 +361,7 @@ export type InboxEventScalarWhereWithAggregatesInput = {
   id?: Prisma.UuidWithAggregatesFilter<"InboxEvent"> | string
   seq?: Prisma.BigIntWithAggregatesFilter<"InboxEvent"> | bigint | number
   adapter?: Prisma.StringWithAggregatesFilter<"InboxEvent"> | string
-  lane?: Prisma.StringWithAggregatesFilter<"InboxEvent"> | string
+  orderingKey?: Prisma.StringWithAggregatesFilter<"InboxEvent"> | string
   deliveryId?: Prisma.StringWithAggregatesFilter<"InboxEvent"> | string
   name?: Prisma.StringWithAggregatesFilter<"InboxEvent"> | string
   body?: Prisma.StringWithAggregatesFilter<"InboxEvent"> | string
@@ -370,7 +370,7 @@ export type InboxEventScalarWhereWithAggregatesInput = {
   disposition?: Prisma.StringNullableWithAggregatesFilter<"InboxEvent"> | string | null
   reason?: Prisma.StringNullableWithAggregatesFilter<"InboxEvent"> | string | null
   runId?: Prisma.UuidNullableWithAggregatesFilter<"InboxEvent"> | string | null
-  settledAt?: Prisma.DateTimeNullableWithAggregatesFilter<"InboxEvent"> | Date | string | null
+  completedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"InboxEvent"> | Date | string | null
   failures?: Prisma.IntWithAggregatesFilter<"InboxEvent"> | number
 }
 
@@ -378,7 +378,7 @@ export type InboxEventCreateInput = {
   id: string
   seq?: bigint | number
   adapter: string
-  lane: string
+  orderingKey: string
   deliveryId: string
   name: string
   body: string
@@ -387,7 +387,7 @@ export type InboxEventCreateInput = {
   disposition?: string | null
   reason?: string | null
   runId?: string | null
-  settledAt?: Date | string | null
+  completedAt?: Date | string | null
   failures?: number
 }
 
@@ -395,7 +395,7 @@ export type InboxEventUncheckedCreateInput = {
   id: string
   seq?: bigint | number
   adapter: string
-  lane: string
+  orderingKey: string
   deliveryId: string
   name: string
   body: string
@@ -404,7 +404,7 @@ export type InboxEventUncheckedCreateInput = {
   disposition?: string | null
   reason?: string | null
   runId?: string | null
-  settledAt?: Date | string | null
+  completedAt?: Date | string | null
   failures?: number
 }
 
@@ -412,7 +412,7 @@ export type InboxEventUpdateInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   seq?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   adapter?: Prisma.StringFieldUpdateOperationsInput | string
-  lane?: Prisma.StringFieldUpdateOperationsInput | string
+  orderingKey?: Prisma.StringFieldUpdateOperationsInput | string
   deliveryId?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
   body?: Prisma.StringFieldUpdateOperationsInput | string
@@ -421,7 +421,7 @@ export type InboxEventUpdateInput = {
   disposition?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   reason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   runId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  settledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  completedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   failures?: Prisma.IntFieldUpdateOperationsInput | number
 }
 
@@ -429,7 +429,7 @@ export type InboxEventUncheckedUpdateInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   seq?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   adapter?: Prisma.StringFieldUpdateOperationsInput | string
-  lane?: Prisma.StringFieldUpdateOperationsInput | string
+  orderingKey?: Prisma.StringFieldUpdateOperationsInput | string
   deliveryId?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
   body?: Prisma.StringFieldUpdateOperationsInput | string
@@ -438,7 +438,7 @@ export type InboxEventUncheckedUpdateInput = {
   disposition?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   reason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   runId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  settledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  completedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   failures?: Prisma.IntFieldUpdateOperationsInput | number
 }
 
@@ -446,7 +446,7 @@ export type InboxEventCreateManyInput = {
   id: string
   seq?: bigint | number
   adapter: string
-  lane: string
+  orderingKey: string
   deliveryId: string
   name: string
   body: string
@@ -455,7 +455,7 @@ export type InboxEventCreateManyInput = {
   disposition?: string | null
   reason?: string | null
   runId?: string | null
-  settledAt?: Date | string | null
+  completedAt?: Date | string | null
   failures?: number
 }
 
@@ -463,7 +463,7 @@ export type InboxEventUpdateManyMutationInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   seq?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   adapter?: Prisma.StringFieldUpdateOperationsInput | string
-  lane?: Prisma.StringFieldUpdateOperationsInput | string
+  orderingKey?: Prisma.StringFieldUpdateOperationsInput | string
   deliveryId?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
   body?: Prisma.StringFieldUpdateOperationsInput | string
@@ -472,7 +472,7 @@ export type InboxEventUpdateManyMutationInput = {
   disposition?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   reason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   runId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  settledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  completedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   failures?: Prisma.IntFieldUpdateOperationsInput | number
 }
 
@@ -480,7 +480,7 @@ export type InboxEventUncheckedUpdateManyInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   seq?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   adapter?: Prisma.StringFieldUpdateOperationsInput | string
-  lane?: Prisma.StringFieldUpdateOperationsInput | string
+  orderingKey?: Prisma.StringFieldUpdateOperationsInput | string
   deliveryId?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
   body?: Prisma.StringFieldUpdateOperationsInput | string
@@ -489,7 +489,7 @@ export type InboxEventUncheckedUpdateManyInput = {
   disposition?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   reason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   runId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  settledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  completedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   failures?: Prisma.IntFieldUpdateOperationsInput | number
 }
 
@@ -502,7 +502,7 @@ export type InboxEventCountOrderByAggregateInput = {
   id?: Prisma.SortOrder
   seq?: Prisma.SortOrder
   adapter?: Prisma.SortOrder
-  lane?: Prisma.SortOrder
+  orderingKey?: Prisma.SortOrder
   deliveryId?: Prisma.SortOrder
   name?: Prisma.SortOrder
   body?: Prisma.SortOrder
@@ -511,7 +511,7 @@ export type InboxEventCountOrderByAggregateInput = {
   disposition?: Prisma.SortOrder
   reason?: Prisma.SortOrder
   runId?: Prisma.SortOrder
-  settledAt?: Prisma.SortOrder
+  completedAt?: Prisma.SortOrder
   failures?: Prisma.SortOrder
 }
 
@@ -524,7 +524,7 @@ export type InboxEventMaxOrderByAggregateInput = {
   id?: Prisma.SortOrder
   seq?: Prisma.SortOrder
   adapter?: Prisma.SortOrder
-  lane?: Prisma.SortOrder
+  orderingKey?: Prisma.SortOrder
   deliveryId?: Prisma.SortOrder
   name?: Prisma.SortOrder
   body?: Prisma.SortOrder
@@ -533,7 +533,7 @@ export type InboxEventMaxOrderByAggregateInput = {
   disposition?: Prisma.SortOrder
   reason?: Prisma.SortOrder
   runId?: Prisma.SortOrder
-  settledAt?: Prisma.SortOrder
+  completedAt?: Prisma.SortOrder
   failures?: Prisma.SortOrder
 }
 
@@ -541,7 +541,7 @@ export type InboxEventMinOrderByAggregateInput = {
   id?: Prisma.SortOrder
   seq?: Prisma.SortOrder
   adapter?: Prisma.SortOrder
-  lane?: Prisma.SortOrder
+  orderingKey?: Prisma.SortOrder
   deliveryId?: Prisma.SortOrder
   name?: Prisma.SortOrder
   body?: Prisma.SortOrder
@@ -550,7 +550,7 @@ export type InboxEventMinOrderByAggregateInput = {
   disposition?: Prisma.SortOrder
   reason?: Prisma.SortOrder
   runId?: Prisma.SortOrder
-  settledAt?: Prisma.SortOrder
+  completedAt?: Prisma.SortOrder
   failures?: Prisma.SortOrder
 }
 
@@ -565,7 +565,7 @@ export type InboxEventSelect<ExtArgs extends runtime.Types.Extensions.InternalAr
   id?: boolean
   seq?: boolean
   adapter?: boolean
-  lane?: boolean
+  orderingKey?: boolean
   deliveryId?: boolean
   name?: boolean
   body?: boolean
@@ -574,7 +574,7 @@ export type InboxEventSelect<ExtArgs extends runtime.Types.Extensions.InternalAr
   disposition?: boolean
   reason?: boolean
   runId?: boolean
-  settledAt?: boolean
+  completedAt?: boolean
   failures?: boolean
 }, ExtArgs["result"]["inboxEvent"]>
 
@@ -582,7 +582,7 @@ export type InboxEventSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Ex
   id?: boolean
   seq?: boolean
   adapter?: boolean
-  lane?: boolean
+  orderingKey?: boolean
   deliveryId?: boolean
   name?: boolean
   body?: boolean
@@ -591,7 +591,7 @@ export type InboxEventSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Ex
   disposition?: boolean
   reason?: boolean
   runId?: boolean
-  settledAt?: boolean
+  completedAt?: boolean
   failures?: boolean
 }, ExtArgs["result"]["inboxEvent"]>
 
@@ -599,7 +599,7 @@ export type InboxEventSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Ex
   id?: boolean
   seq?: boolean
   adapter?: boolean
-  lane?: boolean
+  orderingKey?: boolean
   deliveryId?: boolean
   name?: boolean
   body?: boolean
@@ -608,7 +608,7 @@ export type InboxEventSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Ex
   disposition?: boolean
   reason?: boolean
   runId?: boolean
-  settledAt?: boolean
+  completedAt?: boolean
   failures?: boolean
 }, ExtArgs["result"]["inboxEvent"]>
 
@@ -616,7 +616,7 @@ export type InboxEventSelectScalar = {
   id?: boolean
   seq?: boolean
   adapter?: boolean
-  lane?: boolean
+  orderingKey?: boolean
   deliveryId?: boolean
   name?: boolean
   body?: boolean
@@ -625,11 +625,11 @@ export type InboxEventSelectScalar = {
   disposition?: boolean
   reason?: boolean
   runId?: boolean
-  settledAt?: boolean
+  completedAt?: boolean
   failures?: boolean
 }
 
-export type InboxEventOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "seq" | "adapter" | "lane" | "deliveryId" | "name" | "body" | "receivedAt" | "teamId" | "disposition" | "reason" | "runId" | "settledAt" | "failures", ExtArgs["result"]["inboxEvent"]>
+export type InboxEventOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "seq" | "adapter" | "orderingKey" | "deliveryId" | "name" | "body" | "receivedAt" | "teamId" | "disposition" | "reason" | "runId" | "completedAt" | "failures", ExtArgs["result"]["inboxEvent"]>
 
 export type $InboxEventPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "InboxEvent"
@@ -637,26 +637,35 @@ export type $InboxEventPayload<ExtArgs extends runtime.Types.Extensions.Internal
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: string
     /**
-     * The order in which events came.
+     * The order of arrival.
      */
     seq: bigint
     adapter: string
-    lane: string
+    /**
+     * Events with the same key are processed one after the other, in the order of `seq`.
+     */
+    orderingKey: string
+    /**
+     * The platform's id of the delivery.
+     */
     deliveryId: string
     name: string
     /**
-     * The raw text: signatures and exactness do not survive jsonb.
+     * The raw text: jsonb would reorder keys and break signatures.
      */
     body: string
     receivedAt: Date
     /**
-     * The team of the installation it came from, once that is known.
+     * The team of the installation that sent it, once that is known.
      */
     teamId: string | null
+    /**
+     * The result of processing; null until then.
+     */
     disposition: string | null
     reason: string | null
     runId: string | null
-    settledAt: Date | null
+    completedAt: Date | null
     failures: number
   }, ExtArgs["result"]["inboxEvent"]>
   composites: {}
@@ -1084,7 +1093,7 @@ export interface InboxEventFieldRefs {
   readonly id: Prisma.FieldRef<"InboxEvent", 'String'>
   readonly seq: Prisma.FieldRef<"InboxEvent", 'BigInt'>
   readonly adapter: Prisma.FieldRef<"InboxEvent", 'String'>
-  readonly lane: Prisma.FieldRef<"InboxEvent", 'String'>
+  readonly orderingKey: Prisma.FieldRef<"InboxEvent", 'String'>
   readonly deliveryId: Prisma.FieldRef<"InboxEvent", 'String'>
   readonly name: Prisma.FieldRef<"InboxEvent", 'String'>
   readonly body: Prisma.FieldRef<"InboxEvent", 'String'>
@@ -1093,7 +1102,7 @@ export interface InboxEventFieldRefs {
   readonly disposition: Prisma.FieldRef<"InboxEvent", 'String'>
   readonly reason: Prisma.FieldRef<"InboxEvent", 'String'>
   readonly runId: Prisma.FieldRef<"InboxEvent", 'String'>
-  readonly settledAt: Prisma.FieldRef<"InboxEvent", 'DateTime'>
+  readonly completedAt: Prisma.FieldRef<"InboxEvent", 'DateTime'>
   readonly failures: Prisma.FieldRef<"InboxEvent", 'Int'>
 }
     

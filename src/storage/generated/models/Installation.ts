@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model Installation
- * A workspace, organisation or account of an outside system that talks to us, and whose it is.
+ * A workspace, organisation or account of another platform that sends events to Errand, and the team that owns it.
  */
 export type InstallationModel = runtime.Types.Result.DefaultSelection<Prisma.$InstallationPayload>
 
@@ -433,7 +433,7 @@ export type $InstallationPayload<ExtArgs extends runtime.Types.Extensions.Intern
     teamId: string
     adapter: string
     /**
-     * The platform's own id.
+     * The platform's id.
      */
     externalId: string
     name: string | null

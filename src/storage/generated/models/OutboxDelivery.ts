@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model OutboxDelivery
- * What is to be said in a thread, in the order of `id`.
+ * Notices to post to threads, in the order of `id`.
  */
 export type OutboxDeliveryModel = runtime.Types.Result.DefaultSelection<Prisma.$OutboxDeliveryPayload>
 
@@ -40,7 +40,7 @@ export type OutboxDeliveryMinAggregateOutputType = {
   id: bigint | null
   uid: string | null
   threadId: string | null
-  slot: string | null
+  messageKey: string | null
   state: string | null
   tries: number | null
   error: string | null
@@ -51,7 +51,7 @@ export type OutboxDeliveryMaxAggregateOutputType = {
   id: bigint | null
   uid: string | null
   threadId: string | null
-  slot: string | null
+  messageKey: string | null
   state: string | null
   tries: number | null
   error: string | null
@@ -62,7 +62,7 @@ export type OutboxDeliveryCountAggregateOutputType = {
   id: number
   uid: number
   threadId: number
-  slot: number
+  messageKey: number
   notice: number
   state: number
   tries: number
@@ -86,7 +86,7 @@ export type OutboxDeliveryMinAggregateInputType = {
   id?: true
   uid?: true
   threadId?: true
-  slot?: true
+  messageKey?: true
   state?: true
   tries?: true
   error?: true
@@ -97,7 +97,7 @@ export type OutboxDeliveryMaxAggregateInputType = {
   id?: true
   uid?: true
   threadId?: true
-  slot?: true
+  messageKey?: true
   state?: true
   tries?: true
   error?: true
@@ -108,7 +108,7 @@ export type OutboxDeliveryCountAggregateInputType = {
   id?: true
   uid?: true
   threadId?: true
-  slot?: true
+  messageKey?: true
   notice?: true
   state?: true
   tries?: true
@@ -207,7 +207,7 @@ export type OutboxDeliveryGroupByOutputType = {
   id: bigint
   uid: string
   threadId: string
-  slot: string
+  messageKey: string
   notice: runtime.JsonValue
   state: string
   tries: number
@@ -242,7 +242,7 @@ export type OutboxDeliveryWhereInput = {
   id?: Prisma.BigIntFilter<"OutboxDelivery"> | bigint | number
   uid?: Prisma.UuidFilter<"OutboxDelivery"> | string
   threadId?: Prisma.UuidFilter<"OutboxDelivery"> | string
-  slot?: Prisma.StringFilter<"OutboxDelivery"> | string
+  messageKey?: Prisma.StringFilter<"OutboxDelivery"> | string
   notice?: Prisma.JsonFilter<"OutboxDelivery">
   state?: Prisma.StringFilter<"OutboxDelivery"> | string
   tries?: Prisma.IntFilter<"OutboxDelivery"> | number
@@ -255,7 +255,7 @@ export type OutboxDeliveryOrderByWithRelationInput = {
   id?: Prisma.SortOrder
   uid?: Prisma.SortOrder
   threadId?: Prisma.SortOrder
-  slot?: Prisma.SortOrder
+  messageKey?: Prisma.SortOrder
   notice?: Prisma.SortOrder
   state?: Prisma.SortOrder
   tries?: Prisma.SortOrder
@@ -271,7 +271,7 @@ export type OutboxDeliveryWhereUniqueInput = Prisma.AtLeast<{
   OR?: Prisma.OutboxDeliveryWhereInput[]
   NOT?: Prisma.OutboxDeliveryWhereInput | Prisma.OutboxDeliveryWhereInput[]
   threadId?: Prisma.UuidFilter<"OutboxDelivery"> | string
-  slot?: Prisma.StringFilter<"OutboxDelivery"> | string
+  messageKey?: Prisma.StringFilter<"OutboxDelivery"> | string
   notice?: Prisma.JsonFilter<"OutboxDelivery">
   state?: Prisma.StringFilter<"OutboxDelivery"> | string
   tries?: Prisma.IntFilter<"OutboxDelivery"> | number
@@ -284,7 +284,7 @@ export type OutboxDeliveryOrderByWithAggregationInput = {
   id?: Prisma.SortOrder
   uid?: Prisma.SortOrder
   threadId?: Prisma.SortOrder
-  slot?: Prisma.SortOrder
+  messageKey?: Prisma.SortOrder
   notice?: Prisma.SortOrder
   state?: Prisma.SortOrder
   tries?: Prisma.SortOrder
@@ -304,7 +304,7 @@ export type OutboxDeliveryScalarWhereWithAggregatesInput = {
   id?: Prisma.BigIntWithAggregatesFilter<"OutboxDelivery"> | bigint | number
   uid?: Prisma.UuidWithAggregatesFilter<"OutboxDelivery"> | string
   threadId?: Prisma.UuidWithAggregatesFilter<"OutboxDelivery"> | string
-  slot?: Prisma.StringWithAggregatesFilter<"OutboxDelivery"> | string
+  messageKey?: Prisma.StringWithAggregatesFilter<"OutboxDelivery"> | string
   notice?: Prisma.JsonWithAggregatesFilter<"OutboxDelivery">
   state?: Prisma.StringWithAggregatesFilter<"OutboxDelivery"> | string
   tries?: Prisma.IntWithAggregatesFilter<"OutboxDelivery"> | number
@@ -315,7 +315,7 @@ export type OutboxDeliveryScalarWhereWithAggregatesInput = {
 export type OutboxDeliveryCreateInput = {
   id?: bigint | number
   uid: string
-  slot: string
+  messageKey: string
   notice: Prisma.JsonNullValueInput | runtime.InputJsonValue
   state?: string
   tries?: number
@@ -328,7 +328,7 @@ export type OutboxDeliveryUncheckedCreateInput = {
   id?: bigint | number
   uid: string
   threadId: string
-  slot: string
+  messageKey: string
   notice: Prisma.JsonNullValueInput | runtime.InputJsonValue
   state?: string
   tries?: number
@@ -339,7 +339,7 @@ export type OutboxDeliveryUncheckedCreateInput = {
 export type OutboxDeliveryUpdateInput = {
   id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   uid?: Prisma.StringFieldUpdateOperationsInput | string
-  slot?: Prisma.StringFieldUpdateOperationsInput | string
+  messageKey?: Prisma.StringFieldUpdateOperationsInput | string
   notice?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   state?: Prisma.StringFieldUpdateOperationsInput | string
   tries?: Prisma.IntFieldUpdateOperationsInput | number
@@ -352,7 +352,7 @@ export type OutboxDeliveryUncheckedUpdateInput = {
   id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   uid?: Prisma.StringFieldUpdateOperationsInput | string
   threadId?: Prisma.StringFieldUpdateOperationsInput | string
-  slot?: Prisma.StringFieldUpdateOperationsInput | string
+  messageKey?: Prisma.StringFieldUpdateOperationsInput | string
   notice?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   state?: Prisma.StringFieldUpdateOperationsInput | string
   tries?: Prisma.IntFieldUpdateOperationsInput | number
@@ -364,7 +364,7 @@ export type OutboxDeliveryCreateManyInput = {
   id?: bigint | number
   uid: string
   threadId: string
-  slot: string
+  messageKey: string
   notice: Prisma.JsonNullValueInput | runtime.InputJsonValue
   state?: string
   tries?: number
@@ -375,7 +375,7 @@ export type OutboxDeliveryCreateManyInput = {
 export type OutboxDeliveryUpdateManyMutationInput = {
   id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   uid?: Prisma.StringFieldUpdateOperationsInput | string
-  slot?: Prisma.StringFieldUpdateOperationsInput | string
+  messageKey?: Prisma.StringFieldUpdateOperationsInput | string
   notice?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   state?: Prisma.StringFieldUpdateOperationsInput | string
   tries?: Prisma.IntFieldUpdateOperationsInput | number
@@ -387,7 +387,7 @@ export type OutboxDeliveryUncheckedUpdateManyInput = {
   id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   uid?: Prisma.StringFieldUpdateOperationsInput | string
   threadId?: Prisma.StringFieldUpdateOperationsInput | string
-  slot?: Prisma.StringFieldUpdateOperationsInput | string
+  messageKey?: Prisma.StringFieldUpdateOperationsInput | string
   notice?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   state?: Prisma.StringFieldUpdateOperationsInput | string
   tries?: Prisma.IntFieldUpdateOperationsInput | number
@@ -409,7 +409,7 @@ export type OutboxDeliveryCountOrderByAggregateInput = {
   id?: Prisma.SortOrder
   uid?: Prisma.SortOrder
   threadId?: Prisma.SortOrder
-  slot?: Prisma.SortOrder
+  messageKey?: Prisma.SortOrder
   notice?: Prisma.SortOrder
   state?: Prisma.SortOrder
   tries?: Prisma.SortOrder
@@ -426,7 +426,7 @@ export type OutboxDeliveryMaxOrderByAggregateInput = {
   id?: Prisma.SortOrder
   uid?: Prisma.SortOrder
   threadId?: Prisma.SortOrder
-  slot?: Prisma.SortOrder
+  messageKey?: Prisma.SortOrder
   state?: Prisma.SortOrder
   tries?: Prisma.SortOrder
   error?: Prisma.SortOrder
@@ -437,7 +437,7 @@ export type OutboxDeliveryMinOrderByAggregateInput = {
   id?: Prisma.SortOrder
   uid?: Prisma.SortOrder
   threadId?: Prisma.SortOrder
-  slot?: Prisma.SortOrder
+  messageKey?: Prisma.SortOrder
   state?: Prisma.SortOrder
   tries?: Prisma.SortOrder
   error?: Prisma.SortOrder
@@ -494,7 +494,7 @@ export type OutboxDeliveryUncheckedUpdateManyWithoutThreadNestedInput = {
 export type OutboxDeliveryCreateWithoutThreadInput = {
   id?: bigint | number
   uid: string
-  slot: string
+  messageKey: string
   notice: Prisma.JsonNullValueInput | runtime.InputJsonValue
   state?: string
   tries?: number
@@ -505,7 +505,7 @@ export type OutboxDeliveryCreateWithoutThreadInput = {
 export type OutboxDeliveryUncheckedCreateWithoutThreadInput = {
   id?: bigint | number
   uid: string
-  slot: string
+  messageKey: string
   notice: Prisma.JsonNullValueInput | runtime.InputJsonValue
   state?: string
   tries?: number
@@ -546,7 +546,7 @@ export type OutboxDeliveryScalarWhereInput = {
   id?: Prisma.BigIntFilter<"OutboxDelivery"> | bigint | number
   uid?: Prisma.UuidFilter<"OutboxDelivery"> | string
   threadId?: Prisma.UuidFilter<"OutboxDelivery"> | string
-  slot?: Prisma.StringFilter<"OutboxDelivery"> | string
+  messageKey?: Prisma.StringFilter<"OutboxDelivery"> | string
   notice?: Prisma.JsonFilter<"OutboxDelivery">
   state?: Prisma.StringFilter<"OutboxDelivery"> | string
   tries?: Prisma.IntFilter<"OutboxDelivery"> | number
@@ -557,7 +557,7 @@ export type OutboxDeliveryScalarWhereInput = {
 export type OutboxDeliveryCreateManyThreadInput = {
   id?: bigint | number
   uid: string
-  slot: string
+  messageKey: string
   notice: Prisma.JsonNullValueInput | runtime.InputJsonValue
   state?: string
   tries?: number
@@ -568,7 +568,7 @@ export type OutboxDeliveryCreateManyThreadInput = {
 export type OutboxDeliveryUpdateWithoutThreadInput = {
   id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   uid?: Prisma.StringFieldUpdateOperationsInput | string
-  slot?: Prisma.StringFieldUpdateOperationsInput | string
+  messageKey?: Prisma.StringFieldUpdateOperationsInput | string
   notice?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   state?: Prisma.StringFieldUpdateOperationsInput | string
   tries?: Prisma.IntFieldUpdateOperationsInput | number
@@ -579,7 +579,7 @@ export type OutboxDeliveryUpdateWithoutThreadInput = {
 export type OutboxDeliveryUncheckedUpdateWithoutThreadInput = {
   id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   uid?: Prisma.StringFieldUpdateOperationsInput | string
-  slot?: Prisma.StringFieldUpdateOperationsInput | string
+  messageKey?: Prisma.StringFieldUpdateOperationsInput | string
   notice?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   state?: Prisma.StringFieldUpdateOperationsInput | string
   tries?: Prisma.IntFieldUpdateOperationsInput | number
@@ -590,7 +590,7 @@ export type OutboxDeliveryUncheckedUpdateWithoutThreadInput = {
 export type OutboxDeliveryUncheckedUpdateManyWithoutThreadInput = {
   id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   uid?: Prisma.StringFieldUpdateOperationsInput | string
-  slot?: Prisma.StringFieldUpdateOperationsInput | string
+  messageKey?: Prisma.StringFieldUpdateOperationsInput | string
   notice?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   state?: Prisma.StringFieldUpdateOperationsInput | string
   tries?: Prisma.IntFieldUpdateOperationsInput | number
@@ -604,7 +604,7 @@ export type OutboxDeliverySelect<ExtArgs extends runtime.Types.Extensions.Intern
   id?: boolean
   uid?: boolean
   threadId?: boolean
-  slot?: boolean
+  messageKey?: boolean
   notice?: boolean
   state?: boolean
   tries?: boolean
@@ -617,7 +617,7 @@ export type OutboxDeliverySelectCreateManyAndReturn<ExtArgs extends runtime.Type
   id?: boolean
   uid?: boolean
   threadId?: boolean
-  slot?: boolean
+  messageKey?: boolean
   notice?: boolean
   state?: boolean
   tries?: boolean
@@ -630,7 +630,7 @@ export type OutboxDeliverySelectUpdateManyAndReturn<ExtArgs extends runtime.Type
   id?: boolean
   uid?: boolean
   threadId?: boolean
-  slot?: boolean
+  messageKey?: boolean
   notice?: boolean
   state?: boolean
   tries?: boolean
@@ -643,7 +643,7 @@ export type OutboxDeliverySelectScalar = {
   id?: boolean
   uid?: boolean
   threadId?: boolean
-  slot?: boolean
+  messageKey?: boolean
   notice?: boolean
   state?: boolean
   tries?: boolean
@@ -651,7 +651,7 @@ export type OutboxDeliverySelectScalar = {
   dueAt?: boolean
 }
 
-export type OutboxDeliveryOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "uid" | "threadId" | "slot" | "notice" | "state" | "tries" | "error" | "dueAt", ExtArgs["result"]["outboxDelivery"]>
+export type OutboxDeliveryOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "uid" | "threadId" | "messageKey" | "notice" | "state" | "tries" | "error" | "dueAt", ExtArgs["result"]["outboxDelivery"]>
 export type OutboxDeliveryInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   thread?: boolean | Prisma.ThreadDefaultArgs<ExtArgs>
 }
@@ -670,11 +670,14 @@ export type $OutboxDeliveryPayload<ExtArgs extends runtime.Types.Extensions.Inte
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: bigint
     /**
-     * The name of the delivery outside: an earlier try is recognised by it.
+     * The id of the delivery that the platform sees. By it the adapter recognises the post of an earlier try.
      */
     uid: string
     threadId: string
-    slot: string
+    /**
+     * Notices with the same key edit the same message.
+     */
+    messageKey: string
     notice: runtime.JsonValue
     /**
      * waiting, sent, replaced (by a newer card), dead
@@ -1110,7 +1113,7 @@ export interface OutboxDeliveryFieldRefs {
   readonly id: Prisma.FieldRef<"OutboxDelivery", 'BigInt'>
   readonly uid: Prisma.FieldRef<"OutboxDelivery", 'String'>
   readonly threadId: Prisma.FieldRef<"OutboxDelivery", 'String'>
-  readonly slot: Prisma.FieldRef<"OutboxDelivery", 'String'>
+  readonly messageKey: Prisma.FieldRef<"OutboxDelivery", 'String'>
   readonly notice: Prisma.FieldRef<"OutboxDelivery", 'Json'>
   readonly state: Prisma.FieldRef<"OutboxDelivery", 'String'>
   readonly tries: Prisma.FieldRef<"OutboxDelivery", 'Int'>

@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model Policy
- * Who may do what from where; the first that matches decides.
+ * Who may do what from where. The first policy that matches decides.
  */
 export type PolicyModel = runtime.Types.Result.DefaultSelection<Prisma.$PolicyPayload>
 

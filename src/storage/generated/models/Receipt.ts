@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model Receipt
- * Where the notices of a slot are shown.
+ * Which message of the platform shows the notices of a message key.
  */
 export type ReceiptModel = runtime.Types.Result.DefaultSelection<Prisma.$ReceiptPayload>
 
@@ -26,19 +26,19 @@ export type AggregateReceipt = {
 
 export type ReceiptMinAggregateOutputType = {
   threadId: string | null
-  slot: string | null
+  messageKey: string | null
   receipt: string | null
 }
 
 export type ReceiptMaxAggregateOutputType = {
   threadId: string | null
-  slot: string | null
+  messageKey: string | null
   receipt: string | null
 }
 
 export type ReceiptCountAggregateOutputType = {
   threadId: number
-  slot: number
+  messageKey: number
   receipt: number
   _all: number
 }
@@ -46,19 +46,19 @@ export type ReceiptCountAggregateOutputType = {
 
 export type ReceiptMinAggregateInputType = {
   threadId?: true
-  slot?: true
+  messageKey?: true
   receipt?: true
 }
 
 export type ReceiptMaxAggregateInputType = {
   threadId?: true
-  slot?: true
+  messageKey?: true
   receipt?: true
 }
 
 export type ReceiptCountAggregateInputType = {
   threadId?: true
-  slot?: true
+  messageKey?: true
   receipt?: true
   _all?: true
 }
@@ -137,7 +137,7 @@ export type ReceiptGroupByArgs<ExtArgs extends runtime.Types.Extensions.Internal
 
 export type ReceiptGroupByOutputType = {
   threadId: string
-  slot: string
+  messageKey: string
   receipt: string
   _count: ReceiptCountAggregateOutputType | null
   _min: ReceiptMinAggregateOutputType | null
@@ -164,29 +164,29 @@ export type ReceiptWhereInput = {
   OR?: Prisma.ReceiptWhereInput[]
   NOT?: Prisma.ReceiptWhereInput | Prisma.ReceiptWhereInput[]
   threadId?: Prisma.UuidFilter<"Receipt"> | string
-  slot?: Prisma.StringFilter<"Receipt"> | string
+  messageKey?: Prisma.StringFilter<"Receipt"> | string
   receipt?: Prisma.StringFilter<"Receipt"> | string
 }
 
 export type ReceiptOrderByWithRelationInput = {
   threadId?: Prisma.SortOrder
-  slot?: Prisma.SortOrder
+  messageKey?: Prisma.SortOrder
   receipt?: Prisma.SortOrder
 }
 
 export type ReceiptWhereUniqueInput = Prisma.AtLeast<{
-  threadId_slot?: Prisma.ReceiptThreadIdSlotCompoundUniqueInput
+  threadId_messageKey?: Prisma.ReceiptThreadIdMessageKeyCompoundUniqueInput
   AND?: Prisma.ReceiptWhereInput | Prisma.ReceiptWhereInput[]
   OR?: Prisma.ReceiptWhereInput[]
   NOT?: Prisma.ReceiptWhereInput | Prisma.ReceiptWhereInput[]
   threadId?: Prisma.UuidFilter<"Receipt"> | string
-  slot?: Prisma.StringFilter<"Receipt"> | string
+  messageKey?: Prisma.StringFilter<"Receipt"> | string
   receipt?: Prisma.StringFilter<"Receipt"> | string
-}, "threadId_slot">
+}, "threadId_messageKey">
 
 export type ReceiptOrderByWithAggregationInput = {
   threadId?: Prisma.SortOrder
-  slot?: Prisma.SortOrder
+  messageKey?: Prisma.SortOrder
   receipt?: Prisma.SortOrder
   _count?: Prisma.ReceiptCountOrderByAggregateInput
   _max?: Prisma.ReceiptMaxOrderByAggregateInput
@@ -198,72 +198,72 @@ export type ReceiptScalarWhereWithAggregatesInput = {
   OR?: Prisma.ReceiptScalarWhereWithAggregatesInput[]
   NOT?: Prisma.ReceiptScalarWhereWithAggregatesInput | Prisma.ReceiptScalarWhereWithAggregatesInput[]
   threadId?: Prisma.UuidWithAggregatesFilter<"Receipt"> | string
-  slot?: Prisma.StringWithAggregatesFilter<"Receipt"> | string
+  messageKey?: Prisma.StringWithAggregatesFilter<"Receipt"> | string
   receipt?: Prisma.StringWithAggregatesFilter<"Receipt"> | string
 }
 
 export type ReceiptCreateInput = {
   threadId: string
-  slot: string
+  messageKey: string
   receipt: string
 }
 
 export type ReceiptUncheckedCreateInput = {
   threadId: string
-  slot: string
+  messageKey: string
   receipt: string
 }
 
 export type ReceiptUpdateInput = {
   threadId?: Prisma.StringFieldUpdateOperationsInput | string
-  slot?: Prisma.StringFieldUpdateOperationsInput | string
+  messageKey?: Prisma.StringFieldUpdateOperationsInput | string
   receipt?: Prisma.StringFieldUpdateOperationsInput | string
 }
 
 export type ReceiptUncheckedUpdateInput = {
   threadId?: Prisma.StringFieldUpdateOperationsInput | string
-  slot?: Prisma.StringFieldUpdateOperationsInput | string
+  messageKey?: Prisma.StringFieldUpdateOperationsInput | string
   receipt?: Prisma.StringFieldUpdateOperationsInput | string
 }
 
 export type ReceiptCreateManyInput = {
   threadId: string
-  slot: string
+  messageKey: string
   receipt: string
 }
 
 export type ReceiptUpdateManyMutationInput = {
   threadId?: Prisma.StringFieldUpdateOperationsInput | string
-  slot?: Prisma.StringFieldUpdateOperationsInput | string
+  messageKey?: Prisma.StringFieldUpdateOperationsInput | string
   receipt?: Prisma.StringFieldUpdateOperationsInput | string
 }
 
 export type ReceiptUncheckedUpdateManyInput = {
   threadId?: Prisma.StringFieldUpdateOperationsInput | string
-  slot?: Prisma.StringFieldUpdateOperationsInput | string
+  messageKey?: Prisma.StringFieldUpdateOperationsInput | string
   receipt?: Prisma.StringFieldUpdateOperationsInput | string
 }
 
-export type ReceiptThreadIdSlotCompoundUniqueInput = {
+export type ReceiptThreadIdMessageKeyCompoundUniqueInput = {
   threadId: string
-  slot: string
+  messageKey: string
 }
 
 export type ReceiptCountOrderByAggregateInput = {
   threadId?: Prisma.SortOrder
-  slot?: Prisma.SortOrder
+  messageKey?: Prisma.SortOrder
   receipt?: Prisma.SortOrder
 }
 
 export type ReceiptMaxOrderByAggregateInput = {
   threadId?: Prisma.SortOrder
-  slot?: Prisma.SortOrder
+  messageKey?: Prisma.SortOrder
   receipt?: Prisma.SortOrder
 }
 
 export type ReceiptMinOrderByAggregateInput = {
   threadId?: Prisma.SortOrder
-  slot?: Prisma.SortOrder
+  messageKey?: Prisma.SortOrder
   receipt?: Prisma.SortOrder
 }
 
@@ -271,36 +271,39 @@ export type ReceiptMinOrderByAggregateInput = {
 
 export type ReceiptSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   threadId?: boolean
-  slot?: boolean
+  messageKey?: boolean
   receipt?: boolean
 }, ExtArgs["result"]["receipt"]>
 
 export type ReceiptSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   threadId?: boolean
-  slot?: boolean
+  messageKey?: boolean
   receipt?: boolean
 }, ExtArgs["result"]["receipt"]>
 
 export type ReceiptSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   threadId?: boolean
-  slot?: boolean
+  messageKey?: boolean
   receipt?: boolean
 }, ExtArgs["result"]["receipt"]>
 
 export type ReceiptSelectScalar = {
   threadId?: boolean
-  slot?: boolean
+  messageKey?: boolean
   receipt?: boolean
 }
 
-export type ReceiptOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"threadId" | "slot" | "receipt", ExtArgs["result"]["receipt"]>
+export type ReceiptOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"threadId" | "messageKey" | "receipt", ExtArgs["result"]["receipt"]>
 
 export type $ReceiptPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Receipt"
   objects: {}
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     threadId: string
-    slot: string
+    messageKey: string
+    /**
+     * The platform's reference to the message. Only the adapter interprets it.
+     */
     receipt: string
   }, ExtArgs["result"]["receipt"]>
   composites: {}
@@ -726,7 +729,7 @@ export interface Prisma__ReceiptClient<T, Null = never, ExtArgs extends runtime.
  */
 export interface ReceiptFieldRefs {
   readonly threadId: Prisma.FieldRef<"Receipt", 'String'>
-  readonly slot: Prisma.FieldRef<"Receipt", 'String'>
+  readonly messageKey: Prisma.FieldRef<"Receipt", 'String'>
   readonly receipt: Prisma.FieldRef<"Receipt", 'String'>
 }
     

@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model RoutingRule
- * Which environment and configuration a request from outside gets; the first that matches decides.
+ * Which environment and configuration a request from another platform gets. The first rule that matches decides.
  */
 export type RoutingRuleModel = runtime.Types.Result.DefaultSelection<Prisma.$RoutingRulePayload>
 

@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model Run
- * 
+ * A task given to an agent. The columns up to `updated_at` are set at creation, the others change while the run lives.
  */
 export type RunModel = runtime.Types.Result.DefaultSelection<Prisma.$RunPayload>
 
@@ -33,12 +33,12 @@ export type RunAvgAggregateOutputType = {
   totalTokens: number | null
   costUsd: runtime.Decimal | null
   lastSeq: number | null
-  creatorCode: number | null
-  environmentCode: number | null
-  nameCode: number | null
-  modelCode: number | null
-  skillCode: number | null
-  scheduleCode: number | null
+  creatorHash: number | null
+  environmentHash: number | null
+  nameHash: number | null
+  modelHash: number | null
+  skillHash: number | null
+  scheduleHash: number | null
 }
 
 export type RunSumAggregateOutputType = {
@@ -48,12 +48,12 @@ export type RunSumAggregateOutputType = {
   totalTokens: bigint | null
   costUsd: runtime.Decimal | null
   lastSeq: number | null
-  creatorCode: number | null
-  environmentCode: number | null
-  nameCode: number | null
-  modelCode: number | null
-  skillCode: number | null
-  scheduleCode: number | null
+  creatorHash: number | null
+  environmentHash: number | null
+  nameHash: number | null
+  modelHash: number | null
+  skillHash: number | null
+  scheduleHash: number | null
 }
 
 export type RunMinAggregateOutputType = {
@@ -74,7 +74,7 @@ export type RunMinAggregateOutputType = {
   scheduleId: string | null
   triggerUrl: string | null
   conversationId: string | null
-  continuesId: string | null
+  continuesRunId: string | null
   sessionId: string | null
   createdAt: Date | null
   updatedAt: Date | null
@@ -85,22 +85,22 @@ export type RunMinAggregateOutputType = {
   turnOpen: boolean | null
   attempt: number | null
   lostAttempts: number | null
-  agentSession: string | null
+  agentSessionId: string | null
   checkpoint: string | null
   answer: string | null
   totalTokens: bigint | null
   costUsd: runtime.Decimal | null
-  lastWrite: string | null
+  lastWriteId: string | null
   lastSeq: number | null
   leaseToken: string | null
   leaseWorker: string | null
   leaseExpiresAt: Date | null
-  creatorCode: number | null
-  environmentCode: number | null
-  nameCode: number | null
-  modelCode: number | null
-  skillCode: number | null
-  scheduleCode: number | null
+  creatorHash: number | null
+  environmentHash: number | null
+  nameHash: number | null
+  modelHash: number | null
+  skillHash: number | null
+  scheduleHash: number | null
 }
 
 export type RunMaxAggregateOutputType = {
@@ -121,7 +121,7 @@ export type RunMaxAggregateOutputType = {
   scheduleId: string | null
   triggerUrl: string | null
   conversationId: string | null
-  continuesId: string | null
+  continuesRunId: string | null
   sessionId: string | null
   createdAt: Date | null
   updatedAt: Date | null
@@ -132,22 +132,22 @@ export type RunMaxAggregateOutputType = {
   turnOpen: boolean | null
   attempt: number | null
   lostAttempts: number | null
-  agentSession: string | null
+  agentSessionId: string | null
   checkpoint: string | null
   answer: string | null
   totalTokens: bigint | null
   costUsd: runtime.Decimal | null
-  lastWrite: string | null
+  lastWriteId: string | null
   lastSeq: number | null
   leaseToken: string | null
   leaseWorker: string | null
   leaseExpiresAt: Date | null
-  creatorCode: number | null
-  environmentCode: number | null
-  nameCode: number | null
-  modelCode: number | null
-  skillCode: number | null
-  scheduleCode: number | null
+  creatorHash: number | null
+  environmentHash: number | null
+  nameHash: number | null
+  modelHash: number | null
+  skillHash: number | null
+  scheduleHash: number | null
 }
 
 export type RunCountAggregateOutputType = {
@@ -174,7 +174,7 @@ export type RunCountAggregateOutputType = {
   triggerUrl: number
   ancestorIds: number
   conversationId: number
-  continuesId: number
+  continuesRunId: number
   sessionId: number
   provenance: number
   createdAt: number
@@ -187,24 +187,24 @@ export type RunCountAggregateOutputType = {
   turnOpen: number
   attempt: number
   lostAttempts: number
-  agentSession: number
+  agentSessionId: number
   checkpoint: number
   permission: number
   approval: number
   answer: number
   totalTokens: number
   costUsd: number
-  lastWrite: number
+  lastWriteId: number
   lastSeq: number
   leaseToken: number
   leaseWorker: number
   leaseExpiresAt: number
-  creatorCode: number
-  environmentCode: number
-  nameCode: number
-  modelCode: number
-  skillCode: number
-  scheduleCode: number
+  creatorHash: number
+  environmentHash: number
+  nameHash: number
+  modelHash: number
+  skillHash: number
+  scheduleHash: number
   _all: number
 }
 
@@ -216,12 +216,12 @@ export type RunAvgAggregateInputType = {
   totalTokens?: true
   costUsd?: true
   lastSeq?: true
-  creatorCode?: true
-  environmentCode?: true
-  nameCode?: true
-  modelCode?: true
-  skillCode?: true
-  scheduleCode?: true
+  creatorHash?: true
+  environmentHash?: true
+  nameHash?: true
+  modelHash?: true
+  skillHash?: true
+  scheduleHash?: true
 }
 
 export type RunSumAggregateInputType = {
@@ -231,12 +231,12 @@ export type RunSumAggregateInputType = {
   totalTokens?: true
   costUsd?: true
   lastSeq?: true
-  creatorCode?: true
-  environmentCode?: true
-  nameCode?: true
-  modelCode?: true
-  skillCode?: true
-  scheduleCode?: true
+  creatorHash?: true
+  environmentHash?: true
+  nameHash?: true
+  modelHash?: true
+  skillHash?: true
+  scheduleHash?: true
 }
 
 export type RunMinAggregateInputType = {
@@ -257,7 +257,7 @@ export type RunMinAggregateInputType = {
   scheduleId?: true
   triggerUrl?: true
   conversationId?: true
-  continuesId?: true
+  continuesRunId?: true
   sessionId?: true
   createdAt?: true
   updatedAt?: true
@@ -268,22 +268,22 @@ export type RunMinAggregateInputType = {
   turnOpen?: true
   attempt?: true
   lostAttempts?: true
-  agentSession?: true
+  agentSessionId?: true
   checkpoint?: true
   answer?: true
   totalTokens?: true
   costUsd?: true
-  lastWrite?: true
+  lastWriteId?: true
   lastSeq?: true
   leaseToken?: true
   leaseWorker?: true
   leaseExpiresAt?: true
-  creatorCode?: true
-  environmentCode?: true
-  nameCode?: true
-  modelCode?: true
-  skillCode?: true
-  scheduleCode?: true
+  creatorHash?: true
+  environmentHash?: true
+  nameHash?: true
+  modelHash?: true
+  skillHash?: true
+  scheduleHash?: true
 }
 
 export type RunMaxAggregateInputType = {
@@ -304,7 +304,7 @@ export type RunMaxAggregateInputType = {
   scheduleId?: true
   triggerUrl?: true
   conversationId?: true
-  continuesId?: true
+  continuesRunId?: true
   sessionId?: true
   createdAt?: true
   updatedAt?: true
@@ -315,22 +315,22 @@ export type RunMaxAggregateInputType = {
   turnOpen?: true
   attempt?: true
   lostAttempts?: true
-  agentSession?: true
+  agentSessionId?: true
   checkpoint?: true
   answer?: true
   totalTokens?: true
   costUsd?: true
-  lastWrite?: true
+  lastWriteId?: true
   lastSeq?: true
   leaseToken?: true
   leaseWorker?: true
   leaseExpiresAt?: true
-  creatorCode?: true
-  environmentCode?: true
-  nameCode?: true
-  modelCode?: true
-  skillCode?: true
-  scheduleCode?: true
+  creatorHash?: true
+  environmentHash?: true
+  nameHash?: true
+  modelHash?: true
+  skillHash?: true
+  scheduleHash?: true
 }
 
 export type RunCountAggregateInputType = {
@@ -357,7 +357,7 @@ export type RunCountAggregateInputType = {
   triggerUrl?: true
   ancestorIds?: true
   conversationId?: true
-  continuesId?: true
+  continuesRunId?: true
   sessionId?: true
   provenance?: true
   createdAt?: true
@@ -370,24 +370,24 @@ export type RunCountAggregateInputType = {
   turnOpen?: true
   attempt?: true
   lostAttempts?: true
-  agentSession?: true
+  agentSessionId?: true
   checkpoint?: true
   permission?: true
   approval?: true
   answer?: true
   totalTokens?: true
   costUsd?: true
-  lastWrite?: true
+  lastWriteId?: true
   lastSeq?: true
   leaseToken?: true
   leaseWorker?: true
   leaseExpiresAt?: true
-  creatorCode?: true
-  environmentCode?: true
-  nameCode?: true
-  modelCode?: true
-  skillCode?: true
-  scheduleCode?: true
+  creatorHash?: true
+  environmentHash?: true
+  nameHash?: true
+  modelHash?: true
+  skillHash?: true
+  scheduleHash?: true
   _all?: true
 }
 
@@ -501,7 +501,7 @@ export type RunGroupByOutputType = {
   triggerUrl: string | null
   ancestorIds: string[]
   conversationId: string
-  continuesId: string | null
+  continuesRunId: string | null
   sessionId: string
   provenance: runtime.JsonValue
   createdAt: Date
@@ -514,24 +514,24 @@ export type RunGroupByOutputType = {
   turnOpen: boolean
   attempt: number
   lostAttempts: number
-  agentSession: string | null
+  agentSessionId: string | null
   checkpoint: string | null
   permission: runtime.JsonValue | null
   approval: runtime.JsonValue | null
   answer: string | null
   totalTokens: bigint
   costUsd: runtime.Decimal | null
-  lastWrite: string | null
+  lastWriteId: string | null
   lastSeq: number
   leaseToken: string | null
   leaseWorker: string | null
   leaseExpiresAt: Date | null
-  creatorCode: number | null
-  environmentCode: number | null
-  nameCode: number | null
-  modelCode: number | null
-  skillCode: number | null
-  scheduleCode: number | null
+  creatorHash: number | null
+  environmentHash: number | null
+  nameHash: number | null
+  modelHash: number | null
+  skillHash: number | null
+  scheduleHash: number | null
   _count: RunCountAggregateOutputType | null
   _avg: RunAvgAggregateOutputType | null
   _sum: RunSumAggregateOutputType | null
@@ -581,7 +581,7 @@ export type RunWhereInput = {
   triggerUrl?: Prisma.StringNullableFilter<"Run"> | string | null
   ancestorIds?: Prisma.StringNullableListFilter<"Run">
   conversationId?: Prisma.UuidFilter<"Run"> | string
-  continuesId?: Prisma.UuidNullableFilter<"Run"> | string | null
+  continuesRunId?: Prisma.UuidNullableFilter<"Run"> | string | null
   sessionId?: Prisma.UuidFilter<"Run"> | string
   provenance?: Prisma.JsonFilter<"Run">
   createdAt?: Prisma.DateTimeFilter<"Run"> | Date | string
@@ -594,24 +594,24 @@ export type RunWhereInput = {
   turnOpen?: Prisma.BoolFilter<"Run"> | boolean
   attempt?: Prisma.IntFilter<"Run"> | number
   lostAttempts?: Prisma.IntFilter<"Run"> | number
-  agentSession?: Prisma.StringNullableFilter<"Run"> | string | null
+  agentSessionId?: Prisma.StringNullableFilter<"Run"> | string | null
   checkpoint?: Prisma.StringNullableFilter<"Run"> | string | null
   permission?: Prisma.JsonNullableFilter<"Run">
   approval?: Prisma.JsonNullableFilter<"Run">
   answer?: Prisma.StringNullableFilter<"Run"> | string | null
   totalTokens?: Prisma.BigIntFilter<"Run"> | bigint | number
   costUsd?: Prisma.DecimalNullableFilter<"Run"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
-  lastWrite?: Prisma.UuidNullableFilter<"Run"> | string | null
+  lastWriteId?: Prisma.UuidNullableFilter<"Run"> | string | null
   lastSeq?: Prisma.IntFilter<"Run"> | number
   leaseToken?: Prisma.UuidNullableFilter<"Run"> | string | null
   leaseWorker?: Prisma.StringNullableFilter<"Run"> | string | null
   leaseExpiresAt?: Prisma.DateTimeNullableFilter<"Run"> | Date | string | null
-  creatorCode?: Prisma.IntNullableFilter<"Run"> | number | null
-  environmentCode?: Prisma.IntNullableFilter<"Run"> | number | null
-  nameCode?: Prisma.IntNullableFilter<"Run"> | number | null
-  modelCode?: Prisma.IntNullableFilter<"Run"> | number | null
-  skillCode?: Prisma.IntNullableFilter<"Run"> | number | null
-  scheduleCode?: Prisma.IntNullableFilter<"Run"> | number | null
+  creatorHash?: Prisma.IntNullableFilter<"Run"> | number | null
+  environmentHash?: Prisma.IntNullableFilter<"Run"> | number | null
+  nameHash?: Prisma.IntNullableFilter<"Run"> | number | null
+  modelHash?: Prisma.IntNullableFilter<"Run"> | number | null
+  skillHash?: Prisma.IntNullableFilter<"Run"> | number | null
+  scheduleHash?: Prisma.IntNullableFilter<"Run"> | number | null
   creator?: Prisma.XOR<Prisma.PrincipalScalarRelationFilter, Prisma.PrincipalWhereInput>
   events?: Prisma.RunEventListRelationFilter
   followUps?: Prisma.FollowUpListRelationFilter
@@ -645,7 +645,7 @@ export type RunOrderByWithRelationInput = {
   triggerUrl?: Prisma.SortOrderInput | Prisma.SortOrder
   ancestorIds?: Prisma.SortOrder
   conversationId?: Prisma.SortOrder
-  continuesId?: Prisma.SortOrderInput | Prisma.SortOrder
+  continuesRunId?: Prisma.SortOrderInput | Prisma.SortOrder
   sessionId?: Prisma.SortOrder
   provenance?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
@@ -658,24 +658,24 @@ export type RunOrderByWithRelationInput = {
   turnOpen?: Prisma.SortOrder
   attempt?: Prisma.SortOrder
   lostAttempts?: Prisma.SortOrder
-  agentSession?: Prisma.SortOrderInput | Prisma.SortOrder
+  agentSessionId?: Prisma.SortOrderInput | Prisma.SortOrder
   checkpoint?: Prisma.SortOrderInput | Prisma.SortOrder
   permission?: Prisma.SortOrderInput | Prisma.SortOrder
   approval?: Prisma.SortOrderInput | Prisma.SortOrder
   answer?: Prisma.SortOrderInput | Prisma.SortOrder
   totalTokens?: Prisma.SortOrder
   costUsd?: Prisma.SortOrderInput | Prisma.SortOrder
-  lastWrite?: Prisma.SortOrderInput | Prisma.SortOrder
+  lastWriteId?: Prisma.SortOrderInput | Prisma.SortOrder
   lastSeq?: Prisma.SortOrder
   leaseToken?: Prisma.SortOrderInput | Prisma.SortOrder
   leaseWorker?: Prisma.SortOrderInput | Prisma.SortOrder
   leaseExpiresAt?: Prisma.SortOrderInput | Prisma.SortOrder
-  creatorCode?: Prisma.SortOrderInput | Prisma.SortOrder
-  environmentCode?: Prisma.SortOrderInput | Prisma.SortOrder
-  nameCode?: Prisma.SortOrderInput | Prisma.SortOrder
-  modelCode?: Prisma.SortOrderInput | Prisma.SortOrder
-  skillCode?: Prisma.SortOrderInput | Prisma.SortOrder
-  scheduleCode?: Prisma.SortOrderInput | Prisma.SortOrder
+  creatorHash?: Prisma.SortOrderInput | Prisma.SortOrder
+  environmentHash?: Prisma.SortOrderInput | Prisma.SortOrder
+  nameHash?: Prisma.SortOrderInput | Prisma.SortOrder
+  modelHash?: Prisma.SortOrderInput | Prisma.SortOrder
+  skillHash?: Prisma.SortOrderInput | Prisma.SortOrder
+  scheduleHash?: Prisma.SortOrderInput | Prisma.SortOrder
   creator?: Prisma.PrincipalOrderByWithRelationInput
   events?: Prisma.RunEventOrderByRelationAggregateInput
   followUps?: Prisma.FollowUpOrderByRelationAggregateInput
@@ -713,7 +713,7 @@ export type RunWhereUniqueInput = Prisma.AtLeast<{
   triggerUrl?: Prisma.StringNullableFilter<"Run"> | string | null
   ancestorIds?: Prisma.StringNullableListFilter<"Run">
   conversationId?: Prisma.UuidFilter<"Run"> | string
-  continuesId?: Prisma.UuidNullableFilter<"Run"> | string | null
+  continuesRunId?: Prisma.UuidNullableFilter<"Run"> | string | null
   provenance?: Prisma.JsonFilter<"Run">
   createdAt?: Prisma.DateTimeFilter<"Run"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"Run"> | Date | string
@@ -725,24 +725,24 @@ export type RunWhereUniqueInput = Prisma.AtLeast<{
   turnOpen?: Prisma.BoolFilter<"Run"> | boolean
   attempt?: Prisma.IntFilter<"Run"> | number
   lostAttempts?: Prisma.IntFilter<"Run"> | number
-  agentSession?: Prisma.StringNullableFilter<"Run"> | string | null
+  agentSessionId?: Prisma.StringNullableFilter<"Run"> | string | null
   checkpoint?: Prisma.StringNullableFilter<"Run"> | string | null
   permission?: Prisma.JsonNullableFilter<"Run">
   approval?: Prisma.JsonNullableFilter<"Run">
   answer?: Prisma.StringNullableFilter<"Run"> | string | null
   totalTokens?: Prisma.BigIntFilter<"Run"> | bigint | number
   costUsd?: Prisma.DecimalNullableFilter<"Run"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
-  lastWrite?: Prisma.UuidNullableFilter<"Run"> | string | null
+  lastWriteId?: Prisma.UuidNullableFilter<"Run"> | string | null
   lastSeq?: Prisma.IntFilter<"Run"> | number
   leaseToken?: Prisma.UuidNullableFilter<"Run"> | string | null
   leaseWorker?: Prisma.StringNullableFilter<"Run"> | string | null
   leaseExpiresAt?: Prisma.DateTimeNullableFilter<"Run"> | Date | string | null
-  creatorCode?: Prisma.IntNullableFilter<"Run"> | number | null
-  environmentCode?: Prisma.IntNullableFilter<"Run"> | number | null
-  nameCode?: Prisma.IntNullableFilter<"Run"> | number | null
-  modelCode?: Prisma.IntNullableFilter<"Run"> | number | null
-  skillCode?: Prisma.IntNullableFilter<"Run"> | number | null
-  scheduleCode?: Prisma.IntNullableFilter<"Run"> | number | null
+  creatorHash?: Prisma.IntNullableFilter<"Run"> | number | null
+  environmentHash?: Prisma.IntNullableFilter<"Run"> | number | null
+  nameHash?: Prisma.IntNullableFilter<"Run"> | number | null
+  modelHash?: Prisma.IntNullableFilter<"Run"> | number | null
+  skillHash?: Prisma.IntNullableFilter<"Run"> | number | null
+  scheduleHash?: Prisma.IntNullableFilter<"Run"> | number | null
   creator?: Prisma.XOR<Prisma.PrincipalScalarRelationFilter, Prisma.PrincipalWhereInput>
   events?: Prisma.RunEventListRelationFilter
   followUps?: Prisma.FollowUpListRelationFilter
@@ -776,7 +776,7 @@ export type RunOrderByWithAggregationInput = {
   triggerUrl?: Prisma.SortOrderInput | Prisma.SortOrder
   ancestorIds?: Prisma.SortOrder
   conversationId?: Prisma.SortOrder
-  continuesId?: Prisma.SortOrderInput | Prisma.SortOrder
+  continuesRunId?: Prisma.SortOrderInput | Prisma.SortOrder
   sessionId?: Prisma.SortOrder
   provenance?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
@@ -789,24 +789,24 @@ export type RunOrderByWithAggregationInput = {
   turnOpen?: Prisma.SortOrder
   attempt?: Prisma.SortOrder
   lostAttempts?: Prisma.SortOrder
-  agentSession?: Prisma.SortOrderInput | Prisma.SortOrder
+  agentSessionId?: Prisma.SortOrderInput | Prisma.SortOrder
   checkpoint?: Prisma.SortOrderInput | Prisma.SortOrder
   permission?: Prisma.SortOrderInput | Prisma.SortOrder
   approval?: Prisma.SortOrderInput | Prisma.SortOrder
   answer?: Prisma.SortOrderInput | Prisma.SortOrder
   totalTokens?: Prisma.SortOrder
   costUsd?: Prisma.SortOrderInput | Prisma.SortOrder
-  lastWrite?: Prisma.SortOrderInput | Prisma.SortOrder
+  lastWriteId?: Prisma.SortOrderInput | Prisma.SortOrder
   lastSeq?: Prisma.SortOrder
   leaseToken?: Prisma.SortOrderInput | Prisma.SortOrder
   leaseWorker?: Prisma.SortOrderInput | Prisma.SortOrder
   leaseExpiresAt?: Prisma.SortOrderInput | Prisma.SortOrder
-  creatorCode?: Prisma.SortOrderInput | Prisma.SortOrder
-  environmentCode?: Prisma.SortOrderInput | Prisma.SortOrder
-  nameCode?: Prisma.SortOrderInput | Prisma.SortOrder
-  modelCode?: Prisma.SortOrderInput | Prisma.SortOrder
-  skillCode?: Prisma.SortOrderInput | Prisma.SortOrder
-  scheduleCode?: Prisma.SortOrderInput | Prisma.SortOrder
+  creatorHash?: Prisma.SortOrderInput | Prisma.SortOrder
+  environmentHash?: Prisma.SortOrderInput | Prisma.SortOrder
+  nameHash?: Prisma.SortOrderInput | Prisma.SortOrder
+  modelHash?: Prisma.SortOrderInput | Prisma.SortOrder
+  skillHash?: Prisma.SortOrderInput | Prisma.SortOrder
+  scheduleHash?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.RunCountOrderByAggregateInput
   _avg?: Prisma.RunAvgOrderByAggregateInput
   _max?: Prisma.RunMaxOrderByAggregateInput
@@ -841,7 +841,7 @@ export type RunScalarWhereWithAggregatesInput = {
   triggerUrl?: Prisma.StringNullableWithAggregatesFilter<"Run"> | string | null
   ancestorIds?: Prisma.StringNullableListFilter<"Run">
   conversationId?: Prisma.UuidWithAggregatesFilter<"Run"> | string
-  continuesId?: Prisma.UuidNullableWithAggregatesFilter<"Run"> | string | null
+  continuesRunId?: Prisma.UuidNullableWithAggregatesFilter<"Run"> | string | null
   sessionId?: Prisma.UuidWithAggregatesFilter<"Run"> | string
   provenance?: Prisma.JsonWithAggregatesFilter<"Run">
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Run"> | Date | string
@@ -854,24 +854,24 @@ export type RunScalarWhereWithAggregatesInput = {
   turnOpen?: Prisma.BoolWithAggregatesFilter<"Run"> | boolean
   attempt?: Prisma.IntWithAggregatesFilter<"Run"> | number
   lostAttempts?: Prisma.IntWithAggregatesFilter<"Run"> | number
-  agentSession?: Prisma.StringNullableWithAggregatesFilter<"Run"> | string | null
+  agentSessionId?: Prisma.StringNullableWithAggregatesFilter<"Run"> | string | null
   checkpoint?: Prisma.StringNullableWithAggregatesFilter<"Run"> | string | null
   permission?: Prisma.JsonNullableWithAggregatesFilter<"Run">
   approval?: Prisma.JsonNullableWithAggregatesFilter<"Run">
   answer?: Prisma.StringNullableWithAggregatesFilter<"Run"> | string | null
   totalTokens?: Prisma.BigIntWithAggregatesFilter<"Run"> | bigint | number
   costUsd?: Prisma.DecimalNullableWithAggregatesFilter<"Run"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
-  lastWrite?: Prisma.UuidNullableWithAggregatesFilter<"Run"> | string | null
+  lastWriteId?: Prisma.UuidNullableWithAggregatesFilter<"Run"> | string | null
   lastSeq?: Prisma.IntWithAggregatesFilter<"Run"> | number
   leaseToken?: Prisma.UuidNullableWithAggregatesFilter<"Run"> | string | null
   leaseWorker?: Prisma.StringNullableWithAggregatesFilter<"Run"> | string | null
   leaseExpiresAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Run"> | Date | string | null
-  creatorCode?: Prisma.IntNullableWithAggregatesFilter<"Run"> | number | null
-  environmentCode?: Prisma.IntNullableWithAggregatesFilter<"Run"> | number | null
-  nameCode?: Prisma.IntNullableWithAggregatesFilter<"Run"> | number | null
-  modelCode?: Prisma.IntNullableWithAggregatesFilter<"Run"> | number | null
-  skillCode?: Prisma.IntNullableWithAggregatesFilter<"Run"> | number | null
-  scheduleCode?: Prisma.IntNullableWithAggregatesFilter<"Run"> | number | null
+  creatorHash?: Prisma.IntNullableWithAggregatesFilter<"Run"> | number | null
+  environmentHash?: Prisma.IntNullableWithAggregatesFilter<"Run"> | number | null
+  nameHash?: Prisma.IntNullableWithAggregatesFilter<"Run"> | number | null
+  modelHash?: Prisma.IntNullableWithAggregatesFilter<"Run"> | number | null
+  skillHash?: Prisma.IntNullableWithAggregatesFilter<"Run"> | number | null
+  scheduleHash?: Prisma.IntNullableWithAggregatesFilter<"Run"> | number | null
 }
 
 export type RunCreateInput = {
@@ -897,7 +897,7 @@ export type RunCreateInput = {
   triggerUrl?: string | null
   ancestorIds?: Prisma.RunCreateancestorIdsInput | string[]
   conversationId: string
-  continuesId?: string | null
+  continuesRunId?: string | null
   sessionId: string
   provenance: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt: Date | string
@@ -910,24 +910,24 @@ export type RunCreateInput = {
   turnOpen?: boolean
   attempt?: number
   lostAttempts?: number
-  agentSession?: string | null
+  agentSessionId?: string | null
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: string | null
   totalTokens?: bigint | number
   costUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
-  lastWrite?: string | null
+  lastWriteId?: string | null
   lastSeq?: number
   leaseToken?: string | null
   leaseWorker?: string | null
   leaseExpiresAt?: Date | string | null
-  creatorCode?: number | null
-  environmentCode?: number | null
-  nameCode?: number | null
-  modelCode?: number | null
-  skillCode?: number | null
-  scheduleCode?: number | null
+  creatorHash?: number | null
+  environmentHash?: number | null
+  nameHash?: number | null
+  modelHash?: number | null
+  skillHash?: number | null
+  scheduleHash?: number | null
   creator: Prisma.PrincipalCreateNestedOneWithoutRunsInput
   events?: Prisma.RunEventCreateNestedManyWithoutRunInput
   followUps?: Prisma.FollowUpCreateNestedManyWithoutRunInput
@@ -961,7 +961,7 @@ export type RunUncheckedCreateInput = {
   triggerUrl?: string | null
   ancestorIds?: Prisma.RunCreateancestorIdsInput | string[]
   conversationId: string
-  continuesId?: string | null
+  continuesRunId?: string | null
   sessionId: string
   provenance: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt: Date | string
@@ -974,24 +974,24 @@ export type RunUncheckedCreateInput = {
   turnOpen?: boolean
   attempt?: number
   lostAttempts?: number
-  agentSession?: string | null
+  agentSessionId?: string | null
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: string | null
   totalTokens?: bigint | number
   costUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
-  lastWrite?: string | null
+  lastWriteId?: string | null
   lastSeq?: number
   leaseToken?: string | null
   leaseWorker?: string | null
   leaseExpiresAt?: Date | string | null
-  creatorCode?: number | null
-  environmentCode?: number | null
-  nameCode?: number | null
-  modelCode?: number | null
-  skillCode?: number | null
-  scheduleCode?: number | null
+  creatorHash?: number | null
+  environmentHash?: number | null
+  nameHash?: number | null
+  modelHash?: number | null
+  skillHash?: number | null
+  scheduleHash?: number | null
   events?: Prisma.RunEventUncheckedCreateNestedManyWithoutRunInput
   followUps?: Prisma.FollowUpUncheckedCreateNestedManyWithoutRunInput
   inputs?: Prisma.RunInputUncheckedCreateNestedManyWithoutRunInput
@@ -1023,7 +1023,7 @@ export type RunUpdateInput = {
   triggerUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   ancestorIds?: Prisma.RunUpdateancestorIdsInput | string[]
   conversationId?: Prisma.StringFieldUpdateOperationsInput | string
-  continuesId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  continuesRunId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sessionId?: Prisma.StringFieldUpdateOperationsInput | string
   provenance?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1036,24 +1036,24 @@ export type RunUpdateInput = {
   turnOpen?: Prisma.BoolFieldUpdateOperationsInput | boolean
   attempt?: Prisma.IntFieldUpdateOperationsInput | number
   lostAttempts?: Prisma.IntFieldUpdateOperationsInput | number
-  agentSession?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  agentSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   costUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
-  lastWrite?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  lastWriteId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   lastSeq?: Prisma.IntFieldUpdateOperationsInput | number
   leaseToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseWorker?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  creatorCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  environmentCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  nameCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  modelCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  skillCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  scheduleCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  creatorHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  environmentHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  nameHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  modelHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  skillHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  scheduleHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   creator?: Prisma.PrincipalUpdateOneRequiredWithoutRunsNestedInput
   events?: Prisma.RunEventUpdateManyWithoutRunNestedInput
   followUps?: Prisma.FollowUpUpdateManyWithoutRunNestedInput
@@ -1087,7 +1087,7 @@ export type RunUncheckedUpdateInput = {
   triggerUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   ancestorIds?: Prisma.RunUpdateancestorIdsInput | string[]
   conversationId?: Prisma.StringFieldUpdateOperationsInput | string
-  continuesId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  continuesRunId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sessionId?: Prisma.StringFieldUpdateOperationsInput | string
   provenance?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1100,24 +1100,24 @@ export type RunUncheckedUpdateInput = {
   turnOpen?: Prisma.BoolFieldUpdateOperationsInput | boolean
   attempt?: Prisma.IntFieldUpdateOperationsInput | number
   lostAttempts?: Prisma.IntFieldUpdateOperationsInput | number
-  agentSession?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  agentSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   costUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
-  lastWrite?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  lastWriteId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   lastSeq?: Prisma.IntFieldUpdateOperationsInput | number
   leaseToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseWorker?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  creatorCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  environmentCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  nameCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  modelCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  skillCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  scheduleCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  creatorHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  environmentHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  nameHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  modelHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  skillHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  scheduleHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   events?: Prisma.RunEventUncheckedUpdateManyWithoutRunNestedInput
   followUps?: Prisma.FollowUpUncheckedUpdateManyWithoutRunNestedInput
   inputs?: Prisma.RunInputUncheckedUpdateManyWithoutRunNestedInput
@@ -1150,7 +1150,7 @@ export type RunCreateManyInput = {
   triggerUrl?: string | null
   ancestorIds?: Prisma.RunCreateancestorIdsInput | string[]
   conversationId: string
-  continuesId?: string | null
+  continuesRunId?: string | null
   sessionId: string
   provenance: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt: Date | string
@@ -1163,24 +1163,24 @@ export type RunCreateManyInput = {
   turnOpen?: boolean
   attempt?: number
   lostAttempts?: number
-  agentSession?: string | null
+  agentSessionId?: string | null
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: string | null
   totalTokens?: bigint | number
   costUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
-  lastWrite?: string | null
+  lastWriteId?: string | null
   lastSeq?: number
   leaseToken?: string | null
   leaseWorker?: string | null
   leaseExpiresAt?: Date | string | null
-  creatorCode?: number | null
-  environmentCode?: number | null
-  nameCode?: number | null
-  modelCode?: number | null
-  skillCode?: number | null
-  scheduleCode?: number | null
+  creatorHash?: number | null
+  environmentHash?: number | null
+  nameHash?: number | null
+  modelHash?: number | null
+  skillHash?: number | null
+  scheduleHash?: number | null
 }
 
 export type RunUpdateManyMutationInput = {
@@ -1206,7 +1206,7 @@ export type RunUpdateManyMutationInput = {
   triggerUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   ancestorIds?: Prisma.RunUpdateancestorIdsInput | string[]
   conversationId?: Prisma.StringFieldUpdateOperationsInput | string
-  continuesId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  continuesRunId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sessionId?: Prisma.StringFieldUpdateOperationsInput | string
   provenance?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1219,24 +1219,24 @@ export type RunUpdateManyMutationInput = {
   turnOpen?: Prisma.BoolFieldUpdateOperationsInput | boolean
   attempt?: Prisma.IntFieldUpdateOperationsInput | number
   lostAttempts?: Prisma.IntFieldUpdateOperationsInput | number
-  agentSession?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  agentSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   costUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
-  lastWrite?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  lastWriteId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   lastSeq?: Prisma.IntFieldUpdateOperationsInput | number
   leaseToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseWorker?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  creatorCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  environmentCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  nameCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  modelCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  skillCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  scheduleCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  creatorHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  environmentHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  nameHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  modelHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  skillHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  scheduleHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
 }
 
 export type RunUncheckedUpdateManyInput = {
@@ -1263,7 +1263,7 @@ export type RunUncheckedUpdateManyInput = {
   triggerUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   ancestorIds?: Prisma.RunUpdateancestorIdsInput | string[]
   conversationId?: Prisma.StringFieldUpdateOperationsInput | string
-  continuesId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  continuesRunId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sessionId?: Prisma.StringFieldUpdateOperationsInput | string
   provenance?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1276,24 +1276,24 @@ export type RunUncheckedUpdateManyInput = {
   turnOpen?: Prisma.BoolFieldUpdateOperationsInput | boolean
   attempt?: Prisma.IntFieldUpdateOperationsInput | number
   lostAttempts?: Prisma.IntFieldUpdateOperationsInput | number
-  agentSession?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  agentSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   costUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
-  lastWrite?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  lastWriteId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   lastSeq?: Prisma.IntFieldUpdateOperationsInput | number
   leaseToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseWorker?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  creatorCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  environmentCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  nameCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  modelCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  skillCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  scheduleCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  creatorHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  environmentHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  nameHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  modelHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  skillHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  scheduleHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
 }
 
 export type RunListRelationFilter = {
@@ -1330,7 +1330,7 @@ export type RunCountOrderByAggregateInput = {
   triggerUrl?: Prisma.SortOrder
   ancestorIds?: Prisma.SortOrder
   conversationId?: Prisma.SortOrder
-  continuesId?: Prisma.SortOrder
+  continuesRunId?: Prisma.SortOrder
   sessionId?: Prisma.SortOrder
   provenance?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
@@ -1343,24 +1343,24 @@ export type RunCountOrderByAggregateInput = {
   turnOpen?: Prisma.SortOrder
   attempt?: Prisma.SortOrder
   lostAttempts?: Prisma.SortOrder
-  agentSession?: Prisma.SortOrder
+  agentSessionId?: Prisma.SortOrder
   checkpoint?: Prisma.SortOrder
   permission?: Prisma.SortOrder
   approval?: Prisma.SortOrder
   answer?: Prisma.SortOrder
   totalTokens?: Prisma.SortOrder
   costUsd?: Prisma.SortOrder
-  lastWrite?: Prisma.SortOrder
+  lastWriteId?: Prisma.SortOrder
   lastSeq?: Prisma.SortOrder
   leaseToken?: Prisma.SortOrder
   leaseWorker?: Prisma.SortOrder
   leaseExpiresAt?: Prisma.SortOrder
-  creatorCode?: Prisma.SortOrder
-  environmentCode?: Prisma.SortOrder
-  nameCode?: Prisma.SortOrder
-  modelCode?: Prisma.SortOrder
-  skillCode?: Prisma.SortOrder
-  scheduleCode?: Prisma.SortOrder
+  creatorHash?: Prisma.SortOrder
+  environmentHash?: Prisma.SortOrder
+  nameHash?: Prisma.SortOrder
+  modelHash?: Prisma.SortOrder
+  skillHash?: Prisma.SortOrder
+  scheduleHash?: Prisma.SortOrder
 }
 
 export type RunAvgOrderByAggregateInput = {
@@ -1370,12 +1370,12 @@ export type RunAvgOrderByAggregateInput = {
   totalTokens?: Prisma.SortOrder
   costUsd?: Prisma.SortOrder
   lastSeq?: Prisma.SortOrder
-  creatorCode?: Prisma.SortOrder
-  environmentCode?: Prisma.SortOrder
-  nameCode?: Prisma.SortOrder
-  modelCode?: Prisma.SortOrder
-  skillCode?: Prisma.SortOrder
-  scheduleCode?: Prisma.SortOrder
+  creatorHash?: Prisma.SortOrder
+  environmentHash?: Prisma.SortOrder
+  nameHash?: Prisma.SortOrder
+  modelHash?: Prisma.SortOrder
+  skillHash?: Prisma.SortOrder
+  scheduleHash?: Prisma.SortOrder
 }
 
 export type RunMaxOrderByAggregateInput = {
@@ -1396,7 +1396,7 @@ export type RunMaxOrderByAggregateInput = {
   scheduleId?: Prisma.SortOrder
   triggerUrl?: Prisma.SortOrder
   conversationId?: Prisma.SortOrder
-  continuesId?: Prisma.SortOrder
+  continuesRunId?: Prisma.SortOrder
   sessionId?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
@@ -1407,22 +1407,22 @@ export type RunMaxOrderByAggregateInput = {
   turnOpen?: Prisma.SortOrder
   attempt?: Prisma.SortOrder
   lostAttempts?: Prisma.SortOrder
-  agentSession?: Prisma.SortOrder
+  agentSessionId?: Prisma.SortOrder
   checkpoint?: Prisma.SortOrder
   answer?: Prisma.SortOrder
   totalTokens?: Prisma.SortOrder
   costUsd?: Prisma.SortOrder
-  lastWrite?: Prisma.SortOrder
+  lastWriteId?: Prisma.SortOrder
   lastSeq?: Prisma.SortOrder
   leaseToken?: Prisma.SortOrder
   leaseWorker?: Prisma.SortOrder
   leaseExpiresAt?: Prisma.SortOrder
-  creatorCode?: Prisma.SortOrder
-  environmentCode?: Prisma.SortOrder
-  nameCode?: Prisma.SortOrder
-  modelCode?: Prisma.SortOrder
-  skillCode?: Prisma.SortOrder
-  scheduleCode?: Prisma.SortOrder
+  creatorHash?: Prisma.SortOrder
+  environmentHash?: Prisma.SortOrder
+  nameHash?: Prisma.SortOrder
+  modelHash?: Prisma.SortOrder
+  skillHash?: Prisma.SortOrder
+  scheduleHash?: Prisma.SortOrder
 }
 
 export type RunMinOrderByAggregateInput = {
@@ -1443,7 +1443,7 @@ export type RunMinOrderByAggregateInput = {
   scheduleId?: Prisma.SortOrder
   triggerUrl?: Prisma.SortOrder
   conversationId?: Prisma.SortOrder
-  continuesId?: Prisma.SortOrder
+  continuesRunId?: Prisma.SortOrder
   sessionId?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
@@ -1454,22 +1454,22 @@ export type RunMinOrderByAggregateInput = {
   turnOpen?: Prisma.SortOrder
   attempt?: Prisma.SortOrder
   lostAttempts?: Prisma.SortOrder
-  agentSession?: Prisma.SortOrder
+  agentSessionId?: Prisma.SortOrder
   checkpoint?: Prisma.SortOrder
   answer?: Prisma.SortOrder
   totalTokens?: Prisma.SortOrder
   costUsd?: Prisma.SortOrder
-  lastWrite?: Prisma.SortOrder
+  lastWriteId?: Prisma.SortOrder
   lastSeq?: Prisma.SortOrder
   leaseToken?: Prisma.SortOrder
   leaseWorker?: Prisma.SortOrder
   leaseExpiresAt?: Prisma.SortOrder
-  creatorCode?: Prisma.SortOrder
-  environmentCode?: Prisma.SortOrder
-  nameCode?: Prisma.SortOrder
-  modelCode?: Prisma.SortOrder
-  skillCode?: Prisma.SortOrder
-  scheduleCode?: Prisma.SortOrder
+  creatorHash?: Prisma.SortOrder
+  environmentHash?: Prisma.SortOrder
+  nameHash?: Prisma.SortOrder
+  modelHash?: Prisma.SortOrder
+  skillHash?: Prisma.SortOrder
+  scheduleHash?: Prisma.SortOrder
 }
 
 export type RunSumOrderByAggregateInput = {
@@ -1479,12 +1479,12 @@ export type RunSumOrderByAggregateInput = {
   totalTokens?: Prisma.SortOrder
   costUsd?: Prisma.SortOrder
   lastSeq?: Prisma.SortOrder
-  creatorCode?: Prisma.SortOrder
-  environmentCode?: Prisma.SortOrder
-  nameCode?: Prisma.SortOrder
-  modelCode?: Prisma.SortOrder
-  skillCode?: Prisma.SortOrder
-  scheduleCode?: Prisma.SortOrder
+  creatorHash?: Prisma.SortOrder
+  environmentHash?: Prisma.SortOrder
+  nameHash?: Prisma.SortOrder
+  modelHash?: Prisma.SortOrder
+  skillHash?: Prisma.SortOrder
+  scheduleHash?: Prisma.SortOrder
 }
 
 export type RunScalarRelationFilter = {
@@ -1707,7 +1707,7 @@ export type RunCreateWithoutCreatorInput = {
   triggerUrl?: string | null
   ancestorIds?: Prisma.RunCreateancestorIdsInput | string[]
   conversationId: string
-  continuesId?: string | null
+  continuesRunId?: string | null
   sessionId: string
   provenance: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt: Date | string
@@ -1720,24 +1720,24 @@ export type RunCreateWithoutCreatorInput = {
   turnOpen?: boolean
   attempt?: number
   lostAttempts?: number
-  agentSession?: string | null
+  agentSessionId?: string | null
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: string | null
   totalTokens?: bigint | number
   costUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
-  lastWrite?: string | null
+  lastWriteId?: string | null
   lastSeq?: number
   leaseToken?: string | null
   leaseWorker?: string | null
   leaseExpiresAt?: Date | string | null
-  creatorCode?: number | null
-  environmentCode?: number | null
-  nameCode?: number | null
-  modelCode?: number | null
-  skillCode?: number | null
-  scheduleCode?: number | null
+  creatorHash?: number | null
+  environmentHash?: number | null
+  nameHash?: number | null
+  modelHash?: number | null
+  skillHash?: number | null
+  scheduleHash?: number | null
   events?: Prisma.RunEventCreateNestedManyWithoutRunInput
   followUps?: Prisma.FollowUpCreateNestedManyWithoutRunInput
   inputs?: Prisma.RunInputCreateNestedManyWithoutRunInput
@@ -1769,7 +1769,7 @@ export type RunUncheckedCreateWithoutCreatorInput = {
   triggerUrl?: string | null
   ancestorIds?: Prisma.RunCreateancestorIdsInput | string[]
   conversationId: string
-  continuesId?: string | null
+  continuesRunId?: string | null
   sessionId: string
   provenance: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt: Date | string
@@ -1782,24 +1782,24 @@ export type RunUncheckedCreateWithoutCreatorInput = {
   turnOpen?: boolean
   attempt?: number
   lostAttempts?: number
-  agentSession?: string | null
+  agentSessionId?: string | null
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: string | null
   totalTokens?: bigint | number
   costUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
-  lastWrite?: string | null
+  lastWriteId?: string | null
   lastSeq?: number
   leaseToken?: string | null
   leaseWorker?: string | null
   leaseExpiresAt?: Date | string | null
-  creatorCode?: number | null
-  environmentCode?: number | null
-  nameCode?: number | null
-  modelCode?: number | null
-  skillCode?: number | null
-  scheduleCode?: number | null
+  creatorHash?: number | null
+  environmentHash?: number | null
+  nameHash?: number | null
+  modelHash?: number | null
+  skillHash?: number | null
+  scheduleHash?: number | null
   events?: Prisma.RunEventUncheckedCreateNestedManyWithoutRunInput
   followUps?: Prisma.FollowUpUncheckedCreateNestedManyWithoutRunInput
   inputs?: Prisma.RunInputUncheckedCreateNestedManyWithoutRunInput
@@ -1861,7 +1861,7 @@ export type RunScalarWhereInput = {
   triggerUrl?: Prisma.StringNullableFilter<"Run"> | string | null
   ancestorIds?: Prisma.StringNullableListFilter<"Run">
   conversationId?: Prisma.UuidFilter<"Run"> | string
-  continuesId?: Prisma.UuidNullableFilter<"Run"> | string | null
+  continuesRunId?: Prisma.UuidNullableFilter<"Run"> | string | null
   sessionId?: Prisma.UuidFilter<"Run"> | string
   provenance?: Prisma.JsonFilter<"Run">
   createdAt?: Prisma.DateTimeFilter<"Run"> | Date | string
@@ -1874,24 +1874,24 @@ export type RunScalarWhereInput = {
   turnOpen?: Prisma.BoolFilter<"Run"> | boolean
   attempt?: Prisma.IntFilter<"Run"> | number
   lostAttempts?: Prisma.IntFilter<"Run"> | number
-  agentSession?: Prisma.StringNullableFilter<"Run"> | string | null
+  agentSessionId?: Prisma.StringNullableFilter<"Run"> | string | null
   checkpoint?: Prisma.StringNullableFilter<"Run"> | string | null
   permission?: Prisma.JsonNullableFilter<"Run">
   approval?: Prisma.JsonNullableFilter<"Run">
   answer?: Prisma.StringNullableFilter<"Run"> | string | null
   totalTokens?: Prisma.BigIntFilter<"Run"> | bigint | number
   costUsd?: Prisma.DecimalNullableFilter<"Run"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
-  lastWrite?: Prisma.UuidNullableFilter<"Run"> | string | null
+  lastWriteId?: Prisma.UuidNullableFilter<"Run"> | string | null
   lastSeq?: Prisma.IntFilter<"Run"> | number
   leaseToken?: Prisma.UuidNullableFilter<"Run"> | string | null
   leaseWorker?: Prisma.StringNullableFilter<"Run"> | string | null
   leaseExpiresAt?: Prisma.DateTimeNullableFilter<"Run"> | Date | string | null
-  creatorCode?: Prisma.IntNullableFilter<"Run"> | number | null
-  environmentCode?: Prisma.IntNullableFilter<"Run"> | number | null
-  nameCode?: Prisma.IntNullableFilter<"Run"> | number | null
-  modelCode?: Prisma.IntNullableFilter<"Run"> | number | null
-  skillCode?: Prisma.IntNullableFilter<"Run"> | number | null
-  scheduleCode?: Prisma.IntNullableFilter<"Run"> | number | null
+  creatorHash?: Prisma.IntNullableFilter<"Run"> | number | null
+  environmentHash?: Prisma.IntNullableFilter<"Run"> | number | null
+  nameHash?: Prisma.IntNullableFilter<"Run"> | number | null
+  modelHash?: Prisma.IntNullableFilter<"Run"> | number | null
+  skillHash?: Prisma.IntNullableFilter<"Run"> | number | null
+  scheduleHash?: Prisma.IntNullableFilter<"Run"> | number | null
 }
 
 export type RunCreateWithoutEventsInput = {
@@ -1917,7 +1917,7 @@ export type RunCreateWithoutEventsInput = {
   triggerUrl?: string | null
   ancestorIds?: Prisma.RunCreateancestorIdsInput | string[]
   conversationId: string
-  continuesId?: string | null
+  continuesRunId?: string | null
   sessionId: string
   provenance: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt: Date | string
@@ -1930,24 +1930,24 @@ export type RunCreateWithoutEventsInput = {
   turnOpen?: boolean
   attempt?: number
   lostAttempts?: number
-  agentSession?: string | null
+  agentSessionId?: string | null
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: string | null
   totalTokens?: bigint | number
   costUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
-  lastWrite?: string | null
+  lastWriteId?: string | null
   lastSeq?: number
   leaseToken?: string | null
   leaseWorker?: string | null
   leaseExpiresAt?: Date | string | null
-  creatorCode?: number | null
-  environmentCode?: number | null
-  nameCode?: number | null
-  modelCode?: number | null
-  skillCode?: number | null
-  scheduleCode?: number | null
+  creatorHash?: number | null
+  environmentHash?: number | null
+  nameHash?: number | null
+  modelHash?: number | null
+  skillHash?: number | null
+  scheduleHash?: number | null
   creator: Prisma.PrincipalCreateNestedOneWithoutRunsInput
   followUps?: Prisma.FollowUpCreateNestedManyWithoutRunInput
   inputs?: Prisma.RunInputCreateNestedManyWithoutRunInput
@@ -1980,7 +1980,7 @@ export type RunUncheckedCreateWithoutEventsInput = {
   triggerUrl?: string | null
   ancestorIds?: Prisma.RunCreateancestorIdsInput | string[]
   conversationId: string
-  continuesId?: string | null
+  continuesRunId?: string | null
   sessionId: string
   provenance: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt: Date | string
@@ -1993,24 +1993,24 @@ export type RunUncheckedCreateWithoutEventsInput = {
   turnOpen?: boolean
   attempt?: number
   lostAttempts?: number
-  agentSession?: string | null
+  agentSessionId?: string | null
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: string | null
   totalTokens?: bigint | number
   costUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
-  lastWrite?: string | null
+  lastWriteId?: string | null
   lastSeq?: number
   leaseToken?: string | null
   leaseWorker?: string | null
   leaseExpiresAt?: Date | string | null
-  creatorCode?: number | null
-  environmentCode?: number | null
-  nameCode?: number | null
-  modelCode?: number | null
-  skillCode?: number | null
-  scheduleCode?: number | null
+  creatorHash?: number | null
+  environmentHash?: number | null
+  nameHash?: number | null
+  modelHash?: number | null
+  skillHash?: number | null
+  scheduleHash?: number | null
   followUps?: Prisma.FollowUpUncheckedCreateNestedManyWithoutRunInput
   inputs?: Prisma.RunInputUncheckedCreateNestedManyWithoutRunInput
   artifacts?: Prisma.ArtifactUncheckedCreateNestedManyWithoutRunInput
@@ -2057,7 +2057,7 @@ export type RunUpdateWithoutEventsInput = {
   triggerUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   ancestorIds?: Prisma.RunUpdateancestorIdsInput | string[]
   conversationId?: Prisma.StringFieldUpdateOperationsInput | string
-  continuesId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  continuesRunId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sessionId?: Prisma.StringFieldUpdateOperationsInput | string
   provenance?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -2070,24 +2070,24 @@ export type RunUpdateWithoutEventsInput = {
   turnOpen?: Prisma.BoolFieldUpdateOperationsInput | boolean
   attempt?: Prisma.IntFieldUpdateOperationsInput | number
   lostAttempts?: Prisma.IntFieldUpdateOperationsInput | number
-  agentSession?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  agentSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   costUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
-  lastWrite?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  lastWriteId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   lastSeq?: Prisma.IntFieldUpdateOperationsInput | number
   leaseToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseWorker?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  creatorCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  environmentCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  nameCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  modelCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  skillCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  scheduleCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  creatorHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  environmentHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  nameHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  modelHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  skillHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  scheduleHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   creator?: Prisma.PrincipalUpdateOneRequiredWithoutRunsNestedInput
   followUps?: Prisma.FollowUpUpdateManyWithoutRunNestedInput
   inputs?: Prisma.RunInputUpdateManyWithoutRunNestedInput
@@ -2120,7 +2120,7 @@ export type RunUncheckedUpdateWithoutEventsInput = {
   triggerUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   ancestorIds?: Prisma.RunUpdateancestorIdsInput | string[]
   conversationId?: Prisma.StringFieldUpdateOperationsInput | string
-  continuesId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  continuesRunId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sessionId?: Prisma.StringFieldUpdateOperationsInput | string
   provenance?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -2133,24 +2133,24 @@ export type RunUncheckedUpdateWithoutEventsInput = {
   turnOpen?: Prisma.BoolFieldUpdateOperationsInput | boolean
   attempt?: Prisma.IntFieldUpdateOperationsInput | number
   lostAttempts?: Prisma.IntFieldUpdateOperationsInput | number
-  agentSession?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  agentSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   costUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
-  lastWrite?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  lastWriteId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   lastSeq?: Prisma.IntFieldUpdateOperationsInput | number
   leaseToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseWorker?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  creatorCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  environmentCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  nameCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  modelCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  skillCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  scheduleCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  creatorHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  environmentHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  nameHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  modelHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  skillHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  scheduleHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   followUps?: Prisma.FollowUpUncheckedUpdateManyWithoutRunNestedInput
   inputs?: Prisma.RunInputUncheckedUpdateManyWithoutRunNestedInput
   artifacts?: Prisma.ArtifactUncheckedUpdateManyWithoutRunNestedInput
@@ -2181,7 +2181,7 @@ export type RunCreateWithoutFollowUpsInput = {
   triggerUrl?: string | null
   ancestorIds?: Prisma.RunCreateancestorIdsInput | string[]
   conversationId: string
-  continuesId?: string | null
+  continuesRunId?: string | null
   sessionId: string
   provenance: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt: Date | string
@@ -2194,24 +2194,24 @@ export type RunCreateWithoutFollowUpsInput = {
   turnOpen?: boolean
   attempt?: number
   lostAttempts?: number
-  agentSession?: string | null
+  agentSessionId?: string | null
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: string | null
   totalTokens?: bigint | number
   costUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
-  lastWrite?: string | null
+  lastWriteId?: string | null
   lastSeq?: number
   leaseToken?: string | null
   leaseWorker?: string | null
   leaseExpiresAt?: Date | string | null
-  creatorCode?: number | null
-  environmentCode?: number | null
-  nameCode?: number | null
-  modelCode?: number | null
-  skillCode?: number | null
-  scheduleCode?: number | null
+  creatorHash?: number | null
+  environmentHash?: number | null
+  nameHash?: number | null
+  modelHash?: number | null
+  skillHash?: number | null
+  scheduleHash?: number | null
   creator: Prisma.PrincipalCreateNestedOneWithoutRunsInput
   events?: Prisma.RunEventCreateNestedManyWithoutRunInput
   inputs?: Prisma.RunInputCreateNestedManyWithoutRunInput
@@ -2244,7 +2244,7 @@ export type RunUncheckedCreateWithoutFollowUpsInput = {
   triggerUrl?: string | null
   ancestorIds?: Prisma.RunCreateancestorIdsInput | string[]
   conversationId: string
-  continuesId?: string | null
+  continuesRunId?: string | null
   sessionId: string
   provenance: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt: Date | string
@@ -2257,24 +2257,24 @@ export type RunUncheckedCreateWithoutFollowUpsInput = {
   turnOpen?: boolean
   attempt?: number
   lostAttempts?: number
-  agentSession?: string | null
+  agentSessionId?: string | null
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: string | null
   totalTokens?: bigint | number
   costUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
-  lastWrite?: string | null
+  lastWriteId?: string | null
   lastSeq?: number
   leaseToken?: string | null
   leaseWorker?: string | null
   leaseExpiresAt?: Date | string | null
-  creatorCode?: number | null
-  environmentCode?: number | null
-  nameCode?: number | null
-  modelCode?: number | null
-  skillCode?: number | null
-  scheduleCode?: number | null
+  creatorHash?: number | null
+  environmentHash?: number | null
+  nameHash?: number | null
+  modelHash?: number | null
+  skillHash?: number | null
+  scheduleHash?: number | null
   events?: Prisma.RunEventUncheckedCreateNestedManyWithoutRunInput
   inputs?: Prisma.RunInputUncheckedCreateNestedManyWithoutRunInput
   artifacts?: Prisma.ArtifactUncheckedCreateNestedManyWithoutRunInput
@@ -2321,7 +2321,7 @@ export type RunUpdateWithoutFollowUpsInput = {
   triggerUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   ancestorIds?: Prisma.RunUpdateancestorIdsInput | string[]
   conversationId?: Prisma.StringFieldUpdateOperationsInput | string
-  continuesId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  continuesRunId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sessionId?: Prisma.StringFieldUpdateOperationsInput | string
   provenance?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -2334,24 +2334,24 @@ export type RunUpdateWithoutFollowUpsInput = {
   turnOpen?: Prisma.BoolFieldUpdateOperationsInput | boolean
   attempt?: Prisma.IntFieldUpdateOperationsInput | number
   lostAttempts?: Prisma.IntFieldUpdateOperationsInput | number
-  agentSession?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  agentSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   costUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
-  lastWrite?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  lastWriteId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   lastSeq?: Prisma.IntFieldUpdateOperationsInput | number
   leaseToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseWorker?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  creatorCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  environmentCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  nameCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  modelCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  skillCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  scheduleCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  creatorHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  environmentHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  nameHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  modelHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  skillHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  scheduleHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   creator?: Prisma.PrincipalUpdateOneRequiredWithoutRunsNestedInput
   events?: Prisma.RunEventUpdateManyWithoutRunNestedInput
   inputs?: Prisma.RunInputUpdateManyWithoutRunNestedInput
@@ -2384,7 +2384,7 @@ export type RunUncheckedUpdateWithoutFollowUpsInput = {
   triggerUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   ancestorIds?: Prisma.RunUpdateancestorIdsInput | string[]
   conversationId?: Prisma.StringFieldUpdateOperationsInput | string
-  continuesId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  continuesRunId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sessionId?: Prisma.StringFieldUpdateOperationsInput | string
   provenance?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -2397,24 +2397,24 @@ export type RunUncheckedUpdateWithoutFollowUpsInput = {
   turnOpen?: Prisma.BoolFieldUpdateOperationsInput | boolean
   attempt?: Prisma.IntFieldUpdateOperationsInput | number
   lostAttempts?: Prisma.IntFieldUpdateOperationsInput | number
-  agentSession?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  agentSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   costUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
-  lastWrite?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  lastWriteId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   lastSeq?: Prisma.IntFieldUpdateOperationsInput | number
   leaseToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseWorker?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  creatorCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  environmentCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  nameCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  modelCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  skillCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  scheduleCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  creatorHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  environmentHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  nameHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  modelHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  skillHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  scheduleHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   events?: Prisma.RunEventUncheckedUpdateManyWithoutRunNestedInput
   inputs?: Prisma.RunInputUncheckedUpdateManyWithoutRunNestedInput
   artifacts?: Prisma.ArtifactUncheckedUpdateManyWithoutRunNestedInput
@@ -2445,7 +2445,7 @@ export type RunCreateWithoutCurrentInput = {
   triggerUrl?: string | null
   ancestorIds?: Prisma.RunCreateancestorIdsInput | string[]
   conversationId: string
-  continuesId?: string | null
+  continuesRunId?: string | null
   sessionId: string
   provenance: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt: Date | string
@@ -2458,24 +2458,24 @@ export type RunCreateWithoutCurrentInput = {
   turnOpen?: boolean
   attempt?: number
   lostAttempts?: number
-  agentSession?: string | null
+  agentSessionId?: string | null
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: string | null
   totalTokens?: bigint | number
   costUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
-  lastWrite?: string | null
+  lastWriteId?: string | null
   lastSeq?: number
   leaseToken?: string | null
   leaseWorker?: string | null
   leaseExpiresAt?: Date | string | null
-  creatorCode?: number | null
-  environmentCode?: number | null
-  nameCode?: number | null
-  modelCode?: number | null
-  skillCode?: number | null
-  scheduleCode?: number | null
+  creatorHash?: number | null
+  environmentHash?: number | null
+  nameHash?: number | null
+  modelHash?: number | null
+  skillHash?: number | null
+  scheduleHash?: number | null
   creator: Prisma.PrincipalCreateNestedOneWithoutRunsInput
   events?: Prisma.RunEventCreateNestedManyWithoutRunInput
   followUps?: Prisma.FollowUpCreateNestedManyWithoutRunInput
@@ -2508,7 +2508,7 @@ export type RunUncheckedCreateWithoutCurrentInput = {
   triggerUrl?: string | null
   ancestorIds?: Prisma.RunCreateancestorIdsInput | string[]
   conversationId: string
-  continuesId?: string | null
+  continuesRunId?: string | null
   sessionId: string
   provenance: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt: Date | string
@@ -2521,24 +2521,24 @@ export type RunUncheckedCreateWithoutCurrentInput = {
   turnOpen?: boolean
   attempt?: number
   lostAttempts?: number
-  agentSession?: string | null
+  agentSessionId?: string | null
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: string | null
   totalTokens?: bigint | number
   costUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
-  lastWrite?: string | null
+  lastWriteId?: string | null
   lastSeq?: number
   leaseToken?: string | null
   leaseWorker?: string | null
   leaseExpiresAt?: Date | string | null
-  creatorCode?: number | null
-  environmentCode?: number | null
-  nameCode?: number | null
-  modelCode?: number | null
-  skillCode?: number | null
-  scheduleCode?: number | null
+  creatorHash?: number | null
+  environmentHash?: number | null
+  nameHash?: number | null
+  modelHash?: number | null
+  skillHash?: number | null
+  scheduleHash?: number | null
   events?: Prisma.RunEventUncheckedCreateNestedManyWithoutRunInput
   followUps?: Prisma.FollowUpUncheckedCreateNestedManyWithoutRunInput
   inputs?: Prisma.RunInputUncheckedCreateNestedManyWithoutRunInput
@@ -2585,7 +2585,7 @@ export type RunUpdateWithoutCurrentInput = {
   triggerUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   ancestorIds?: Prisma.RunUpdateancestorIdsInput | string[]
   conversationId?: Prisma.StringFieldUpdateOperationsInput | string
-  continuesId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  continuesRunId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sessionId?: Prisma.StringFieldUpdateOperationsInput | string
   provenance?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -2598,24 +2598,24 @@ export type RunUpdateWithoutCurrentInput = {
   turnOpen?: Prisma.BoolFieldUpdateOperationsInput | boolean
   attempt?: Prisma.IntFieldUpdateOperationsInput | number
   lostAttempts?: Prisma.IntFieldUpdateOperationsInput | number
-  agentSession?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  agentSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   costUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
-  lastWrite?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  lastWriteId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   lastSeq?: Prisma.IntFieldUpdateOperationsInput | number
   leaseToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseWorker?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  creatorCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  environmentCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  nameCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  modelCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  skillCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  scheduleCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  creatorHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  environmentHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  nameHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  modelHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  skillHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  scheduleHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   creator?: Prisma.PrincipalUpdateOneRequiredWithoutRunsNestedInput
   events?: Prisma.RunEventUpdateManyWithoutRunNestedInput
   followUps?: Prisma.FollowUpUpdateManyWithoutRunNestedInput
@@ -2648,7 +2648,7 @@ export type RunUncheckedUpdateWithoutCurrentInput = {
   triggerUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   ancestorIds?: Prisma.RunUpdateancestorIdsInput | string[]
   conversationId?: Prisma.StringFieldUpdateOperationsInput | string
-  continuesId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  continuesRunId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sessionId?: Prisma.StringFieldUpdateOperationsInput | string
   provenance?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -2661,24 +2661,24 @@ export type RunUncheckedUpdateWithoutCurrentInput = {
   turnOpen?: Prisma.BoolFieldUpdateOperationsInput | boolean
   attempt?: Prisma.IntFieldUpdateOperationsInput | number
   lostAttempts?: Prisma.IntFieldUpdateOperationsInput | number
-  agentSession?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  agentSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   costUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
-  lastWrite?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  lastWriteId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   lastSeq?: Prisma.IntFieldUpdateOperationsInput | number
   leaseToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseWorker?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  creatorCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  environmentCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  nameCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  modelCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  skillCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  scheduleCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  creatorHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  environmentHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  nameHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  modelHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  skillHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  scheduleHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   events?: Prisma.RunEventUncheckedUpdateManyWithoutRunNestedInput
   followUps?: Prisma.FollowUpUncheckedUpdateManyWithoutRunNestedInput
   inputs?: Prisma.RunInputUncheckedUpdateManyWithoutRunNestedInput
@@ -2709,7 +2709,7 @@ export type RunCreateWithoutThreadsInput = {
   triggerUrl?: string | null
   ancestorIds?: Prisma.RunCreateancestorIdsInput | string[]
   conversationId: string
-  continuesId?: string | null
+  continuesRunId?: string | null
   sessionId: string
   provenance: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt: Date | string
@@ -2722,24 +2722,24 @@ export type RunCreateWithoutThreadsInput = {
   turnOpen?: boolean
   attempt?: number
   lostAttempts?: number
-  agentSession?: string | null
+  agentSessionId?: string | null
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: string | null
   totalTokens?: bigint | number
   costUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
-  lastWrite?: string | null
+  lastWriteId?: string | null
   lastSeq?: number
   leaseToken?: string | null
   leaseWorker?: string | null
   leaseExpiresAt?: Date | string | null
-  creatorCode?: number | null
-  environmentCode?: number | null
-  nameCode?: number | null
-  modelCode?: number | null
-  skillCode?: number | null
-  scheduleCode?: number | null
+  creatorHash?: number | null
+  environmentHash?: number | null
+  nameHash?: number | null
+  modelHash?: number | null
+  skillHash?: number | null
+  scheduleHash?: number | null
   creator: Prisma.PrincipalCreateNestedOneWithoutRunsInput
   events?: Prisma.RunEventCreateNestedManyWithoutRunInput
   followUps?: Prisma.FollowUpCreateNestedManyWithoutRunInput
@@ -2772,7 +2772,7 @@ export type RunUncheckedCreateWithoutThreadsInput = {
   triggerUrl?: string | null
   ancestorIds?: Prisma.RunCreateancestorIdsInput | string[]
   conversationId: string
-  continuesId?: string | null
+  continuesRunId?: string | null
   sessionId: string
   provenance: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt: Date | string
@@ -2785,24 +2785,24 @@ export type RunUncheckedCreateWithoutThreadsInput = {
   turnOpen?: boolean
   attempt?: number
   lostAttempts?: number
-  agentSession?: string | null
+  agentSessionId?: string | null
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: string | null
   totalTokens?: bigint | number
   costUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
-  lastWrite?: string | null
+  lastWriteId?: string | null
   lastSeq?: number
   leaseToken?: string | null
   leaseWorker?: string | null
   leaseExpiresAt?: Date | string | null
-  creatorCode?: number | null
-  environmentCode?: number | null
-  nameCode?: number | null
-  modelCode?: number | null
-  skillCode?: number | null
-  scheduleCode?: number | null
+  creatorHash?: number | null
+  environmentHash?: number | null
+  nameHash?: number | null
+  modelHash?: number | null
+  skillHash?: number | null
+  scheduleHash?: number | null
   events?: Prisma.RunEventUncheckedCreateNestedManyWithoutRunInput
   followUps?: Prisma.FollowUpUncheckedCreateNestedManyWithoutRunInput
   inputs?: Prisma.RunInputUncheckedCreateNestedManyWithoutRunInput
@@ -2849,7 +2849,7 @@ export type RunUpdateWithoutThreadsInput = {
   triggerUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   ancestorIds?: Prisma.RunUpdateancestorIdsInput | string[]
   conversationId?: Prisma.StringFieldUpdateOperationsInput | string
-  continuesId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  continuesRunId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sessionId?: Prisma.StringFieldUpdateOperationsInput | string
   provenance?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -2862,24 +2862,24 @@ export type RunUpdateWithoutThreadsInput = {
   turnOpen?: Prisma.BoolFieldUpdateOperationsInput | boolean
   attempt?: Prisma.IntFieldUpdateOperationsInput | number
   lostAttempts?: Prisma.IntFieldUpdateOperationsInput | number
-  agentSession?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  agentSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   costUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
-  lastWrite?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  lastWriteId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   lastSeq?: Prisma.IntFieldUpdateOperationsInput | number
   leaseToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseWorker?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  creatorCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  environmentCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  nameCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  modelCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  skillCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  scheduleCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  creatorHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  environmentHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  nameHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  modelHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  skillHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  scheduleHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   creator?: Prisma.PrincipalUpdateOneRequiredWithoutRunsNestedInput
   events?: Prisma.RunEventUpdateManyWithoutRunNestedInput
   followUps?: Prisma.FollowUpUpdateManyWithoutRunNestedInput
@@ -2912,7 +2912,7 @@ export type RunUncheckedUpdateWithoutThreadsInput = {
   triggerUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   ancestorIds?: Prisma.RunUpdateancestorIdsInput | string[]
   conversationId?: Prisma.StringFieldUpdateOperationsInput | string
-  continuesId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  continuesRunId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sessionId?: Prisma.StringFieldUpdateOperationsInput | string
   provenance?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -2925,24 +2925,24 @@ export type RunUncheckedUpdateWithoutThreadsInput = {
   turnOpen?: Prisma.BoolFieldUpdateOperationsInput | boolean
   attempt?: Prisma.IntFieldUpdateOperationsInput | number
   lostAttempts?: Prisma.IntFieldUpdateOperationsInput | number
-  agentSession?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  agentSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   costUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
-  lastWrite?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  lastWriteId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   lastSeq?: Prisma.IntFieldUpdateOperationsInput | number
   leaseToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseWorker?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  creatorCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  environmentCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  nameCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  modelCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  skillCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  scheduleCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  creatorHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  environmentHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  nameHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  modelHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  skillHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  scheduleHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   events?: Prisma.RunEventUncheckedUpdateManyWithoutRunNestedInput
   followUps?: Prisma.FollowUpUncheckedUpdateManyWithoutRunNestedInput
   inputs?: Prisma.RunInputUncheckedUpdateManyWithoutRunNestedInput
@@ -2973,7 +2973,7 @@ export type RunCreateWithoutInputsInput = {
   triggerUrl?: string | null
   ancestorIds?: Prisma.RunCreateancestorIdsInput | string[]
   conversationId: string
-  continuesId?: string | null
+  continuesRunId?: string | null
   sessionId: string
   provenance: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt: Date | string
@@ -2986,24 +2986,24 @@ export type RunCreateWithoutInputsInput = {
   turnOpen?: boolean
   attempt?: number
   lostAttempts?: number
-  agentSession?: string | null
+  agentSessionId?: string | null
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: string | null
   totalTokens?: bigint | number
   costUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
-  lastWrite?: string | null
+  lastWriteId?: string | null
   lastSeq?: number
   leaseToken?: string | null
   leaseWorker?: string | null
   leaseExpiresAt?: Date | string | null
-  creatorCode?: number | null
-  environmentCode?: number | null
-  nameCode?: number | null
-  modelCode?: number | null
-  skillCode?: number | null
-  scheduleCode?: number | null
+  creatorHash?: number | null
+  environmentHash?: number | null
+  nameHash?: number | null
+  modelHash?: number | null
+  skillHash?: number | null
+  scheduleHash?: number | null
   creator: Prisma.PrincipalCreateNestedOneWithoutRunsInput
   events?: Prisma.RunEventCreateNestedManyWithoutRunInput
   followUps?: Prisma.FollowUpCreateNestedManyWithoutRunInput
@@ -3036,7 +3036,7 @@ export type RunUncheckedCreateWithoutInputsInput = {
   triggerUrl?: string | null
   ancestorIds?: Prisma.RunCreateancestorIdsInput | string[]
   conversationId: string
-  continuesId?: string | null
+  continuesRunId?: string | null
   sessionId: string
   provenance: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt: Date | string
@@ -3049,24 +3049,24 @@ export type RunUncheckedCreateWithoutInputsInput = {
   turnOpen?: boolean
   attempt?: number
   lostAttempts?: number
-  agentSession?: string | null
+  agentSessionId?: string | null
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: string | null
   totalTokens?: bigint | number
   costUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
-  lastWrite?: string | null
+  lastWriteId?: string | null
   lastSeq?: number
   leaseToken?: string | null
   leaseWorker?: string | null
   leaseExpiresAt?: Date | string | null
-  creatorCode?: number | null
-  environmentCode?: number | null
-  nameCode?: number | null
-  modelCode?: number | null
-  skillCode?: number | null
-  scheduleCode?: number | null
+  creatorHash?: number | null
+  environmentHash?: number | null
+  nameHash?: number | null
+  modelHash?: number | null
+  skillHash?: number | null
+  scheduleHash?: number | null
   events?: Prisma.RunEventUncheckedCreateNestedManyWithoutRunInput
   followUps?: Prisma.FollowUpUncheckedCreateNestedManyWithoutRunInput
   artifacts?: Prisma.ArtifactUncheckedCreateNestedManyWithoutRunInput
@@ -3113,7 +3113,7 @@ export type RunUpdateWithoutInputsInput = {
   triggerUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   ancestorIds?: Prisma.RunUpdateancestorIdsInput | string[]
   conversationId?: Prisma.StringFieldUpdateOperationsInput | string
-  continuesId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  continuesRunId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sessionId?: Prisma.StringFieldUpdateOperationsInput | string
   provenance?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -3126,24 +3126,24 @@ export type RunUpdateWithoutInputsInput = {
   turnOpen?: Prisma.BoolFieldUpdateOperationsInput | boolean
   attempt?: Prisma.IntFieldUpdateOperationsInput | number
   lostAttempts?: Prisma.IntFieldUpdateOperationsInput | number
-  agentSession?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  agentSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   costUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
-  lastWrite?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  lastWriteId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   lastSeq?: Prisma.IntFieldUpdateOperationsInput | number
   leaseToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseWorker?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  creatorCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  environmentCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  nameCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  modelCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  skillCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  scheduleCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  creatorHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  environmentHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  nameHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  modelHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  skillHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  scheduleHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   creator?: Prisma.PrincipalUpdateOneRequiredWithoutRunsNestedInput
   events?: Prisma.RunEventUpdateManyWithoutRunNestedInput
   followUps?: Prisma.FollowUpUpdateManyWithoutRunNestedInput
@@ -3176,7 +3176,7 @@ export type RunUncheckedUpdateWithoutInputsInput = {
   triggerUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   ancestorIds?: Prisma.RunUpdateancestorIdsInput | string[]
   conversationId?: Prisma.StringFieldUpdateOperationsInput | string
-  continuesId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  continuesRunId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sessionId?: Prisma.StringFieldUpdateOperationsInput | string
   provenance?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -3189,24 +3189,24 @@ export type RunUncheckedUpdateWithoutInputsInput = {
   turnOpen?: Prisma.BoolFieldUpdateOperationsInput | boolean
   attempt?: Prisma.IntFieldUpdateOperationsInput | number
   lostAttempts?: Prisma.IntFieldUpdateOperationsInput | number
-  agentSession?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  agentSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   costUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
-  lastWrite?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  lastWriteId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   lastSeq?: Prisma.IntFieldUpdateOperationsInput | number
   leaseToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseWorker?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  creatorCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  environmentCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  nameCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  modelCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  skillCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  scheduleCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  creatorHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  environmentHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  nameHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  modelHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  skillHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  scheduleHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   events?: Prisma.RunEventUncheckedUpdateManyWithoutRunNestedInput
   followUps?: Prisma.FollowUpUncheckedUpdateManyWithoutRunNestedInput
   artifacts?: Prisma.ArtifactUncheckedUpdateManyWithoutRunNestedInput
@@ -3237,7 +3237,7 @@ export type RunCreateWithoutArtifactsInput = {
   triggerUrl?: string | null
   ancestorIds?: Prisma.RunCreateancestorIdsInput | string[]
   conversationId: string
-  continuesId?: string | null
+  continuesRunId?: string | null
   sessionId: string
   provenance: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt: Date | string
@@ -3250,24 +3250,24 @@ export type RunCreateWithoutArtifactsInput = {
   turnOpen?: boolean
   attempt?: number
   lostAttempts?: number
-  agentSession?: string | null
+  agentSessionId?: string | null
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: string | null
   totalTokens?: bigint | number
   costUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
-  lastWrite?: string | null
+  lastWriteId?: string | null
   lastSeq?: number
   leaseToken?: string | null
   leaseWorker?: string | null
   leaseExpiresAt?: Date | string | null
-  creatorCode?: number | null
-  environmentCode?: number | null
-  nameCode?: number | null
-  modelCode?: number | null
-  skillCode?: number | null
-  scheduleCode?: number | null
+  creatorHash?: number | null
+  environmentHash?: number | null
+  nameHash?: number | null
+  modelHash?: number | null
+  skillHash?: number | null
+  scheduleHash?: number | null
   creator: Prisma.PrincipalCreateNestedOneWithoutRunsInput
   events?: Prisma.RunEventCreateNestedManyWithoutRunInput
   followUps?: Prisma.FollowUpCreateNestedManyWithoutRunInput
@@ -3300,7 +3300,7 @@ export type RunUncheckedCreateWithoutArtifactsInput = {
   triggerUrl?: string | null
   ancestorIds?: Prisma.RunCreateancestorIdsInput | string[]
   conversationId: string
-  continuesId?: string | null
+  continuesRunId?: string | null
   sessionId: string
   provenance: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt: Date | string
@@ -3313,24 +3313,24 @@ export type RunUncheckedCreateWithoutArtifactsInput = {
   turnOpen?: boolean
   attempt?: number
   lostAttempts?: number
-  agentSession?: string | null
+  agentSessionId?: string | null
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: string | null
   totalTokens?: bigint | number
   costUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
-  lastWrite?: string | null
+  lastWriteId?: string | null
   lastSeq?: number
   leaseToken?: string | null
   leaseWorker?: string | null
   leaseExpiresAt?: Date | string | null
-  creatorCode?: number | null
-  environmentCode?: number | null
-  nameCode?: number | null
-  modelCode?: number | null
-  skillCode?: number | null
-  scheduleCode?: number | null
+  creatorHash?: number | null
+  environmentHash?: number | null
+  nameHash?: number | null
+  modelHash?: number | null
+  skillHash?: number | null
+  scheduleHash?: number | null
   events?: Prisma.RunEventUncheckedCreateNestedManyWithoutRunInput
   followUps?: Prisma.FollowUpUncheckedCreateNestedManyWithoutRunInput
   inputs?: Prisma.RunInputUncheckedCreateNestedManyWithoutRunInput
@@ -3377,7 +3377,7 @@ export type RunUpdateWithoutArtifactsInput = {
   triggerUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   ancestorIds?: Prisma.RunUpdateancestorIdsInput | string[]
   conversationId?: Prisma.StringFieldUpdateOperationsInput | string
-  continuesId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  continuesRunId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sessionId?: Prisma.StringFieldUpdateOperationsInput | string
   provenance?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -3390,24 +3390,24 @@ export type RunUpdateWithoutArtifactsInput = {
   turnOpen?: Prisma.BoolFieldUpdateOperationsInput | boolean
   attempt?: Prisma.IntFieldUpdateOperationsInput | number
   lostAttempts?: Prisma.IntFieldUpdateOperationsInput | number
-  agentSession?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  agentSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   costUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
-  lastWrite?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  lastWriteId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   lastSeq?: Prisma.IntFieldUpdateOperationsInput | number
   leaseToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseWorker?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  creatorCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  environmentCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  nameCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  modelCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  skillCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  scheduleCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  creatorHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  environmentHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  nameHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  modelHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  skillHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  scheduleHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   creator?: Prisma.PrincipalUpdateOneRequiredWithoutRunsNestedInput
   events?: Prisma.RunEventUpdateManyWithoutRunNestedInput
   followUps?: Prisma.FollowUpUpdateManyWithoutRunNestedInput
@@ -3440,7 +3440,7 @@ export type RunUncheckedUpdateWithoutArtifactsInput = {
   triggerUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   ancestorIds?: Prisma.RunUpdateancestorIdsInput | string[]
   conversationId?: Prisma.StringFieldUpdateOperationsInput | string
-  continuesId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  continuesRunId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sessionId?: Prisma.StringFieldUpdateOperationsInput | string
   provenance?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -3453,24 +3453,24 @@ export type RunUncheckedUpdateWithoutArtifactsInput = {
   turnOpen?: Prisma.BoolFieldUpdateOperationsInput | boolean
   attempt?: Prisma.IntFieldUpdateOperationsInput | number
   lostAttempts?: Prisma.IntFieldUpdateOperationsInput | number
-  agentSession?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  agentSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   costUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
-  lastWrite?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  lastWriteId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   lastSeq?: Prisma.IntFieldUpdateOperationsInput | number
   leaseToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseWorker?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  creatorCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  environmentCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  nameCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  modelCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  skillCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  scheduleCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  creatorHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  environmentHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  nameHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  modelHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  skillHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  scheduleHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   events?: Prisma.RunEventUncheckedUpdateManyWithoutRunNestedInput
   followUps?: Prisma.FollowUpUncheckedUpdateManyWithoutRunNestedInput
   inputs?: Prisma.RunInputUncheckedUpdateManyWithoutRunNestedInput
@@ -3501,7 +3501,7 @@ export type RunCreateManyCreatorInput = {
   triggerUrl?: string | null
   ancestorIds?: Prisma.RunCreateancestorIdsInput | string[]
   conversationId: string
-  continuesId?: string | null
+  continuesRunId?: string | null
   sessionId: string
   provenance: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt: Date | string
@@ -3514,24 +3514,24 @@ export type RunCreateManyCreatorInput = {
   turnOpen?: boolean
   attempt?: number
   lostAttempts?: number
-  agentSession?: string | null
+  agentSessionId?: string | null
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: string | null
   totalTokens?: bigint | number
   costUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
-  lastWrite?: string | null
+  lastWriteId?: string | null
   lastSeq?: number
   leaseToken?: string | null
   leaseWorker?: string | null
   leaseExpiresAt?: Date | string | null
-  creatorCode?: number | null
-  environmentCode?: number | null
-  nameCode?: number | null
-  modelCode?: number | null
-  skillCode?: number | null
-  scheduleCode?: number | null
+  creatorHash?: number | null
+  environmentHash?: number | null
+  nameHash?: number | null
+  modelHash?: number | null
+  skillHash?: number | null
+  scheduleHash?: number | null
 }
 
 export type RunUpdateWithoutCreatorInput = {
@@ -3557,7 +3557,7 @@ export type RunUpdateWithoutCreatorInput = {
   triggerUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   ancestorIds?: Prisma.RunUpdateancestorIdsInput | string[]
   conversationId?: Prisma.StringFieldUpdateOperationsInput | string
-  continuesId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  continuesRunId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sessionId?: Prisma.StringFieldUpdateOperationsInput | string
   provenance?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -3570,24 +3570,24 @@ export type RunUpdateWithoutCreatorInput = {
   turnOpen?: Prisma.BoolFieldUpdateOperationsInput | boolean
   attempt?: Prisma.IntFieldUpdateOperationsInput | number
   lostAttempts?: Prisma.IntFieldUpdateOperationsInput | number
-  agentSession?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  agentSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   costUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
-  lastWrite?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  lastWriteId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   lastSeq?: Prisma.IntFieldUpdateOperationsInput | number
   leaseToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseWorker?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  creatorCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  environmentCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  nameCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  modelCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  skillCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  scheduleCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  creatorHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  environmentHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  nameHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  modelHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  skillHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  scheduleHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   events?: Prisma.RunEventUpdateManyWithoutRunNestedInput
   followUps?: Prisma.FollowUpUpdateManyWithoutRunNestedInput
   inputs?: Prisma.RunInputUpdateManyWithoutRunNestedInput
@@ -3619,7 +3619,7 @@ export type RunUncheckedUpdateWithoutCreatorInput = {
   triggerUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   ancestorIds?: Prisma.RunUpdateancestorIdsInput | string[]
   conversationId?: Prisma.StringFieldUpdateOperationsInput | string
-  continuesId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  continuesRunId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sessionId?: Prisma.StringFieldUpdateOperationsInput | string
   provenance?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -3632,24 +3632,24 @@ export type RunUncheckedUpdateWithoutCreatorInput = {
   turnOpen?: Prisma.BoolFieldUpdateOperationsInput | boolean
   attempt?: Prisma.IntFieldUpdateOperationsInput | number
   lostAttempts?: Prisma.IntFieldUpdateOperationsInput | number
-  agentSession?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  agentSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   costUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
-  lastWrite?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  lastWriteId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   lastSeq?: Prisma.IntFieldUpdateOperationsInput | number
   leaseToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseWorker?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  creatorCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  environmentCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  nameCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  modelCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  skillCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  scheduleCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  creatorHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  environmentHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  nameHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  modelHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  skillHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  scheduleHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   events?: Prisma.RunEventUncheckedUpdateManyWithoutRunNestedInput
   followUps?: Prisma.FollowUpUncheckedUpdateManyWithoutRunNestedInput
   inputs?: Prisma.RunInputUncheckedUpdateManyWithoutRunNestedInput
@@ -3681,7 +3681,7 @@ export type RunUncheckedUpdateManyWithoutCreatorInput = {
   triggerUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   ancestorIds?: Prisma.RunUpdateancestorIdsInput | string[]
   conversationId?: Prisma.StringFieldUpdateOperationsInput | string
-  continuesId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  continuesRunId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sessionId?: Prisma.StringFieldUpdateOperationsInput | string
   provenance?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -3694,24 +3694,24 @@ export type RunUncheckedUpdateManyWithoutCreatorInput = {
   turnOpen?: Prisma.BoolFieldUpdateOperationsInput | boolean
   attempt?: Prisma.IntFieldUpdateOperationsInput | number
   lostAttempts?: Prisma.IntFieldUpdateOperationsInput | number
-  agentSession?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  agentSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   costUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
-  lastWrite?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  lastWriteId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   lastSeq?: Prisma.IntFieldUpdateOperationsInput | number
   leaseToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseWorker?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  creatorCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  environmentCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  nameCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  modelCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  skillCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  scheduleCode?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  creatorHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  environmentHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  nameHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  modelHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  skillHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  scheduleHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
 }
 
 
@@ -3814,7 +3814,7 @@ export type RunSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = ru
   triggerUrl?: boolean
   ancestorIds?: boolean
   conversationId?: boolean
-  continuesId?: boolean
+  continuesRunId?: boolean
   sessionId?: boolean
   provenance?: boolean
   createdAt?: boolean
@@ -3827,24 +3827,24 @@ export type RunSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = ru
   turnOpen?: boolean
   attempt?: boolean
   lostAttempts?: boolean
-  agentSession?: boolean
+  agentSessionId?: boolean
   checkpoint?: boolean
   permission?: boolean
   approval?: boolean
   answer?: boolean
   totalTokens?: boolean
   costUsd?: boolean
-  lastWrite?: boolean
+  lastWriteId?: boolean
   lastSeq?: boolean
   leaseToken?: boolean
   leaseWorker?: boolean
   leaseExpiresAt?: boolean
-  creatorCode?: boolean
-  environmentCode?: boolean
-  nameCode?: boolean
-  modelCode?: boolean
-  skillCode?: boolean
-  scheduleCode?: boolean
+  creatorHash?: boolean
+  environmentHash?: boolean
+  nameHash?: boolean
+  modelHash?: boolean
+  skillHash?: boolean
+  scheduleHash?: boolean
   creator?: boolean | Prisma.PrincipalDefaultArgs<ExtArgs>
   events?: boolean | Prisma.Run$eventsArgs<ExtArgs>
   followUps?: boolean | Prisma.Run$followUpsArgs<ExtArgs>
@@ -3879,7 +3879,7 @@ export type RunSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extension
   triggerUrl?: boolean
   ancestorIds?: boolean
   conversationId?: boolean
-  continuesId?: boolean
+  continuesRunId?: boolean
   sessionId?: boolean
   provenance?: boolean
   createdAt?: boolean
@@ -3892,24 +3892,24 @@ export type RunSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extension
   turnOpen?: boolean
   attempt?: boolean
   lostAttempts?: boolean
-  agentSession?: boolean
+  agentSessionId?: boolean
   checkpoint?: boolean
   permission?: boolean
   approval?: boolean
   answer?: boolean
   totalTokens?: boolean
   costUsd?: boolean
-  lastWrite?: boolean
+  lastWriteId?: boolean
   lastSeq?: boolean
   leaseToken?: boolean
   leaseWorker?: boolean
   leaseExpiresAt?: boolean
-  creatorCode?: boolean
-  environmentCode?: boolean
-  nameCode?: boolean
-  modelCode?: boolean
-  skillCode?: boolean
-  scheduleCode?: boolean
+  creatorHash?: boolean
+  environmentHash?: boolean
+  nameHash?: boolean
+  modelHash?: boolean
+  skillHash?: boolean
+  scheduleHash?: boolean
   creator?: boolean | Prisma.PrincipalDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["run"]>
 
@@ -3937,7 +3937,7 @@ export type RunSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extension
   triggerUrl?: boolean
   ancestorIds?: boolean
   conversationId?: boolean
-  continuesId?: boolean
+  continuesRunId?: boolean
   sessionId?: boolean
   provenance?: boolean
   createdAt?: boolean
@@ -3950,24 +3950,24 @@ export type RunSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extension
   turnOpen?: boolean
   attempt?: boolean
   lostAttempts?: boolean
-  agentSession?: boolean
+  agentSessionId?: boolean
   checkpoint?: boolean
   permission?: boolean
   approval?: boolean
   answer?: boolean
   totalTokens?: boolean
   costUsd?: boolean
-  lastWrite?: boolean
+  lastWriteId?: boolean
   lastSeq?: boolean
   leaseToken?: boolean
   leaseWorker?: boolean
   leaseExpiresAt?: boolean
-  creatorCode?: boolean
-  environmentCode?: boolean
-  nameCode?: boolean
-  modelCode?: boolean
-  skillCode?: boolean
-  scheduleCode?: boolean
+  creatorHash?: boolean
+  environmentHash?: boolean
+  nameHash?: boolean
+  modelHash?: boolean
+  skillHash?: boolean
+  scheduleHash?: boolean
   creator?: boolean | Prisma.PrincipalDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["run"]>
 
@@ -3995,7 +3995,7 @@ export type RunSelectScalar = {
   triggerUrl?: boolean
   ancestorIds?: boolean
   conversationId?: boolean
-  continuesId?: boolean
+  continuesRunId?: boolean
   sessionId?: boolean
   provenance?: boolean
   createdAt?: boolean
@@ -4008,27 +4008,27 @@ export type RunSelectScalar = {
   turnOpen?: boolean
   attempt?: boolean
   lostAttempts?: boolean
-  agentSession?: boolean
+  agentSessionId?: boolean
   checkpoint?: boolean
   permission?: boolean
   approval?: boolean
   answer?: boolean
   totalTokens?: boolean
   costUsd?: boolean
-  lastWrite?: boolean
+  lastWriteId?: boolean
   lastSeq?: boolean
   leaseToken?: boolean
   leaseWorker?: boolean
   leaseExpiresAt?: boolean
-  creatorCode?: boolean
-  environmentCode?: boolean
-  nameCode?: boolean
-  modelCode?: boolean
-  skillCode?: boolean
-  scheduleCode?: boolean
+  creatorHash?: boolean
+  environmentHash?: boolean
+  nameHash?: boolean
+  modelHash?: boolean
+  skillHash?: boolean
+  scheduleHash?: boolean
 }
 
-export type RunOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "teamId" | "title" | "prompt" | "context" | "mode" | "source" | "creatorId" | "teamOwned" | "config" | "agent" | "metadata" | "metadataPairs" | "configName" | "modelId" | "environmentId" | "skill" | "skillSnapshot" | "scheduleId" | "artifactTypes" | "triggerUrl" | "ancestorIds" | "conversationId" | "continuesId" | "sessionId" | "provenance" | "createdAt" | "updatedAt" | "state" | "statusMessage" | "startedAt" | "endedAt" | "turn" | "turnOpen" | "attempt" | "lostAttempts" | "agentSession" | "checkpoint" | "permission" | "approval" | "answer" | "totalTokens" | "costUsd" | "lastWrite" | "lastSeq" | "leaseToken" | "leaseWorker" | "leaseExpiresAt" | "creatorCode" | "environmentCode" | "nameCode" | "modelCode" | "skillCode" | "scheduleCode", ExtArgs["result"]["run"]>
+export type RunOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "teamId" | "title" | "prompt" | "context" | "mode" | "source" | "creatorId" | "teamOwned" | "config" | "agent" | "metadata" | "metadataPairs" | "configName" | "modelId" | "environmentId" | "skill" | "skillSnapshot" | "scheduleId" | "artifactTypes" | "triggerUrl" | "ancestorIds" | "conversationId" | "continuesRunId" | "sessionId" | "provenance" | "createdAt" | "updatedAt" | "state" | "statusMessage" | "startedAt" | "endedAt" | "turn" | "turnOpen" | "attempt" | "lostAttempts" | "agentSessionId" | "checkpoint" | "permission" | "approval" | "answer" | "totalTokens" | "costUsd" | "lastWriteId" | "lastSeq" | "leaseToken" | "leaseWorker" | "leaseExpiresAt" | "creatorHash" | "environmentHash" | "nameHash" | "modelHash" | "skillHash" | "scheduleHash", ExtArgs["result"]["run"]>
 export type RunInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   creator?: boolean | Prisma.PrincipalDefaultArgs<ExtArgs>
   events?: boolean | Prisma.Run$eventsArgs<ExtArgs>
@@ -4055,7 +4055,7 @@ export type $RunPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
     inputs: Prisma.$RunInputPayload<ExtArgs>[]
     artifacts: Prisma.$ArtifactPayload<ExtArgs>[]
     /**
-     * Threads whose current run this is.
+     * The threads whose current run is this one.
      */
     current: Prisma.$ThreadPayload<ExtArgs>[]
     threads: Prisma.$ThreadRunPayload<ExtArgs>[]
@@ -4074,7 +4074,7 @@ export type $RunPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
     agent: string
     metadata: runtime.JsonValue
     /**
-     * `key=value` of each metadata pair, so that an index can find them.
+     * Each metadata pair as `key=value`, for the index.
      */
     metadataPairs: string[]
     configName: string | null
@@ -4085,21 +4085,21 @@ export type $RunPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
      */
     skill: string | null
     /**
-     * What the skill said when the run was created.
+     * The skill as it was when the run was created.
      */
     skillSnapshot: runtime.JsonValue | null
     scheduleId: string | null
     artifactTypes: string[]
     triggerUrl: string | null
     /**
-     * Nearest first.
+     * The parent run first, then its parent, and so on.
      */
     ancestorIds: string[]
     conversationId: string
     /**
-     * The run whose conversation this one goes on with, as it was the newest then.
+     * The newest run of the conversation at the time when this run was created to continue it.
      */
-    continuesId: string | null
+    continuesRunId: string | null
     sessionId: string
     provenance: runtime.JsonValue
     createdAt: Date
@@ -4108,34 +4108,67 @@ export type $RunPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
     statusMessage: runtime.JsonValue | null
     startedAt: Date | null
     endedAt: Date | null
+    /**
+     * The number of the current or last turn; 0 before the first.
+     */
     turn: number
+    /**
+     * The turn has begun and not ended.
+     */
     turnOpen: boolean
+    /**
+     * How often a worker has claimed the run.
+     */
     attempt: number
+    /**
+     * Claims since the last turn that ended.
+     */
     lostAttempts: number
-    agentSession: string | null
+    /**
+     * The agent's own id of its session.
+     */
+    agentSessionId: string | null
+    /**
+     * The blob that holds the workspace's files after the last turn.
+     */
     checkpoint: string | null
+    /**
+     * The agent's open permission request, with its answer once there is one.
+     */
     permission: runtime.JsonValue | null
     /**
-     * Whose approval the run needs before it may begin, and what became of it.
+     * The approval that a policy requires before the run begins, and the decision.
      */
     approval: runtime.JsonValue | null
+    /**
+     * The agent's final message of the last turn that ended, as threads show it.
+     */
     answer: string | null
     totalTokens: bigint
     costUsd: runtime.Decimal | null
-    lastWrite: string | null
+    /**
+     * The id of the last write of an attempt: a write that is repeated after a lost response changes nothing.
+     */
+    lastWriteId: string | null
+    /**
+     * The sequence number of the newest event.
+     */
     lastSeq: number
+    /**
+     * The lease of the worker that works on the run. A write of an attempt names this token.
+     */
     leaseToken: string | null
     leaseWorker: string | null
     leaseExpiresAt: Date | null
     /**
-     * What indexes have of values of any length. The database makes them, by `list_code`.
+     * Generated columns: two-byte hashes, made by `filter_hash`, that stand in the indexes for values of any length.
      */
-    creatorCode: number | null
-    environmentCode: number | null
-    nameCode: number | null
-    modelCode: number | null
-    skillCode: number | null
-    scheduleCode: number | null
+    creatorHash: number | null
+    environmentHash: number | null
+    nameHash: number | null
+    modelHash: number | null
+    skillHash: number | null
+    scheduleHash: number | null
   }, ExtArgs["result"]["run"]>
   composites: {}
 }
@@ -4589,7 +4622,7 @@ export interface RunFieldRefs {
   readonly triggerUrl: Prisma.FieldRef<"Run", 'String'>
   readonly ancestorIds: Prisma.FieldRef<"Run", 'String[]'>
   readonly conversationId: Prisma.FieldRef<"Run", 'String'>
-  readonly continuesId: Prisma.FieldRef<"Run", 'String'>
+  readonly continuesRunId: Prisma.FieldRef<"Run", 'String'>
   readonly sessionId: Prisma.FieldRef<"Run", 'String'>
   readonly provenance: Prisma.FieldRef<"Run", 'Json'>
   readonly createdAt: Prisma.FieldRef<"Run", 'DateTime'>
@@ -4602,24 +4635,24 @@ export interface RunFieldRefs {
   readonly turnOpen: Prisma.FieldRef<"Run", 'Boolean'>
   readonly attempt: Prisma.FieldRef<"Run", 'Int'>
   readonly lostAttempts: Prisma.FieldRef<"Run", 'Int'>
-  readonly agentSession: Prisma.FieldRef<"Run", 'String'>
+  readonly agentSessionId: Prisma.FieldRef<"Run", 'String'>
   readonly checkpoint: Prisma.FieldRef<"Run", 'String'>
   readonly permission: Prisma.FieldRef<"Run", 'Json'>
   readonly approval: Prisma.FieldRef<"Run", 'Json'>
   readonly answer: Prisma.FieldRef<"Run", 'String'>
   readonly totalTokens: Prisma.FieldRef<"Run", 'BigInt'>
   readonly costUsd: Prisma.FieldRef<"Run", 'Decimal'>
-  readonly lastWrite: Prisma.FieldRef<"Run", 'String'>
+  readonly lastWriteId: Prisma.FieldRef<"Run", 'String'>
   readonly lastSeq: Prisma.FieldRef<"Run", 'Int'>
   readonly leaseToken: Prisma.FieldRef<"Run", 'String'>
   readonly leaseWorker: Prisma.FieldRef<"Run", 'String'>
   readonly leaseExpiresAt: Prisma.FieldRef<"Run", 'DateTime'>
-  readonly creatorCode: Prisma.FieldRef<"Run", 'Int'>
-  readonly environmentCode: Prisma.FieldRef<"Run", 'Int'>
-  readonly nameCode: Prisma.FieldRef<"Run", 'Int'>
-  readonly modelCode: Prisma.FieldRef<"Run", 'Int'>
-  readonly skillCode: Prisma.FieldRef<"Run", 'Int'>
-  readonly scheduleCode: Prisma.FieldRef<"Run", 'Int'>
+  readonly creatorHash: Prisma.FieldRef<"Run", 'Int'>
+  readonly environmentHash: Prisma.FieldRef<"Run", 'Int'>
+  readonly nameHash: Prisma.FieldRef<"Run", 'Int'>
+  readonly modelHash: Prisma.FieldRef<"Run", 'Int'>
+  readonly skillHash: Prisma.FieldRef<"Run", 'Int'>
+  readonly scheduleHash: Prisma.FieldRef<"Run", 'Int'>
 }
     
 

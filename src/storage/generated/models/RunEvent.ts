@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model RunEvent
- * The log of a run. The sequence number is taken under the run's row lock, so it has no holes.
+ * The event log of a run. The sequence number is assigned while the run's row is locked, so it has no gaps.
  */
 export type RunEventModel = runtime.Types.Result.DefaultSelection<Prisma.$RunEventPayload>
 
@@ -621,8 +621,8 @@ export type $RunEventPayload<ExtArgs extends runtime.Types.Extensions.InternalAr
     kind: string
     body: runtime.JsonValue
     /**
-     * The id of the transaction that wrote it. Who reads all runs reads by it, and only what is older than the oldest
-     * transaction that still runs: so an event of a slow one is never passed over.
+     * The id of the transaction that wrote the event. A reader of all runs reads in this order, and only events that are
+     * older than the oldest open transaction. So it never skips an event of a slow transaction.
      */
     position: bigint
   }, ExtArgs["result"]["runEvent"]>

@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model RunInput
- * What was given to a run with its request. A retry names the blobs of the run that it repeats.
+ * Input files of a run. A retry refers to the blobs of the run that it repeats.
  */
 export type RunInputModel = runtime.Types.Result.DefaultSelection<Prisma.$RunInputPayload>
 

@@ -631,7 +631,7 @@ export type $SchedulePayload<ExtArgs extends runtime.Types.Extensions.InternalAr
     creatorId: string
     lastEditorId: string
     /**
-     * The due time that fires next; null while it is paused.
+     * The next due time; null while the schedule is paused.
      */
     nextRunAt: Date | null
     lastRanAt: Date | null

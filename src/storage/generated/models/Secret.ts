@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model Secret
- * A value that becomes an environment variable of runs. Never read back.
+ * A value that runs get as an environment variable. The API never returns it.
  */
 export type SecretModel = runtime.Types.Result.DefaultSelection<Prisma.$SecretPayload>
 
@@ -433,12 +433,12 @@ export type $SecretPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     id: string
     teamId: string
     /**
-     * The team's own id, or the principal whose it alone is.
+     * The team's id, or the id of the principal to whom alone it belongs.
      */
     ownerId: string
     name: string
     /**
-     * AES-256-GCM, bound to owner and name.
+     * The value, encrypted with AES-256-GCM and bound to owner and name.
      */
     sealed: string
     editorId: string

@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model ShareLink
- * Shows one run to whoever has the link. Only the hash of its token is stored.
+ * A link that shows one run to everybody who has it. Only the hash of its token is stored.
  */
 export type ShareLinkModel = runtime.Types.Result.DefaultSelection<Prisma.$ShareLinkPayload>
 
@@ -429,7 +429,7 @@ export type $ShareLinkPayload<ExtArgs extends runtime.Types.Extensions.InternalA
     tokenHash: string
     creatorId: string
     /**
-     * With which key it was made, unless it is older than this column.
+     * The API key that created the link; null for links that are older than this column.
      */
     keyId: string | null
     expiresAt: Date

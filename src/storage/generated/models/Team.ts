@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model Team
- * Whose data stays apart from everybody else's. The first one is there from the beginning.
+ * A tenant: no other team sees its data. The migrations create the first team.
  */
 export type TeamModel = runtime.Types.Result.DefaultSelection<Prisma.$TeamPayload>
 

@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model Thread
- * A conversation outside; its key is read by its adapter alone.
+ * A conversation on another platform: a Slack thread, a GitHub issue. Only the adapter interprets its key.
  */
 export type ThreadModel = runtime.Types.Result.DefaultSelection<Prisma.$ThreadPayload>
 
@@ -792,7 +792,7 @@ export type $ThreadPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     key: string
     runId: string | null
     /**
-     * normal, or quiet: the card changes only for a question and at an end.
+     * normal, or quiet: the card changes only for a question and when the run ends.
      */
     verbosity: string
     createdAt: Date

@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model ThreadRun
- * Every run a thread has had, its current one included.
+ * All runs of a thread, including its current run.
  */
 export type ThreadRunModel = runtime.Types.Result.DefaultSelection<Prisma.$ThreadRunPayload>
 

@@ -14,7 +14,8 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model WebhookDelivery
- * A message on its way to an endpoint. One an endpoint and run event: the unique index makes the fan-out repeatable.
+ * A message to an endpoint. The unique index allows one for each endpoint and run event, so the fan-out can be
+ * repeated.
  */
 export type WebhookDeliveryModel = runtime.Types.Result.DefaultSelection<Prisma.$WebhookDeliveryPayload>
 
@@ -29,13 +30,13 @@ export type AggregateWebhookDelivery = {
 export type WebhookDeliveryAvgAggregateOutputType = {
   seq: number | null
   tries: number | null
-  step: number | null
+  retryStep: number | null
 }
 
 export type WebhookDeliverySumAggregateOutputType = {
   seq: number | null
   tries: number | null
-  step: number | null
+  retryStep: number | null
 }
 
 export type WebhookDeliveryMinAggregateOutputType = {
@@ -47,11 +48,11 @@ export type WebhookDeliveryMinAggregateOutputType = {
   body: string | null
   state: string | null
   tries: number | null
-  step: number | null
+  retryStep: number | null
   error: string | null
   dueAt: Date | null
   createdAt: Date | null
-  settledAt: Date | null
+  completedAt: Date | null
 }
 
 export type WebhookDeliveryMaxAggregateOutputType = {
@@ -63,11 +64,11 @@ export type WebhookDeliveryMaxAggregateOutputType = {
   body: string | null
   state: string | null
   tries: number | null
-  step: number | null
+  retryStep: number | null
   error: string | null
   dueAt: Date | null
   createdAt: Date | null
-  settledAt: Date | null
+  completedAt: Date | null
 }
 
 export type WebhookDeliveryCountAggregateOutputType = {
@@ -79,11 +80,11 @@ export type WebhookDeliveryCountAggregateOutputType = {
   body: number
   state: number
   tries: number
-  step: number
+  retryStep: number
   error: number
   dueAt: number
   createdAt: number
-  settledAt: number
+  completedAt: number
   _all: number
 }
 
@@ -91,13 +92,13 @@ export type WebhookDeliveryCountAggregateOutputType = {
 export type WebhookDeliveryAvgAggregateInputType = {
   seq?: true
   tries?: true
-  step?: true
+  retryStep?: true
 }
 
 export type WebhookDeliverySumAggregateInputType = {
   seq?: true
   tries?: true
-  step?: true
+  retryStep?: true
 }
 
 export type WebhookDeliveryMinAggregateInputType = {
@@ -109,11 +110,11 @@ export type WebhookDeliveryMinAggregateInputType = {
   body?: true
   state?: true
   tries?: true
-  step?: true
+  retryStep?: true
   error?: true
   dueAt?: true
   createdAt?: true
-  settledAt?: true
+  completedAt?: true
 }
 
 export type WebhookDeliveryMaxAggregateInputType = {
@@ -125,11 +126,11 @@ export type WebhookDeliveryMaxAggregateInputType = {
   body?: true
   state?: true
   tries?: true
-  step?: true
+  retryStep?: true
   error?: true
   dueAt?: true
   createdAt?: true
-  settledAt?: true
+  completedAt?: true
 }
 
 export type WebhookDeliveryCountAggregateInputType = {
@@ -141,11 +142,11 @@ export type WebhookDeliveryCountAggregateInputType = {
   body?: true
   state?: true
   tries?: true
-  step?: true
+  retryStep?: true
   error?: true
   dueAt?: true
   createdAt?: true
-  settledAt?: true
+  completedAt?: true
   _all?: true
 }
 
@@ -244,11 +245,11 @@ export type WebhookDeliveryGroupByOutputType = {
   body: string
   state: string
   tries: number
-  step: number
+  retryStep: number
   error: string | null
   dueAt: Date
   createdAt: Date
-  settledAt: Date | null
+  completedAt: Date | null
   _count: WebhookDeliveryCountAggregateOutputType | null
   _avg: WebhookDeliveryAvgAggregateOutputType | null
   _sum: WebhookDeliverySumAggregateOutputType | null
@@ -283,11 +284,11 @@ export type WebhookDeliveryWhereInput = {
   body?: Prisma.StringFilter<"WebhookDelivery"> | string
   state?: Prisma.StringFilter<"WebhookDelivery"> | string
   tries?: Prisma.IntFilter<"WebhookDelivery"> | number
-  step?: Prisma.IntFilter<"WebhookDelivery"> | number
+  retryStep?: Prisma.IntFilter<"WebhookDelivery"> | number
   error?: Prisma.StringNullableFilter<"WebhookDelivery"> | string | null
   dueAt?: Prisma.DateTimeFilter<"WebhookDelivery"> | Date | string
   createdAt?: Prisma.DateTimeFilter<"WebhookDelivery"> | Date | string
-  settledAt?: Prisma.DateTimeNullableFilter<"WebhookDelivery"> | Date | string | null
+  completedAt?: Prisma.DateTimeNullableFilter<"WebhookDelivery"> | Date | string | null
   endpoint?: Prisma.XOR<Prisma.WebhookEndpointScalarRelationFilter, Prisma.WebhookEndpointWhereInput>
   history?: Prisma.WebhookTryListRelationFilter
 }
@@ -301,11 +302,11 @@ export type WebhookDeliveryOrderByWithRelationInput = {
   body?: Prisma.SortOrder
   state?: Prisma.SortOrder
   tries?: Prisma.SortOrder
-  step?: Prisma.SortOrder
+  retryStep?: Prisma.SortOrder
   error?: Prisma.SortOrderInput | Prisma.SortOrder
   dueAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
-  settledAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  completedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   endpoint?: Prisma.WebhookEndpointOrderByWithRelationInput
   history?: Prisma.WebhookTryOrderByRelationAggregateInput
 }
@@ -323,11 +324,11 @@ export type WebhookDeliveryWhereUniqueInput = Prisma.AtLeast<{
   body?: Prisma.StringFilter<"WebhookDelivery"> | string
   state?: Prisma.StringFilter<"WebhookDelivery"> | string
   tries?: Prisma.IntFilter<"WebhookDelivery"> | number
-  step?: Prisma.IntFilter<"WebhookDelivery"> | number
+  retryStep?: Prisma.IntFilter<"WebhookDelivery"> | number
   error?: Prisma.StringNullableFilter<"WebhookDelivery"> | string | null
   dueAt?: Prisma.DateTimeFilter<"WebhookDelivery"> | Date | string
   createdAt?: Prisma.DateTimeFilter<"WebhookDelivery"> | Date | string
-  settledAt?: Prisma.DateTimeNullableFilter<"WebhookDelivery"> | Date | string | null
+  completedAt?: Prisma.DateTimeNullableFilter<"WebhookDelivery"> | Date | string | null
   endpoint?: Prisma.XOR<Prisma.WebhookEndpointScalarRelationFilter, Prisma.WebhookEndpointWhereInput>
   history?: Prisma.WebhookTryListRelationFilter
 }, "id" | "endpointId_runId_seq">
@@ -341,11 +342,11 @@ export type WebhookDeliveryOrderByWithAggregationInput = {
   body?: Prisma.SortOrder
   state?: Prisma.SortOrder
   tries?: Prisma.SortOrder
-  step?: Prisma.SortOrder
+  retryStep?: Prisma.SortOrder
   error?: Prisma.SortOrderInput | Prisma.SortOrder
   dueAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
-  settledAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  completedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.WebhookDeliveryCountOrderByAggregateInput
   _avg?: Prisma.WebhookDeliveryAvgOrderByAggregateInput
   _max?: Prisma.WebhookDeliveryMaxOrderByAggregateInput
@@ -365,11 +366,11 @@ export type WebhookDeliveryScalarWhereWithAggregatesInput = {
   body?: Prisma.StringWithAggregatesFilter<"WebhookDelivery"> | string
   state?: Prisma.StringWithAggregatesFilter<"WebhookDelivery"> | string
   tries?: Prisma.IntWithAggregatesFilter<"WebhookDelivery"> | number
-  step?: Prisma.IntWithAggregatesFilter<"WebhookDelivery"> | number
+  retryStep?: Prisma.IntWithAggregatesFilter<"WebhookDelivery"> | number
   error?: Prisma.StringNullableWithAggregatesFilter<"WebhookDelivery"> | string | null
   dueAt?: Prisma.DateTimeWithAggregatesFilter<"WebhookDelivery"> | Date | string
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"WebhookDelivery"> | Date | string
-  settledAt?: Prisma.DateTimeNullableWithAggregatesFilter<"WebhookDelivery"> | Date | string | null
+  completedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"WebhookDelivery"> | Date | string | null
 }
 
 export type WebhookDeliveryCreateInput = {
@@ -380,11 +381,11 @@ export type WebhookDeliveryCreateInput = {
   body: string
   state?: string
   tries?: number
-  step?: number
+  retryStep?: number
   error?: string | null
   dueAt?: Date | string
   createdAt?: Date | string
-  settledAt?: Date | string | null
+  completedAt?: Date | string | null
   endpoint: Prisma.WebhookEndpointCreateNestedOneWithoutDeliveriesInput
   history?: Prisma.WebhookTryCreateNestedManyWithoutDeliveryInput
 }
@@ -398,11 +399,11 @@ export type WebhookDeliveryUncheckedCreateInput = {
   body: string
   state?: string
   tries?: number
-  step?: number
+  retryStep?: number
   error?: string | null
   dueAt?: Date | string
   createdAt?: Date | string
-  settledAt?: Date | string | null
+  completedAt?: Date | string | null
   history?: Prisma.WebhookTryUncheckedCreateNestedManyWithoutDeliveryInput
 }
 
@@ -414,11 +415,11 @@ export type WebhookDeliveryUpdateInput = {
   body?: Prisma.StringFieldUpdateOperationsInput | string
   state?: Prisma.StringFieldUpdateOperationsInput | string
   tries?: Prisma.IntFieldUpdateOperationsInput | number
-  step?: Prisma.IntFieldUpdateOperationsInput | number
+  retryStep?: Prisma.IntFieldUpdateOperationsInput | number
   error?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   dueAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  settledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  completedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   endpoint?: Prisma.WebhookEndpointUpdateOneRequiredWithoutDeliveriesNestedInput
   history?: Prisma.WebhookTryUpdateManyWithoutDeliveryNestedInput
 }
@@ -432,11 +433,11 @@ export type WebhookDeliveryUncheckedUpdateInput = {
   body?: Prisma.StringFieldUpdateOperationsInput | string
   state?: Prisma.StringFieldUpdateOperationsInput | string
   tries?: Prisma.IntFieldUpdateOperationsInput | number
-  step?: Prisma.IntFieldUpdateOperationsInput | number
+  retryStep?: Prisma.IntFieldUpdateOperationsInput | number
   error?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   dueAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  settledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  completedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   history?: Prisma.WebhookTryUncheckedUpdateManyWithoutDeliveryNestedInput
 }
 
@@ -449,11 +450,11 @@ export type WebhookDeliveryCreateManyInput = {
   body: string
   state?: string
   tries?: number
-  step?: number
+  retryStep?: number
   error?: string | null
   dueAt?: Date | string
   createdAt?: Date | string
-  settledAt?: Date | string | null
+  completedAt?: Date | string | null
 }
 
 export type WebhookDeliveryUpdateManyMutationInput = {
@@ -464,11 +465,11 @@ export type WebhookDeliveryUpdateManyMutationInput = {
   body?: Prisma.StringFieldUpdateOperationsInput | string
   state?: Prisma.StringFieldUpdateOperationsInput | string
   tries?: Prisma.IntFieldUpdateOperationsInput | number
-  step?: Prisma.IntFieldUpdateOperationsInput | number
+  retryStep?: Prisma.IntFieldUpdateOperationsInput | number
   error?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   dueAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  settledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  completedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type WebhookDeliveryUncheckedUpdateManyInput = {
@@ -480,11 +481,11 @@ export type WebhookDeliveryUncheckedUpdateManyInput = {
   body?: Prisma.StringFieldUpdateOperationsInput | string
   state?: Prisma.StringFieldUpdateOperationsInput | string
   tries?: Prisma.IntFieldUpdateOperationsInput | number
-  step?: Prisma.IntFieldUpdateOperationsInput | number
+  retryStep?: Prisma.IntFieldUpdateOperationsInput | number
   error?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   dueAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  settledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  completedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type WebhookDeliveryListRelationFilter = {
@@ -512,17 +513,17 @@ export type WebhookDeliveryCountOrderByAggregateInput = {
   body?: Prisma.SortOrder
   state?: Prisma.SortOrder
   tries?: Prisma.SortOrder
-  step?: Prisma.SortOrder
+  retryStep?: Prisma.SortOrder
   error?: Prisma.SortOrder
   dueAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
-  settledAt?: Prisma.SortOrder
+  completedAt?: Prisma.SortOrder
 }
 
 export type WebhookDeliveryAvgOrderByAggregateInput = {
   seq?: Prisma.SortOrder
   tries?: Prisma.SortOrder
-  step?: Prisma.SortOrder
+  retryStep?: Prisma.SortOrder
 }
 
 export type WebhookDeliveryMaxOrderByAggregateInput = {
@@ -534,11 +535,11 @@ export type WebhookDeliveryMaxOrderByAggregateInput = {
   body?: Prisma.SortOrder
   state?: Prisma.SortOrder
   tries?: Prisma.SortOrder
-  step?: Prisma.SortOrder
+  retryStep?: Prisma.SortOrder
   error?: Prisma.SortOrder
   dueAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
-  settledAt?: Prisma.SortOrder
+  completedAt?: Prisma.SortOrder
 }
 
 export type WebhookDeliveryMinOrderByAggregateInput = {
@@ -550,17 +551,17 @@ export type WebhookDeliveryMinOrderByAggregateInput = {
   body?: Prisma.SortOrder
   state?: Prisma.SortOrder
   tries?: Prisma.SortOrder
-  step?: Prisma.SortOrder
+  retryStep?: Prisma.SortOrder
   error?: Prisma.SortOrder
   dueAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
-  settledAt?: Prisma.SortOrder
+  completedAt?: Prisma.SortOrder
 }
 
 export type WebhookDeliverySumOrderByAggregateInput = {
   seq?: Prisma.SortOrder
   tries?: Prisma.SortOrder
-  step?: Prisma.SortOrder
+  retryStep?: Prisma.SortOrder
 }
 
 export type WebhookDeliveryScalarRelationFilter = {
@@ -632,11 +633,11 @@ export type WebhookDeliveryCreateWithoutEndpointInput = {
   body: string
   state?: string
   tries?: number
-  step?: number
+  retryStep?: number
   error?: string | null
   dueAt?: Date | string
   createdAt?: Date | string
-  settledAt?: Date | string | null
+  completedAt?: Date | string | null
   history?: Prisma.WebhookTryCreateNestedManyWithoutDeliveryInput
 }
 
@@ -648,11 +649,11 @@ export type WebhookDeliveryUncheckedCreateWithoutEndpointInput = {
   body: string
   state?: string
   tries?: number
-  step?: number
+  retryStep?: number
   error?: string | null
   dueAt?: Date | string
   createdAt?: Date | string
-  settledAt?: Date | string | null
+  completedAt?: Date | string | null
   history?: Prisma.WebhookTryUncheckedCreateNestedManyWithoutDeliveryInput
 }
 
@@ -694,11 +695,11 @@ export type WebhookDeliveryScalarWhereInput = {
   body?: Prisma.StringFilter<"WebhookDelivery"> | string
   state?: Prisma.StringFilter<"WebhookDelivery"> | string
   tries?: Prisma.IntFilter<"WebhookDelivery"> | number
-  step?: Prisma.IntFilter<"WebhookDelivery"> | number
+  retryStep?: Prisma.IntFilter<"WebhookDelivery"> | number
   error?: Prisma.StringNullableFilter<"WebhookDelivery"> | string | null
   dueAt?: Prisma.DateTimeFilter<"WebhookDelivery"> | Date | string
   createdAt?: Prisma.DateTimeFilter<"WebhookDelivery"> | Date | string
-  settledAt?: Prisma.DateTimeNullableFilter<"WebhookDelivery"> | Date | string | null
+  completedAt?: Prisma.DateTimeNullableFilter<"WebhookDelivery"> | Date | string | null
 }
 
 export type WebhookDeliveryCreateWithoutHistoryInput = {
@@ -709,11 +710,11 @@ export type WebhookDeliveryCreateWithoutHistoryInput = {
   body: string
   state?: string
   tries?: number
-  step?: number
+  retryStep?: number
   error?: string | null
   dueAt?: Date | string
   createdAt?: Date | string
-  settledAt?: Date | string | null
+  completedAt?: Date | string | null
   endpoint: Prisma.WebhookEndpointCreateNestedOneWithoutDeliveriesInput
 }
 
@@ -726,11 +727,11 @@ export type WebhookDeliveryUncheckedCreateWithoutHistoryInput = {
   body: string
   state?: string
   tries?: number
-  step?: number
+  retryStep?: number
   error?: string | null
   dueAt?: Date | string
   createdAt?: Date | string
-  settledAt?: Date | string | null
+  completedAt?: Date | string | null
 }
 
 export type WebhookDeliveryCreateOrConnectWithoutHistoryInput = {
@@ -757,11 +758,11 @@ export type WebhookDeliveryUpdateWithoutHistoryInput = {
   body?: Prisma.StringFieldUpdateOperationsInput | string
   state?: Prisma.StringFieldUpdateOperationsInput | string
   tries?: Prisma.IntFieldUpdateOperationsInput | number
-  step?: Prisma.IntFieldUpdateOperationsInput | number
+  retryStep?: Prisma.IntFieldUpdateOperationsInput | number
   error?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   dueAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  settledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  completedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   endpoint?: Prisma.WebhookEndpointUpdateOneRequiredWithoutDeliveriesNestedInput
 }
 
@@ -774,11 +775,11 @@ export type WebhookDeliveryUncheckedUpdateWithoutHistoryInput = {
   body?: Prisma.StringFieldUpdateOperationsInput | string
   state?: Prisma.StringFieldUpdateOperationsInput | string
   tries?: Prisma.IntFieldUpdateOperationsInput | number
-  step?: Prisma.IntFieldUpdateOperationsInput | number
+  retryStep?: Prisma.IntFieldUpdateOperationsInput | number
   error?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   dueAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  settledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  completedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type WebhookDeliveryCreateManyEndpointInput = {
@@ -789,11 +790,11 @@ export type WebhookDeliveryCreateManyEndpointInput = {
   body: string
   state?: string
   tries?: number
-  step?: number
+  retryStep?: number
   error?: string | null
   dueAt?: Date | string
   createdAt?: Date | string
-  settledAt?: Date | string | null
+  completedAt?: Date | string | null
 }
 
 export type WebhookDeliveryUpdateWithoutEndpointInput = {
@@ -804,11 +805,11 @@ export type WebhookDeliveryUpdateWithoutEndpointInput = {
   body?: Prisma.StringFieldUpdateOperationsInput | string
   state?: Prisma.StringFieldUpdateOperationsInput | string
   tries?: Prisma.IntFieldUpdateOperationsInput | number
-  step?: Prisma.IntFieldUpdateOperationsInput | number
+  retryStep?: Prisma.IntFieldUpdateOperationsInput | number
   error?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   dueAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  settledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  completedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   history?: Prisma.WebhookTryUpdateManyWithoutDeliveryNestedInput
 }
 
@@ -820,11 +821,11 @@ export type WebhookDeliveryUncheckedUpdateWithoutEndpointInput = {
   body?: Prisma.StringFieldUpdateOperationsInput | string
   state?: Prisma.StringFieldUpdateOperationsInput | string
   tries?: Prisma.IntFieldUpdateOperationsInput | number
-  step?: Prisma.IntFieldUpdateOperationsInput | number
+  retryStep?: Prisma.IntFieldUpdateOperationsInput | number
   error?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   dueAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  settledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  completedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   history?: Prisma.WebhookTryUncheckedUpdateManyWithoutDeliveryNestedInput
 }
 
@@ -836,11 +837,11 @@ export type WebhookDeliveryUncheckedUpdateManyWithoutEndpointInput = {
   body?: Prisma.StringFieldUpdateOperationsInput | string
   state?: Prisma.StringFieldUpdateOperationsInput | string
   tries?: Prisma.IntFieldUpdateOperationsInput | number
-  step?: Prisma.IntFieldUpdateOperationsInput | number
+  retryStep?: Prisma.IntFieldUpdateOperationsInput | number
   error?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   dueAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  settledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  completedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 
@@ -883,11 +884,11 @@ export type WebhookDeliverySelect<ExtArgs extends runtime.Types.Extensions.Inter
   body?: boolean
   state?: boolean
   tries?: boolean
-  step?: boolean
+  retryStep?: boolean
   error?: boolean
   dueAt?: boolean
   createdAt?: boolean
-  settledAt?: boolean
+  completedAt?: boolean
   endpoint?: boolean | Prisma.WebhookEndpointDefaultArgs<ExtArgs>
   history?: boolean | Prisma.WebhookDelivery$historyArgs<ExtArgs>
   _count?: boolean | Prisma.WebhookDeliveryCountOutputTypeDefaultArgs<ExtArgs>
@@ -902,11 +903,11 @@ export type WebhookDeliverySelectCreateManyAndReturn<ExtArgs extends runtime.Typ
   body?: boolean
   state?: boolean
   tries?: boolean
-  step?: boolean
+  retryStep?: boolean
   error?: boolean
   dueAt?: boolean
   createdAt?: boolean
-  settledAt?: boolean
+  completedAt?: boolean
   endpoint?: boolean | Prisma.WebhookEndpointDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["webhookDelivery"]>
 
@@ -919,11 +920,11 @@ export type WebhookDeliverySelectUpdateManyAndReturn<ExtArgs extends runtime.Typ
   body?: boolean
   state?: boolean
   tries?: boolean
-  step?: boolean
+  retryStep?: boolean
   error?: boolean
   dueAt?: boolean
   createdAt?: boolean
-  settledAt?: boolean
+  completedAt?: boolean
   endpoint?: boolean | Prisma.WebhookEndpointDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["webhookDelivery"]>
 
@@ -936,14 +937,14 @@ export type WebhookDeliverySelectScalar = {
   body?: boolean
   state?: boolean
   tries?: boolean
-  step?: boolean
+  retryStep?: boolean
   error?: boolean
   dueAt?: boolean
   createdAt?: boolean
-  settledAt?: boolean
+  completedAt?: boolean
 }
 
-export type WebhookDeliveryOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "endpointId" | "runId" | "seq" | "type" | "body" | "state" | "tries" | "step" | "error" | "dueAt" | "createdAt" | "settledAt", ExtArgs["result"]["webhookDelivery"]>
+export type WebhookDeliveryOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "endpointId" | "runId" | "seq" | "type" | "body" | "state" | "tries" | "retryStep" | "error" | "dueAt" | "createdAt" | "completedAt", ExtArgs["result"]["webhookDelivery"]>
 export type WebhookDeliveryInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   endpoint?: boolean | Prisma.WebhookEndpointDefaultArgs<ExtArgs>
   history?: boolean | Prisma.WebhookDelivery$historyArgs<ExtArgs>
@@ -966,7 +967,7 @@ export type $WebhookDeliveryPayload<ExtArgs extends runtime.Types.Extensions.Int
     id: string
     endpointId: string
     /**
-     * null: not about a run (a test, a notice about another endpoint).
+     * null: the message is not about a run (a test, a notice about another endpoint).
      */
     runId: string | null
     seq: number | null
@@ -980,17 +981,20 @@ export type $WebhookDeliveryPayload<ExtArgs extends runtime.Types.Extensions.Int
      */
     state: string
     /**
-     * Also the fence: who settles a try names its number.
+     * Also a fencing token: a sender that reports the result of a try names its number.
      */
     tries: number
     /**
-     * Its place in the schedule: tries since it was made or replayed.
+     * The step of the retry schedule: tries since the delivery was created or replayed.
      */
-    step: number
+    retryStep: number
     error: string | null
     dueAt: Date
     createdAt: Date
-    settledAt: Date | null
+    /**
+     * When it was delivered or given up.
+     */
+    completedAt: Date | null
   }, ExtArgs["result"]["webhookDelivery"]>
   composites: {}
 }
@@ -1424,11 +1428,11 @@ export interface WebhookDeliveryFieldRefs {
   readonly body: Prisma.FieldRef<"WebhookDelivery", 'String'>
   readonly state: Prisma.FieldRef<"WebhookDelivery", 'String'>
   readonly tries: Prisma.FieldRef<"WebhookDelivery", 'Int'>
-  readonly step: Prisma.FieldRef<"WebhookDelivery", 'Int'>
+  readonly retryStep: Prisma.FieldRef<"WebhookDelivery", 'Int'>
   readonly error: Prisma.FieldRef<"WebhookDelivery", 'String'>
   readonly dueAt: Prisma.FieldRef<"WebhookDelivery", 'DateTime'>
   readonly createdAt: Prisma.FieldRef<"WebhookDelivery", 'DateTime'>
-  readonly settledAt: Prisma.FieldRef<"WebhookDelivery", 'DateTime'>
+  readonly completedAt: Prisma.FieldRef<"WebhookDelivery", 'DateTime'>
 }
     
 

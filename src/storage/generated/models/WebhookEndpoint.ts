@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model WebhookEndpoint
- * An address of a team that is told of its runs, signed after the Standard Webhooks specification.
+ * An address of a team that receives messages about its runs, signed as the Standard Webhooks specification says.
  */
 export type WebhookEndpointModel = runtime.Types.Result.DefaultSelection<Prisma.$WebhookEndpointPayload>
 
@@ -673,12 +673,12 @@ export type $WebhookEndpointPayload<ExtArgs extends runtime.Types.Extensions.Int
     enabled: boolean
     disabledReason: string | null
     /**
-     * At most two, newest first, each sealed; the second is valid until it expires.
+     * At most two signing secrets, newest first, each encrypted. The second is valid until it expires.
      */
     secrets: runtime.JsonValue
     createdBy: string
     /**
-     * Since when every try has failed. Written by the sender alone.
+     * Since when every try has failed. Only the sender writes it.
      */
     failingSince: Date | null
     createdAt: Date

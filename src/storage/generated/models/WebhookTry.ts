@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model WebhookTry
- * One try of a delivery.
+ * One try to send a delivery.
  */
 export type WebhookTryModel = runtime.Types.Result.DefaultSelection<Prisma.$WebhookTryPayload>
 

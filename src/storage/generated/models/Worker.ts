@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model Worker
- * Worker processes, as long as they give signs of life.
+ * Worker processes that send heartbeats.
  */
 export type WorkerModel = runtime.Types.Result.DefaultSelection<Prisma.$WorkerPayload>
 
@@ -27,17 +27,17 @@ export type AggregateWorker = {
 }
 
 export type WorkerAvgAggregateOutputType = {
-  slots: number | null
+  capacity: number | null
 }
 
 export type WorkerSumAggregateOutputType = {
-  slots: number | null
+  capacity: number | null
 }
 
 export type WorkerMinAggregateOutputType = {
   id: string | null
   workerHost: string | null
-  slots: number | null
+  capacity: number | null
   sandbox: string | null
   isolated: boolean | null
   startedAt: Date | null
@@ -47,7 +47,7 @@ export type WorkerMinAggregateOutputType = {
 export type WorkerMaxAggregateOutputType = {
   id: string | null
   workerHost: string | null
-  slots: number | null
+  capacity: number | null
   sandbox: string | null
   isolated: boolean | null
   startedAt: Date | null
@@ -57,7 +57,7 @@ export type WorkerMaxAggregateOutputType = {
 export type WorkerCountAggregateOutputType = {
   id: number
   workerHost: number
-  slots: number
+  capacity: number
   sandbox: number
   isolated: number
   startedAt: number
@@ -67,17 +67,17 @@ export type WorkerCountAggregateOutputType = {
 
 
 export type WorkerAvgAggregateInputType = {
-  slots?: true
+  capacity?: true
 }
 
 export type WorkerSumAggregateInputType = {
-  slots?: true
+  capacity?: true
 }
 
 export type WorkerMinAggregateInputType = {
   id?: true
   workerHost?: true
-  slots?: true
+  capacity?: true
   sandbox?: true
   isolated?: true
   startedAt?: true
@@ -87,7 +87,7 @@ export type WorkerMinAggregateInputType = {
 export type WorkerMaxAggregateInputType = {
   id?: true
   workerHost?: true
-  slots?: true
+  capacity?: true
   sandbox?: true
   isolated?: true
   startedAt?: true
@@ -97,7 +97,7 @@ export type WorkerMaxAggregateInputType = {
 export type WorkerCountAggregateInputType = {
   id?: true
   workerHost?: true
-  slots?: true
+  capacity?: true
   sandbox?: true
   isolated?: true
   startedAt?: true
@@ -194,7 +194,7 @@ export type WorkerGroupByArgs<ExtArgs extends runtime.Types.Extensions.InternalA
 export type WorkerGroupByOutputType = {
   id: string
   workerHost: string | null
-  slots: number
+  capacity: number
   sandbox: string
   isolated: boolean
   startedAt: Date
@@ -227,7 +227,7 @@ export type WorkerWhereInput = {
   NOT?: Prisma.WorkerWhereInput | Prisma.WorkerWhereInput[]
   id?: Prisma.StringFilter<"Worker"> | string
   workerHost?: Prisma.StringNullableFilter<"Worker"> | string | null
-  slots?: Prisma.IntFilter<"Worker"> | number
+  capacity?: Prisma.IntFilter<"Worker"> | number
   sandbox?: Prisma.StringFilter<"Worker"> | string
   isolated?: Prisma.BoolFilter<"Worker"> | boolean
   startedAt?: Prisma.DateTimeFilter<"Worker"> | Date | string
@@ -237,7 +237,7 @@ export type WorkerWhereInput = {
 export type WorkerOrderByWithRelationInput = {
   id?: Prisma.SortOrder
   workerHost?: Prisma.SortOrderInput | Prisma.SortOrder
-  slots?: Prisma.SortOrder
+  capacity?: Prisma.SortOrder
   sandbox?: Prisma.SortOrder
   isolated?: Prisma.SortOrder
   startedAt?: Prisma.SortOrder
@@ -250,7 +250,7 @@ export type WorkerWhereUniqueInput = Prisma.AtLeast<{
   OR?: Prisma.WorkerWhereInput[]
   NOT?: Prisma.WorkerWhereInput | Prisma.WorkerWhereInput[]
   workerHost?: Prisma.StringNullableFilter<"Worker"> | string | null
-  slots?: Prisma.IntFilter<"Worker"> | number
+  capacity?: Prisma.IntFilter<"Worker"> | number
   sandbox?: Prisma.StringFilter<"Worker"> | string
   isolated?: Prisma.BoolFilter<"Worker"> | boolean
   startedAt?: Prisma.DateTimeFilter<"Worker"> | Date | string
@@ -260,7 +260,7 @@ export type WorkerWhereUniqueInput = Prisma.AtLeast<{
 export type WorkerOrderByWithAggregationInput = {
   id?: Prisma.SortOrder
   workerHost?: Prisma.SortOrderInput | Prisma.SortOrder
-  slots?: Prisma.SortOrder
+  capacity?: Prisma.SortOrder
   sandbox?: Prisma.SortOrder
   isolated?: Prisma.SortOrder
   startedAt?: Prisma.SortOrder
@@ -278,7 +278,7 @@ export type WorkerScalarWhereWithAggregatesInput = {
   NOT?: Prisma.WorkerScalarWhereWithAggregatesInput | Prisma.WorkerScalarWhereWithAggregatesInput[]
   id?: Prisma.StringWithAggregatesFilter<"Worker"> | string
   workerHost?: Prisma.StringNullableWithAggregatesFilter<"Worker"> | string | null
-  slots?: Prisma.IntWithAggregatesFilter<"Worker"> | number
+  capacity?: Prisma.IntWithAggregatesFilter<"Worker"> | number
   sandbox?: Prisma.StringWithAggregatesFilter<"Worker"> | string
   isolated?: Prisma.BoolWithAggregatesFilter<"Worker"> | boolean
   startedAt?: Prisma.DateTimeWithAggregatesFilter<"Worker"> | Date | string
@@ -288,7 +288,7 @@ export type WorkerScalarWhereWithAggregatesInput = {
 export type WorkerCreateInput = {
   id: string
   workerHost?: string | null
-  slots: number
+  capacity: number
   sandbox: string
   isolated: boolean
   startedAt?: Date | string
@@ -298,7 +298,7 @@ export type WorkerCreateInput = {
 export type WorkerUncheckedCreateInput = {
   id: string
   workerHost?: string | null
-  slots: number
+  capacity: number
   sandbox: string
   isolated: boolean
   startedAt?: Date | string
@@ -308,7 +308,7 @@ export type WorkerUncheckedCreateInput = {
 export type WorkerUpdateInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   workerHost?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  slots?: Prisma.IntFieldUpdateOperationsInput | number
+  capacity?: Prisma.IntFieldUpdateOperationsInput | number
   sandbox?: Prisma.StringFieldUpdateOperationsInput | string
   isolated?: Prisma.BoolFieldUpdateOperationsInput | boolean
   startedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -318,7 +318,7 @@ export type WorkerUpdateInput = {
 export type WorkerUncheckedUpdateInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   workerHost?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  slots?: Prisma.IntFieldUpdateOperationsInput | number
+  capacity?: Prisma.IntFieldUpdateOperationsInput | number
   sandbox?: Prisma.StringFieldUpdateOperationsInput | string
   isolated?: Prisma.BoolFieldUpdateOperationsInput | boolean
   startedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -328,7 +328,7 @@ export type WorkerUncheckedUpdateInput = {
 export type WorkerCreateManyInput = {
   id: string
   workerHost?: string | null
-  slots: number
+  capacity: number
   sandbox: string
   isolated: boolean
   startedAt?: Date | string
@@ -338,7 +338,7 @@ export type WorkerCreateManyInput = {
 export type WorkerUpdateManyMutationInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   workerHost?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  slots?: Prisma.IntFieldUpdateOperationsInput | number
+  capacity?: Prisma.IntFieldUpdateOperationsInput | number
   sandbox?: Prisma.StringFieldUpdateOperationsInput | string
   isolated?: Prisma.BoolFieldUpdateOperationsInput | boolean
   startedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -348,7 +348,7 @@ export type WorkerUpdateManyMutationInput = {
 export type WorkerUncheckedUpdateManyInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   workerHost?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  slots?: Prisma.IntFieldUpdateOperationsInput | number
+  capacity?: Prisma.IntFieldUpdateOperationsInput | number
   sandbox?: Prisma.StringFieldUpdateOperationsInput | string
   isolated?: Prisma.BoolFieldUpdateOperationsInput | boolean
   startedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -358,7 +358,7 @@ export type WorkerUncheckedUpdateManyInput = {
 export type WorkerCountOrderByAggregateInput = {
   id?: Prisma.SortOrder
   workerHost?: Prisma.SortOrder
-  slots?: Prisma.SortOrder
+  capacity?: Prisma.SortOrder
   sandbox?: Prisma.SortOrder
   isolated?: Prisma.SortOrder
   startedAt?: Prisma.SortOrder
@@ -366,13 +366,13 @@ export type WorkerCountOrderByAggregateInput = {
 }
 
 export type WorkerAvgOrderByAggregateInput = {
-  slots?: Prisma.SortOrder
+  capacity?: Prisma.SortOrder
 }
 
 export type WorkerMaxOrderByAggregateInput = {
   id?: Prisma.SortOrder
   workerHost?: Prisma.SortOrder
-  slots?: Prisma.SortOrder
+  capacity?: Prisma.SortOrder
   sandbox?: Prisma.SortOrder
   isolated?: Prisma.SortOrder
   startedAt?: Prisma.SortOrder
@@ -382,7 +382,7 @@ export type WorkerMaxOrderByAggregateInput = {
 export type WorkerMinOrderByAggregateInput = {
   id?: Prisma.SortOrder
   workerHost?: Prisma.SortOrder
-  slots?: Prisma.SortOrder
+  capacity?: Prisma.SortOrder
   sandbox?: Prisma.SortOrder
   isolated?: Prisma.SortOrder
   startedAt?: Prisma.SortOrder
@@ -390,7 +390,7 @@ export type WorkerMinOrderByAggregateInput = {
 }
 
 export type WorkerSumOrderByAggregateInput = {
-  slots?: Prisma.SortOrder
+  capacity?: Prisma.SortOrder
 }
 
 
@@ -398,7 +398,7 @@ export type WorkerSumOrderByAggregateInput = {
 export type WorkerSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
   workerHost?: boolean
-  slots?: boolean
+  capacity?: boolean
   sandbox?: boolean
   isolated?: boolean
   startedAt?: boolean
@@ -408,7 +408,7 @@ export type WorkerSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
 export type WorkerSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
   workerHost?: boolean
-  slots?: boolean
+  capacity?: boolean
   sandbox?: boolean
   isolated?: boolean
   startedAt?: boolean
@@ -418,7 +418,7 @@ export type WorkerSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extens
 export type WorkerSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
   workerHost?: boolean
-  slots?: boolean
+  capacity?: boolean
   sandbox?: boolean
   isolated?: boolean
   startedAt?: boolean
@@ -428,32 +428,35 @@ export type WorkerSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extens
 export type WorkerSelectScalar = {
   id?: boolean
   workerHost?: boolean
-  slots?: boolean
+  capacity?: boolean
   sandbox?: boolean
   isolated?: boolean
   startedAt?: boolean
   lastSeenAt?: boolean
 }
 
-export type WorkerOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "workerHost" | "slots" | "sandbox" | "isolated" | "startedAt" | "lastSeenAt", ExtArgs["result"]["worker"]>
+export type WorkerOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "workerHost" | "capacity" | "sandbox" | "isolated" | "startedAt" | "lastSeenAt", ExtArgs["result"]["worker"]>
 
 export type $WorkerPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Worker"
   objects: {}
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     /**
-     * The name that its leases carry.
+     * The name in the leases of this worker.
      */
     id: string
     /**
-     * The name by which runs ask for it; null takes none of those.
+     * The name by which a run requests this worker; null: it takes no such runs.
      */
     workerHost: string | null
     /**
-     * Runs that it works on at a time, at most.
+     * How many runs it works on at the same time, at most.
      */
-    slots: number
+    capacity: number
     sandbox: string
+    /**
+     * Whether the sandbox isolates an agent from the worker.
+     */
     isolated: boolean
     startedAt: Date
     lastSeenAt: Date
@@ -882,7 +885,7 @@ export interface Prisma__WorkerClient<T, Null = never, ExtArgs extends runtime.T
 export interface WorkerFieldRefs {
   readonly id: Prisma.FieldRef<"Worker", 'String'>
   readonly workerHost: Prisma.FieldRef<"Worker", 'String'>
-  readonly slots: Prisma.FieldRef<"Worker", 'Int'>
+  readonly capacity: Prisma.FieldRef<"Worker", 'Int'>
   readonly sandbox: Prisma.FieldRef<"Worker", 'String'>
   readonly isolated: Prisma.FieldRef<"Worker", 'Boolean'>
   readonly startedAt: Prisma.FieldRef<"Worker", 'DateTime'>

@@ -39,7 +39,7 @@ describe("an idempotency key", () => {
     const dayAgo = new Date(Date.now() - 24 * 3_600_000 - 1_000);
     const database = new Database({ url: harness.databaseUrl, maxConnections: 1, log: SILENT_LOG });
     await database.query((client) =>
-      client.rememberedAnswer.updateMany({
+      client.idempotentResponse.updateMany({
         where: { key: { endsWith: "old" } },
         data: { createdAt: dayAgo },
       }),

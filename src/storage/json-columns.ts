@@ -1,0 +1,214 @@
+import { z } from "zod";
+import { PERMISSION_KINDS, type PermissionRequest } from "../core/agents/agent-runner.ts";
+import { ARTIFACT_TYPES, type ArtifactBody } from "../core/artifacts/artifact.ts";
+import { type EnvironmentConfig, NETWORK_ACCESSES } from "../core/environments/environment.ts";
+import { ERROR_CODES } from "../core/errors.ts";
+import type { PrincipalId, RunId } from "../core/ids.ts";
+import { PRINCIPAL_TYPES } from "../core/people/principal.ts";
+import { POLICY_ACTIONS, type PolicyMatch } from "../core/policies/policy.ts";
+import type { RoutingMatch } from "../core/routing/routing-rule.ts";
+import type {
+  Approval,
+  Budget,
+  McpServerConfig,
+  PendingPermission,
+  Provenance,
+  RunConfig,
+  StatusMessage,
+} from "../core/runs/run.ts";
+import { RUN_SOURCES } from "../core/runs/sources.ts";
+import { RUN_STATES } from "../core/runs/states.ts";
+import type { Skill } from "../core/skills/skill.ts";
+import type { Notice, RunCard } from "../core/threads/notice.ts";
+import type { WebhookSecret } from "../core/webhooks/webhook-endpoint.ts";
+
+/**
+ * The schemas of the JSON columns. All objects are loose: members that this version does not know are kept, because
+ * another version may have written them, and because callers get back what they sent.
+ */
+
+const text = z.exactOptional(z.string());
+const texts = z.array(z.string());
+const textByName = recordOf(z.string());
+const count = z.exactOptional(z.number());
+const principalId = z.custom<PrincipalId>(isText);
+const runId = z.custom<RunId>(isText);
+
+/** The members of `T`: `satisfies` reports one that a schema lacks, which an index signature would hide. */
+type MembersOf<T> = {
+  readonly [Member in keyof T as string extends Member ? never : Member]-?: z.ZodType<T[Member]>;
+};
+
+/** Any names with values of this schema. zod checks an object with a catchall in half the time of `z.record`. */
+function recordOf<Value extends z.ZodType>(value: Value) {
+  return z.object({}).catchall(value);
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === "string";
+}
+
+const MCP_SERVER = z.looseObject({
+  command: text,
+  args: z.exactOptional(texts),
+  env: z.exactOptional(textByName),
+  url: text,
+  headers: z.exactOptional(textByName),
+  warp_id: text,
+} satisfies MembersOf<McpServerConfig>);
+
+const HARNESS = z.looseObject({
+  type: text,
+  model_id: text,
+  reasoning_level: text,
+} satisfies MembersOf<RunConfig["harness"] & object>);
+
+const BUDGET = z.looseObject({
+  max_turns: count,
+  max_minutes: count,
+  max_tokens: count,
+  max_cost_usd: count,
+} satisfies MembersOf<Budget>);
+
+export const RUN_CONFIG: z.ZodType<RunConfig> = z.looseObject({
+  name: text,
+  model_id: text,
+  base_prompt: text,
+  environment_id: text,
+  skill_spec: text,
+  worker_host: text,
+  idle_timeout_minutes: count,
+  harness: z.exactOptional(HARNESS),
+  mcp_servers: z.exactOptional(recordOf(MCP_SERVER)),
+  budget: z.exactOptional(BUDGET),
+  permission_policy: z.exactOptional(z.enum(["allow", "ask"])),
+} satisfies MembersOf<RunConfig>);
+
+export const METADATA: z.ZodType<Readonly<Record<string, string>>> = textByName;
+
+export const PROVENANCE: z.ZodType<Provenance> = z.looseObject({
+  config_layers: z.exactOptional(
+    recordOf(z.enum(["request", "conversation", "routing_rule", "skill", "default"])),
+  ),
+} satisfies MembersOf<Provenance>);
+
+const REPOSITORY = z.looseObject({ owner: z.string(), name: z.string() });
+
+export const SKILL: z.ZodType<Skill> = z.looseObject({
+  name: z.string(),
+  description: z.string(),
+  repository: REPOSITORY,
+  path: z.string(),
+  commit: z.string(),
+  basePrompt: z.string(),
+} satisfies MembersOf<Skill>);
+
+export const STATUS_MESSAGE: z.ZodType<StatusMessage> = z.looseObject({
+  message: z.string(),
+  errorCode: z.exactOptional(z.enum(ERROR_CODES)),
+  retryable: z.exactOptional(z.boolean()),
+} satisfies MembersOf<StatusMessage>);
+
+const permissionRequest = {
+  permissionId: z.string(),
+  toolCallId: text,
+  title: z.string(),
+  options: z.array(z.looseObject({ optionId: z.string(), name: z.string(), kind: z.enum(PERMISSION_KINDS) })),
+} satisfies MembersOf<PermissionRequest>;
+const PERMISSION_REQUEST: z.ZodType<PermissionRequest> = z.looseObject(permissionRequest);
+
+export const PENDING_PERMISSION: z.ZodType<PendingPermission> = z.looseObject({
+  ...permissionRequest,
+  answer: z.exactOptional(z.string().nullable()),
+  answeredBy: z.exactOptional(principalId),
+} satisfies MembersOf<PendingPermission>);
+
+export const APPROVAL: z.ZodType<Approval> = z.looseObject({
+  policyId: z.string(),
+  reason: z.string(),
+  decidedBy: z.exactOptional(principalId),
+  approved: z.exactOptional(z.boolean()),
+} satisfies MembersOf<Approval>);
+
+export const ENVIRONMENT_CONFIG: z.ZodType<EnvironmentConfig> = z.looseObject({
+  name: z.string(),
+  description: text,
+  image: text,
+  repositories: z.array(REPOSITORY),
+  setupCommands: texts,
+  network: z.enum(NETWORK_ACCESSES),
+} satisfies MembersOf<EnvironmentConfig>);
+
+const someTexts = z.exactOptional(texts);
+const someSources = z.exactOptional(z.array(z.enum(RUN_SOURCES)));
+
+export const POLICY_MATCH: z.ZodType<PolicyMatch> = z.looseObject({
+  actions: z.exactOptional(z.array(z.enum(POLICY_ACTIONS))),
+  sources: someSources,
+  integrations: someTexts,
+  installations: someTexts,
+  places: someTexts,
+  principals: z.exactOptional(z.array(principalId)),
+  principalTypes: z.exactOptional(z.array(z.enum(PRINCIPAL_TYPES))),
+  environments: someTexts,
+  agents: someTexts,
+} satisfies MembersOf<PolicyMatch>);
+
+export const ROUTING_MATCH: z.ZodType<RoutingMatch> = z.looseObject({
+  integrations: someTexts,
+  installations: someTexts,
+  places: someTexts,
+  text: someTexts,
+  sources: someSources,
+} satisfies MembersOf<RoutingMatch>);
+
+const [PULL_REQUEST, PLAN, FILE, SCREENSHOT, EXTERNAL_REFERENCE] = ARTIFACT_TYPES;
+
+export const ARTIFACT_BODY: z.ZodType<ArtifactBody> = z.discriminatedUnion("type", [
+  z.looseObject({ type: z.literal(PULL_REQUEST), url: z.string(), branch: z.string() }),
+  z.looseObject({ type: z.literal(PLAN), documentUid: z.string(), title: text }),
+  z.looseObject({
+    type: z.literal(FILE),
+    filePath: z.string(),
+    fileName: z.string(),
+    mimeType: z.string(),
+  }),
+  z.looseObject({ type: z.literal(SCREENSHOT), mimeType: z.string() }),
+  z.looseObject({
+    type: z.literal(EXTERNAL_REFERENCE),
+    referenceType: z.string(),
+    url: z.string(),
+    title: text,
+  }),
+]);
+
+/** Times are texts in JSON. */
+export const WEBHOOK_SECRETS: z.ZodType<readonly WebhookSecret[]> = z.array(
+  z.looseObject({
+    sealed: z.string(),
+    expiresAt: z.exactOptional(z.iso.datetime().transform((time) => new Date(time))),
+  } satisfies MembersOf<WebhookSecret>),
+);
+
+export const NOTICE: z.ZodType<Notice> = z.discriminatedUnion("kind", [
+  z.looseObject({ kind: z.literal("seen"), messageRef: z.string() }),
+  z.looseObject({
+    kind: z.literal("card"),
+    card: z.looseObject({
+      runId,
+      title: z.string(),
+      state: z.enum(RUN_STATES),
+      turn: z.number(),
+      sessionLink: z.string(),
+      message: text,
+      answer: text,
+      question: z.exactOptional(PERMISSION_REQUEST),
+    } satisfies MembersOf<RunCard>),
+  }),
+  z.looseObject({
+    kind: z.literal("message"),
+    purpose: z.enum(["answer", "outcome", "question", "reply"]),
+    text: z.string(),
+    sessionLink: text,
+  }),
+]);
