@@ -8,6 +8,7 @@ import type { Run } from "../../../src/core/runs/run.ts";
 import { Database } from "../../../src/storage/database.ts";
 import { createPrismaStorage } from "../../../src/storage/prisma-storage.ts";
 import { anEnvironment } from "../../support/environment-builders.ts";
+import { NO_JOBS } from "../../support/job-inserts.ts";
 import { SILENT_LOG } from "../../support/logs.ts";
 import { aPolicy, aRoutingRule, aSchedule } from "../../support/rule-builders.ts";
 import { aChange, anOrigin, aReply, aRun, aThread } from "../../support/run-builders.ts";
@@ -29,7 +30,7 @@ beforeAll(async () => {
     database,
     pubsub: SILENT_PUBSUB,
     clock: systemClock,
-    sendJobs: async () => undefined,
+    jobInsert: NO_JOBS,
   });
 });
 
