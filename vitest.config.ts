@@ -1,6 +1,6 @@
 import { defineConfig } from "vitest/config";
 
-/** Whole processes that are killed, cut off and started again: minutes of waiting. `npm run test:slow` runs them. */
+/** Tests that start, kill and disconnect whole processes and take minutes. `npm run test:slow` runs them. */
 const SLOW = [
   "test/contract/{pg-boss-queue,queue}.test.ts",
   "test/integration/api/{server-modes,two-processes}.test.ts",
@@ -25,7 +25,7 @@ const SLOW = [
 
 export default defineConfig({
   test: {
-    // Much of a test is waiting for other processes; more than two make starts on two cores too slow.
+    // A large part of a test is waiting for other processes. More than two workers make starts too slow on two cores.
     maxWorkers: 2,
     projects: [
       { extends: true, test: { name: "fast", include: ["test/**/*.test.ts"], exclude: SLOW } },

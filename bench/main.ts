@@ -10,33 +10,33 @@ import { startPostgres } from "./setup/postgres.ts";
 
 /** `npm run bench`: docs/benchmarks.md says what is measured and how. */
 async function main(options: BenchOptions): Promise<void> {
-  await using undo = new AsyncDisposableStack();
+  await using cleanup = new AsyncDisposableStack();
   const folder = await mkdtemp(join(tmpdir(), "errand-bench-"));
-  undo.defer(() => rm(folder, { recursive: true, force: true, maxRetries: 10 }));
+  cleanup.defer(() => rm(folder, { recursive: true, force: true, maxRetries: 10 }));
   const postgres = await startPostgres(folder);
-  undo.defer(() => postgres.child.stop());
+  cleanup.defer(() => postgres.child.stop());
   const load = new LoadProcess();
-  undo.defer(() => load.stop());
+  cleanup.defer(() => load.stop());
   const remarks = new Set<string>();
-  const tell = (line: string) => process.stderr.write(`${line}\n`);
+  const log = (line: string) => process.stderr.write(`${line}\n`);
   const rows = await measureAll({
     options,
     folder,
     postgres,
     load,
-    tell,
+    log,
     remark: (line) => remarks.add(line),
   });
   console.log([tableOf(rows), "", ...remarks, machine(options, postgres.version)].join("\n"));
 }
 
-async function measureAll(attemptContext: Omit<Bench, "undo">): Promise<readonly Row[]> {
-  const { figures } = attemptContext.options;
+async function measureAll(context: Omit<Bench, "cleanup">): Promise<readonly Row[]> {
+  const { figures } = context.options;
   const rows: Row[] = [];
   for (const { measure, names } of FIGURES) {
     if (figures.length > 0 && !names.some((name) => figures.includes(name))) continue;
-    await using undo = new AsyncDisposableStack();
-    rows.push(...(await measure({ ...attemptContext, undo })));
+    await using cleanup = new AsyncDisposableStack();
+    rows.push(...(await measure({ ...context, cleanup })));
   }
   return rows;
 }
@@ -53,7 +53,7 @@ function machine({ rounds, seconds }: BenchOptions, postgresVersion: string): st
   ].join(", ");
 }
 
-/** So that the servers we started are stopped too. */
+/** Exits in the normal way, so that the started servers are stopped too. */
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => process.exit(1));
 
 await main(readOptions(process.argv.slice(2)));

@@ -6,9 +6,9 @@ export interface BenchOptions {
   readonly rounds: number;
   readonly seconds: number;
   readonly warmUpSeconds: number;
-  /** Under load before the first window. */
-  readonly settleSeconds: number;
-  /** Runs in the large table that lists are measured on; the small one has a hundredth. */
+  /** Load before the first window. */
+  readonly initialLoadSeconds: number;
+  /** The number of runs in the large table for lists. The small table has a hundredth of it. */
   readonly rows: number;
   readonly soakSeconds: number;
 }
@@ -21,8 +21,8 @@ const USAGE = `Usage: npm run bench -- [figures] [options]
   --soak 30m       how long memory is watched (1m)
   --quick          2 rounds of 1 s, 100000 rows: to see that it works, not to compare`;
 
-const USUAL = { rounds: 4, seconds: 5, settleSeconds: 10, rows: 1_000_000 } as const;
-const QUICK = { rounds: 2, seconds: 1, settleSeconds: 2, rows: 100_000 } as const;
+const USUAL = { rounds: 4, seconds: 5, initialLoadSeconds: 10, rows: 1_000_000 } as const;
+const QUICK = { rounds: 2, seconds: 1, initialLoadSeconds: 2, rows: 100_000 } as const;
 const WARM_UP_SECONDS = 1;
 const SECONDS_OF = { s: 1, m: 60, h: 3_600 } as const;
 
@@ -45,7 +45,7 @@ export function readOptions(words: readonly string[]): BenchOptions {
     seconds: countOf(values.seconds, usual.seconds),
     rows: countOf(values.rows, usual.rows),
     warmUpSeconds: WARM_UP_SECONDS,
-    settleSeconds: usual.settleSeconds,
+    initialLoadSeconds: usual.initialLoadSeconds,
     soakSeconds: durationOf(values.soak),
   };
 }

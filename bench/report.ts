@@ -11,7 +11,7 @@ export interface Row {
   readonly verdict: string;
 }
 
-/** `reach` must be met, `aim` is better still. */
+/** `reach` must be met; `aim` is desirable. */
 export interface Goal {
   readonly reach: number;
   readonly aim: number;
@@ -30,13 +30,13 @@ export function ratioRow(
     ...name,
     ours: `${round(ours.median)} ${unit}`,
     floor: `${round(floor.median)} ${unit}`,
-    ratio: told(ratio),
-    goal: told(goal),
+    ratio: formatSpread(ratio),
+    goal: formatSpread(goal),
     verdict: verdictOf(ratio.median, goal),
   };
 }
 
-/** A figure that is judged by itself; `floor` is what the least that can be done takes, where there is such a thing. */
+/** A figure with a goal of its own. `floor` is the result of a minimal program, if there is one. */
 export function valueRow(
   name: Pick<Row, "figure" | "what">,
   ours: Spread,
@@ -46,10 +46,10 @@ export function valueRow(
 ): Row {
   return {
     ...name,
-    ours: `${told(ours)} ${unit}`,
+    ours: `${formatSpread(ours)} ${unit}`,
     floor: floor === undefined ? "" : `${round(floor.median)} ${unit}`,
     ratio: floor === undefined ? "" : round(ours.median / floor.median),
-    goal: goal === undefined ? "" : `${told(goal)} ${unit}`,
+    goal: goal === undefined ? "" : `${formatSpread(goal)} ${unit}`,
     verdict: goal === undefined ? "" : verdictOf(ours.median, goal),
   };
 }
@@ -68,7 +68,7 @@ function cellsOf(cells: readonly string[]): string {
   return `| ${cells.join(" | ")} |`;
 }
 
-export function told(value: Spread | Goal): string {
+export function formatSpread(value: Spread | Goal): string {
   if ("reach" in value) return `${value.wants === "more" ? "≥" : "≤"} ${value.reach} (${value.aim})`;
   return `${round(value.median)} (${round(value.min)}–${round(value.max)})`;
 }
@@ -79,7 +79,7 @@ function verdictOf(value: number, { reach, aim, wants }: Goal): string {
   return meets(reach) ? "reached" : "MISSED";
 }
 
-/** Three figures are more than the measurement is good for. */
+/** Rounds to three significant digits, because the measurement is not more precise. */
 export function round(value: number): string {
   if (!Number.isFinite(value)) return "?";
   return Math.abs(value) >= 100 ? String(Math.round(value)) : String(Number(value.toPrecision(3)));

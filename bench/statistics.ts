@@ -20,7 +20,7 @@ export function spreadOf(values: readonly number[]): Spread {
   return { median, min: sorted[0] ?? Number.NaN, max: sorted.at(-1) ?? Number.NaN };
 }
 
-/** By how much `y` grows with each unit of `x`: the straight line with the least squares. */
+/** By how much `y` grows with each unit of `x`, by the method of least squares. */
 export function slopeOf(points: readonly { readonly x: number; readonly y: number }[]): number {
   const meanX = meanOf(points.map(({ x }) => x));
   const meanY = meanOf(points.map(({ y }) => y));

@@ -16,14 +16,14 @@ export interface Window extends LoadResult {
   readonly databaseMicros: number;
 }
 
-/** Cores that others may use meanwhile; beyond it a window is measured again. */
+/** The number of cores that other processes may use during a window. Above it the window is measured again. */
 const FOREIGN_CORES = 0.3;
 const TRIES = 4;
 const MICROS = 1e6;
 
 /**
- * Each side in turn, round by round, and each round the other way about: what changes in the machine meanwhile meets
- * all of them. `before` makes the same start for each window.
+ * Measures all sides in turn, in each round in the reverse order of the round before, so that changes in the machine
+ * affect all of them equally. `before` puts the server into the same state before each window.
  */
 export async function measureInTurns<Name extends string>(
   bench: Bench,
@@ -32,27 +32,27 @@ export async function measureInTurns<Name extends string>(
 ): Promise<Record<Name, readonly Window[]>> {
   const names = Object.keys(sides) as Name[];
   const windows = Object.fromEntries(names.map((name) => [name, []])) as unknown as Record<Name, Window[]>;
-  for (const name of names) await settle(bench, sides[name]);
+  for (const name of names) await loadBefore(bench, sides[name]);
   for (let index = 0; index < bench.options.rounds; index += 1) {
     for (const name of index % 2 === 0 ? names : names.toReversed()) {
       const window = await measureQuietly(bench, sides[name], before);
       windows[name].push(window);
-      bench.tell(`  ${name}: ${describe(window)}`);
+      bench.log(`  ${name}: ${describe(window)}`);
     }
   }
   return windows;
 }
 
-/** Code that is run for the first time is slow, and is compiled while it runs. */
-async function settle({ load, options }: Bench, { order }: Side): Promise<void> {
-  await load.perform({ ...order, seconds: options.settleSeconds, warmUpSeconds: 0 });
+/** Puts load on the server first, because code is slow until it is compiled. */
+async function loadBefore({ load, options }: Bench, { order }: Side): Promise<void> {
+  await load.perform({ ...order, seconds: options.initialLoadSeconds, warmUpSeconds: 0 });
 }
 
 export function spreadBy(windows: readonly Window[], value: (window: Window) => number): Spread {
   return spreadOf(windows.map(value));
 }
 
-/** Of what was measured in the same round. */
+/** Compares windows of the same round. */
 export function ratiosOf(
   ours: readonly Window[],
   floor: readonly Window[],
@@ -70,7 +70,7 @@ async function measureQuietly(bench: Bench, side: Side, before: () => Promise<vo
     await before();
     const { window, foreignCores } = await measure(bench, side);
     if (foreignCores <= FOREIGN_CORES) return window;
-    bench.tell(`  others used ${round(foreignCores)} cores: ${describe(window)}`);
+    bench.log(`  others used ${round(foreignCores)} cores: ${describe(window)}`);
     if (left > 1) continue;
     bench.remark(`A window is kept in which others used ${round(foreignCores)} cores.`);
     return window;

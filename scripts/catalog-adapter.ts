@@ -8,7 +8,7 @@ import {
 } from "@prisma/driver-adapter-utils";
 import { type Client, DatabaseError } from "pg";
 
-/** The types that PostgreSQL's catalog has in the queries of the schema engine, by their object id. */
+/** The types of PostgreSQL's catalog that appear in queries of the schema engine, by object id. */
 const CATALOG_TYPES: Readonly<Record<number, ColumnType>> = {
   16: ColumnTypeEnum.Boolean,
   18: ColumnTypeEnum.Character,
@@ -24,8 +24,8 @@ const CATALOG_TYPES: Readonly<Record<number, ColumnType>> = {
 };
 
 /**
- * Prisma's schema engine over one connection. Not `@prisma/adapter-pg`: that one does not know the catalog's type
- * "char", and cuts scripts at every semicolon, also within functions and literals.
+ * Connects Prisma's schema engine to one connection. `@prisma/adapter-pg` does not suit: it does not know the
+ * catalog's type "char", and it splits scripts at every semicolon, also within functions and literals.
  */
 export function adaptForCatalog(client: Client): SqlDriverAdapter {
   return {
@@ -48,7 +48,7 @@ async function queryRaw(client: Client, { sql, args }: SqlQuery): Promise<SqlRes
   };
 }
 
-/** Of any other kind of error the engine would only tell that there was one. */
+/** For any other kind of error the engine would only report that there was one. */
 async function executeScript(client: Client, script: string): Promise<void> {
   try {
     await client.query(script);

@@ -4,7 +4,7 @@ import { diffMigrationsToSchema } from "./schema-engine.ts";
 
 const ROOT = resolve(import.meta.dirname, "..");
 
-/** `npm run db:check`: migrations and generated client must be those of the schema. */
+/** `npm run db:check`: checks that migrations and generated client agree with the schema. */
 async function checkSchema(): Promise<number> {
   const missing = await diffMigrationsToSchema(
     resolve(ROOT, "prisma/migrations"),

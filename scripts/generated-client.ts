@@ -7,7 +7,10 @@ import { promisify } from "node:util";
 const run = promisify(execFile);
 const GENERATED = "src/storage/generated";
 
-/** The files of the committed client that differ from what the schema gives now, missing and superfluous ones too. */
+/**
+ * Lists the files of the committed client that differ from what the schema generates, including missing and
+ * superfluous files.
+ */
 export async function listStaleFiles(root: string): Promise<readonly string[]> {
   const copy = await mkdtemp(join(tmpdir(), "errand-client-"));
   try {
@@ -24,8 +27,8 @@ export async function listStaleFiles(root: string): Promise<readonly string[]> {
 }
 
 /**
- * Generates the client of the schema in `folder`, a copy of `root` as far as it matters: the client contains the
- * schema with its relative paths, and the generator looks for its packages from there.
+ * Generates the client of the schema in `folder`. Needed files are copied there from `root`, because the client
+ * contains the schema with its relative paths, and the generator looks for its packages from there.
  */
 export async function generateClient(folder: string, root: string): Promise<void> {
   await symlink(join(root, "node_modules"), join(folder, "node_modules"));

@@ -21,7 +21,7 @@ export async function listRules(): Promise<readonly string[]> {
 export async function inspectLayers(root: string, folders: readonly string[]): Promise<LayerReport> {
   const options = await extractDepcruiseOptions(RULES);
   const { output } = await cruise([...folders], { ...options, baseDir: root, outputType: "json" });
-  // The reporter "json" gives text.
+  // The reporter "json" returns text.
   const { modules, summary } = JSON.parse(String(output)) as ICruiseResult;
   return {
     moduleCount: modules.filter(({ source }) => folders.some((folder) => source.startsWith(`${folder}/`)))

@@ -5,7 +5,7 @@ import { diffMigrationsToSchema } from "./schema-engine.ts";
 const PRISMA_FOLDER = resolve(import.meta.dirname, "../prisma");
 const MIGRATION_NAME = /^[a-z0-9_]+$/;
 
-/** `npm run db:migration NAME`: writes what is missing from the migrations to reach the schema as a new migration. */
+/** `npm run db:migration NAME`: writes a new migration that leads from the existing migrations to the schema. */
 async function makeMigration(name: string | undefined): Promise<number> {
   if (name === undefined || !MIGRATION_NAME.test(name)) {
     console.error("Usage: npm run db:migration NAME (small letters, digits and _)");
@@ -26,7 +26,7 @@ async function makeMigration(name: string | undefined): Promise<number> {
   return 0;
 }
 
-/** yyyymmddhhmmss, by which migrations are ordered. */
+/** yyyymmddhhmmss, the prefix by which migrations are ordered. */
 function timestamp(time: Date): string {
   return time.toISOString().replaceAll(/\D/g, "").slice(0, "yyyymmddhhmmss".length);
 }

@@ -4,7 +4,7 @@ import { openapiDocument } from "./openapi-document.ts";
 
 const FILE = resolve(import.meta.dirname, "../docs/openapi.json");
 
-/** `npm run openapi`: writes the document. With `--check`: says whether the file is that of the routes. */
+/** `npm run openapi`: writes the document. With `--check`: reports whether the file agrees with the routes. */
 async function makeOpenapi(isCheck: boolean): Promise<number> {
   const text = await openapiDocument();
   if (!isCheck) {

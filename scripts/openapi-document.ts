@@ -12,7 +12,7 @@ export function openapiDocument(): Promise<string> {
   return withUnstartedServer({}, async (server) => `${JSON.stringify(server.swagger(), null, 2)}\n`);
 }
 
-/** The whole server as it is put together for an environment, without a database: nothing is started. */
+/** Builds the whole server for an environment, without a database. Nothing is started. */
 export async function withUnstartedServer<T>(
   environment: Record<string, string>,
   work: (server: FastifyInstance) => Promise<T>,

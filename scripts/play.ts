@@ -11,18 +11,18 @@ import { asRecord, isRecord } from "../test/support/json.ts";
 import { githubEnvironment, type Service, slackEnvironment, startService } from "../test/support/service.ts";
 
 /*
- * `npm run play`: Errand between an emulated Slack and an emulated GitHub, all on loopback, for who has neither.
- * What is typed at the prompt is said there by a person; what the bot answers is shown as it comes.
+ * `npm run play`: Errand between an emulated Slack and an emulated GitHub on loopback, so that you can try it without
+ * either. What you type at the prompt is posted there as a user; the bot's answers are printed as they arrive.
  */
 
 const HELP = `
-  slack TEXT    says it in the thread (the first opens it with a mention); slack new TEXT opens another thread
-  press LABEL   presses the newest button of that name in the thread: press Allow, press Cancel
-  github TEXT   comments on the issue, mentioning @errand; github new TEXT opens another issue
-  Ctrl-C        ends everything
-  Words for the demo agent: sleep 5 · ask · write notes.txt hello · fail. For Errand: status · stop · help.
+  slack TEXT    posts TEXT in the thread (the first mention opens it); slack new TEXT opens another thread
+  press LABEL   presses the newest button with that label in the thread: press Allow, press Cancel
+  github TEXT   posts TEXT on the issue with a mention of @errand; github new TEXT opens another issue
+  Ctrl-C        stops everything
+  Commands for the demo agent: sleep 5 · ask · write notes.txt hello · fail. For Errand: status · stop · help.
 `;
-const LOOK_MS = 200;
+const POLL_MS = 200;
 
 interface Stage {
   readonly slack: EmulatedSlack;
@@ -39,39 +39,39 @@ async function play(): Promise<void> {
   const gitHost = await GitHost.start(github.repo.fullName);
   const env = { ...slackEnvironment(slack), ...githubEnvironment(github), ...gitHost.environment };
   const service = await startService(join(folder, "data"), env);
-  await haveAgentsAsk(service);
+  await requirePermissions(service);
   const stage: Stage = { slack, github, service, issues: [] };
   process.stdout.write(`Errand  ${service.url}  key ${service.apiKey}\n`);
   process.stdout.write(`Slack   ${slack.apiUrl}  #work, as alice\n`);
   process.stdout.write(`GitHub  ${github.apiUrl}  ${github.repo.fullName}, as wendy\n${HELP}`);
   const prompt = createInterface({ input: process.stdin, output: process.stdout, prompt: "> " });
-  const looking = showNews(stage, () => prompt.prompt(true));
+  const timer = printChanges(stage, () => prompt.prompt(true));
   prompt.on(
     "line",
     (line) =>
-      void obey(stage, line.trim())
-        .catch(tell)
+      void runCommand(stage, line.trim())
+        .catch(printError)
         .then(() => prompt.prompt()),
   );
   prompt.prompt();
   process.once("SIGINT", () => prompt.close()).once("SIGTERM", () => prompt.close());
   await once(prompt, "close");
-  clearInterval(looking);
+  clearInterval(timer);
   process.stdout.write("\nGood-bye.\n");
   await service.end("SIGTERM");
   await Promise.all([slack.stop(), github.stop(), gitHost.stop()]);
   await rm(folder, { recursive: true, force: true });
 }
 
-async function obey(stage: Stage, line: string): Promise<void> {
+async function runCommand(stage: Stage, line: string): Promise<void> {
   const [, where, isNew, text = ""] = /^(slack|github|press)(\s+new)?(?:\s+(.+))?$/i.exec(line) ?? [];
   if (text === "") return void process.stdout.write(line === "" ? "" : HELP);
   if (where === "press") return press(stage, text);
-  if (where === "slack") return sayInSlack(stage, text, isNew !== undefined);
-  return sayOnGithub(stage, text, isNew !== undefined);
+  if (where === "slack") return postInSlack(stage, text, isNew !== undefined);
+  return commentOnGithub(stage, text, isNew !== undefined);
 }
 
-async function sayInSlack(stage: Stage, text: string, isNew: boolean): Promise<void> {
+async function postInSlack(stage: Stage, text: string, isNew: boolean): Promise<void> {
   const { slack, service, threadTs } = stage;
   const url = `${service.url}/webhooks/slack`;
   if (threadTs !== undefined && !isNew) {
@@ -85,8 +85,8 @@ async function sayInSlack(stage: Stage, text: string, isNew: boolean): Promise<v
   await slack.sendEvent(url, mention.message);
 }
 
-/** As in a team that wants to see each step: by itself a run asks nobody. */
-async function haveAgentsAsk(service: Service): Promise<void> {
+/** Makes runs ask for permission, as in a team that wants to approve each step. By default a run asks nobody. */
+async function requirePermissions(service: Service): Promise<void> {
   const rule = { name: "Ask in threads", match: {}, config: { permission_policy: "ask" } };
   const { body, status } = await createApiClient(service).call("POST", "/agent/routing-rules", rule);
   if (status !== 201) throw new Error(`The routing rule was answered ${status}: ${JSON.stringify(body)}`);
@@ -106,7 +106,11 @@ async function press({ slack, service, threadTs = "" }: Stage, label: string): P
   throw new Error(`There is no button ${label}.`);
 }
 
-async function sayOnGithub({ github, service, issues }: Stage, text: string, isNew: boolean): Promise<void> {
+async function commentOnGithub(
+  { github, service, issues }: Stage,
+  text: string,
+  isNew: boolean,
+): Promise<void> {
   if (issues.length === 0 || isNew) {
     const content = { title: text.slice(0, 60), body: "Opened at the prompt." };
     issues.push((await github.openIssue(github.owner.login, content)).number);
@@ -116,35 +120,35 @@ async function sayOnGithub({ github, service, issues }: Stage, text: string, isN
   await github.sendWebhook(`${service.url}/webhooks/github`, written);
 }
 
-/** Tells each message of the bot when it comes and whenever it has changed. */
-function showNews(stage: Stage, andThen: () => void): NodeJS.Timeout {
+/** Prints each message of the bot when it arrives and whenever it changes. */
+function printChanges(stage: Stage, onChange: () => void): NodeJS.Timeout {
   const shown = new Map<string, string>();
   return setInterval(() => {
     const now = [...shownInSlack(stage), ...shownOnGithub(stage)];
-    const pubsub = now.filter(([place, words]) => shown.get(place) !== words);
-    for (const [place, words] of pubsub) {
-      process.stdout.write(`\r--- ${place}${shown.has(place) ? ", edited" : ""}\n${words}\n\n`);
-      shown.set(place, words);
+    const changes = now.filter(([place, text]) => shown.get(place) !== text);
+    for (const [place, text] of changes) {
+      process.stdout.write(`\r--- ${place}${shown.has(place) ? ", edited" : ""}\n${text}\n\n`);
+      shown.set(place, text);
     }
-    if (pubsub.length > 0) andThen();
-  }, LOOK_MS);
+    if (changes.length > 0) onChange();
+  }, POLL_MS);
 }
 
 function shownInSlack({ slack }: Stage): (readonly [string, string])[] {
   const ours = slack.channelMessages(slack.channel.id).filter(({ userId }) => userId === slack.botUserId);
   return ours.map(({ ts, threadTs, blocks }) => [
     `slack ${threadTs} ${ts}`,
-    blocks.flatMap(wordsOf).join("\n"),
+    blocks.flatMap(textOf).join("\n"),
   ]);
 }
 
-/** The words of a block, with its buttons in brackets. */
-function wordsOf(block: unknown): string[] {
+/** The texts of a block, with its buttons in brackets. */
+function textOf(block: unknown): string[] {
   const { type, text, elements } = asRecord(block);
-  if (type === "button") return [`[${wordsOf(text).join()}]`];
+  if (type === "button") return [`[${textOf(text).join()}]`];
   if (typeof text === "string") return [text];
-  if (isRecord(text)) return wordsOf(text);
-  return Array.isArray(elements) ? elements.flatMap(wordsOf) : [];
+  if (isRecord(text)) return textOf(text);
+  return Array.isArray(elements) ? elements.flatMap(textOf) : [];
 }
 
 function shownOnGithub({ github, issues }: Stage): (readonly [string, string])[] {
@@ -153,7 +157,7 @@ function shownOnGithub({ github, issues }: Stage): (readonly [string, string])[]
   return ours.map(({ id, body }) => [`github comment ${id}`, body.replace(/^<!--.*-->\n/, "")]);
 }
 
-function tell(error: unknown): void {
+function printError(error: unknown): void {
   process.stdout.write(`${error instanceof Error ? error.message : error}\n`);
 }
 

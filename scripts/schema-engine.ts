@@ -15,9 +15,9 @@ const QUERY_LIMIT_MS = 60_000;
 const NO_FILTERS = { externalTables: [], externalEnums: [] };
 
 /**
- * The SQL that leads from the migrations to the schema; empty when they agree. Prisma's CLI cannot tell without an
- * engine that it must download, so the same engine is driven as WebAssembly, on a database server of its own that is
- * thrown away. The package is undocumented: it is pinned to the commit of the CLI and used in development only.
+ * Returns the SQL that leads from the migrations to the schema; empty if they agree. Prisma's CLI cannot do this
+ * without an engine that it must download. So the same engine runs here as WebAssembly, on a temporary database
+ * server. The package is undocumented: its version is pinned to that of the CLI, and it is used in development only.
  */
 export async function diffMigrationsToSchema(migrationsFolder: string, schemaFile: string): Promise<string> {
   const migrations = await readMigrationList(migrationsFolder);
@@ -36,8 +36,8 @@ export async function diffMigrationsToSchema(migrationsFolder: string, schemaFil
 }
 
 /**
- * A default that the database fills by `now()` can be written in two ways, which differ in what the client does. In the
- * database they are the same, and the engine reads it back in one way only.
+ * A default of `now()` can be written in two ways that differ only in what the client does. In the database they are
+ * the same, and the engine reads it back in one way only. So both are written in that way.
  */
 async function readComparableSchema(file: string): Promise<string> {
   const schema = await readFile(file, "utf8");
@@ -83,13 +83,15 @@ async function startEngine(url: string): Promise<SchemaEngine> {
   return SchemaEngine.new({ datamodels: undefined }, () => undefined, factory);
 }
 
-/** The engine looks for this global when it panics, and fails on its absence instead of telling why. */
+/**
+ * The engine calls this global when it panics. Without it, the engine reports the missing function and not the cause.
+ */
 function reportPanics(): void {
   const registry = { set_message: (message: string) => process.stderr.write(`${message}\n`) };
   Object.assign(globalThis, { PRISMA_WASM_PANIC_REGISTRY: registry });
 }
 
-/** Never dropped: the whole server goes. */
+/** The database is never dropped, because the whole server is removed. */
 async function connectToNewDatabase(url: string): Promise<SqlDriverAdapter> {
   const name = `shadow_${randomUUID().replaceAll("-", "")}`;
   const options = { applicationName: "errand schema", queryLimitMs: QUERY_LIMIT_MS };

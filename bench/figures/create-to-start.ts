@@ -9,37 +9,39 @@ const STATES = ["PENDING", "CLAIMED", "INPROGRESS"] as const;
 type State = (typeof STATES)[number];
 type Waits = Readonly<Record<State, readonly number[]>>;
 
-/** Runs that are created at a steady pace, and the states whose waits are told. */
+/** Runs that are created at a steady rate, and the states whose delays are reported. */
 interface Pace {
   readonly perSecond: number;
   readonly seconds: number;
   readonly config: Readonly<Record<string, unknown>>;
-  readonly told: readonly State[];
+  readonly reportedStates: readonly State[];
 }
 
 const SLOTS = 100;
 const OFTEN_PER_SECOND = 20;
 /**
- * As often as the goal says, for as long as no run waits for a slot, and with an agent that is started, says nothing and ends
- * after that: two cores bear twenty beginnings of attempts a second, but not twenty starts of Node.
+ * The rate of the goal, as long as no run waits for a free place on a worker. The agent starts, prints nothing and
+ * exits, because two cores can begin twenty attempts per second, but cannot start Node twenty times per second.
  */
 const OFTEN: Pace = {
   perSecond: OFTEN_PER_SECOND,
   seconds: SLOTS / OFTEN_PER_SECOND,
   config: { harness: { type: "custom" } },
-  told: ["PENDING"],
+  reportedStates: ["PENDING"],
 };
 const SILENT_AGENT = "sleep 8";
-/** As often as the demo agent, a Node process that takes 0.1 s of a core to start, can be started in peace. */
-const SELDOM: Pace = { perSecond: 1, seconds: 20, config: {}, told: STATES };
+/**
+ * A rate at which the demo agent starts without contention. It is a Node process that needs 0.1 s of a core to start.
+ */
+const SELDOM: Pace = { perSecond: 1, seconds: 20, config: {}, reportedStates: STATES };
 
 const WAIT_MS = 20;
 const WAIT_LIMIT_MS = 60_000;
 
 /**
- * P6: from sending the request until everybody can see the run in a state. PENDING: a worker has it, which is what the
- * goal was measured for with the least that can be done. CLAIMED: its workspace is ready. INPROGRESS: the agent, a
- * process of its own, has taken the prompt.
+ * P6: the time from sending the request until every transaction sees the run in a state. PENDING: a worker has
+ * claimed it; the goal is stated for this state and a minimal agent. CLAIMED: its workspace is ready. INPROGRESS: the
+ * agent, a separate process, has received the prompt.
  */
 export const createToStart: Figure = {
   names: ["P6"],
@@ -51,7 +53,7 @@ export const createToStart: Figure = {
       ERRAND_CONCURRENCY: String(SLOTS),
       ERRAND_AGENT_COMMAND: SILENT_AGENT,
     });
-    bench.undo.defer(() => service.child.stop());
+    bench.cleanup.defer(() => service.child.stop());
     return [
       ...(await measurePace(bench, service, url, OFTEN)),
       ...(await measurePace(bench, service, url, SELDOM)),
@@ -72,12 +74,14 @@ async function measurePace(
   databaseUrl: string,
   pace: Pace,
 ): Promise<readonly Row[]> {
-  bench.tell(`P6: create to ${pace.told.at(-1)}, ${pace.perSecond} a second`);
+  bench.log(`P6: create to ${pace.reportedStates.at(-1)}, ${pace.perSecond} a second`);
   const rounds: Waits[] = [];
   await measure(bench, service, databaseUrl, pace);
   for (let index = 0; index < bench.options.rounds; index += 1)
     rounds.push(await measure(bench, service, databaseUrl, pace));
-  return pace.told.flatMap((state) => [0.5, 0.99].map((share) => rowOf(pace, state, share, rounds)));
+  return pace.reportedStates.flatMap((state) =>
+    [0.5, 0.99].map((share) => rowOf(pace, state, share, rounds)),
+  );
 }
 
 function rowOf({ perSecond }: Pace, state: State, share: number, rounds: readonly Waits[]): Row {
@@ -87,7 +91,7 @@ function rowOf({ perSecond }: Pace, state: State, share: number, rounds: readonl
 }
 
 /** How long each run of a round took to reach each state. */
-async function measure({ tell }: Bench, service: Service, databaseUrl: string, pace: Pace): Promise<Waits> {
+async function measure({ log }: Bench, service: Service, databaseUrl: string, pace: Pace): Promise<Waits> {
   const sentAtMs = new Map<string, number>();
   const creating: Promise<void>[] = [];
   for (let left = pace.seconds * pace.perSecond; left > 0; left -= 1) {
@@ -96,7 +100,7 @@ async function measure({ tell }: Bench, service: Service, databaseUrl: string, p
   }
   await Promise.all(creating);
   const waits = await readWaits(databaseUrl, sentAtMs);
-  tell(`  p50 ${STATES.map((state) => `${state} ${round(quantileOf(waits[state], 0.5))} ms`).join(", ")}`);
+  log(`  p50 ${STATES.map((state) => `${state} ${round(quantileOf(waits[state], 0.5))} ms`).join(", ")}`);
   return waits;
 }
 
@@ -131,7 +135,10 @@ const PUT_AWAY = `
 
 type Reached = { readonly run_id: string; readonly state: string; readonly at_ms: string };
 
-/** When the transaction of each was committed: from then on everybody sees it. Waits until nothing of a round goes on. */
+/**
+ * Returns when the transaction of each state change was committed, which is when others see it. First waits until all
+ * runs of the round have ended.
+ */
 async function readWaits(databaseUrl: string, sentAtMs: ReadonlyMap<string, number>): Promise<Waits> {
   const ids = [...sentAtMs.keys()];
   const deadline = Date.now() + WAIT_LIMIT_MS;

@@ -4,7 +4,7 @@ import { serializerCompiler, validatorCompiler, type ZodTypeProvider } from "fas
 import pg from "pg";
 import { z } from "zod";
 
-/** The floor of a durable create: one row, one statement, nobody asked who it is. */
+/** The floor of a durable create: one row, one statement, no authentication. */
 const body = z.object({ prompt: z.string().min(1), config: z.looseObject({}).optional() });
 const response = { 200: z.object({ run_id: z.uuid(), state: z.string() }) };
 const INSERT = {

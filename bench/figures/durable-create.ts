@@ -11,22 +11,22 @@ const PER_SECOND = 200;
 const PROMPT = "Find out why the nightly import skips the last line of each file, and mend it. ".repeat(3);
 const BODY = JSON.stringify({ prompt: PROMPT, config: { name: "nightly", model_id: "small" } });
 
-/** Without all that the round before has left. */
+/** Removes everything that the previous round stored. */
 const EMPTY_OURS = "TRUNCATE runs, idempotent_responses, pgboss.job CASCADE; CHECKPOINT";
 const EMPTY_FLOOR = "TRUNCATE floor_runs; CHECKPOINT";
 
 /**
- * P1: authentication, idempotency, run, event and job committed before the answer, against one row. P3: what of it is
- * processor time of ours. P2: the same at a rate that leaves the machine time, since what is measured at saturation is
- * the queue.
+ * P1: authentication, idempotency, and run, event and job committed before the answer, compared with inserting one
+ * row. P3: how much of that is processor time of the service. P2: the latency at a rate below saturation, because at
+ * saturation the queue is measured.
  */
 export const durableCreate: Figure = {
   names: ["P1", "P2", "P3"],
   measure: async (bench) => {
     const { sides, empty } = await prepare(bench);
-    bench.tell("P1, P3: durable create, as many as come back");
+    bench.log("P1, P3: durable create, as many as come back");
     const { ours, floor } = await measureInTurns(bench, sides, empty);
-    bench.tell(`P2: durable create, ${PER_SECOND} a second`);
+    bench.log(`P2: durable create, ${PER_SECOND} a second`);
     const paced = await measureInTurns(bench, mapSides(sides, { perSecond: PER_SECOND }), empty);
     const rows: readonly Row[] = [
       ratioRow({ figure: "P1", what: "durable create, 32 at once" }, ratiosOf(ours, floor), P1, "/s"),
@@ -70,16 +70,16 @@ type Sides = Readonly<Record<"ours" | "floor", Side>>;
 async function prepare({
   folder,
   postgres,
-  undo,
+  cleanup,
 }: Bench): Promise<{ sides: Sides; empty: () => Promise<void> }> {
   const urls = {
     ours: await postgres.database("create_ours"),
     floor: await postgres.database("create_floor"),
   };
   const service = await startService(folder, urls.ours);
-  undo.defer(() => service.child.stop());
+  cleanup.defer(() => service.child.stop());
   const floor = await startFloor(folder, join(import.meta.dirname, "durable-create-floor.ts"), urls.floor);
-  undo.defer(() => floor.child.stop());
+  cleanup.defer(() => floor.child.stop());
   const create: RequestShape = {
     method: "POST",
     path: "/api/v1/agent/runs",

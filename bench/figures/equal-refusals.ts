@@ -9,37 +9,37 @@ import { quantile, spreadOf } from "../statistics.ts";
 
 const ROWS = 10_000;
 const ASKED = 500;
-/** Ids cannot be guessed, so that it need not be nothing. */
+/** The relative difference that is tolerated. It need not be zero, because ids cannot be guessed. */
 const DIFFERS = 0.1;
 const ANOTHERS = "SELECT id FROM runs WHERE team_id = $1 ORDER BY md5(id::text) LIMIT $2";
 
 /**
- * P18: whether the time of a 404 reveals that the run exists. Runs of another team and runs that do not exist are requested
- * alternately, and the medians are compared.
+ * P18: whether the time of a 404 reveals that the run exists. Runs of another team and runs that do not exist are
+ * requested alternately, and the medians are compared.
  */
 export const equalRefusals: Figure = {
   names: ["P18"],
-  measure: async ({ folder, options, postgres, tell, undo }) => {
+  measure: async ({ folder, options, postgres, log, cleanup }) => {
     const databaseUrl = await postgres.database("equal_refusals");
     const { child, url } = await startService(folder, databaseUrl);
-    undo.defer(() => child.stop());
+    cleanup.defer(() => child.stop());
     await fillRuns(databaseUrl, ROWS);
-    tell("P18: time of refusals");
-    const found = await query<{ id: string }>(databaseUrl, ANOTHERS, [OLD_TEAM, ASKED]);
+    log("P18: time of refusals");
+    const runs = await query<{ id: string }>(databaseUrl, ANOTHERS, [OLD_TEAM, ASKED]);
     const headers = headersOf("member", 1);
     const medians: Record<"anothers" | "absent", number[]> = { anothers: [], absent: [] };
     // The first round warms up.
     for (let index = 0; index <= options.rounds; index += 1) {
-      const taken: Record<keyof typeof medians, number[]> = { anothers: [], absent: [] };
-      for (const { id } of found) {
-        taken.anothers.push(await refusalMs(url, id, headers));
-        taken.absent.push(await refusalMs(url, randomUUID(), headers));
+      const timesMs: Record<keyof typeof medians, number[]> = { anothers: [], absent: [] };
+      for (const { id } of runs) {
+        timesMs.anothers.push(await refusalMs(url, id, headers));
+        timesMs.absent.push(await refusalMs(url, randomUUID(), headers));
       }
       if (index === 0) continue;
       for (const name of ["anothers", "absent"] as const)
         medians[name].push(
           quantile(
-            taken[name].toSorted((a, b) => a - b),
+            timesMs[name].toSorted((a, b) => a - b),
             0.5,
           ),
         );

@@ -9,7 +9,7 @@ const PER_SECOND = 50;
 const CONNECTIONS = 8;
 const GOAL = { reach: 250, aim: 50, wants: "less" } as const;
 
-/** What costs a parser most: structure, escapes and length. */
+/** The bodies that cost a parser most: structure, escapes and length. */
 const BODIES = [
   "[".repeat(MEBIBYTE),
   `{"a":[${"0,".repeat(5 * MEBIBYTE)}0]}`,
@@ -17,13 +17,15 @@ const BODIES = [
   JSON.stringify({ prompt: "x".repeat(10 * MEBIBYTE) }),
 ];
 
-/** P17: how long other callers wait for a run while four callers send hostile bodies without a pause or a rate limit. */
+/**
+ * P17: how long other callers wait for a run while four callers send hostile bodies without a pause or a rate limit.
+ */
 export const hostileBodies: Figure = {
   names: ["P17"],
   measure: async (bench) => {
     const service = await startService(bench.folder, await bench.postgres.database("hostile_bodies"));
-    bench.undo.defer(() => service.child.stop());
-    bench.tell("P17: get beside hostile bodies");
+    bench.cleanup.defer(() => service.child.stop());
+    bench.log("P17: get beside hostile bodies");
     const path = `/api/v1/agent/runs/${await createRun(service)}`;
     const p99s: number[] = [];
     for (let index = 0; index < bench.options.rounds; index += 1)
@@ -32,7 +34,7 @@ export const hostileBodies: Figure = {
   },
 };
 
-async function measure({ load, options, tell }: Bench, service: Service, path: string): Promise<number> {
+async function measure({ load, options, log }: Bench, service: Service, path: string): Promise<number> {
   const over = new AbortController();
   const sending = Array.from({ length: SENDERS }, () => sendUntil(over.signal, service));
   const { p99Ms } = await load.perform({
@@ -45,7 +47,7 @@ async function measure({ load, options, tell }: Bench, service: Service, path: s
   });
   over.abort();
   const sent = (await Promise.all(sending)).reduce((sum, count) => sum + count, 0);
-  tell(`  p99 ${p99Ms} ms beside ${sent} bodies`);
+  log(`  p99 ${p99Ms} ms beside ${sent} bodies`);
   return p99Ms;
 }
 
@@ -57,7 +59,7 @@ async function sendUntil(over: AbortSignal, { headers, url }: Service): Promise<
       headers: { ...headers, "content-type": "application/json" },
       body: BODIES[sent % BODIES.length] ?? "",
     };
-    // One that is too large is cut off while it is sent.
+    // The server closes the connection while a body that is too large is still being sent.
     const answer = await fetch(`${url}/api/v1/agent/runs`, init).catch(() => undefined);
     await answer?.arrayBuffer();
     if (answer?.ok) throw new Error("A hostile body was taken.");

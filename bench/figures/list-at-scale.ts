@@ -1,6 +1,6 @@
 import type { Bench, Figure } from "../bench.ts";
 import { type Target, takeTurns } from "../load/turns.ts";
-import { type Row, round, told } from "../report.ts";
+import { formatSpread, type Row, round } from "../report.ts";
 import { fillRuns } from "../setup/fill-runs.ts";
 import { headersOf, OLD_TEAM, TEAM } from "../setup/people.ts";
 import { faultsIn, type PlanNode, pagesIn, plansOf, withPlans } from "../setup/plans.ts";
@@ -12,9 +12,9 @@ import { middleCursors } from "./middle-cursor.ts";
 
 const SMALLER_BY = 100;
 const PAGE = 50;
-/** So often is each asked in a round of the bench; the large table thrice as often. */
+/** How often each question is asked per round of the benchmark. The large table is asked three times as often. */
 const ROUNDS = 75;
-/** And what was missed once more, as a p99 of few answers may be chance. */
+/** The same for questions that missed the goal and are asked again, because a p99 of few answers can be chance. */
 const ROUNDS_AGAIN = 300;
 const WARM_UP_ROUNDS = 10;
 const FLAT = 1.5;
@@ -31,16 +31,16 @@ interface Table {
 
 type Question = { readonly name: string; readonly path: string; readonly headers: Service["headers"] };
 
-/** What one question takes. */
-interface UniqueConflict {
+/** The latencies of one question. */
+interface QuestionTimings {
   readonly question: Question;
   readonly large: Latency;
   /** The same question to the small table. */
   readonly same: Latency;
-  /** A question to the small table that is answered with as many runs. */
+  /** A question to the small table whose answer has as many runs. */
   readonly asManyQuestion: Question;
   readonly asMany: Latency;
-  /** That once more: what differs between the two is chance. */
+  /** `asMany` measured a second time: the difference between the two is chance. */
   readonly again: Latency;
 }
 
@@ -48,10 +48,11 @@ type Quantile = "p50Ms" | "p99Ms";
 type Latency = Readonly<Record<Quantile, number>>;
 
 /**
- * P5: what a page of 50 takes when there are a hundred times as many runs, for every way of asking. Of few runs, a question
- * often finds fewer than a page, and a shorter answer is made sooner; so besides the same question, the plain list of the
- * small table is held against it, as long as the answer of the large one. A p99 is often chance: how often, the small table
- * tells against itself; and what the database looks at for an answer is counted, in which chance has no part.
+ * P5: how long a page of 50 takes when there are a hundred times as many runs, for every kind of list. In a small
+ * table a question often finds less than a page, and a shorter answer takes less time. So each question is also
+ * compared with the plain list of the small table at the length of the large table's answer. A p99 is often chance.
+ * To show how often, the small table is compared with itself, and the pages that the database reads for an answer are
+ * counted, because that number has no chance in it.
  */
 export const listAtScale: Figure = {
   names: ["P5"],
@@ -59,41 +60,41 @@ export const listAtScale: Figure = {
     const { rounds, rows } = bench.options;
     const small = await prepare(bench, "list_small", rows / SMALLER_BY);
     const large = await prepare(bench, "list_large", rows);
-    bench.tell(`P5: lists of ${PAGE} out of ${rows / SMALLER_BY} and of ${rows}`);
-    const [once, all]: [UniqueConflict[], UniqueConflict[]] = [[], []];
+    bench.log(`P5: lists of ${PAGE} out of ${rows / SMALLER_BY} and of ${rows}`);
+    const [once, all]: [QuestionTimings[], QuestionTimings[]] = [[], []];
     for (const [index, question] of large.questions.entries()) {
       const smaller = small.questions[index];
       if (smaller === undefined) continue;
       const measured = (times: number) =>
         measure(small.service, smaller, large.service, question, times * rounds);
       const first = await measured(ROUNDS);
-      const taken = isFlat(first) ? first : await measured(ROUNDS_AGAIN);
-      bench.tell(`  ${question.name}: ${lineOf(taken)}${taken === first ? "" : ", asked again"}`);
+      const timings = isFlat(first) ? first : await measured(ROUNDS_AGAIN);
+      bench.log(`  ${question.name}: ${lineOf(timings)}${timings === first ? "" : ", asked again"}`);
       once.push(first);
-      all.push(taken);
+      all.push(timings);
     }
     return [...timeRows(once, all, rows), await pagesRow(bench, small, large, all)];
   },
 };
 
-/** What it takes in ms, by its p99 and in brackets by its p50, and how many times what the small table takes. */
-function lineOf(taken: UniqueConflict): string {
+/** The p99 in ms with the p50 in brackets, and the ratios to the small table. */
+function lineOf(timings: QuestionTimings): string {
   const timesOf = (of: "asMany" | "same") =>
-    `${round(ratioTo(of, "p99Ms")(taken))} (${round(ratioTo(of, "p50Ms")(taken))})`;
-  const { p50Ms, p99Ms } = taken.large;
+    `${round(ratioTo(of, "p99Ms")(timings))} (${round(ratioTo(of, "p50Ms")(timings))})`;
+  const { p50Ms, p99Ms } = timings.large;
   const ms = `${round(p99Ms)} (${round(p50Ms)}) ms`;
   return `${ms}, ${timesOf("asMany")} of an answer as long, ${timesOf("same")} of the same question`;
 }
 
 const ratioTo =
   (of: "asMany" | "same", quantile: Quantile) =>
-  (taken: UniqueConflict): number =>
-    taken.large[quantile] / taken[of][quantile];
-/** Against whatever the small table takes longer for: to find as few, or to tell as many. */
-const ratioToSlower = (quantile: Quantile) => (taken: UniqueConflict) =>
-  Math.min(ratioTo("asMany", quantile)(taken), ratioTo("same", quantile)(taken));
-const byChance = ({ again, asMany }: UniqueConflict): number => again.p99Ms / asMany.p99Ms;
-const isFlat = (taken: UniqueConflict): boolean => ratioToSlower("p99Ms")(taken) <= FLAT;
+  (timings: QuestionTimings): number =>
+    timings.large[quantile] / timings[of][quantile];
+/** The ratio to the slower question of the small table: the same question, or an answer of the same length. */
+const ratioToSlower = (quantile: Quantile) => (timings: QuestionTimings) =>
+  Math.min(ratioTo("asMany", quantile)(timings), ratioTo("same", quantile)(timings));
+const byChance = ({ again, asMany }: QuestionTimings): number => again.p99Ms / asMany.p99Ms;
+const isFlat = (timings: QuestionTimings): boolean => ratioToSlower("p99Ms")(timings) <= FLAT;
 
 async function measure(
   smallService: Service,
@@ -101,7 +102,7 @@ async function measure(
   largeService: Service,
   question: Question,
   rounds: number,
-): Promise<UniqueConflict> {
+): Promise<QuestionTimings> {
   const answer = await fetch(`${largeService.url}${question.path}`, { headers: question.headers });
   const { runs } = (await answer.json()) as { runs: readonly unknown[] };
   const path = `${LIST}?limit=${Math.max(1, runs.length)}`;
@@ -132,10 +133,12 @@ function latencyOf(latenciesMs: readonly number[]): Latency {
   return { p50Ms: quantile(sorted, 0.5), p99Ms: quantile(sorted, 0.99) };
 }
 
-/** All together, as asked once and with those in the place of misses that were asked again, and each that is missed. */
+/**
+ * A summary of all questions as first asked, one with the repeated misses in their place, and a row for each miss.
+ */
 function timeRows(
-  once: readonly UniqueConflict[],
-  all: readonly UniqueConflict[],
+  once: readonly QuestionTimings[],
+  all: readonly QuestionTimings[],
   rows: number,
 ): readonly Row[] {
   const what = `${rows} runs, against`;
@@ -147,17 +150,17 @@ function timeRows(
     { ...summary(`list p99, ${what} the same question`, once.map(ratioTo("same", "p99Ms"))), ...unjudged },
     { ...summary("list p99, an answer as long, against itself", once.map(byChance)), ...unjudged },
     { ...summary(`list p50, ${what} the slower of the two`, once.map(ratioToSlower("p50Ms"))), ...unjudged },
-    ...all.filter((taken) => !isFlat(taken)).map(missedRow),
+    ...all.filter((timings) => !isFlat(timings)).map(missedRow),
   ];
 }
 
-function missedRow(taken: UniqueConflict): Row {
+function missedRow(timings: QuestionTimings): Row {
   return {
     ...{ figure: FIGURE, goal: GOAL, verdict: "MISSED" },
-    what: taken.question.name,
-    ours: `${round(taken.large.p99Ms)} ms`,
-    floor: `${round(Math.max(taken.same.p99Ms, taken.asMany.p99Ms))} ms`,
-    ratio: round(ratioToSlower("p99Ms")(taken)),
+    what: timings.question.name,
+    ours: `${round(timings.large.p99Ms)} ms`,
+    floor: `${round(Math.max(timings.same.p99Ms, timings.asMany.p99Ms))} ms`,
+    ratio: round(ratioToSlower("p99Ms")(timings)),
   };
 }
 
@@ -166,19 +169,22 @@ function summary(what: string, ratios: readonly number[]): Row {
   return {
     ...{ figure: FIGURE, goal: GOAL, floor: "", what },
     ours: `${reached} of ${ratios.length}`,
-    ratio: told(spreadOf(ratios)),
+    ratio: formatSpread(spreadOf(ratios)),
     verdict: reached === ratios.length ? "reached" : "MISSED",
   };
 }
 
-/** What the database looks at, and which questions it answers without an index, or with one that does not help. */
+/**
+ * Counts the pages that the database reads, and reports questions that it answers without an index or with an
+ * unsuitable one.
+ */
 async function pagesRow(
-  { options, postgres, remark, tell }: Bench,
+  { options, postgres, remark, log }: Bench,
   small: Table,
   large: Table,
-  all: readonly UniqueConflict[],
+  all: readonly QuestionTimings[],
 ): Promise<Row> {
-  tell("P5: plans");
+  log("P5: plans");
   const plansFor = ({ service }: Table, { headers, path }: Question): Promise<readonly PlanNode[]> =>
     plansOf(postgres, () => fetch(`${service.url}${path}`, { headers }).then((answer) => answer.text()));
   const pages: Record<"small" | "large", number[]> = { small: [], large: [] };
@@ -198,16 +204,20 @@ async function pagesRow(
   return {
     ...{ figure: FIGURE, ratio: "", goal: "", verdict: "" },
     what: `list, pages looked at, ${options.rows} runs, and for an answer as long`,
-    ours: told(spreadOf(pages.large)),
-    floor: told(spreadOf(pages.small)),
+    ours: formatSpread(spreadOf(pages.large)),
+    floor: formatSpread(spreadOf(pages.small)),
   };
 }
 
-async function prepare({ folder, postgres, tell, undo }: Bench, name: string, rows: number): Promise<Table> {
+async function prepare(
+  { folder, postgres, log, cleanup }: Bench,
+  name: string,
+  rows: number,
+): Promise<Table> {
   const url = await postgres.database(name);
   const service = await startService(folder, url);
-  undo.defer(() => service.child.stop());
-  tell(`filling ${rows} runs`);
+  cleanup.defer(() => service.child.stop());
+  log(`filling ${rows} runs`);
   await fillRuns(url, rows);
   return { url, service, questions: await questionsOf(url, service) };
 }

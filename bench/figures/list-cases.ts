@@ -1,18 +1,18 @@
 import { randomUUID } from "node:crypto";
 
-/** One way of asking for a list: query parameters that find something, and such that find nothing. */
+/** One kind of list: query parameters that match some runs, and parameters that match none. */
 export interface ListCase {
   readonly name: string;
   readonly finds: string;
   readonly findsNothing?: string;
-  /** A second way to ask for the same: not tried in pairs. */
+  /** A second way to ask for the same thing. Pairs leave it out. */
   readonly isSecond?: true;
 }
 
 const DAY_MS = 24 * 3_600_000;
 const NOBODY = randomUUID();
 
-/** Ids that there are in a table. */
+/** Ids that exist in a table. */
 export interface KnownIds {
   readonly creator: string;
   readonly parent: string;
@@ -79,7 +79,7 @@ function filtersOf({ creator, parent, schedule }: KnownIds): readonly ListCase[]
   ];
 }
 
-/** Each filter with each other one. */
+/** Each filter combined with each other filter. */
 function pairsOf(filters: readonly ListCase[]): readonly ListCase[] {
   const paired = filters.filter(({ isSecond }) => isSecond !== true);
   return paired.flatMap((one, index) =>
@@ -97,7 +97,7 @@ function parameterOf({ finds }: ListCase): string | undefined {
   return finds.split("=", 1)[0];
 }
 
-/** Nothing is found because nothing is both, which is harder to see than that there is no such value. */
+/** No run matches because no run has both values. That is harder to detect than a value that does not exist. */
 function neverBoth({ schedule }: KnownIds): ListCase {
   const ofSchedule = `schedule_id=${schedule}`;
   return {

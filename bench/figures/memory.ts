@@ -9,8 +9,11 @@ const PER_SECOND = 100;
 const CONNECTIONS = 16;
 const SAMPLE_MS = 1_000;
 const IDLE_SECONDS = 24;
-/** What grows at first are caches and compiled code, and what goes is what the start has left. */
-const SETTLING_SHARE = 1 / 3;
+/**
+ * The share of the samples that is ignored at the start: there, caches and compiled code grow and garbage of the
+ * start is freed.
+ */
+const STARTUP_SHARE = 1 / 3;
 const GOALS = {
   idle: { reach: 130, aim: 110, wants: "less" },
   loaded: { reach: 330, aim: 250, wants: "less" },
@@ -19,18 +22,21 @@ const GOALS = {
 
 type Sample = { readonly x: number; readonly y: number };
 
-/** P16: memory of the API process, idle and under a steady mix of creates and reads; `--soak 30m` for the real thing. */
+/**
+ * P16: memory of the API process, idle and under a steady mix of creates and reads. Use `--soak 30m` for a meaningful
+ * result.
+ */
 export const memory: Figure = {
   names: ["P16"],
   measure: async (bench) => {
-    const { options, remark, tell } = bench;
+    const { options, remark, log } = bench;
     const service = await startService(bench.folder, await bench.postgres.database("memory"));
-    bench.undo.defer(() => service.child.stop());
-    tell(`P16: memory over ${options.soakSeconds} s`);
+    bench.cleanup.defer(() => service.child.stop());
+    log(`P16: memory over ${options.soakSeconds} s`);
     const idle = await watch(service, new Promise((resolve) => setTimeout(resolve, IDLE_SECONDS * 1_000)));
     const loaded = await watch(service, bench.load.perform(orderOf(bench, service)));
-    const settledIdle = idle.slice(Math.floor(idle.length * (1 - SETTLING_SHARE)));
-    const settled = loaded.slice(Math.floor(loaded.length * SETTLING_SHARE));
+    const steadyIdle = idle.slice(Math.floor(idle.length * (1 - STARTUP_SHARE)));
+    const steady = loaded.slice(Math.floor(loaded.length * STARTUP_SHARE));
     const minutes = options.soakSeconds / 60;
     const row = (name: keyof typeof GOALS, what: string, values: readonly number[], unit: string) =>
       valueRow({ figure: "P16", what }, spreadOf(values), GOALS[name], unit);
@@ -39,16 +45,16 @@ export const memory: Figure = {
       row(
         "idle",
         "memory, idle",
-        settledIdle.map(({ y }) => y),
+        steadyIdle.map(({ y }) => y),
         "MiB",
       ),
       row(
         "loaded",
         `memory, ${PER_SECOND} requests a second`,
-        settled.map(({ y }) => y),
+        steady.map(({ y }) => y),
         "MiB",
       ),
-      row("slope", `growth over ${round(minutes)} min`, [slopeOf(settled)], "MiB/min"),
+      row("slope", `growth over ${round(minutes)} min`, [slopeOf(steady)], "MiB/min"),
     ];
   },
 };
@@ -70,7 +76,7 @@ function orderOf({ options }: Bench, { headers, url }: Service): LoadOrder {
   };
 }
 
-/** The memory of the service, by minutes, until `end`. */
+/** Samples the memory of the service with the time in minutes until `end`. */
 async function watch({ child }: Service, end: Promise<unknown>): Promise<readonly Sample[]> {
   const samples: Promise<Sample>[] = [];
   const startMs = performance.now();

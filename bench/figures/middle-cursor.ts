@@ -12,8 +12,8 @@ const MIDDLE = `
   OFFSET (SELECT count(*) / 2 FROM runs WHERE team_id = $1) LIMIT 1`;
 
 /**
- * Makes the cursor of the administrator's walk, by its parameters, at the middle of all runs of the team. Walking there page
- * by page would take hours, so it is made as the server makes it.
+ * Makes a cursor in the middle of all runs of the team, for a list of the administrator with the given parameters.
+ * Paging to that place would take hours, so the cursor is made in the same way as the server makes it.
  */
 export async function middleCursors(databaseUrl: string): Promise<(parameters: string) => string> {
   const [viewer] = await query<{ id: string }>(databaseUrl, ADMINISTRATOR, [TEAM]);
@@ -23,14 +23,14 @@ export async function middleCursors(databaseUrl: string): Promise<(parameters: s
   const cursors = new Cursors(deriveKey(SECRET_KEY, "cookies"));
   const position = { value: middle.updated_at.toISOString(), id: middle.id };
   return (parameters) => {
-    const asked = ListRunsQuery.parse(nestMetadata(membersOf(parameters)));
-    const walk = { viewer, filters: filtersOf(asked) ?? {}, sort: asked.sort_by, order: asked.sort_order };
-    // Of the viewer, a cursor knows the id alone.
+    const query = ListRunsQuery.parse(nestMetadata(membersOf(parameters)));
+    const walk = { viewer, filters: filtersOf(query) ?? {}, sort: query.sort_by, order: query.sort_order };
+    // A cursor contains only the id of the viewer.
     return cursors.encode(position, walk as Parameters<Cursors["encode"]>[1]);
   };
 }
 
-/** As the server's own parser gives them: what comes several times is a list. */
+/** Gives the same values as the server's parser: a repeated parameter becomes a list. */
 function membersOf(parameters: string): object {
   const members = new Map<string, string | string[]>();
   for (const [name, value] of new URLSearchParams(parameters)) {

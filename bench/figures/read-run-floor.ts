@@ -1,7 +1,7 @@
 import { fastify } from "fastify";
 import pg from "pg";
 
-/** The floors of reading: the same rows of the same table, given as they are to anybody who asks. */
+/** The floors of reading: the same rows of the same table, returned as they are without authentication. */
 const COLUMNS = `id, title, prompt, state, created_at, updated_at, source, creator_id, started_at, ended_at,
   status_message, trigger_url, session_id, conversation_id, config, agent, ancestor_ids, metadata, team_owned, provenance`;
 const GET = { name: "get", text: `SELECT ${COLUMNS} FROM runs WHERE id = $1` };

@@ -14,14 +14,17 @@ const PAGE = 50;
 const GET_CONNECTIONS = 32;
 const LIST_CONNECTIONS = 16;
 
-/** P4: one run. P5: the newest 50 of 10,000. Both with authentication, against the same rows read from the same table. */
+/**
+ * P4: one run. P5: the newest 50 of 10,000. Both with authentication, compared with the same rows read from the same
+ * table.
+ */
 export const readRuns: Figure = {
   names: ["P4", "P5"],
   measure: async (bench) => {
     const start = await prepare(bench);
-    bench.tell("P4: get");
+    bench.log("P4: get");
     const got = await measureInTurns(bench, start.get);
-    bench.tell("P5: list of 50");
+    bench.log("P5: list of 50");
     const listed = await measureInTurns(bench, start.list);
     const rows: readonly Row[] = [
       ratioRow({ figure: "P4", what: "get a run, 32 at once" }, ratiosOf(got.ours, got.floor), P4, "/s"),
@@ -41,14 +44,14 @@ const P5 = { reach: 0.35, aim: 0.5, wants: "more" } as const;
 
 type Sides = Readonly<Record<"ours" | "floor", Side>>;
 
-async function prepare({ folder, postgres, undo }: Bench): Promise<{ get: Sides; list: Sides }> {
+async function prepare({ folder, postgres, cleanup }: Bench): Promise<{ get: Sides; list: Sides }> {
   const url = await postgres.database("read_runs");
   const service = await startService(folder, url);
-  undo.defer(() => service.child.stop());
+  cleanup.defer(() => service.child.stop());
   await fillRuns(url, ROWS);
   const floor = await startFloor(folder, join(import.meta.dirname, "read-run-floor.ts"), url);
-  undo.defer(() => floor.child.stop());
-  const found = await query<{ id: string }>(
+  cleanup.defer(() => floor.child.stop());
+  const runs = await query<{ id: string }>(
     url,
     "SELECT id FROM runs WHERE team_id = $1 ORDER BY md5(id::text) LIMIT $2",
     [TEAM, ASKED_FOR],
@@ -63,7 +66,7 @@ async function prepare({ folder, postgres, undo }: Bench): Promise<{ get: Sides;
       order: { url: floor.url, connections, requests: bare.map((path) => get(path, {})) },
     },
   });
-  const ids = found.map(({ id }) => id);
+  const ids = runs.map(({ id }) => id);
   return {
     get: sidesOf(
       GET_CONNECTIONS,

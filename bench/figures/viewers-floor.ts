@@ -2,7 +2,9 @@ import type { ServerResponse } from "node:http";
 import { fastify } from "fastify";
 import pg from "pg";
 
-/** The floor of showing a run live: one LISTEN, and what it brings is written to everybody. Nothing is read or kept. */
+/**
+ * The floor of live viewing: one LISTEN whose notifications are written to every viewer. Nothing is read or stored.
+ */
 const url = process.env.DATABASE_URL;
 const pool = new pg.Pool({ connectionString: url, max: 2 });
 const listener = new pg.Client({ connectionString: url });

@@ -26,11 +26,11 @@ type Watched = { readonly pid: number } & Pick<
   "url" | "streamPath" | "postPath" | "poster" | "viewers"
 >;
 
-/** P12: a thousand viewers of one run to which something happens twice a second. */
+/** P12: a thousand viewers of one run that gets two events per second. */
 export const viewers: Figure = {
   names: ["P12"],
   measure: async (bench) => {
-    bench.tell(`P12: ${VIEWERS} viewers`);
+    bench.log(`P12: ${VIEWERS} viewers`);
     const measured = {
       floor: await measure(bench, await prepareFloor(bench)),
       ours: await measure(bench, await prepareOurs(bench)),
@@ -52,9 +52,9 @@ export const viewers: Figure = {
   },
 };
 
-async function measure({ options, tell }: Bench, { pid, ...watched }: Watched): Promise<Measured> {
+async function measure({ options, log }: Bench, { pid, ...watched }: Watched): Promise<Measured> {
   const seconds = options.seconds < 2 ? QUICK_SECONDS : SECONDS;
-  // What the first few need is the program's, not theirs.
+  // The memory for the first few viewers belongs to the program itself, not to the viewers.
   const few = watched.viewers.slice(0, FIRST_VIEWERS);
   await watchStreams(
     { ...watched, viewers: few, postsPerSecond: POSTS_PER_SECOND, seconds: 1 },
@@ -66,7 +66,7 @@ async function measure({ options, tell }: Bench, { pid, ...watched }: Watched): 
     reading = secondsOf({ server: pid });
   });
   const [from, to] = [await reading, await secondsOf({ server: pid })];
-  tell(`  p50 ${result.p50Ms} ms, p99 ${result.p99Ms} ms, ${result.delivered} of ${result.posts * VIEWERS}`);
+  log(`  p50 ${result.p50Ms} ms, p99 ${result.p99Ms} ms, ${result.delivered} of ${result.posts * VIEWERS}`);
   return {
     p99Ms: result.p99Ms,
     kibibytes: ((await residentMebibytes(pid)) - beforeMebibytes) * (1_024 / VIEWERS),
@@ -75,10 +75,10 @@ async function measure({ options, tell }: Bench, { pid, ...watched }: Watched): 
   };
 }
 
-async function prepareOurs({ folder, postgres, undo }: Bench): Promise<Watched> {
+async function prepareOurs({ folder, postgres, cleanup }: Bench): Promise<Watched> {
   const databaseUrl = await postgres.database("viewers");
   const { child, headers, url } = await startService(folder, databaseUrl);
-  undo.defer(() => child.stop());
+  cleanup.defer(() => child.stop());
   await addPeople(databaseUrl);
   const init = {
     method: "POST",
@@ -87,7 +87,7 @@ async function prepareOurs({ folder, postgres, undo }: Bench): Promise<Watched> 
   };
   const created = (await (await fetch(`${url}/api/v1/agent/runs`, init)).json()) as { run_id: string };
   const run = `/api/v1/agent/runs/${created.run_id}`;
-  // Nobody may have more than a few streams, so they are shared out.
+  // A person may have only a few streams, so the viewers are distributed over many people.
   const viewers = Array.from({ length: VIEWERS }, (_, index) => headersOf("member", index % PEOPLE_PER_TEAM));
   return {
     pid: child.pid,
@@ -99,10 +99,10 @@ async function prepareOurs({ folder, postgres, undo }: Bench): Promise<Watched> 
   };
 }
 
-async function prepareFloor({ folder, postgres, undo }: Bench): Promise<Watched> {
+async function prepareFloor({ folder, postgres, cleanup }: Bench): Promise<Watched> {
   const databaseUrl = await postgres.database("viewers_floor");
   const { child, url } = await startFloor(folder, join(import.meta.dirname, "viewers-floor.ts"), databaseUrl);
-  undo.defer(() => child.stop());
+  cleanup.defer(() => child.stop());
   const viewers = Array.from({ length: VIEWERS }, () => ({}));
   return { pid: child.pid, url, streamPath: "/events", postPath: "/followups", poster: {}, viewers };
 }

@@ -8,9 +8,8 @@ const CONTENT_LENGTH = /\r\ncontent-length: (\d+)/i;
 type OnAnswer = (connection: Connection, status: number, sinceMs: number) => void;
 
 /**
- * One kept-alive connection with one request under way. Libraries were measured first: undici and autocannon take
- * three times the processor time of this for a request, which on a machine shared with the server weighs as much as
- * the floors themselves.
+ * One keep-alive connection with one request at a time. undici and autocannon need three times the processor time of
+ * this class per request. On a machine shared with the server that is as much as the floors themselves take.
  */
 export class Connection {
   readonly #socket: Socket;
@@ -28,7 +27,7 @@ export class Connection {
     this.#socket.on("end", () => onLost(new Error("The server closed a connection.")));
   }
 
-  /** `sinceMs`: from when on its latency counts. */
+  /** `sinceMs`: the time from which the latency counts. */
   send(request: string, sinceMs: number): void {
     this.#sinceMs = sinceMs;
     this.#socket.write(request, "latin1");
@@ -47,7 +46,7 @@ export class Connection {
     this.#onAnswer(this, this.#status, this.#sinceMs);
   }
 
-  /** The length of the whole answer, once its head is there. */
+  /** The length of the whole answer, as soon as its head has arrived. */
   #readHead(): number | undefined {
     const end = this.#received.indexOf(HEAD_END);
     if (end === -1) return undefined;

@@ -1,11 +1,11 @@
-/** What the load process is told to do, and what it tells of it. */
+/** The message that starts a measurement in the load process. */
 export interface LoadOrder {
   readonly url: string;
-  /** Sent in turn, over and over. */
+  /** Sent in turn, repeatedly. */
   readonly requests: readonly RequestShape[];
-  /** Each has one request under way. */
+  /** Each connection has one request at a time. */
   readonly connections: number;
-  /** Undefined: as many as come back. */
+  /** Undefined: each connection sends its next request as soon as it has its answer. */
   readonly perSecond?: number;
   readonly warmUpSeconds: number;
   readonly seconds: number;
@@ -14,12 +14,12 @@ export interface LoadOrder {
 export interface RequestShape {
   readonly method: "GET" | "POST";
   readonly path: string;
-  /** `{n}` in a value becomes a text that no other request carries. */
+  /** `{n}` in a value becomes a text that no other request has. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
 }
 
-/** `measuring` comes at the end of the warm-up, so that processor time can be read at the same moments. */
+/** `measuring` is sent at the end of the warm-up, so that processor time is read for the same period. */
 export type LoadMessage =
   | { readonly kind: "measuring" }
   | { readonly kind: "done"; readonly result: LoadResult };
@@ -30,6 +30,6 @@ export interface LoadResult {
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly maxMs: number;
-  /** How often each status other than 2xx was answered, warm-up included. */
+  /** The number of answers by each status other than 2xx, including the warm-up. */
   readonly refused: Readonly<Record<string, number>>;
 }

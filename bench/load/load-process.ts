@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from "node:child_process";
 import { join } from "node:path";
 import type { LoadMessage, LoadOrder, LoadResult } from "./load-order.ts";
 
-/** The load comes from a process of its own, so that what it does shows in no other's figures. */
+/** The load comes from a separate process, so that its processor time is in no other figure. */
 export class LoadProcess {
   readonly #child: ChildProcess;
 
@@ -14,7 +14,7 @@ export class LoadProcess {
     return this.#child.pid ?? 0;
   }
 
-  /** Rejects when anything but 2xx was answered: a benchmark of refusals measures nothing. */
+  /** Rejects when an answer was not 2xx, because a benchmark of refusals measures nothing. */
   async perform(order: LoadOrder, onMeasuring: () => void = () => undefined): Promise<LoadResult> {
     const result = await this.#perform(order, onMeasuring);
     const refused = Object.entries(result.refused);

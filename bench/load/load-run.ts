@@ -5,20 +5,20 @@ import { RequestWriter } from "./request-writer.ts";
 
 const TICK_MS = 1;
 
-/** Carries one order out. */
+/** Carries out one order. */
 export class LoadRun {
   readonly #order: LoadOrder;
   readonly #writer: RequestWriter;
   readonly #connections: readonly Connection[];
   readonly #ended = Promise.withResolvers<LoadResult>();
   readonly #free: Connection[] = [];
-  /** Requests that are due and wait for a connection, by when they were due. */
+  /** The due times of requests that wait for a connection. */
   readonly #waiting: number[] = [];
   readonly #latenciesMs: number[] = [];
   readonly #refused: Record<string, number> = {};
   #measuredFromMs = Number.POSITIVE_INFINITY;
   #isOver = false;
-  /** Requests that have no answer yet. */
+  /** The number of requests without an answer. */
   #underWay = 0;
   #seconds = 0;
 
@@ -49,7 +49,7 @@ export class LoadRun {
     return this.#ended.promise;
   }
 
-  /** An open loop: a slow answer keeps no later request back, and the wait for a connection counts. */
+  /** An open loop: a slow answer delays no later request, and the wait for a connection counts. */
   #pace(startMs: number, perSecond: number): void {
     this.#free.push(...this.#connections);
     let started = 0;
@@ -62,7 +62,7 @@ export class LoadRun {
   }
 
   #start(nowMs: number): void {
-    // By turns: one that is never used is closed by the server.
+    // Connections are used in rotation, because the server closes idle ones.
     const connection = this.#free.shift();
     if (connection === undefined) this.#waiting.push(nowMs);
     else this.#send(connection, nowMs);
@@ -102,7 +102,7 @@ export class LoadRun {
     this.#finish();
   }
 
-  /** What is still under way is waited for: the next window is not to begin with it. */
+  /** Waits for outstanding requests, because otherwise they would fall into the next window. */
   #finish(): void {
     if (this.#underWay > 0) return;
     for (const connection of this.#connections) connection.close();

@@ -2,10 +2,10 @@ import type { RequestShape } from "./load-order.ts";
 
 const NUMBER = "{n}";
 
-/** Writes the requests of an order in turn. What does not change of them is made once. */
+/** Writes the requests of an order in turn. The constant parts are computed once. */
 export class RequestWriter {
   readonly #deps: readonly (readonly string[])[];
-  /** Other processes of the same benchmark have other numbers. */
+  /** Keeps the numbers distinct from those of other processes of the benchmark. */
   readonly #prefix = `${process.pid}-${Date.now().toString(36)}-`;
   #count = 0;
 
@@ -21,7 +21,7 @@ export class RequestWriter {
 }
 
 function textOf({ method, path, headers, body = "" }: RequestShape, host: string): string {
-  // Sent as latin1, so that what is not ASCII would be of another length than announced.
+  // Requests are sent as latin1, so a character outside ASCII would not have the announced length.
   if (!/^[\x20-\x7e]*$/.test(body)) throw new Error("A body of the benchmark has to be printable ASCII.");
   const lines = [
     `${method} ${path} HTTP/1.1`,

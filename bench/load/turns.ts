@@ -2,22 +2,22 @@ import { Connection } from "./connection.ts";
 import type { RequestShape } from "./load-order.ts";
 import { RequestWriter } from "./request-writer.ts";
 
-/** A question to a server. */
+/** A request to a server. */
 export interface Target {
   readonly url: string;
   readonly request: RequestShape;
 }
 
 export interface Latencies<Name extends string> {
-  /** As many for each of the others. */
+  /** Each of the others has as many latencies. */
   readonly subject: readonly number[];
   readonly others: Readonly<Record<Name, readonly number[]>>;
 }
 
 /**
- * Asks `subject` and one of the others by turns, one question at a time, over and over, so that whatever the machine does
- * besides befalls all of them alike, and none finds the processor's caches as it left them itself. Gives latencies in ms,
- * without those of the first rounds. Rejects at the first answer that is not 2xx.
+ * Requests `subject` and one of the others alternately, one request at a time. So other load on the machine affects
+ * all of them equally, and none profits from the processor caches that its own previous request filled. Returns
+ * latencies in ms without the warm-up rounds. Rejects at the first answer that is not 2xx.
  */
 export async function takeTurns<Name extends string>(
   subject: Target,
@@ -47,7 +47,7 @@ class Asker {
   readonly #target: Target;
   readonly #writer: RequestWriter;
   readonly #connection: Connection;
-  /** Those of all answers since the list was last emptied. */
+  /** The latencies of all answers since the list was last emptied. */
   readonly latenciesMs: number[] = [];
   #answer = Promise.withResolvers<void>();
   #lost: Error | undefined;

@@ -1,10 +1,10 @@
-/** What the viewers' process is told to do, and what it tells of it. */
+/** The message that starts a measurement in the viewers' process. */
 export interface ViewerOrder {
   readonly url: string;
   readonly streamPath: string;
-  /** For each viewer its own. */
+  /** The headers of each viewer. */
   readonly viewers: readonly Readonly<Record<string, string>>[];
-  /** Where a message is posted that all viewers are to see. */
+  /** The path to which messages for all viewers are posted. */
   readonly postPath: string;
   readonly poster: Readonly<Record<string, string>>;
   readonly postsPerSecond: number;
@@ -17,7 +17,7 @@ export type ViewerMessage =
 
 export interface ViewerResult {
   readonly posts: number;
-  /** How many messages came to viewers; `posts` times the number of viewers is all. */
+  /** The number of messages that arrived at viewers. If none is lost, it is `posts` times the number of viewers. */
   readonly delivered: number;
   readonly p50Ms: number;
   readonly p99Ms: number;

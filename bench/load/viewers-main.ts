@@ -4,13 +4,16 @@ import { setTimeout as pause } from "node:timers/promises";
 import { quantile } from "../statistics.ts";
 import type { ViewerMessage, ViewerOrder, ViewerResult } from "./viewer-order.ts";
 
-/** Opened at a time: a server's queue of new connections is short. */
+/** The number of streams that are opened at a time, because a server's queue of new connections is short. */
 const OPENING = 20;
 const LAST_MS = 2_000;
-/** Each message holds the time of its sending, by the clock of this process; those of others are not ours to count. */
+/**
+ * Each message contains the time at which it was sent, by the clock of this process. Messages of other processes do
+ * not count.
+ */
 const SENT_AT = new RegExp(`sent by ${process.pid} at (\\d+\\.\\d+)`, "g");
 
-function tell(message: ViewerMessage): void {
+function send(message: ViewerMessage): void {
   process.send?.(message);
 }
 
@@ -23,7 +26,7 @@ async function watch(order: ViewerOrder): Promise<ViewerResult> {
     const opened = order.viewers.slice(start, start + OPENING).map((headers) => open(order, headers));
     for (const stream of await Promise.all(opened)) stream.setEncoding("utf8").on("data", take);
   }
-  tell({ kind: "watching" });
+  send({ kind: "watching" });
   const posts = await post(order);
   await pause(LAST_MS);
   const sorted = Float64Array.from(latenciesMs).sort();
@@ -64,7 +67,7 @@ async function post({ url, postPath, poster, postsPerSecond, seconds }: ViewerOr
 }
 
 process.once("message", async (order: ViewerOrder) => {
-  tell({ kind: "done", result: await watch(order) });
+  send({ kind: "done", result: await watch(order) });
   process.exit(0);
 });
 process.once("disconnect", () => process.exit(0));

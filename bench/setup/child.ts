@@ -12,9 +12,9 @@ export interface ChildOptions {
   readonly parameters: readonly string[];
   readonly environment?: Readonly<Record<string, string | undefined>>;
   readonly account?: { readonly uid?: number; readonly gid?: number };
-  /** Where all that it writes goes: a pipe would have to be read, which takes processor time. */
+  /** Receives all output, because reading a pipe would take processor time. */
   readonly outputFile: string;
-  /** What it writes when it is ready. */
+  /** Matches the output when the process is ready. */
   readonly ready: RegExp;
   readonly stopSignal?: NodeJS.Signals;
 }
@@ -22,12 +22,12 @@ export interface ChildOptions {
 export interface Child {
   readonly pid: number;
   readonly readyAfterMs: number;
-  /** What `ready` found. */
-  readonly said: RegExpExecArray;
+  /** The match of `ready`. */
+  readonly readyMatch: RegExpExecArray;
   stop(): Promise<void>;
 }
 
-/** Starts a process and waits until it says that it is ready. It does not outlive us. */
+/** Starts a process and waits until it is ready. The process ends at the latest with this one. */
 export async function startChild(options: ChildOptions): Promise<Child> {
   const startMs = performance.now();
   const child = spawnChild(options);
@@ -35,7 +35,7 @@ export async function startChild(options: ChildOptions): Promise<Child> {
   const stopWithUs = () => child.kill(stopSignal);
   process.once("exit", stopWithUs);
   child.once("exit", () => process.off("exit", stopWithUs));
-  const said = await waitFor(() => readReady(child, options), {
+  const readyMatch = await waitFor(() => readReady(child, options), {
     what: `${options.program} ${options.parameters.join(" ")}`,
     timeoutMs: READY_MS,
     everyMs: POLL_MS,
@@ -43,7 +43,7 @@ export async function startChild(options: ChildOptions): Promise<Child> {
   return {
     pid: child.pid ?? 0,
     readyAfterMs: performance.now() - startMs,
-    said,
+    readyMatch,
     stop: () => stop(child, stopSignal),
   };
 }

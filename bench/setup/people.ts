@@ -4,7 +4,7 @@ import { query } from "./postgres.ts";
 import { SECRET_KEY } from "./service.ts";
 
 export const TEAM = "00000000-0000-7000-8000-000000000001";
-/** A team that has long stopped. */
+/** A team whose last run is old. */
 export const OLD_TEAM = "00000000-0000-7000-8000-0000000000b2";
 export const PEOPLE_PER_TEAM = 200;
 
@@ -19,7 +19,7 @@ const INSERT_KEYS = `
   SELECT hash, md5($1 || index - 1)::uuid, 'bench', '{runs:read,runs:write}'
   FROM unnest($2::text[]) WITH ORDINALITY AS hashes (hash, index)`;
 
-/** People without any rights but their own, in the database of a service that has been started once. */
+/** Adds people without any role beyond their own runs to the database of a service that has been started once. */
 export async function addPeople(databaseUrl: string): Promise<void> {
   const hash = createKeyHasher(deriveKey(SECRET_KEY, "api-keys"));
   await query(databaseUrl, "INSERT INTO teams (id, name) VALUES ($1, 'Old team')", [OLD_TEAM]);

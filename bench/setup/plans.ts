@@ -2,10 +2,10 @@ import { readFile, stat } from "node:fs/promises";
 import { setTimeout as pause } from "node:timers/promises";
 import { type Postgres, query } from "./postgres.ts";
 
-/** A statement is planned anew for its values a few times, before one plan is kept for all values. */
+/** PostgreSQL plans a statement for its values a few times before it uses one plan for all values. */
 const REPEATS = 8;
 const WRITTEN_MS = 50;
-/** An index that is walked this far beside the mark is not the right one. */
+/** An index scan that filters out more rows than this uses the wrong index. */
 const FAR_ROWS = 10_000;
 const ENTRY = /plan:\n((?:\t.*\n)+)/g;
 
@@ -14,15 +14,15 @@ export interface PlanNode {
   readonly "Relation Name"?: string;
   readonly "Rows Removed by Filter"?: number;
   readonly "Actual Loops"?: number;
-  /** Its own and those of all below it. */
+  /** Includes the pages of the nodes below. */
   readonly "Shared Hit Blocks"?: number;
   readonly "Shared Read Blocks"?: number;
   readonly Plans?: readonly PlanNode[];
 }
 
 /**
- * The plans of the statements that `ask` causes, as the server that is asked gets them: taken from the database's own log,
- * with the values and the prepared statements of real requests.
+ * Returns the plans of the statements that `ask` causes. They come from the database's log, so they are the plans for
+ * real requests with their values and prepared statements.
  */
 export async function plansOf(
   { outputFile }: Postgres,
@@ -39,12 +39,12 @@ export async function plansOf(
   );
 }
 
-/** What is wrong with them; empty when nothing is. */
+/** Describes what is wrong with the plans. Empty if nothing is. */
 export function faultsIn(plans: readonly PlanNode[], table: string): readonly string[] {
   return [...new Set(plans.flatMap((plan) => faultsAt(plan, table)))];
 }
 
-/** How many pages of tables and indexes were looked at, those that were looked at twice twice. */
+/** The number of pages of tables and indexes that were read. A page that was read twice counts twice. */
 export function pagesIn(plans: readonly PlanNode[]): number {
   return plans.reduce(
     (sum, plan) => sum + (plan["Shared Hit Blocks"] ?? 0) + (plan["Shared Read Blocks"] ?? 0),
@@ -52,7 +52,7 @@ export function pagesIn(plans: readonly PlanNode[]): number {
   );
 }
 
-/** Plans are logged for what is asked within. */
+/** Plans are logged for all statements during `work`. */
 export async function withPlans<T>(databaseUrl: string, work: () => Promise<T>): Promise<T> {
   await setPlans(databaseUrl, "0");
   try {
@@ -71,7 +71,7 @@ async function setPlans(databaseUrl: string, minDuration: string): Promise<void>
 }
 
 function faultsAt(node: PlanNode, table: string): readonly string[] {
-  // Planned, but nothing could come of it.
+  // The node was planned but never executed.
   if (node["Actual Loops"] === 0) return [];
   const isOfTable = node["Relation Name"] === table;
   const removed = (node["Rows Removed by Filter"] ?? 0) * (node["Actual Loops"] ?? 1);

@@ -13,26 +13,26 @@ import { type Child, startChild } from "./child.ts";
 const run = promisify(execFile);
 const ENTERABLE = 0o711;
 
-/** Everything else is as shipped: every commit reaches the disk. */
+/** All other settings keep their defaults, so every commit reaches the disk. */
 const SETTINGS: Readonly<Record<string, string>> = {
   listen_addresses: "127.0.0.1",
   unix_socket_directories: "",
   shared_buffers: "512MB",
   max_wal_size: "4GB",
-  // Tells from when on a row could be seen.
+  // Gives the time from which a row was visible to others.
   track_commit_timestamp: "on",
-  // Loaded, but silent until a figure asks for plans.
+  // Loaded, but inactive until a figure asks for plans.
   session_preload_libraries: "auto_explain",
   "auto_explain.log_format": "json",
 };
 
-/** A PostgreSQL of the benchmark's own: the machine's, or where there is none the embedded one. */
+/** A PostgreSQL server for the benchmark only: that of the machine, otherwise the embedded one. */
 export interface Postgres {
   readonly child: Child;
   readonly version: string;
-  /** What it wrote, plans among it. */
+  /** The server's output, which includes logged plans. */
   readonly outputFile: string;
-  /** The address of a database, made when it is not there. */
+  /** The address of a database. It is created if it does not exist. */
   database(name: string): Promise<string>;
 }
 
@@ -65,12 +65,12 @@ export async function startPostgres(folder: string): Promise<Postgres> {
 }
 
 async function ensureDatabase(addressOf: (name: string) => string, name: string): Promise<string> {
-  const found = await query(addressOf("postgres"), "SELECT FROM pg_database WHERE datname = $1", [name]);
-  if (found.length === 0) await query(addressOf("postgres"), `CREATE DATABASE ${name}`);
+  const rows = await query(addressOf("postgres"), "SELECT FROM pg_database WHERE datname = $1", [name]);
+  if (rows.length === 0) await query(addressOf("postgres"), `CREATE DATABASE ${name}`);
   return addressOf(name);
 }
 
-/** One statement, or several without values, on a connection of its own. */
+/** Runs one statement, or several without values, on a connection of its own. */
 export async function query<Row extends object = Record<string, unknown>>(
   url: string,
   text: string,

@@ -1,16 +1,16 @@
 import { readdir, readFile } from "node:fs/promises";
 
-/** What Linux counts in, whatever the kernel's own ticks are (`getconf CLK_TCK`). */
+/** The unit of times in /proc, independent of the kernel's own ticks (`getconf CLK_TCK`). */
 const TICKS_PER_SECOND = 100;
-/** Counted from the field after the program's name. */
+/** Positions after the field with the program's name. */
 const FIELDS = { parent: 1, user: 11, system: 12, childrenUser: 13, childrenSystem: 14 } as const;
 const IDLE_FIELDS = [3, 4];
-/** Guests are in the user's time already. */
+/** The fields after these count guests, whose time is already in the user's time. */
 const COUNTED_FIELDS = 8;
 
 type Times = { readonly parent: number; readonly own: number; readonly ended: number };
 
-/** Seconds of processor time of each process and of all below it, those that have ended included. */
+/** Seconds of processor time of each process and its descendants, including those that have ended. */
 export async function secondsOf<Name extends string>(
   pids: Readonly<Record<Name, number>>,
 ): Promise<Record<Name, number>> {
@@ -25,7 +25,9 @@ export async function secondsOf<Name extends string>(
   return Object.fromEntries(entries) as Record<Name, number>;
 }
 
-/** Seconds that the machine was busy, for whomever; time taken by other machines on the same host counts as well. */
+/**
+ * Seconds that the machine was busy with any process. Time that other machines on the same host took counts as well.
+ */
 export async function busySeconds(): Promise<number> {
   const line = (await readFile("/proc/stat", "utf8")).split("\n", 1)[0] ?? "";
   const fields = line
@@ -36,7 +38,7 @@ export async function busySeconds(): Promise<number> {
   return busy.reduce((sum, ticks) => sum + ticks, 0) / TICKS_PER_SECOND;
 }
 
-/** Memory that a process holds itself, in MiB. */
+/** The resident memory of a process in MiB. */
 export async function residentMebibytes(pid: number): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, "utf8");
   return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) / 1_024;
@@ -48,7 +50,7 @@ async function readProcesses(): Promise<ReadonlyMap<number, Times>> {
   return new Map(read.filter((entry): entry is [number, Times] => entry[1] !== undefined));
 }
 
-/** Undefined when the process has just ended. */
+/** Undefined if the process has just ended. */
 async function readTimes(pid: number): Promise<Times | undefined> {
   const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => undefined);
   if (stat === undefined) return undefined;

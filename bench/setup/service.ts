@@ -10,13 +10,13 @@ export const SECRET_KEY = "benchmark-secret-key-of-the-installation";
 export interface Service {
   readonly url: string;
   readonly child: Child;
-  /** For requests in the name of the administrator. */
+  /** For requests as the administrator. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
 /**
- * Ours, as `npm start` runs it: its log goes to a file, its pool is of the shipped size. `environment` is what a figure
- * sets besides, and has to say so.
+ * Starts Errand as `npm start` does: its log goes to a file, and its pool has the default size. `environment` holds
+ * the variables that a figure changes; docs/benchmarks.md must name them.
  */
 export async function startService(
   folder: string,
@@ -37,17 +37,17 @@ export async function startService(
       ERRAND_API_KEY: API_KEY,
       ERRAND_SECRET_KEY: SECRET_KEY,
       ERRAND_ROLE: "api",
-      // Counted as shipped, and never reached.
+      // Requests are counted as by default, but the limit is never reached.
       ERRAND_RATE_LIMIT: "1000000",
       ...environment,
     },
     outputFile: join(dataDir, "output.txt"),
     ready: /"address":"(http[^"]+)"/,
   });
-  return { url: child.said[1] ?? "", child, headers: { authorization: `Bearer ${API_KEY}` } };
+  return { url: child.readyMatch[1] ?? "", child, headers: { authorization: `Bearer ${API_KEY}` } };
 }
 
-/** A server that does the least that can be done, to hold ours against. */
+/** Starts a minimal server to compare with. */
 export async function startFloor(
   folder: string,
   file: string,
@@ -60,5 +60,5 @@ export async function startFloor(
     outputFile: join(folder, `floor-${randomUUID()}.txt`),
     ready: /listening at (http\S+)/,
   });
-  return { url: child.said[1] ?? "", child };
+  return { url: child.readyMatch[1] ?? "", child };
 }

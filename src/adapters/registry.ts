@@ -6,7 +6,7 @@ import type { ReceivedEvent, ThreadAdapter } from "../core/threads/thread-adapte
 import { githubVariableDocs, readGithubConfig } from "./github/config.ts";
 import { readSlackConfig, slackVariableDocs } from "./slack/config.ts";
 
-/** What the wiring gives to each adapter. */
+/** What the wiring passes to each adapter. */
 export interface AdapterDeps {
   /** Stores an event in the inbox; false if this delivery is already stored. */
   accept(event: ReceivedEvent): Promise<boolean>;
@@ -17,7 +17,10 @@ export interface AdapterDeps {
 export interface RunningAdapter {
   readonly adapter: ThreadAdapter;
   readonly routes: FastifyPluginAsync;
-  /** For a system with repositories: access to the one at this address. Undefined if the adapter has no key for it. */
+  /**
+   * For a system with repositories: opens the one at this address. Undefined if the adapter has no credentials for
+   * it.
+   */
   readonly openRepository?: OpenRepository;
   /** For a system with pull requests. */
   readonly openPullRequests?: OpenPullRequests;
@@ -25,13 +28,13 @@ export interface RunningAdapter {
 
 export interface AdapterReading {
   readonly problems: readonly string[];
-  /** Undefined: switched off. */
+  /** Undefined: the adapter is off. */
   readonly create: ((deps: AdapterDeps) => Promise<RunningAdapter>) | undefined;
 }
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** One entry per adapter. Its code is loaded only if it is switched on. */
+/** One entry per adapter. The code of an adapter is loaded only if it is on. */
 const ADAPTERS: readonly ((env: Env) => AdapterReading)[] = [
   (env) =>
     reading(readSlackConfig(env), async (config, deps) =>

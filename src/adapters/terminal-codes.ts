@@ -1,11 +1,14 @@
-/** Commands to a terminal, with what belongs to them: a title or a link, a colour, a mode. */
+/** Commands to a terminal with their arguments: a title or a link, a colour, a mode. */
 const OPERATING_SYSTEM_COMMAND = "(?:\\x1b\\]|\\x9d)[^\\x07\\x1b\\x9c\\x9d]*(?:\\x07|\\x1b\\\\|\\x9c)";
 const CONTROL_SEQUENCE = "(?:\\x1b\\[|\\x9b)[0-?]*[ -/]*[@-~]";
 const ESCAPE = "\\x1b[ -/]*[0-~]";
-/** Of none of these can a part be the beginning of another, so that hostile text takes no longer than any other. */
+/** No alternative begins with a part of another, so hostile text takes no longer than any other. */
 const CODES = new RegExp(`${OPERATING_SYSTEM_COMMAND}|${CONTROL_SEQUENCE}|${ESCAPE}`, "g");
 
-/** The text without what only a terminal would act upon (ECMA-48). In linear time, unlike what Node has for it. */
+/**
+ * The text without sequences that only a terminal interprets (ECMA-48). Takes linear time, unlike Node's own
+ * function.
+ */
 export function withoutTerminalCodes(text: string): string {
   return text.replace(CODES, "");
 }

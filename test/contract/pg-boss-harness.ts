@@ -3,7 +3,7 @@ import { JOB_INSERT } from "../../src/queue/queue-settings.ts";
 import { Database } from "../../src/storage/database.ts";
 import { insertJobs } from "../../src/storage/insert-jobs.ts";
 import { SILENT_LOG } from "../support/logs.ts";
-import { InMemoryPubSub } from "../support/memory/memory-pubsub.ts";
+import { InMemoryPubSub } from "../support/memory/in-memory-pubsub.ts";
 import { createTestDatabase } from "../support/test-database.ts";
 import { waitFor } from "../support/wait-for.ts";
 import type { QueueHarness } from "./queue-contract.ts";

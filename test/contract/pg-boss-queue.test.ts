@@ -2,18 +2,18 @@ import { fork } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { PgBoss } from "pg-boss";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { JOB_KINDS } from "../../src/core/ports/queue.ts";
 import { PgBossQueue } from "../../src/queue/pg-boss-queue.ts";
 import { JOB_INSERT } from "../../src/queue/queue-settings.ts";
 import { insertJobs } from "../../src/storage/insert-jobs.ts";
 import { SILENT_LOG } from "../support/logs.ts";
-import { InMemoryPubSub } from "../support/memory/memory-pubsub.ts";
+import { InMemoryPubSub } from "../support/memory/in-memory-pubsub.ts";
 import { waitFor } from "../support/wait-for.ts";
 import { openPgBoss } from "./pg-boss-harness.ts";
 import { Work } from "./queue-contract.ts";
 
-/** All of a job but what makes it this one. */
+/** The members of a stored job that are the same for all jobs. */
 const STORED = {
   text: `
     SELECT to_jsonb(job) - '{id,data,singleton_key,start_after,created_on,keep_until}'::text[] AS settings,
@@ -23,14 +23,14 @@ const STORED = {
   values: [],
 };
 
-describe("the pg-boss queue, beside", () => {
+describe("the pg-boss queue, in addition to the contract,", () => {
   let harness: Awaited<ReturnType<typeof openPgBoss>>;
   beforeEach(async () => {
     harness = await openPgBoss();
   });
   afterEach(() => harness.close());
 
-  it("never hands out a job whose transaction failed", async () => {
+  test("a job whose transaction failed is never handed out", async () => {
     const work = new Work();
     const failing = harness.database.transaction(async (tx) => {
       await insertJobs(tx, JOB_INSERT, [{ kind: "run", key: "a" }]);
@@ -45,7 +45,7 @@ describe("the pg-boss queue, beside", () => {
     expect(work.done).toEqual(["last"]);
   });
 
-  it("hands out no job before its transaction is through", async () => {
+  test("a job is not handed out before its transaction commits", async () => {
     const work = new Work();
     await harness.queue.work("run", 1, work.handler);
 
@@ -59,7 +59,7 @@ describe("the pg-boss queue, beside", () => {
     await harness.until(() => work.done.length === 2, "the slow job");
   });
 
-  it.each(
+  test.each(
     JOB_KINDS.flatMap((kind) => [
       { kind, afterMs: undefined },
       { kind, afterMs: 90_000 },
@@ -80,7 +80,7 @@ describe("the pg-boss queue, beside", () => {
     expect(others).toEqual([]);
   });
 
-  it("gives the queues of an earlier version the settings of this one", async () => {
+  test("queues of an earlier version get the settings of this one", async () => {
     const settings = "SELECT to_jsonb(queue) - '{updated_on}'::text[] AS row FROM pgboss.queue ORDER BY name";
     const before = await harness.database.rows({ text: settings, values: [] });
     const earlier = "UPDATE pgboss.queue SET retry_limit = 2, expire_seconds = 7 RETURNING name";
@@ -95,7 +95,7 @@ describe("the pg-boss queue, beside", () => {
     expect(await harness.database.rows({ text: settings, values: [] })).toEqual(before);
   });
 
-  it("tells how long the oldest job that could be taken has waited", async () => {
+  test("the lag is the wait of the oldest job that is due", async () => {
     const named = await openPgBoss("build-box");
     try {
       expect(await named.queue.longestWaitSeconds()).toBeUndefined();
@@ -112,7 +112,7 @@ describe("the pg-boss queue, beside", () => {
     }
   });
 
-  it("creates the queue of a host name in the worker of that name, and nowhere else", async () => {
+  test("only the worker of a host name creates the queue of that name", async () => {
     const asking = { kind: "run", key: "a", host: "build-box" } as const;
     await harness.send(asking);
     await harness.queue.ensure(asking);
@@ -144,7 +144,7 @@ describe("the pg-boss queue, beside", () => {
     return (await harness.database.rows<{ name: string }>({ text, values: [] })).map(({ name }) => name);
   }
 
-  it("hands the job of a killed worker process out again", async () => {
+  test("the job of a killed worker process is handed out again", async () => {
     const work = new Work();
     const main = join(import.meta.dirname, "../support/queue-worker-main.ts");
     const worker = fork(main, [harness.url], { execArgv: [] });

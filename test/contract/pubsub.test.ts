@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { PostgresPubSub } from "../../src/pubsub/postgres-pubsub.ts";
 import { withSession } from "../../src/storage/session.ts";
 import { type RecordedLine, recordingLog } from "../support/logs.ts";
-import { InMemoryPubSub } from "../support/memory/memory-pubsub.ts";
+import { InMemoryPubSub } from "../support/memory/in-memory-pubsub.ts";
 import { createTestDatabase } from "../support/test-database.ts";
 import { waitFor } from "../support/wait-for.ts";
 import { describeNews, listen, type NewsHarness } from "./pubsub-contract.ts";

@@ -1,19 +1,19 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Job, Queue } from "../../src/core/ports/queue.ts";
 
 export interface QueueHarness {
   readonly queue: Queue;
-  /** Stores jobs with a change that is committed. */
+  /** Stores jobs in a committed transaction. */
   send(...jobs: readonly Job[]): Promise<void>;
-  /** Waits for a condition, while the time of the queue goes on. */
+  /** Waits for a condition while the time of the queue passes. */
   until(check: () => boolean, what: string): Promise<void>;
   close(): Promise<void>;
 }
 
-/** A worker's queue, of a worker that goes by a name where one is given. */
+/** Opens the queue of a worker, which has the given host name if there is one. */
 export type OpenQueue = (host?: string) => Promise<QueueHarness>;
 
-/** What every queue promises. */
+/** Tests that every implementation of the queue must pass. */
 export function describeQueue(name: string, open: OpenQueue): void {
   describe(`the ${name} queue`, () => {
     let harness: QueueHarness;
@@ -22,7 +22,7 @@ export function describeQueue(name: string, open: OpenQueue): void {
     });
     afterEach(() => harness.close());
 
-    it("hands a job that waits, and one that comes, to the handler of its kind", async () => {
+    test("waiting and new jobs are handed to the handler of their kind", async () => {
       const work = new Work();
       await harness.send({ kind: "run", key: "waiting" });
 
@@ -34,9 +34,9 @@ export function describeQueue(name: string, open: OpenQueue): void {
       expect(work.done).toEqual(["waiting", "coming"]);
     });
 
-    // Runs guard themselves by their lease: for them a job too many finds nothing to do.
-    it.each(["inbox", "deliver"] as const)(
-      "handles one job of a key at a time, and others meanwhile (%s)",
+    // Runs are protected by their lease: a superfluous job for a run has no effect.
+    test.each(["inbox", "deliver"] as const)(
+      "jobs of one key are handled one at a time, and others meanwhile (%s)",
       async (kind) => {
         const [work, other] = [new Work(true), new Work(true)];
         await harness.queue.work(kind, 4, work.handler);
@@ -58,7 +58,7 @@ export function describeQueue(name: string, open: OpenQueue): void {
       },
     );
 
-    it("handles a job that was sent while another of its key was handled", async () => {
+    test("a job that was sent while another of its key was handled is handled afterwards", async () => {
       const work = new Work(true);
       await harness.queue.work("run", 2, work.handler);
       await harness.send({ kind: "run", key: "a" });
@@ -71,7 +71,7 @@ export function describeQueue(name: string, open: OpenQueue): void {
       work.finishAll();
     });
 
-    it("handles at most as many as asked for", async () => {
+    test("at most the configured number of jobs is handled at a time", async () => {
       const work = new Work(true);
       await harness.queue.work("run", 2, work.handler);
 
@@ -85,7 +85,7 @@ export function describeQueue(name: string, open: OpenQueue): void {
       work.finishAll();
     });
 
-    it("hands a job out again when its handler throws", async () => {
+    test("a job whose handler throws is handed out again", async () => {
       const work = new Work();
       work.failures = 1;
       await harness.queue.work("run", 1, work.handler);
@@ -96,7 +96,7 @@ export function describeQueue(name: string, open: OpenQueue): void {
       expect(work.started).toEqual(["a", "a"]);
     });
 
-    it("hands a job out when its time has come", async () => {
+    test("a delayed job is handed out when it is due", async () => {
       const work = new Work();
       await harness.queue.work("deliver", 1, work.handler);
 
@@ -106,7 +106,7 @@ export function describeQueue(name: string, open: OpenQueue): void {
       expect(work.done).toEqual(["now", "later"]);
     });
 
-    it("ensures that a job waits, once", async () => {
+    test("ensuring a job twice makes one job wait", async () => {
       const work = new Work();
       for (let index = 0; index < 5; index += 1) await harness.queue.ensure({ kind: "run", key: "a" });
       await harness.queue.ensure({ kind: "inbox", key: "a" });
@@ -118,7 +118,7 @@ export function describeQueue(name: string, open: OpenQueue): void {
       expect(work.done).toEqual(["a", "last"]);
     });
 
-    it("ensures no job beside one that waits for its time", async () => {
+    test("ensuring a job adds none if a delayed one waits", async () => {
       const work = new Work();
       await harness.send({ kind: "run", key: "a", afterMs: 1_000 });
       await harness.queue.ensure({ kind: "run", key: "a" });
@@ -130,7 +130,7 @@ export function describeQueue(name: string, open: OpenQueue): void {
       expect(work.done).toEqual(["a", "last"]);
     });
 
-    it("ensures a job beside one that is being handled", async () => {
+    test("ensuring a job adds one while another is being handled", async () => {
       const work = new Work(true);
       await harness.queue.work("run", 1, work.handler);
       await harness.queue.ensure({ kind: "run", key: "a" });
@@ -143,7 +143,7 @@ export function describeQueue(name: string, open: OpenQueue): void {
       work.finishAll();
     });
 
-    it("stops: signals its handlers, waits for them, and takes no more", async () => {
+    test("stopping signals the handlers, waits for them and takes no more jobs", async () => {
       const work = new Work(true);
       await harness.queue.work("run", 1, work.handler);
       await harness.send({ kind: "run", key: "a" }, { kind: "run", key: "b" });
@@ -162,7 +162,7 @@ export function describeQueue(name: string, open: OpenQueue): void {
       expect(work.started).toHaveLength(1);
     });
 
-    it("stops although a handler does not end", async () => {
+    test("stopping ends even if a handler does not", async () => {
       const work = new Work(true);
       await harness.queue.work("run", 1, work.handler);
       await harness.send({ kind: "run", key: "a" });
@@ -180,7 +180,7 @@ export function describeQueue(name: string, open: OpenQueue): void {
   });
 }
 
-/** Which jobs are given to which workers. */
+/** Tests which workers get which jobs. */
 export function describeHosts(name: string, open: OpenQueue): void {
   describe(`the ${name} queue, with workers that go by names,`, () => {
     const opened: QueueHarness[] = [];
@@ -193,7 +193,7 @@ export function describeHosts(name: string, open: OpenQueue): void {
       return harness;
     };
 
-    it("gives a job that asks for a name to a worker of that name, beside everybody's", async () => {
+    test("a worker with a host name gets jobs for that name and jobs without one", async () => {
       const [harness, work] = [await openFor("build-box"), new Work()];
       await harness.send(
         { kind: "run", key: "elsewhere", host: "other-box" },
@@ -209,7 +209,7 @@ export function describeHosts(name: string, open: OpenQueue): void {
       expect(work.done.toSorted()).toEqual(["anywhere", "here", "last"]);
     });
 
-    it("gives a worker without a name no job that asks for one", async () => {
+    test("a worker without a host name gets no job that asks for one", async () => {
       const [harness, work] = [await openFor(), new Work()];
       await harness.send(
         { kind: "run", key: "elsewhere", host: "other-box" },
@@ -224,7 +224,7 @@ export function describeHosts(name: string, open: OpenQueue): void {
       expect(work.done).toEqual(["anywhere", "last"]);
     });
 
-    it("counts both kinds against how many a worker may handle", async () => {
+    test("jobs with and without a host name count towards the worker's limit", async () => {
       const [harness, work] = [await openFor("build-box"), new Work(true)];
       await harness.queue.work("run", 2, work.handler);
 
@@ -240,8 +240,8 @@ export function describeHosts(name: string, open: OpenQueue): void {
       work.finishAll();
     });
 
-    it.each(["Büro 2", "a/b'c%d", "box.example.com", "🛠"])(
-      "gives the jobs of a name to its worker, whatever its characters (%s)",
+    test.each(["Büro 2", "a/b'c%d", "box.example.com", "🛠"])(
+      "a host name may have any characters (%s)",
       async (host) => {
         const [harness, work] = [await openFor(host), new Work()];
         await harness.send(
@@ -257,7 +257,7 @@ export function describeHosts(name: string, open: OpenQueue): void {
       },
     );
 
-    it("ensures a job for a name", async () => {
+    test("a job for a host name can be ensured", async () => {
       const [harness, work] = [await openFor("build-box"), new Work()];
       for (let index = 0; index < 3; index += 1) {
         await harness.queue.ensure({ kind: "run", key: "here", host: "build-box" });
@@ -273,12 +273,12 @@ export function describeHosts(name: string, open: OpenQueue): void {
   });
 }
 
-/** A handler that writes down what it is given, and ends when it is told to. */
+/** A handler that records its jobs and ends each when the test tells it to. */
 export class Work {
   readonly started: string[] = [];
   readonly done: string[] = [];
   readonly signals: AbortSignal[] = [];
-  /** How many of the next jobs fail. */
+  /** The number of next jobs that fail. */
   failures = 0;
   readonly #isHeld: boolean;
   #isOver = false;

@@ -1,13 +1,13 @@
 import type { Job } from "../../src/core/ports/queue.ts";
 import { ManualClock } from "../support/manual-clock.ts";
-import { MemoryQueue } from "../support/memory/memory-queue.ts";
+import { InMemoryQueue } from "../support/memory/in-memory-queue.ts";
 import { waitFor } from "../support/wait-for.ts";
 import { openPgBoss } from "./pg-boss-harness.ts";
 import { describeHosts, describeQueue } from "./queue-contract.ts";
 
 async function openMemory(host?: string) {
   const clock = new ManualClock();
-  const queue = new MemoryQueue(clock, host);
+  const queue = new InMemoryQueue(clock, host);
   const until = async (check: () => boolean, what: string) => {
     const isSo = async () => {
       await clock.advance(100);

@@ -8,11 +8,11 @@ import { reasonToSkipGit } from "../support/git-program.ts";
 import { GitRepositories } from "../support/git-repositories.ts";
 import { SILENT_LOG } from "../support/logs.ts";
 import { ManualClock } from "../support/manual-clock.ts";
-import { MemorySkillLibrary } from "../support/memory/memory-skill-library.ts";
+import { InMemorySkillLibrary } from "../support/memory/in-memory-skill-library.ts";
 import { describeSkillLibrary } from "./skill-library-contract.ts";
 
 describeSkillLibrary("memory", async () => {
-  const library = new MemorySkillLibrary();
+  const library = new InMemorySkillLibrary();
   return { library, put: async (name, files) => library.put(name, files), close: async () => undefined };
 });
 

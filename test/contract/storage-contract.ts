@@ -22,7 +22,7 @@ import { describeWebhookLog } from "./storage/webhook-log.ts";
 import { describeWebhookOutbox } from "./storage/webhook-outbox.ts";
 import { describeWorkers } from "./storage/workers.ts";
 
-/** What every storage promises. */
+/** Tests that every implementation of the storage must pass. */
 export function describeStorage(name: string, open: OpenStorage): void {
   describe(`the ${name} storage`, () => {
     let opened: StorageHarness;

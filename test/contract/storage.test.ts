@@ -6,16 +6,16 @@ import { createPrismaStorage } from "../../src/storage/prisma-storage.ts";
 import { recordJobs } from "../support/job-inserts.ts";
 import { SILENT_LOG } from "../support/logs.ts";
 import { ManualClock } from "../support/manual-clock.ts";
-import { createMemoryBlobStore } from "../support/memory/storage/blob-store.ts";
-import { createMemoryStorage } from "../support/memory/storage/memory-storage.ts";
+import { createInMemoryBlobStore } from "../support/memory/storage/blob-store.ts";
+import { createInMemoryStorage } from "../support/memory/storage/in-memory-storage.ts";
 import { createTestDatabase } from "../support/test-database.ts";
 import type { StorageHarness } from "./storage/harness.ts";
 import { describeStorage } from "./storage-contract.ts";
 
 describeStorage("memory", async () => {
-  const { deps, ...harness } = recorded();
-  const storage = createMemoryStorage(deps);
-  const blobs = createMemoryBlobStore(deps.clock);
+  const { deps, ...harness } = recordingDeps();
+  const storage = createInMemoryStorage(deps);
+  const blobs = createInMemoryBlobStore(deps.clock);
   return {
     ...harness,
     storage,
@@ -26,7 +26,7 @@ describeStorage("memory", async () => {
 });
 
 describeStorage("Prisma", async () => {
-  const { deps, ...harness } = recorded();
+  const { deps, ...harness } = recordingDeps();
   const testDatabase = await createTestDatabase();
   const database = new Database({ url: testDatabase.url, maxConnections: 10, log: SILENT_LOG });
   const close = async () => {
@@ -38,14 +38,17 @@ describeStorage("Prisma", async () => {
   return { ...harness, storage, blobs, passTime: (ms) => passTime(database, ms), close };
 });
 
-/** Parts of a storage that write down what they are told. */
-function recorded() {
-  // The database has a clock of its own, which this one must not be far from.
+/** Dependencies of a storage that record what it publishes and sends. */
+function recordingDeps() {
+  // Starts at the present time, because the database has its own clock and the two must be close.
   const clock = new ManualClock(new Date());
   const jobs: Job[] = [];
   const pubsub: string[] = [];
   let isFailing = false;
-  const told: PubSub = { publish: (channels) => pubsub.push(...channels), subscribe: () => () => undefined };
+  const recordingPubSub: PubSub = {
+    publish: (channels) => pubsub.push(...channels),
+    subscribe: () => () => undefined,
+  };
   const sendJobs: (sent: readonly Job[]) => void = (sent) => {
     if (isFailing && sent.length > 0) {
       isFailing = false;
@@ -62,10 +65,10 @@ function recorded() {
     pubsub,
     failJobs,
   };
-  return { ...harness, deps: { clock, pubsub: told, sendJobs } };
+  return { ...harness, deps: { clock, pubsub: recordingPubSub, sendJobs } };
 }
 
-/** The database's clock cannot be moved, but everything that it judges can be made older. */
+/** The database's clock cannot be moved. Instead, every row that it judges is made older. */
 async function passTime(database: Database, ms: number): Promise<void> {
   await database.transaction(async (tx) => {
     const past = [

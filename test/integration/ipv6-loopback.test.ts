@@ -9,7 +9,7 @@ const hasIpv6 = Object.values(networkInterfaces()).some((own) =>
   own?.some(({ address }) => address === "::1"),
 );
 
-test.skipIf(!hasIpv6)("a service that listens on IPv6 tells its address as URLs are written", async () => {
+test.skipIf(!hasIpv6)("a service that listens on IPv6 logs its address in URL syntax", async () => {
   const database = await createTestDatabase();
   onTestFinished(() => database.drop());
 

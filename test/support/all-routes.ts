@@ -3,7 +3,7 @@ import type { FastifyInstance, RouteOptions } from "fastify";
 
 const CREATED = "fastify.initialization";
 
-/** All routes of the servers that are made while `work` goes on, also those that no document names. */
+/** All routes of the servers that are created during `work`, including undocumented ones. */
 export async function collectRoutes(work: () => Promise<unknown>): Promise<readonly RouteOptions[]> {
   const routes: RouteOptions[] = [];
   const hear = (message: unknown): void => {
@@ -19,7 +19,10 @@ export async function collectRoutes(work: () => Promise<unknown>): Promise<reado
   return routes;
 }
 
-/** `GET /agent/runs/:runId`: each method of each route, without the API's prefix. HEAD is what GET is. */
+/**
+ * Each method of each route without the API's prefix, such as `GET /agent/runs/:runId`. HEAD is left out, because GET
+ * implies it.
+ */
 export function namesOf(routes: readonly RouteOptions[]): readonly string[] {
   const names = routes.flatMap(({ method, url }) =>
     [method].flat().map((one) => `${one} ${url.replace(/^\/api\/v1(?=\/agent)/, "")}`),

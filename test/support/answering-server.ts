@@ -11,14 +11,14 @@ export interface SeenRequest {
   readonly body: string;
 }
 
-/** Somebody's HTTP server, which answers as a test says. */
+/** An HTTP server of a third party that answers as a test says. */
 export interface AnsweringServer {
   readonly url: string;
   readonly port: number;
-  /** Whole ones alone, unless `answer` is given before the body is read. */
+  /** Only complete requests, unless `answer` responds before the body is read. */
   readonly requests: SeenRequest[];
   answer: (response: ServerResponse, request: SeenRequest) => void;
-  /** Before anything of the body is read; true: it is all done. */
+  /** Called before the body is read. True: the request is completely handled. */
   early: (request: IncomingMessage, response: ServerResponse) => boolean;
   stop(): Promise<void>;
 }

@@ -1,7 +1,7 @@
 import { AnswerJudge, type OpenapiDocument } from "./openapi-answers.ts";
 import { waitFor } from "./wait-for.ts";
 
-/** What tests say to the API of a service, as any caller would. */
+/** Calls the API of a service as any client does. */
 export interface ApiClient {
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<ApiAnswer>;
   createRun(prompt: string, rest?: Record<string, unknown>): Promise<string>;
@@ -37,7 +37,7 @@ export interface LoggedEvent {
 const ANSWER_MS = 30_000;
 const PAGE = 500;
 
-/** Each JSON answer is held against the service's own OpenAPI document. */
+/** Each JSON answer is checked against the service's own OpenAPI document. */
 export function createApiClient(service: { readonly url: string; readonly apiKey: string }): ApiClient {
   const evaluatePolicies = createJudge(service.url);
   const call: ApiClient["call"] = async (method, path, body, headers = {}) => {
@@ -96,7 +96,7 @@ function createJudge(url: string): (method: string, path: string, answer: ApiAns
   };
 }
 
-/** undefined: the service is gone again; the next answer is judged. */
+/** Undefined: the service has already ended. The next answer is checked. */
 async function findJudge(url: string): Promise<AnswerJudge | undefined> {
   try {
     const response = await fetch(`${url}/api/v1/openapi.json`, { signal: AbortSignal.timeout(ANSWER_MS) });

@@ -7,7 +7,7 @@ export function bubblewrapIn(dataDir: string, limits: Partial<SandboxLimits> = {
   return createBubblewrapSandbox({ dataDir, limits: { ...DEFAULT_SANDBOX_LIMITS, ...limits } });
 }
 
-/** Why tests of bubblewrap are skipped here, or undefined. Where everything should be there, nothing is skipped. */
+/** Why tests of bubblewrap are skipped on this machine, or undefined. In CI nothing is skipped. */
 export async function reasonToSkipBubblewrap(): Promise<string | undefined> {
   const problem = await bubblewrapIn(tmpdir()).unavailable();
   if (problem !== undefined && process.env.CI === "true") {
@@ -16,7 +16,7 @@ export async function reasonToSkipBubblewrap(): Promise<string | undefined> {
   return problem;
 }
 
-/** Why its limits of memory and processors cannot be tested here, or undefined. */
+/** Why its limits of memory and processors cannot be tested on this machine, or undefined. */
 export async function reasonToSkipCgroups(): Promise<string | undefined> {
   const [weakness] = await bubblewrapIn(tmpdir()).weaknesses();
   if (weakness !== undefined && process.env.CI === "true") {

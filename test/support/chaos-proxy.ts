@@ -8,27 +8,28 @@ export type ChaosTarget =
 
 export interface ChaosProxy {
   readonly port: number;
-  /** From now on nothing passes, in either direction, and nothing is closed: the peer seems to have vanished. */
+  /** From now on no byte passes in either direction and nothing is closed, as if the peer had vanished. */
   blackHole(): void;
-  /** What was held back is delivered and traffic flows again. */
+  /** Delivers the bytes that were held back and lets traffic pass again. */
   heal(): void;
-  /** Connections that are there stay silent for good, and nobody hears of their end; new ones are not concerned. */
+  /** Existing connections stay silent for good and never learn of their end. New connections work. */
   strandAll(): void;
   resetAll(): void;
-  /** Every chunk is held for this long. */
+  /** Delays every chunk by this time. */
   delay(ms: number): void;
   /**
-   * The next PostgreSQL statement that commits reaches the server; its client is cut off before any reply. Resolves when
-   * committed, or when the server has ended the connection instead. A COMMIT commits, and so does by itself the one
-   * statement that makes a run.
+   * Lets the next PostgreSQL statement that commits reach the server, and closes its client connection before any
+   * reply. Resolves when the server has committed, or has ended the connection instead. Both a COMMIT and the single
+   * statement that creates a run commit.
    */
   cutAfterCommit(): Promise<void>;
-  /** Whether the statement that is to be cut off has not come yet. */
+  /** True while the statement to be cut has not arrived. */
   readonly awaitsCommit: boolean;
   stop(): Promise<void>;
 }
 
-// The end of a NUL-terminated statement, in a simple Query message as in a Parse; a length byte comes before it.
+// The end of a NUL-terminated statement in a simple Query message or in a Parse message. A length byte comes before
+// it.
 const COMMIT = /(?:^|[;\p{Cc}])\s*commit\s*;?\s*$|\binsert into runs\b/iu;
 
 export async function startChaosProxy(target: ChaosTarget): Promise<ChaosProxy> {
@@ -94,7 +95,7 @@ class ChaoticLinks {
     for (const socket of this.#sockets) socket.resetAndDestroy();
   }
 
-  /** A target that is a path has no connections that could be reset. */
+  /** If the target is a path, there are no connections that could be reset. */
   closeAll(): void {
     for (const socket of this.#sockets) socket.destroy();
   }
@@ -130,8 +131,8 @@ class ChaoticLinks {
   }
 
   /**
-   * The server's end stays open until it has answered: only then has the commit surely taken place. One that was just ended
-   * itself never answers, and has committed nothing.
+   * The server's side stays open until it has answered, because only then the commit is certain. A server that has
+   * just been stopped never answers, and has committed nothing.
    */
   #cut(client: Socket, server: Socket, chunk: Buffer): void {
     const done = this.#onCommit;

@@ -20,16 +20,16 @@ import { createKnownSecrets } from "../../src/secrets/redaction.ts";
 import { createSecretBox } from "../../src/secrets/secret-box.ts";
 import { agentChoice } from "./agent-choice.ts";
 import { ManualClock, quiet } from "./manual-clock.ts";
-import { MemoryAdapter } from "./memory/memory-adapter.ts";
-import { MemoryChanges } from "./memory/memory-changes.ts";
-import { MemoryGateways } from "./memory/memory-gateways.ts";
-import { InMemoryPubSub } from "./memory/memory-pubsub.ts";
-import { MemoryPullRequests } from "./memory/memory-pull-requests.ts";
-import { MemoryQueue } from "./memory/memory-queue.ts";
-import { MemorySkillLibrary } from "./memory/memory-skill-library.ts";
-import { MemoryWorkspaces } from "./memory/memory-workspaces.ts";
-import { createMemoryBlobStore } from "./memory/storage/blob-store.ts";
-import { createMemoryStorage } from "./memory/storage/memory-storage.ts";
+import { InMemoryAdapter } from "./memory/in-memory-adapter.ts";
+import { InMemoryChanges } from "./memory/in-memory-changes.ts";
+import { InMemoryGateways } from "./memory/in-memory-gateways.ts";
+import { InMemoryPubSub } from "./memory/in-memory-pubsub.ts";
+import { InMemoryPullRequests } from "./memory/in-memory-pull-requests.ts";
+import { InMemoryQueue } from "./memory/in-memory-queue.ts";
+import { InMemorySkillLibrary } from "./memory/in-memory-skill-library.ts";
+import { InMemoryWorkspaces } from "./memory/in-memory-workspaces.ts";
+import { createInMemoryBlobStore } from "./memory/storage/blob-store.ts";
+import { createInMemoryStorage } from "./memory/storage/in-memory-storage.ts";
 import { ScriptedAgents } from "./scripted-agents.ts";
 import { StorageFaults } from "./storage-faults.ts";
 import { wholeLog } from "./whole-log.ts";
@@ -43,24 +43,24 @@ export const LIMITS = {
   logMib: 256,
 };
 
-/** The core on memory twins, put together as in production; nothing happens but by promises and the clock. */
+/** The core on in-memory fakes, wired as in production. Only promises and the clock make anything happen. */
 export class CoreHarness {
   readonly clock = new ManualClock();
   readonly pubsub = new InMemoryPubSub();
-  readonly queue = new MemoryQueue(this.clock);
+  readonly queue = new InMemoryQueue(this.clock);
   readonly faults: StorageFaults;
   readonly storage: Storage;
-  readonly adapter = new MemoryAdapter();
-  /** What the twins below did, in its order. */
+  readonly adapter = new InMemoryAdapter();
+  /** The actions of the fakes below, in order. */
   readonly journal: string[] = [];
   readonly agents = new ScriptedAgents(this.journal);
-  readonly gateways = new MemoryGateways(this.journal);
-  readonly workspaces = new MemoryWorkspaces(this.journal);
-  readonly changes = new MemoryChanges(this.journal);
-  readonly pullRequests = new MemoryPullRequests();
+  readonly gateways = new InMemoryGateways(this.journal);
+  readonly workspaces = new InMemoryWorkspaces(this.journal);
+  readonly changes = new InMemoryChanges(this.journal);
+  readonly pullRequests = new InMemoryPullRequests();
   readonly secretBox = createSecretBox([Buffer.alloc(32, 1).toString("base64url")]);
-  readonly skills = new MemorySkillLibrary();
-  readonly blobs = createMemoryBlobStore(this.clock);
+  readonly skills = new InMemorySkillLibrary();
+  readonly blobs = createInMemoryBlobStore(this.clock);
   readonly logged: { readonly message: string; readonly facts: Record<string, unknown> | undefined }[] = [];
   readonly runs: RunService;
   readonly inboxProcessor: InboxProcessor;
@@ -70,7 +70,7 @@ export class CoreHarness {
   constructor() {
     const { clock, pubsub, queue } = this;
     const { sendJobs } = queue;
-    this.faults = new StorageFaults(createMemoryStorage({ clock, pubsub, sendJobs }));
+    this.faults = new StorageFaults(createInMemoryStorage({ clock, pubsub, sendJobs }));
     this.storage = this.faults.storage;
     const { storage } = this;
     const log = this.#log();
@@ -106,7 +106,7 @@ export class CoreHarness {
     return new Maintenance({ storage, blobs, queue, clock, log: this.#log(), runWorker: this.worker() });
   }
 
-  /** Begins to do what the jobs ask for. */
+  /** Starts to handle jobs. */
   async start(worker = this.worker()): Promise<void> {
     await this.queue.work("run", 4, (key, stop) => worker.work(key as RunId, stop));
     await this.queue.work("inbox", 4, (key, stop) => this.inboxProcessor.work(key, stop));
@@ -152,7 +152,7 @@ export class CoreHarness {
   }
 }
 
-/** The platform's own secret is short, so that tests can read. */
+/** Also redacts a short secret, so that tests are easy to read. */
 const REDACTORS: RunRedactors = {
   lend(secrets) {
     const known = createKnownSecrets([]).lend(secrets);

@@ -11,21 +11,24 @@ import { SILENT_LOG } from "./logs.ts";
 const run = promisify(execFile);
 const ENTERABLE = 0o711;
 
-/** A folder that other accounts can enter, so that a test run by root keeps its database in it. */
+/** A folder that other accounts can enter, because a test run as root keeps its database in it. */
 export async function makeTemporaryFolder(): Promise<string> {
   const folder = await makeFolder();
   onTestFinished(() => removeFolder(folder));
   return folder;
 }
 
-/** The path of a data directory that does not exist yet; a server that a failing test left in it is stopped. */
+/**
+ * The path of a data directory that does not exist yet. If a failing test leaves a server running in it, that server
+ * is stopped.
+ */
 export async function makeDataDirPath(name = "data"): Promise<string> {
   const dataDir = join(await makeTemporaryFolder(), name);
   onTestFinished(() => stopLeftoverPostmaster(join(dataDir, "postgres"), SILENT_LOG));
   return dataDir;
 }
 
-/** A data directory with a stopped, empty database. Copying it takes a tenth of the time of making it. */
+/** A data directory with a stopped, empty database. Copying it takes a tenth of the time of creating it. */
 export class SeedDataDir {
   readonly #folder: string;
 

@@ -1,4 +1,4 @@
-/** Holds our schema and no rows; test databases are copies of it. */
+/** Holds Errand's schema and no rows. Test databases are copies of it. */
 export const TEMPLATE_DATABASE = "errand_template";
 
 /** The address of another database on the same server. */

@@ -10,27 +10,27 @@ import { waitFor } from "./wait-for.ts";
 
 const run = promisify(execFile);
 
-/** A docker daemon of a test's own, with two images that need no registry. Whoever starts one stops it. */
+/** A docker daemon for one test, with two images that need no registry. A test that starts one must stop it. */
 export interface TestDocker extends DockerProgram {
   /** Git, bash, the usual programs and Node. */
   readonly imageWithNode: string;
-  /** The usual programs alone: no Node, and not the libraries it needs. */
+  /** Only the usual programs: no Node, and not the libraries that it needs. */
   readonly imageBare: string;
-  /** What `docker …` prints. */
+  /** Returns the output of `docker …`. */
   call(...args: string[]): Promise<string>;
-  /** As if the daemon's machine had run out of luck; containers go on. */
+  /** Kills the daemon as a crash would. Containers continue to run. */
   killDaemon(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** The daemon is where the path of ordinary users does not lead. */
+/** The daemon is in a folder that is not in the PATH of ordinary users. */
 const WITH_SYSTEM_PROGRAMS = `${process.env.PATH}:/usr/sbin:/sbin`;
 
 const CALL_MS = 20_000;
 
 const DRIVERS = ["overlay2", "vfs"];
 
-/** Why tests of docker are skipped here, or undefined. Where everything should be there, nothing is skipped. */
+/** Why tests of docker are skipped on this machine, or undefined. In CI nothing is skipped. */
 export async function reasonToSkipDocker(): Promise<string | undefined> {
   const problem = process.getuid?.() === 0 ? await missingProgram() : "only root can start a docker daemon";
   if (problem !== undefined && process.env.CI === "true") {
@@ -90,7 +90,8 @@ function startDaemon(root: string, driver: string): ChildProcess {
     ...["-H", `unix://${root}/docker.sock`, "--iptables=false", "--bridge=none", "--storage-driver", driver],
     ...places.map((word) => (word.startsWith("--") ? word : join(root, word))),
   ];
-  // Through a shell, so that what it says is in a file and no pipe of ours keeps it or its children waiting.
+  // Started by a shell, so that the output goes to a file and neither the daemon nor its children wait for a pipe of
+  // this process.
   const script = 'log=$1; shift; exec dockerd "$@" >>"$log" 2>&1';
   const env = { PATH: WITH_SYSTEM_PROGRAMS, HOME: root };
   return spawn("sh", ["-c", script, "sh", join(root, "log"), ...args], { env, stdio: "ignore" });
@@ -104,7 +105,7 @@ async function end(daemon: ChildProcess, signal: NodeJS.Signals): Promise<void> 
 }
 
 async function putAway(daemon: ChildProcess, root: string, call: Call): Promise<void> {
-  // By the daemon as far as it goes: what is killed leaves cgroups behind.
+  // Containers are removed by the daemon if possible, because killed ones leave cgroups behind.
   await removeContainers(call).catch(() => undefined);
   await end(daemon, "SIGKILL");
   await waitFor(() => killWhatIsLeft(root), { what: "containerd and its containers to end" });
@@ -117,13 +118,16 @@ async function removeContainers(call: Call): Promise<void> {
   if (ids.length > 0) await call("rm", "--force", "--volumes", ...ids);
 }
 
-/** A daemon that was killed leaves containerd, and that the containers: all of them have the root in their arguments. */
+/**
+ * A killed daemon leaves containerd behind, which leaves the containers. All of them have the root folder in their
+ * arguments.
+ */
 async function killWhatIsLeft(root: string): Promise<boolean> {
   const left: string[] = [];
   for (const pid of (await readdir("/proc")).filter((name) => /^\d+$/.test(name))) {
     const commandLine = await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "");
     if (!commandLine.includes(root) || !/containerd/.test(commandLine)) continue;
-    // The first process of a container is its shim's child, and lives on without it.
+    // The first process of a container is the child of its shim, and survives it.
     const children = await readFile(`/proc/${pid}/task/${pid}/children`, "utf8").catch(() => "");
     left.push(...(commandLine.includes("shim") ? children.split(" ").filter(Boolean) : []), pid);
   }

@@ -49,14 +49,14 @@ const GIT_FOLDERS = [
   "/etc/ssl/certs/ca-certificates.crt",
 ];
 
-/** What git starts to talk over HTTP. */
+/** The program that git starts for HTTP. */
 const GIT_HTTP = "/usr/lib/git-core/git-remote-http";
 
 const NODE_ALONE = /\/(libstdc\+\+|libgcc_s)/;
 
 const ENVIRONMENT = "ENV PATH=/usr/local/bin:/usr/bin:/bin";
 
-/** Images made of this machine's own programs: no registry is needed, and none is asked. */
+/** Builds images from programs of this machine, so that no registry is needed. */
 export async function buildImages(
   root: string,
   call: (...args: string[]) => Promise<string>,
@@ -64,7 +64,7 @@ export async function buildImages(
   const [imageWithNode, imageBare] = ["errand-test:node", "errand-test:bare"];
   const usual = await locate(USUAL);
   const users = ["/etc/passwd", "/etc/group"];
-  // Every image with glibc has all of it, whatever its programs use.
+  // Every image with glibc has the whole of it, whatever its programs use.
   const glibc = (await librariesOf([process.execPath])).filter((path) => !NODE_ALONE.test(path));
   await importImage(root, call, { name: imageBare, paths: [...usual, ...users, ...glibc] });
   const git = await locate(["git"]);
@@ -77,7 +77,7 @@ export async function buildImages(
 interface ImageFiles {
   readonly name: string;
   readonly paths: readonly string[];
-  /** As they are, with their links. */
+  /** Copied as they are, with their links. */
   readonly folders?: readonly string[];
   readonly node?: string;
   /** Programs in the folders that need libraries of their own. */
@@ -92,7 +92,8 @@ async function importImage(
   const tarFile = join(root, `${name.replace(":", "-")}.tar`);
   const libraries = await librariesOf([...paths, ...linked, ...(node === undefined ? [] : [node])]);
   const add = (...args: string[]) => run("tar", ["--append", "--file", tarFile, "--absolute-names", ...args]);
-  // Links as what they point to, so that a program is where it is looked for, whatever the folders of this machine are.
+  // Links are replaced by their targets, so that a program is at its usual path whatever the folder layout of this
+  // machine is.
   await add("--dereference", ...new Set([...paths, ...libraries]));
   if (folders.length > 0) await add(...folders);
   if (node !== undefined) await add("--dereference", "--transform", "s,^.*$,usr/local/bin/node,", node);
@@ -113,7 +114,7 @@ async function existing(path: string): Promise<readonly string[]> {
   );
 }
 
-/** Under the names by which they are looked for, and with the loader. */
+/** The libraries under the names by which programs load them, and the loader. */
 async function librariesOf(paths: readonly string[]): Promise<readonly string[]> {
   const programs = await Promise.all(paths.map((path) => realpath(path)));
   const { stdout } = await run("sh", [

@@ -4,8 +4,8 @@ import type { withSession } from "../../src/storage/session.ts";
 import { SILENT_LOG } from "./logs.ts";
 
 /**
- * A process that does nothing but run an embedded PostgreSQL, from the program below `root`, so that tests can kill it
- * in every way. It answers its parent by messages.
+ * A process that only runs an embedded PostgreSQL, from the program below `root`, so that tests can kill it in every
+ * way. It reports to its parent by messages.
  */
 const [root = "", dataDir = "", sharedDir = ""] = process.argv.slice(2);
 const embedded: { startEmbeddedPostgres: typeof startEmbeddedPostgres } = await load(

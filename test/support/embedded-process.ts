@@ -6,7 +6,7 @@ export const REPOSITORY = resolve(import.meta.dirname, "../..");
 
 export type EmbeddedProcessOptions = {
   readonly dataDir: string;
-  /** Where the program lies; this repository unless told. */
+  /** The folder of the program. Default: this repository. */
   readonly root?: string;
   readonly sharedDir?: string;
   readonly uid?: number;
@@ -16,7 +16,7 @@ export type EmbeddedProcessOptions = {
 
 type Answer = { readonly url?: string; readonly error?: string; readonly lastWords?: string };
 
-/** A child process that runs an embedded PostgreSQL. Whoever starts one ends it with `end`. */
+/** A child process that runs an embedded PostgreSQL. A test that starts one must end it with `end`. */
 export class EmbeddedProcess {
   readonly child: ChildProcess;
 

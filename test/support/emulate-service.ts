@@ -21,7 +21,7 @@ interface EmulateStore {
 interface EmulateInternals {
   readonly app: { fetch(request: Request): Promise<Response> };
   readonly store: EmulateStore;
-  /** Tokens that the emulator knows, with the login each stands for. */
+  /** The tokens that the emulator accepts, with the login of each. */
   readonly tokens: ReadonlyMap<string, { readonly login: string; readonly installation?: object }>;
 }
 
@@ -47,9 +47,9 @@ const waiting = new Map<string, (internals: EmulateInternals) => void>();
 const wrapped = new WeakSet<Plugin>();
 
 /**
- * Starts one service of `emulate` and hands out its store and its in-process `fetch`, which the package keeps to
- * itself: the plugin is taken from the package's bundle and its `register` wrapped. `baseUrl` must be unique, it
- * tells concurrent starts apart.
+ * Starts one service of `emulate` and returns its store and its in-process `fetch`, which the package does not
+ * export. For this, the plugin is read from the package's bundle and its `register` is wrapped. `baseUrl` must be
+ * unique, because it identifies concurrent starts.
  */
 export async function startEmulateService(
   service: "slack" | "github",
@@ -74,7 +74,10 @@ export async function startEmulateService(
   };
 }
 
-/** The plugin from the chunk of the bundle that exports it. Chunk names are hashes, so they are looked through. */
+/**
+ * Returns the plugin from the chunk of the bundle that exports it. Chunk names are hashes, so all chunks are
+ * searched.
+ */
 export async function loadPlugin(name: string): Promise<Plugin> {
   const manifest = findPackageJSON("emulate", import.meta.url);
   if (!manifest) throw new Error("emulate is not installed");
@@ -125,7 +128,7 @@ async function callApp(
   };
 }
 
-/** The length is that of a body that may be rewritten on the way. */
+/** The header gives the length of a body that may be rewritten on the way. */
 function withoutLength(headers: Headers): Headers {
   const copy = new Headers(headers);
   copy.delete("content-length");

@@ -20,10 +20,10 @@ export interface GithubComment {
   readonly edits: number;
 }
 
-/** Something a person wrote on the emulated GitHub, with the webhook that GitHub would send for it. */
+/** A text that a user wrote on the emulated GitHub, with the webhook that GitHub would send for it. */
 export interface Written {
   readonly id: number;
-  /** Of the issue or pull request. */
+  /** The number of the issue or pull request. */
   readonly number: number;
   readonly event: "issues" | "issue_comment" | "pull_request" | "pull_request_review_comment";
   readonly payload: JsonRecord;
@@ -46,7 +46,7 @@ export async function startEmulatedGithub(options: EmulatedGithubOptions = {}): 
 }
 
 export class EmulatedGithub {
-  /** For `baseUrl`. */
+  /** The value for `baseUrl`. */
   readonly apiUrl: string;
   readonly app: {
     readonly id: number;
@@ -58,11 +58,11 @@ export class EmulatedGithub {
     readonly webhookSecret: string;
   };
   readonly repo: GithubRepo;
-  /** Of the organisation, with `admin`. */
+  /** The owner of the organisation, with `admin`. */
   readonly owner: GithubUser;
   readonly writer: GithubUser;
   readonly reader: GithubUser;
-  /** Was given nothing: reads the repository when it is public. */
+  /** A user without any permission, who can read the repository only if it is public. */
   readonly stranger: GithubUser;
   /** The bot of another App. */
   readonly otherBot: GithubUser;
@@ -103,7 +103,7 @@ export class EmulatedGithub {
     this.#world.setPermission(login, level);
   }
 
-  /** The comments of an issue or pull request, review comments among them, oldest first. */
+  /** The comments of an issue or pull request including review comments, oldest first. */
   comments(repo: string, number: number): GithubComment[] {
     return this.#world.comments(repo, number).map((row) => {
       const kind = row.issue_number === null ? "review" : "issue";
@@ -134,7 +134,10 @@ export class EmulatedGithub {
     return this.#written("pull_request", "opened", pull, { pull_request: pull, number: pull.number });
   }
 
-  /** On an issue or in the conversation of a pull request; the payload's `issue` then has `pull_request`. */
+  /**
+   * Comments on an issue or in the conversation of a pull request, in which case the payload's `issue` has
+   * `pull_request`.
+   */
   async commentAs(login: string, number: number, body: string): Promise<Written> {
     const comment = await this.#callAs(login, "POST", `issues/${number}/comments`, { body });
     return this.recordedComment({ comment, number });
@@ -156,7 +159,7 @@ export class EmulatedGithub {
     });
   }
 
-  /** Edits an issue comment; the payload's `changes` tell the body before. */
+  /** Edits an issue comment. The payload's `changes` contain the previous body. */
   async editAs(login: string, written: Written, body: string): Promise<Written> {
     const before = asRecord(written.payload.comment).body;
     const comment = await this.#callAs(login, "PATCH", `issues/comments/${written.id}`, { body });
@@ -168,7 +171,7 @@ export class EmulatedGithub {
     );
   }
 
-  /** A recorded `issue_comment` payload pointed at emulated objects, with `overrides` laid over it. */
+  /** A recorded `issue_comment` payload that refers to emulated objects, with `overrides` merged into it. */
   async recordedComment(
     {
       comment,
@@ -188,7 +191,7 @@ export class EmulatedGithub {
     return this.#written("issue_comment", action, comment, { issue, comment, number, ...by, ...overrides });
   }
 
-  /** Signs and sends as the App's webhook; nothing is sent but by this. */
+  /** Signs the delivery and sends it as the App's webhook. Nothing else sends webhooks. */
   sendWebhook(url: string, delivery: GithubDelivery): Promise<Response> {
     return sendGithubWebhook(url, this.app.webhookSecret, delivery);
   }
@@ -208,7 +211,7 @@ export class EmulatedGithub {
     return { id: Number(subject.id), number: Number(number), event, payload };
   }
 
-  /** A call of a person in the browser: no faults, no journal. */
+  /** A call that a user makes in the browser: without faults and journal. */
   async #callAs(login: string, method: string, path: string, content?: object): Promise<JsonRecord> {
     const { token } = this.#world.user(login);
     const headers = new Headers({ authorization: `token ${token}`, "content-type": "application/json" });

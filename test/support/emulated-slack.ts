@@ -32,7 +32,7 @@ export interface PostOptions {
 }
 
 export interface SendOptions extends Partial<SlackDelivery>, events.EnvelopeOptions {
-  /** For events that name no team; the main one by default. */
+  /** The team for events that name none. Default: the main workspace. */
   readonly workspace?: SlackWorkspace;
 }
 
@@ -40,7 +40,10 @@ export interface EmulatedSlackOptions {
   readonly signingSecret?: string;
 }
 
-/** Starts Slack: two workspaces with the app installed, the Web API, and what Slack would send to the app. */
+/**
+ * Starts Slack: two workspaces with the app installed, the Web API, and the requests that Slack would send to the
+ * app.
+ */
 export async function startEmulatedSlack(options: EmulatedSlackOptions = {}): Promise<EmulatedSlack> {
   const app: SlackApp = {
     appId: "A0ERRAND",
@@ -61,12 +64,15 @@ export async function startEmulatedSlack(options: EmulatedSlackOptions = {}): Pr
 }
 
 export class EmulatedSlack {
-  /** For `slackApiUrl`. */
+  /** The value for `slackApiUrl`. */
   readonly apiUrl: string;
   readonly app: SlackApp;
-  /** The workspace of `alice` and `bob`: channels `work`, `private-room`, and `elsewhere`, where the bot is not. */
+  /**
+   * The workspace of `alice` and `bob`: channels `work`, `private-room`, and `elsewhere`, where the bot is not a
+   * member.
+   */
   readonly workspace: SlackWorkspace;
-  /** A second workspace with the same app, of `carol`. */
+  /** A second workspace with the same app, with `carol`. */
   readonly otherWorkspace: SlackWorkspace;
   readonly alice: SlackUser;
   readonly bob: SlackUser;
@@ -137,18 +143,18 @@ export class EmulatedSlack {
     return this.#workspaces.flatMap((workspace) => workspace.messages(channel)).map(shownMessage);
   }
 
-  /** What only `user` sees in the channel. */
+  /** The messages that only `user` sees in the channel. */
   ephemeralMessages(channel: string, user: SlackUser): SlackMessage[] {
     const messages = this.#workspaceOf(user).ephemeralMessages(channel);
     return messages.filter((message) => message.target_user === user.id).map(shownMessage);
   }
 
-  /** What was posted to the `response_url` of buttons and commands. */
+  /** The messages that were posted to the `response_url` of buttons and commands. */
   responses(): readonly { readonly url: string; readonly body: JsonRecord }[] {
     return this.#responses;
   }
 
-  /** The person's direct conversation with the bot. */
+  /** The user's direct conversation with the bot. */
   async openDirectMessage(user: SlackUser): Promise<SlackChannel> {
     const workspace = this.#workspaceOf(user);
     const opened = await workspace.callAs(user.token, "conversations.open", { users: workspace.botUserId });
@@ -169,7 +175,7 @@ export class EmulatedSlack {
     return { ts: String(ts), text, user, channel: place, threadTs, clientMsgId };
   }
 
-  /** Changes the message in the emulator; returns it with the `message_changed` event that Slack would send. */
+  /** Changes the message in the emulator. Returns it with the `message_changed` event that Slack would send. */
   async editAs(
     posted: events.PostedMessage,
     text: string,
@@ -186,7 +192,10 @@ export class EmulatedSlack {
     await this.#workspaceOf(posted.user).callAs(posted.user.token, "chat.delete", args);
   }
 
-  /** One posting that mentions the bot, with the two events that Slack makes of it: send either or both. */
+  /**
+   * Posts one message that mentions the bot. Returns the two events that Slack makes of it, so that a test can send
+   * either or both.
+   */
   async mention(user: SlackUser, options: PostOptions): Promise<Mention> {
     const { botUserId } = this.#workspaceOf(user);
     const posted = await this.postAs(user, { ...options, text: `<@${botUserId}> ${options.text}` });
@@ -197,7 +206,7 @@ export class EmulatedSlack {
     return events.messageEvent(posted);
   }
 
-  /** The event that Slack sends for a message of our own bot. */
+  /** The event that Slack sends for a message of the bot itself. */
   ownMessageEvent(channel: string, ts: string): events.SlackEvent {
     return events.botMessageEvent(this.workspace, this.app, this.workspace.channel(channel), ts);
   }
@@ -227,7 +236,7 @@ export class EmulatedSlack {
     return sendSlackJson(url, events.urlVerification(challenge), this.#signed(options));
   }
 
-  /** Answers what arrives at the address of the emulator. */
+  /** Answers requests to the address of the emulator. */
   async answer(request: FrontRequest): Promise<FrontOutcome> {
     if (request.path.startsWith("/api/")) return this.#api.answer(request);
     if (!request.path.startsWith("/actions/")) return this.workspace.call(request);

@@ -1,4 +1,4 @@
-/** Faults that a test orders for coming calls; `appliesTo` says whether a fault is meant for a call. */
+/** Faults that a test orders for coming calls. `appliesTo` says whether a fault is for a call. */
 export class FaultQueue<Fault, Call> {
   readonly #appliesTo: (fault: Fault, call: Call) => boolean;
   #once: Fault[] = [];
@@ -8,12 +8,12 @@ export class FaultQueue<Fault, Call> {
     this.#appliesTo = appliesTo;
   }
 
-  /** Strikes the next matching call. Called twice, it strikes the next two. */
+  /** The fault affects the next matching call. Two calls of this method affect the next two. */
   next(fault: Fault): void {
     this.#once.push(fault);
   }
 
-  /** Strikes every matching call until the returned function, or `clear`, is called. */
+  /** The fault affects every matching call until the returned function or `clear` is called. */
   until(fault: Fault): () => void {
     this.#lasting.push(fault);
     return () => {

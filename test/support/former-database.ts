@@ -12,7 +12,7 @@ const SESSION = { applicationName: "errand tests", queryLimitMs: 10_000 } as con
 
 export interface FormerDatabase extends AsyncDisposable {
   query(sql: string, values: unknown[]): Promise<QueryResult>;
-  /** As a start of today's version does. */
+  /** Applies the missing migrations, as a start of the current version does. */
   migrate(): Promise<unknown>;
 }
 

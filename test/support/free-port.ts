@@ -1,6 +1,6 @@
 import { createServer } from "node:net";
 
-/** A port of 127.0.0.1 that nobody listens on, for what cannot take port 0. */
+/** A free port of 127.0.0.1, for programs that cannot listen on port 0. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await new Promise((resolve) => server.once("listening", resolve));

@@ -26,8 +26,8 @@ export interface FrontServer {
 }
 
 /**
- * The HTTP server before an emulator. The emulator itself is called in process: only the owner of the socket can
- * drop a connection after the write has happened.
+ * The HTTP server in front of an emulator. The emulator itself is called in process, because only the owner of the
+ * socket can drop a connection after the write has happened.
  */
 export async function startFrontServer(
   answer: (request: FrontRequest) => Promise<FrontOutcome>,
@@ -58,7 +58,7 @@ export function jsonAnswer(
   };
 }
 
-/** The value of a JSON answer, undefined for any other. */
+/** The value of a JSON answer; undefined for any other. */
 export function jsonOf(answer: FrontAnswer): unknown {
   if (!answer.headers["content-type"]?.includes("json") || answer.body.length === 0) return undefined;
   return JSON.parse(answer.body.toString());

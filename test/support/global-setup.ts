@@ -10,12 +10,12 @@ import { SILENT_LOG } from "./logs.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** The address of the one server of this test run. `createTestDatabase` makes databases on it. */
+    /** The address of the one server of this test run. `createTestDatabase` creates databases on it. */
     postgresUrl: string;
   }
 }
 
-/** One embedded PostgreSQL for the whole run, with our schema in a database that the test files clone. */
+/** Starts one embedded PostgreSQL for the whole run, with Errand's schema in a database that the test files clone. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const dataDir = await mkdtemp(join(tmpdir(), "errand-test-"));
   const server = await startEmbeddedPostgres({ dataDir, log: SILENT_LOG });

@@ -1,7 +1,7 @@
 import type { Client } from "pg";
 import { listRunProcesses } from "./invariants-processes.ts";
 
-/** I6. What is compressed (checkpoints) is not looked into: what an agent writes is its own. */
+/** I6. Compressed data (checkpoints) is not searched, because it contains the agent's own files. */
 export async function findLeakedCanaries(
   client: Client,
   canaries: readonly string[],
@@ -21,7 +21,7 @@ function holdsAny(texts: readonly string[], canaries: readonly string[]): boolea
   return texts.some((text) => canaries.some((canary) => text.includes(canary)));
 }
 
-/** The queue's tables too: a job could carry anything. */
+/** Includes the queue's tables, because a job could contain anything. */
 async function findInTables(client: Client, canaries: readonly string[]): Promise<readonly string[]> {
   const { rows } = await client.query<{ name: string }>(`
     SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables

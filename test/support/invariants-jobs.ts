@@ -1,10 +1,13 @@
 import type { Client } from "pg";
 
-/** A job in one of these states will be handed to somebody; one that is being handled counts too. */
+/** A job in one of these states will be handled or is being handled. */
 const JOBS = `
   SELECT name, data->>'key' AS key FROM pgboss.job WHERE state IN ('created', 'retry', 'active')`;
 
-/** A run that asks for a name that no worker has ever had needs no job: the first worker of that name sends it. */
+/**
+ * A run that asks for a host name that no worker has ever had needs no job, because the first worker of that name
+ * sends it.
+ */
 const JOBLESS = `
   WITH jobs AS (${JOBS})
   SELECT format('I7 run %s is QUEUED and free, and has no job', id) AS violation FROM runs

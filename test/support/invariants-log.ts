@@ -14,7 +14,7 @@ const MAY_BECOME: Readonly<Record<string, readonly string[]>> = {
 };
 const FIRST = ["QUEUED", "BLOCKED"];
 const ENDED = ["SUCCEEDED", "FAILED", "ERROR", "CANCELLED"];
-/** BLOCKED is not among them: a run that waits for a person may have given its worker up. */
+/** BLOCKED is not among them, because a run that waits for a user may have released its worker. */
 export const MOVING = ["PENDING", "CLAIMED", "INPROGRESS"];
 
 export interface LoggedRun {
@@ -68,7 +68,7 @@ function findHoles({ id, last_seq: lastSeq, events }: LoggedRun): readonly strin
   ];
 }
 
-/** Every `from` is compared with the replay, so two ends without a continuation between them are seen as well. */
+/** Every `from` is compared with the replay, so two ends without a continuation between them are detected as well. */
 function findWrongMoves(run: LoggedRun): readonly string[] {
   const violations: string[] = [];
   const waiting = new Set<string>();

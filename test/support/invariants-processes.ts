@@ -9,10 +9,13 @@ export interface RunProcess {
   readonly environment: string;
 }
 
-/** The workspace keeper gives every agent a home of its own: by that its processes are known, in every sandbox. */
+/**
+ * The workspace provider gives every agent a home directory of its own. It identifies the processes of a run in every
+ * sandbox.
+ */
 const HOME_OF_RUN = /(?:^|\0)HOME=[^\0]*\/runs\/([0-9a-f-]{36})\/home(?:\0|$)/;
 
-/** All processes of this machine that were started for a run. A zombie runs nothing any more. */
+/** All processes of this machine that were started for a run, without zombies. */
 export async function listRunProcesses(): Promise<readonly RunProcess[]> {
   const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
   const found = await Promise.all(pids.map((pid) => findRunProcess(Number(pid))));
@@ -26,12 +29,12 @@ async function findRunProcess(pid: number): Promise<RunProcess | undefined> {
     if (runId === undefined) return undefined;
     return { pid, runId, environment, command: await readFile(`/proc/${pid}/cmdline`, "utf8") };
   } catch {
-    // Gone while it was looked at, or somebody else's.
+    // The process has ended meanwhile, or belongs to another user.
     return undefined;
   }
 }
 
-/** I5. Only processes of runs in this database: other tests have theirs. */
+/** I5. Only processes of runs in this database, because other tests have theirs. */
 export async function findStrayAgents(client: Client, marker: string): Promise<readonly string[]> {
   const processes = await listRunProcesses();
   const { rows } = await client.query<{ id: string; state: string; is_leased: boolean }>(

@@ -4,26 +4,26 @@ import type { EmulatedSlack, SlackMessage } from "./emulated-slack.ts";
 import { isEnded, type LogEntry, readLogs } from "./invariants-log.ts";
 import { asRecord } from "./json.ts";
 
-/** What people see in the threads of one outside system. */
+/** What users see in the threads of one outside system. */
 export interface ThreadReader {
   readonly adapter: string;
-  /** Whether closing words are messages of their own, or stand in the card. */
+  /** True when an answer is a separate message, false when it is part of the card. */
   readonly saysAnswers: boolean;
   /** The bot's messages in the thread. */
   read(threadKey: string): readonly ShownMessage[];
-  /** All that the bot has posted anywhere. */
+  /** All texts that the bot has posted anywhere. */
   texts(): readonly string[];
 }
 
 export interface ShownMessage {
-  /** By what the adapter finds it again: the run's card, or one delivery. */
-  readonly slot: string;
-  /** The words for a state, on a card. */
+  /** The key by which the adapter finds the message again: the run's card, or one delivery. */
+  readonly messageKey: string;
+  /** The words for a state on a card. */
   readonly says: string;
   readonly isAnswer: boolean;
 }
 
-/** Words of the cards, as a person reads them. */
+/** The words of the cards for each state. */
 const STATE_WORDS: Readonly<Record<string, readonly string[]>> = {
   QUEUED: ["Queued"],
   PENDING: ["Starting"],
@@ -57,9 +57,9 @@ export function slackThreads(slack: EmulatedSlack): ThreadReader {
 }
 
 function shownInSlack({ blocks, metadata, text }: SlackMessage): ShownMessage {
-  const { slot, delivery_id: id } = asRecord(metadata?.event_payload ?? {});
+  const { slot: messageKey, delivery_id: id } = asRecord(metadata?.event_payload ?? {});
   const isAnswer = /\*(The agent's answer|How it ended)\*/.test(JSON.stringify(blocks[0] ?? {}));
-  return { slot: String(slot ?? id), says: text.split(" · ").at(-1) ?? "", isAnswer };
+  return { messageKey: String(messageKey ?? id), says: text.split(" · ").at(-1) ?? "", isAnswer };
 }
 
 export function githubThreads(github: EmulatedGithub): ThreadReader {
@@ -73,7 +73,7 @@ export function githubThreads(github: EmulatedGithub): ThreadReader {
       const number = Number(/issues\/(\d+)/.exec(key)?.[1]);
       seen.add(number);
       return ours(number).map(({ body }) => ({
-        slot: /<!-- errand:(?:slot|delivery)=(\S+) -->/.exec(body)?.[1] ?? "",
+        messageKey: /<!-- errand:(?:slot|delivery)=(\S+) -->/.exec(body)?.[1] ?? "",
         says: /^\*\*([^*]+)\*\*/m.exec(body)?.[1] ?? "",
         isAnswer: false,
       }));
@@ -89,7 +89,7 @@ interface Binding {
   readonly key: string;
 }
 
-/** I4. A thread that was given to another run is told nothing more of the one before. */
+/** I4. A thread that was bound to another run gets no more messages of the previous run. */
 export async function findWrongThreads(
   client: Client,
   readers: readonly ThreadReader[],
@@ -113,16 +113,16 @@ export async function findWrongThreads(
 }
 
 function findDoubled(shown: readonly ShownMessage[], { key }: Binding): readonly string[] {
-  const slots = shown.map(({ slot }) => slot);
-  const doubled = new Set(slots.filter((slot, index) => slots.indexOf(slot) !== index));
-  return [...doubled].map((slot) => `I4 ${slot} is shown twice in ${key}`);
+  const keys = shown.map(({ messageKey }) => messageKey);
+  const doubled = new Set(keys.filter((messageKey, index) => keys.indexOf(messageKey) !== index));
+  return [...doubled].map((messageKey) => `I4 ${messageKey} is shown twice in ${key}`);
 }
 
 function findWrongCard(
   shown: readonly ShownMessage[],
   { run_id: runId, key, state }: Binding & { readonly state: string },
 ): readonly string[] {
-  const cards = shown.filter(({ slot }) => slot === `card:${runId}`);
+  const cards = shown.filter(({ messageKey }) => messageKey === `card:${runId}`);
   const isRight = cards.length > 0 && cards.every(({ says }) => STATE_WORDS[state]?.includes(says));
   if (isRight) return [];
   return [
@@ -130,18 +130,23 @@ function findWrongCard(
   ];
 }
 
-/** In a thread that had several runs their answers cannot be told apart. */
+/** In a thread that had several runs, their answers cannot be distinguished. */
 function findWrongAnswers(
   shown: readonly ShownMessage[],
   { run_id: runId, key, answers }: Binding & { readonly answers: number },
 ): readonly string[] {
-  const isOnlyRun = shown.every(({ slot }) => !slot.startsWith("card:") || slot === `card:${runId}`);
+  const isOnlyRun = shown.every(
+    ({ messageKey }) => !messageKey.startsWith("card:") || messageKey === `card:${runId}`,
+  );
   const said = shown.filter(({ isAnswer }) => isAnswer).length;
   if (!isOnlyRun || said === answers) return [];
   return [`I4 run ${runId} has closing words of ${answers} ends and turns, ${key} shows ${said}`];
 }
 
-/** The closing words that the log asks for since the thread was bound: of each end, and of turns with another behind. */
+/**
+ * The number of answers that the log requires since the thread was bound: one for each end, and one for each turn
+ * before a follow-up.
+ */
 function countAnswers(events: readonly LogEntry[], threadId: string): number {
   const boundAt = events.find(({ kind, body }) => kind === "thread.bound" && body.threadId === threadId)?.seq;
   let answer = "";

@@ -11,40 +11,44 @@ export { githubThreads, slackThreads, type ThreadReader } from "./invariants-thr
 
 export interface CheckedSystem {
   readonly databaseUrl: string;
-  /** What was answered with 2xx: the ids of created runs, and webhook deliveries. */
+  /** The requests that were answered with 2xx: the ids of created runs, and webhook deliveries. */
   readonly acknowledged?: {
     readonly runIds?: readonly string[];
     readonly deliveries?: readonly { readonly adapter: string; readonly deliveryId: string }[];
   };
-  /** What people see: `slackThreads(slack)`, `githubThreads(github)`. Without them I4 is not looked at. */
+  /**
+   * The threads as users see them: `slackThreads(slack)`, `githubThreads(github)`. Without them I4 is not checked.
+   */
   readonly threads?: readonly ThreadReader[];
-  /** A part of an agent's command line, by which it is told from what it has started. */
+  /** A part of an agent's command line that its child processes do not have. */
   readonly agentMarker?: string;
-  /** Secrets that were given to the service and may be nowhere. */
+  /** Secrets that the service got and that may appear nowhere. */
   readonly canaries?: readonly string[];
-  /** Answers of the API and all that the processes have printed, to be searched for canaries. */
+  /** Answers of the API and the output of all processes, which are searched for canaries. */
   readonly responses?: readonly string[];
-  /** How long a lost run may stay in a moving state after its lease expired. Default: a minute (docs/reliability.md). */
+  /**
+   * How long a lost run may stay in a moving state after its lease expired. Default: a minute (docs/reliability.md).
+   */
   readonly leaseGraceMs?: number;
-  /** How long what is under way (a delivery, a process being killed) may take to get where it must. */
-  readonly settleMs?: number;
+  /** How long unfinished work (a delivery, a process being killed) may take to finish. */
+  readonly patienceMs?: number;
 }
 
 const DEMO_AGENT = "agents/demo/main.ts";
 const LEASE_GRACE_MS = 60_000;
-const SETTLE_MS = 15_000;
+const PATIENCE_MS = 15_000;
 
 /**
- * The seven invariants that hold after every fault (docs/reliability.md), checked over the database, the emulated
+ * Checks the seven invariants that hold after every fault (docs/reliability.md), in the database, the emulated
  * services and the processes of this machine:
  *
  * - I1 every acknowledged create has its run, every acknowledged webhook its disposition;
  * - I2 runs change state only by the transition table, and only a follow-up takes a run out of an ended state;
  * - I3 the events of a run are 1, 2, 3 … and replay to its state;
  * - I4 each thread shows one card per run, in the run's state, and each end once;
- * - I5 at most one agent lives per run, and none for a run that nobody works on;
+ * - I5 at most one agent lives per run, and none for a run that no worker works on;
  * - I6 no canary is stored, printed, answered, posted or given to an agent;
- * - I7 all that waits has a job, and all that moves has a lease.
+ * - I7 everything that waits has a job, and every moving run has a lease.
  *
  * Throws one error that names every violation.
  */
@@ -54,8 +58,8 @@ export async function checkInvariants(system: CheckedSystem): Promise<void> {
     violations = await findViolations(system);
     return violations.length === 0;
   };
-  const { settleMs = SETTLE_MS } = system;
-  await waitFor(isWhole, { what: "the invariants", timeoutMs: settleMs, everyMs: 100 }).catch(
+  const { patienceMs = PATIENCE_MS } = system;
+  await waitFor(isWhole, { what: "the invariants", timeoutMs: patienceMs, everyMs: 100 }).catch(
     (failed: Error) => {
       throw violations.length === 0 ? failed : new Error(`Violated:\n${violations.join("\n")}`);
     },
@@ -66,7 +70,7 @@ async function findViolations(system: CheckedSystem): Promise<readonly string[]>
   const { acknowledged = {}, agentMarker = DEMO_AGENT, canaries = [], responses = [], threads = [] } = system;
   const session = { applicationName: "errand invariants", queryLimitMs: 30_000 };
   return withSession(system.databaseUrl, session, async (client) => {
-    // One moment for all tables: between two looks a run may have moved on.
+    // One snapshot for all tables, because a run may change between two queries.
     await client.query("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
     const found = [
       await findLost(client, acknowledged),

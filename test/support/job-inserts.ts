@@ -1,7 +1,7 @@
 import type { Job } from "../../src/core/ports/queue.ts";
 import type { JobInsert } from "../../src/storage/store-deps.ts";
 
-/** For a storage without a queue: hands the jobs to `record` and stores nothing. */
+/** For a storage without a queue: passes the jobs to `record` and stores nothing. */
 export function recordJobs(record: (jobs: readonly Job[]) => void): JobInsert {
   const rowsOf = (jobs: readonly Job[]) => {
     record(jobs);

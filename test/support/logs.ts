@@ -8,7 +8,7 @@ export interface RecordedLine {
   readonly facts?: Record<string, unknown>;
 }
 
-/** A log that keeps its lines in `lines`. */
+/** A log that adds its lines to `lines`. */
 export function recordingLog(lines: RecordedLine[]): Log {
   const at = (level: keyof Log) => (message: string, facts?: Record<string, unknown>) =>
     void lines.push({ level, message, ...(facts && { facts }) });

@@ -1,6 +1,8 @@
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
-/** A `fetch` for the Slack and GitHub clients of a test: an address outside this machine is an error, not a request. */
+/**
+ * A `fetch` for the Slack and GitHub clients of a test. An address outside this machine is an error, not a request.
+ */
 export const loopbackOnlyFetch: typeof fetch = async (input, init) => {
   const { hostname } = new URL(input instanceof Request ? input.url : input);
   if (!LOOPBACK.test(hostname)) {

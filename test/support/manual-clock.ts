@@ -6,7 +6,7 @@ interface Timer {
   dueAt: number;
 }
 
-/** A clock that stands still until it is moved. */
+/** A clock that stands still until a test moves it. */
 export class ManualClock implements Clock {
   #elapsedMs = 0;
   #startMs: number;
@@ -24,7 +24,7 @@ export class ManualClock implements Clock {
     return this.#elapsedMs;
   }
 
-  /** The wall clock is put forward or back, and no time goes by. */
+  /** Sets the wall clock forward or back without letting time pass. */
   jump(ms: number): void {
     this.#startMs += ms;
   }
@@ -37,12 +37,12 @@ export class ManualClock implements Clock {
     return this.#add({ ring, dueAt: this.#elapsedMs + ms });
   }
 
-  /** Timers that have not rung: what a test leaves behind. */
+  /** The number of timers that have not fired. A test should leave none behind. */
   get pending(): number {
     return this.#timers.length;
   }
 
-  /** Moves the time on, and lets everything happen that the timers on the way set off. */
+  /** Moves the time forward and runs everything that the timers in between trigger. */
   async advance(ms: number): Promise<void> {
     const target = this.#elapsedMs + ms;
     await quiet();
@@ -71,7 +71,7 @@ export class ManualClock implements Clock {
   }
 }
 
-/** Resolves when everything that needs no more than promises has happened. */
+/** Resolves when everything has happened that needs only promises. */
 export function quiet(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(resolve);

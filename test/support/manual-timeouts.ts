@@ -1,7 +1,7 @@
 import { onTestFinished, vi } from "vitest";
 import type { ManualClock } from "./manual-clock.ts";
 
-/** Until the test is over, `AbortSignal.timeout` goes by this clock. */
+/** Makes `AbortSignal.timeout` follow this clock until the test is over. */
 export function timeoutsBy(clock: ManualClock): void {
   const timeouts = vi.spyOn(AbortSignal, "timeout").mockImplementation((ms) => {
     const controller = new AbortController();

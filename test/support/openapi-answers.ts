@@ -1,8 +1,8 @@
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import formats from "ajv-formats";
 
-/** What the service said over HTTP, as far as its own document can judge it. */
-export interface SaidAnswer {
+/** An HTTP answer of the service, as far as the OpenAPI document describes it. */
+export interface HttpAnswer {
   readonly method: string;
   /** With or without a query. */
   readonly path: string;
@@ -29,8 +29,8 @@ const API = "/api/v1/";
 const DOCUMENT = "https://errand.example/openapi.json";
 
 /**
- * Holds answers against the document of the server that gave them, with every object of named members closed, so that
- * nothing undocumented slips out. A status or content type that the operation does not name is a mismatch too.
+ * Checks answers against the document of the server that sent them. Objects with named members allow no others, so
+ * that nothing undocumented is accepted. A status or content type that the operation does not name is a mismatch too.
  */
 export class AnswerJudge {
   readonly #document: OpenapiDocument;
@@ -45,10 +45,10 @@ export class AnswerJudge {
     this.#paths = Object.keys(document.paths).map((path) => ({ path, pattern: patternOf(path) }));
   }
 
-  /** undefined: it is what the document says. */
-  mismatch(said: SaidAnswer): string | undefined {
-    const reason = this.#reason(said);
-    const { method, path, status, body } = said;
+  /** Undefined: the answer agrees with the document. */
+  mismatch(answer: HttpAnswer): string | undefined {
+    const reason = this.#reason(answer);
+    const { method, path, status, body } = answer;
     return reason && `${method} ${path} → ${status}: ${reason}\n${JSON.stringify(body)?.slice(0, 500)}`;
   }
 
@@ -56,7 +56,7 @@ export class AnswerJudge {
     return this.#judge(["components", "schemas", name], body);
   }
 
-  #reason({ method, path, status, contentType, body }: SaidAnswer): string | undefined {
+  #reason({ method, path, status, contentType, body }: HttpAnswer): string | undefined {
     const [address = ""] = path.split("?", 1);
     if (!address.startsWith(API) || address === `${API}openapi.json`) return undefined;
     const [type = ""] = contentType.split(";", 1);
@@ -73,7 +73,7 @@ export class AnswerJudge {
     return this.#judge([...pointer, "content", type, "schema"], body);
   }
 
-  /** Where the operation stands. Of several that match, the one with the fewest placeholders. */
+  /** The place of the operation in the document. Of several that match, the one with the fewest placeholders. */
   #operation(method: string, address: string): readonly string[] | undefined {
     const matching = this.#paths.filter(({ pattern }) => pattern.test(address));
     const [best] = matching.toSorted((left, right) => placeholders(left.path) - placeholders(right.path));

@@ -3,14 +3,14 @@ import { type ApiDocument, type JsonSchema, resolved } from "./openapi-operation
 
 const DEPTH_MAX = 5;
 
-/** What no schema expects, and programs send all the same. */
+/** Values that no schema expects and that programs nevertheless send. */
 const junk: fc.Arbitrary<unknown> = fc.oneof(
   fc.string({ unit: "binary", maxLength: 40 }),
   fc.jsonValue({ maxDepth: 2 }),
   fc.constantFrom(null, "", 0, -1, 1e21, true, [], {}, "0000", "\u202e", "constructor", "a".repeat(5_000)),
 );
 
-/** Values near what a schema asks for: mostly of its types and often what it wants, now and then something else. */
+/** Values close to a schema: mostly of its types and often valid, sometimes something else. */
 export function arbitraryOf(schema: JsonSchema, document: ApiDocument, depth = 0): fc.Arbitrary<unknown> {
   if (depth > DEPTH_MAX) return junk;
   const acceptable = fittingOf(resolved(schema, document), document, depth);
@@ -47,7 +47,7 @@ function madeOf(schema: JsonSchema, document: ApiDocument, depth: number): fc.Ar
   }
 }
 
-/** Members that the schema names, most of them there, with some that it does not know. */
+/** Most members that the schema names, with some that it does not know. */
 function objectOf(schema: JsonSchema, document: ApiDocument, depth: number): fc.Arbitrary<unknown> {
   const { properties = {}, additionalProperties, required = [] } = schema;
   const members = Object.entries(properties).map(([name, member]) => {
@@ -89,7 +89,7 @@ function textOf(format: string | undefined): fc.Arbitrary<string> {
   }
 }
 
-/** Beyond these the exact value matters no more. */
+/** Beyond these limits the exact value makes no difference. */
 function clamp(limit: number | undefined, fallback: number): number {
   return Math.max(-(2 ** 31), Math.min(2 ** 31 - 1, limit ?? fallback));
 }

@@ -31,7 +31,7 @@ interface OperationJson {
   readonly security?: readonly unknown[];
 }
 
-/** One thing that can be asked of the API. */
+/** One operation of the API. */
 export interface Operation {
   readonly name: string;
   readonly method: string;
@@ -67,7 +67,7 @@ function toOperation(
   };
 }
 
-/** The address with every placeholder filled. */
+/** The path with every placeholder filled. */
 export function addressOf(path: string, fill: (name: string) => string): string {
   return path.replace(/\{([^}]+)\}/g, (_place, name: string) => fill(name));
 }

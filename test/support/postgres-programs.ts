@@ -6,13 +6,13 @@ import { type PostgresBinaries, prepareBinaries } from "../../src/embedded-postg
 import type { ServerAccount } from "../../src/embedded-postgres/server-account.ts";
 
 const run = promisify(execFile);
-/** Where Debian and its kin keep each major version. */
+/** Where Debian and its derivatives keep each major version. */
 const VERSIONS_FOLDER = "/usr/lib/postgresql";
 const OLDEST_SUPPORTED = 15;
 
 /**
- * The machine's PostgreSQL, the oldest that we support first, so that the tests meet another version than the embedded
- * one; on a machine without any, the embedded one.
+ * The machine's PostgreSQL; on a machine without any, the embedded one. Prefers the oldest supported version, so that
+ * the tests use another version than the embedded one.
  */
 export async function findPostgresPrograms(
   account: ServerAccount,
@@ -32,7 +32,7 @@ async function listInstalled(): Promise<readonly string[]> {
   return versions.sort((a, b) => a - b).map((version) => join(VERSIONS_FOLDER, String(version), "bin"));
 }
 
-/** Empty when the folder has no PostgreSQL, or only its client. */
+/** Empty if the folder has no PostgreSQL, or only its client. */
 async function findVersion(bin: string): Promise<string> {
   try {
     await run(join(bin, "initdb"), ["--version"]);

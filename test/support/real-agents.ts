@@ -12,13 +12,13 @@ import { bubblewrapIn, reasonToSkipBubblewrap } from "./bubblewrap.ts";
 import { openGateway } from "./gateway-harness.ts";
 import { type ScriptedModel, startScriptedModel } from "./scripted-model.ts";
 
-/** The key that the gateway puts in, and that must be seen nowhere else. */
+/** The key that the gateway adds, which must not be seen anywhere else. */
 export const REAL_KEY = "sk-this-is-the-real-key-4711";
 const MODEL = "scripted-model";
 const GIT_URL = "http://127.0.0.1:9";
 
 const catalogue: AgentCatalogue = createCatalogue();
-/** Kept between runs of the tests: it is what a data directory is to a server. */
+/** Not removed between test runs. It takes the place of a server's data directory. */
 export const AGENT_CACHE = resolve(import.meta.dirname, "../../node_modules/.cache/errand-agents");
 const { npmVariables: variables } = agentConfigOf(
   { ERRAND_AGENT: "auto", ERRAND_AGENT_READABLE: [] },
@@ -26,7 +26,7 @@ const { npmVariables: variables } = agentConfigOf(
 );
 const installer = new AgentInstaller({ dataDir: AGENT_CACHE, variables });
 
-/** Why tests of an agent are skipped here, or undefined. Where everything should be there, nothing is skipped. */
+/** Why tests of an agent are skipped on this machine, or undefined. In CI nothing is skipped. */
 export async function reasonToSkipAgent(name: string): Promise<string | undefined> {
   const agent = catalogue.get(name);
   if (agent === undefined) throw new Error(`There is no agent ${name}.`);
@@ -46,7 +46,7 @@ export interface RealAgentHarness extends AsyncDisposable {
   readonly start: AgentHarness["start"];
 }
 
-/** A real agent in a sandbox, where one can be had, whose only way out is a real gateway to a scripted model. */
+/** A real agent, in a sandbox if possible, whose only way out is a real gateway to a scripted model. */
 export async function openRealAgent(name: string): Promise<RealAgentHarness> {
   const undo = new AsyncDisposableStack();
   const model = await startScriptedModel();
@@ -70,7 +70,7 @@ export async function openRealAgent(name: string): Promise<RealAgentHarness> {
   return { harness, gateway, model, start, [Symbol.asyncDispose]: () => undo.disposeAsync() };
 }
 
-/** The program of a fixture, where the sandbox lets the agent see it. */
+/** The program of a fixture, at a place where the sandbox lets the agent see it. */
 export function fixtureProgram(name: string): string {
   return join(import.meta.dirname, "../fixtures/agents", name);
 }

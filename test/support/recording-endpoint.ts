@@ -4,7 +4,7 @@ export interface RecordingEndpoint extends FrontServer {
   readonly requests: readonly { readonly headers: Headers; readonly body: string }[];
 }
 
-/** Accepts every request with 200 and keeps it: the receiving end of webhooks. */
+/** Accepts every request with 200 and records it, as the receiver of webhooks. */
 export async function startRecordingEndpoint(): Promise<RecordingEndpoint> {
   const requests: { headers: Headers; body: string }[] = [];
   const front = await startFrontServer(async ({ headers, body }: FrontRequest) => {

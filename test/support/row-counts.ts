@@ -1,7 +1,7 @@
 import { withSession } from "../../src/storage/session.ts";
 
 const SESSION = { applicationName: "errand tests", queryLimitMs: 30_000 } as const;
-/** Exact counts of all tables by one statement, whatever tables there are. */
+/** Counts the rows of all tables exactly in one statement. */
 const COUNTS = `
   SELECT table_name AS name,
          (xpath('/row/c/text()', query_to_xml(format('SELECT count(*) AS c FROM %I', table_name), false, true, '')))[1]::text::int AS rows
@@ -9,7 +9,7 @@ const COUNTS = `
    WHERE table_schema = 'public' AND table_type = 'BASE TABLE'
    ORDER BY table_name`;
 
-/** How many rows each of our tables holds. */
+/** The number of rows in each of Errand's tables. */
 export async function countRows(databaseUrl: string): Promise<Record<string, number>> {
   const { rows } = await withSession(databaseUrl, SESSION, (client) =>
     client.query<{ readonly name: string; readonly rows: number }>(COUNTS),

@@ -6,7 +6,7 @@ import type { RoutingRule } from "../../src/core/routing/routing-rule.ts";
 import type { Rule } from "../../src/core/rules/rule.ts";
 import type { Schedule } from "../../src/core/schedules/schedule.ts";
 
-/** Rules and schedules with defaults, of which a test names only what it is about. */
+/** Rules and schedules with defaults. A test names only the members that it is about. */
 function aRule(): Rule {
   const id = randomUUID();
   const at = new Date("2026-03-01T12:00:00.000Z");
@@ -39,10 +39,10 @@ export function aSchedule(changes: Partial<Schedule> = {}): Schedule {
   };
 }
 
-/** What no run may be created with: its status, and the path of its issue. */
+/** Configs with which no run may be created, with the status and the path of the issue. */
 export const REFUSED_CONFIGS: readonly [what: string, config: object, status: number, path: string][] = [
   ["an unknown agent", { harness: { type: "nobody" } }, 400, "harness.type"],
   ["a server of no command", { mcp_servers: { a: { command: " " } } }, 400, "mcp_servers.a"],
   ["a shared server", { mcp_servers: { a: { warp_id: "w" } } }, 422, "mcp_servers.a.warp_id"],
-  ["a limit nobody keeps", { budget: { max_beer: 1 } }, 422, "budget.max_beer"],
+  ["an unknown limit", { budget: { max_beer: 1 } }, 422, "budget.max_beer"],
 ];

@@ -9,7 +9,7 @@ import type { Notice } from "../../src/core/threads/notice.ts";
 import type { ThreadBinding } from "../../src/core/threads/thread.ts";
 import type { InboxEvent } from "../../src/core/threads/thread-adapter.ts";
 
-/** Values with defaults, of which a test names only what it is about. */
+/** Values with defaults. A test names only the members that it is about. */
 export function anOrigin(changes: Partial<RunOrigin> = {}): RunOrigin {
   const createdAt = changes.createdAt ?? new Date("2026-03-01T12:00:00.000Z");
   return {
@@ -43,7 +43,7 @@ export function aRun(changes: Partial<Run> = {}): Run {
   return { ...newRunSubject(anOrigin()).run, ...changes };
 }
 
-/** A change that stores nothing but what the test names. */
+/** A change that stores only what the test names. */
 export function aChange(run: Run, changes: Partial<RunChange> = {}): RunChange {
   return {
     progress: run,

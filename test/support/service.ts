@@ -14,11 +14,11 @@ export interface Service {
   readonly url: string;
   readonly apiKey: string;
   readonly pid: number;
-  /** All that it has printed. */
+  /** The complete output. */
   output(): string;
-  /** Resolves with the exit code (null when a signal ended it) once the process is gone. */
+  /** Resolves with the exit code (null when a signal ended it) once the process has ended. */
   ended(): Promise<number | null>;
-  /** Sends a signal, and waits for that. */
+  /** Sends a signal and waits for the end. */
   end(signal: "SIGTERM" | "SIGKILL"): Promise<number | null>;
   signal(name: NodeJS.Signals): void;
 }
@@ -41,7 +41,7 @@ export async function startService(dataDir: string, env: Record<string, string> 
   };
 }
 
-/** What switches the Slack adapter on; `apiUrl` is that of something between it and the emulator. */
+/** The variables that switch the Slack adapter on. `apiUrl` may be the address of a proxy before the emulator. */
 export function slackEnvironment(
   { signingSecret, botToken, apiUrl: ownUrl }: EmulatedSlack,
   apiUrl: string = ownUrl,
@@ -66,7 +66,7 @@ export interface ServiceProcess {
   output(): string;
 }
 
-/** For starts that are meant to fail: the process and what it prints. */
+/** For starts that are meant to fail: the process and its output. */
 export function spawnService(dataDir: string, env: Record<string, string> = {}): ServiceProcess {
   const child = spawn(process.execPath, [join(PROJECT, "src/main.js")], {
     cwd: PROJECT,
@@ -75,7 +75,7 @@ export function spawnService(dataDir: string, env: Record<string, string> = {}):
       HOME: dataDir,
       ERRAND_DATA_DIR: dataDir,
       ERRAND_PORT: "0",
-      // Tests ask more often than people.
+      // Tests send more requests than users.
       ERRAND_RATE_LIMIT: "0",
       ...(env.ERRAND_ROLE === undefined ? {} : { ERRAND_PUBLIC_URL: "http://127.0.0.1:8787" }),
       ...env,
@@ -92,7 +92,7 @@ export function spawnService(dataDir: string, env: Record<string, string> = {}):
 }
 
 async function readyUrl({ child, output }: ServiceProcess): Promise<string> {
-  // Where it listens, which may be another address than the one that people are told.
+  // The address on which it listens, which can differ from its public address.
   const said = () => /"address":"(http[^"]+)"/.exec(output())?.[1];
   await waitFor(() => said() !== undefined || isGone(child), {
     what: "the service to be ready",

@@ -1,4 +1,4 @@
 import type { PubSub } from "../../src/core/ports/pubsub.ts";
 
-/** Nobody hears of anything. */
+/** A pub/sub that delivers nothing. */
 export const SILENT_PUBSUB: PubSub = { publish: () => undefined, subscribe: () => () => undefined };

@@ -2,22 +2,22 @@ import { AppError } from "../../src/core/errors.ts";
 import type { RunStore } from "../../src/core/runs/run-store.ts";
 import type { Storage } from "../../src/core/storage.ts";
 
-/** How a change of a run fails: before anything is stored, or after all of it, with the answer lost. */
+/** How a change of a run fails: before anything is stored, or after everything is stored, with the answer lost. */
 export interface ChangeFault {
   readonly when: "before" | "after";
   readonly error?: Error;
 }
 
-/** A storage whose changes of runs can be made to fail, or to wait. */
+/** A storage whose changes of runs can be made to fail or to wait. */
 export class StorageFaults {
   readonly storage: Storage;
-  /** Each strikes the next change. */
+  /** Each one fails one coming change. */
   readonly changes: ChangeFault[] = [];
-  /** While true, nothing can be reached. */
+  /** While true, the storage is unreachable. */
   isAway = false;
   /** Awaited before the next change begins. */
   readonly gates: Promise<void>[] = [];
-  /** Awaited before the answer of the next look is given. */
+  /** Awaited before the next read returns. */
   readonly lateLooks: Promise<void>[] = [];
 
   constructor(storage: Storage) {

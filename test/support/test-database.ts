@@ -14,18 +14,18 @@ const SESSION = { applicationName: "errand tests", queryLimitMs: 30_000 } as con
 
 export interface TestDatabase {
   readonly url: string;
-  /** Call it when everything that used the database is closed: a connection left open fails the test. */
+  /** Call it when everything that used the database is closed. An open connection fails the test. */
   drop(): Promise<void>;
 }
 
 type Leak = { readonly application_name: string; readonly state: string; readonly query: string };
 
-/** A database of its own for a test file, with our schema and no rows. */
+/** A database for one test file, with Errand's schema and no rows. */
 export function createTestDatabase(): Promise<TestDatabase> {
   return createDatabase(TEMPLATE_DATABASE);
 }
 
-/** A database without our schema. */
+/** A database without Errand's schema. */
 export function createEmptyDatabase(): Promise<TestDatabase> {
   return createDatabase("template0");
 }
@@ -48,7 +48,7 @@ async function dropDatabase(client: Client, name: string): Promise<void> {
   }
 }
 
-/** Closing a pool does not wait for the server to notice, so it gets a moment. */
+/** Closing a pool does not wait for the server to notice, so the server gets a moment. */
 async function findLeaks(client: Client, name: string): Promise<readonly Leak[]> {
   let leaks: readonly Leak[] = [];
   const isClosed = async () => {

@@ -4,7 +4,7 @@ const DEFAULT_TIMEOUT_MS = 10_000;
 const DEFAULT_INTERVAL_MS = 20;
 
 export interface WaitOptions {
-  /** What is waited for, as it should read in the failure: "the card shows COMPLETED". */
+  /** The condition, as it should read in the failure: "the card shows COMPLETED". */
   readonly what: string;
   readonly timeoutMs?: number;
   readonly everyMs?: number;
@@ -13,8 +13,8 @@ export interface WaitOptions {
 type Missing = undefined | null | false | "" | 0;
 
 /**
- * Resolves with the first truthy value of `check`. A check that throws counts as not yet; its last error becomes
- * the cause of the failure. The only place where tests poll.
+ * Resolves with the first truthy value of `check`. An error of `check` counts as not yet; the last error becomes the
+ * cause of the failure. This is the only place where tests poll.
  */
 export async function waitFor<T>(
   check: () => T | Missing | Promise<T | Missing>,

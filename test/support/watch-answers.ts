@@ -2,19 +2,19 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { FastifyInstance } from "fastify";
 import { AnswerJudge, type OpenapiDocument } from "./openapi-answers.ts";
 
-/** All JSON that a server says over HTTP, held against its own document. */
+/** All JSON answers of a server, checked against its own document. */
 export interface WatchedAnswers {
-  /** Throws what was said otherwise than the document says. */
+  /** Throws if an answer differed from the document. */
   verify(): void;
 }
 
 export function watchAnswers(server: FastifyInstance): WatchedAnswers {
   const mismatches: string[] = [];
   let evaluatePolicies: AnswerJudge | undefined;
-  // A worker has no API, and no document.
+  // A worker has no API and no document.
   if (!server.hasDecorator("swagger")) return { verify: () => undefined };
   server.server.prependListener("request", (request: IncomingMessage, response: ServerResponse) => {
-    // The framework shortens it for what is mounted below a prefix.
+    // The framework shortens the path for routes below a prefix.
     const { method = "", url: path = "" } = request;
     keepBody(response, (bytes) => {
       const contentType = String(response.getHeader("content-type") ?? "");
@@ -39,7 +39,7 @@ export function watchAnswers(server: FastifyInstance): WatchedAnswers {
   };
 }
 
-/** What is sent goes through `write` and `end` alone, whoever sends it. */
+/** Every answer goes through `write` and `end`. */
 function keepBody(response: ServerResponse, whenDone: (bytes: Buffer) => void): void {
   const parts: Buffer[] = [];
   for (const name of ["write", "end"] as const) {

@@ -8,7 +8,7 @@ import { DockerCli } from "../../src/sandboxes/docker/docker-cli.ts";
 import { createLocalSandbox } from "../../src/sandboxes/local/local-sandbox.ts";
 import { SILENT_LOG } from "./logs.ts";
 
-/** A process that starts one of our programs when it has no file descriptor left, and prints what it is told of that. */
+/** A process that starts a program when it has no file descriptor left, and prints the resulting error. */
 const signal = new AbortController().signal;
 const command = { argv: ["/bin/true"], env: {}, cwd: "/", writable: [], readable: [] } as const;
 const limits = { memoryBytes: 64 * 2 ** 20, cpus: 1, processes: 8, fileBytes: 2 ** 20 };
@@ -27,10 +27,10 @@ const STARTS: Readonly<Record<string, () => unknown>> = {
 
 const start = STARTS[process.argv[2] ?? ""];
 const taken = takeAll();
-// A file can be read still, as some of them do before; a pipe has two ends.
+// One descriptor is freed: reading a file is possible, which some starts do first, but a pipe needs two.
 closeSync(taken.pop() ?? 0);
 const told = await Promise.try(() => start?.()).then(String, String);
-// By then an error that nobody hears has ended the process.
+// By then an unhandled error would have ended the process.
 await setImmediate();
 for (const descriptor of taken) closeSync(descriptor);
 process.stdout.write(told);

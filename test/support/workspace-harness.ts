@@ -9,7 +9,7 @@ import {
 } from "../../src/workspace/workspace-provider.ts";
 import { anIdleGateway } from "./idle-gateway.ts";
 import { SILENT_LOG } from "./logs.ts";
-import { createMemoryBlobStore } from "./memory/storage/blob-store.ts";
+import { createInMemoryBlobStore } from "./memory/storage/blob-store.ts";
 
 const MINUTE_MS = 60_000;
 
@@ -23,7 +23,7 @@ export function aWorkspaceKeeper(
 ): WorkspaceProvider {
   return createWorkspaceProvider({
     dataDir,
-    blobs: createMemoryBlobStore(systemClock),
+    blobs: createInMemoryBlobStore(systemClock),
     sandbox: createLocalSandbox(dataDir),
     repositories: new RepositoryClones({ dataDir, baseUrl, authorize, log: SILENT_LOG }),
     variablesOf: () => ({}),

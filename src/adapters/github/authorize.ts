@@ -24,7 +24,7 @@ type Permission = z.infer<typeof permissionAnswer>;
 
 /** Base permissions that include pushing. For custom roles `user.permissions.push` says it. */
 const WRITERS: ReadonlySet<string> = new Set(["admin", "maintain", "write"]);
-/** Refusals that no later try changes. */
+/** Words in refusals that no retry changes. */
 const FOR_GOOD = /suspended|archived/i;
 
 /**

@@ -29,8 +29,8 @@ interface Answer<Value> {
 }
 
 /**
- * GitHub's REST API as the App. Each call is tried once: posting a comment is not idempotent, so only the outbox tries
- * again, after it looked for the comment of the earlier try.
+ * GitHub's REST API as the App. Each call is tried once, because posting a comment is not idempotent. Only the outbox
+ * tries again, after it looked for the comment of the earlier try.
  */
 export class GithubClient {
   readonly #app: App;

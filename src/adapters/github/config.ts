@@ -7,7 +7,7 @@ const OPTIONAL = ["GITHUB_API_URL", "GITHUB_BOT_NAME"] as const;
 
 const appId = z.string().regex(/^\d+$/, "must be the App's numeric id").transform(Number);
 
-/** A PEM; where a file cannot hold line breaks they may be written as `\n`. */
+/** A PEM. Line breaks may be written as `\n`, for files that cannot hold them. */
 const privateKey = z
   .string()
   .transform((pem) => pem.replaceAll("\\n", "\n").trim())
@@ -20,7 +20,7 @@ const secrets = z
 
 const apiUrl = z.url({ protocol: /^https?$/, error: "is no http or https address" });
 
-/** What people write after the `@`: letters, digits and hyphens, as in every GitHub login. */
+/** What users write after the `@`: letters, digits and hyphens, as in every GitHub login. */
 const botName = z
   .string()
   .transform((name) => name.replace(/^@/, ""))
@@ -29,11 +29,11 @@ const botName = z
 const githubVariables = z.object({
   GITHUB_APP_ID: appId,
   GITHUB_APP_PRIVATE_KEY: privateKey,
-  /** Several, comma-separated, while the secret is being rotated: each of them is accepted. */
+  /** Comma-separated while the secret is being rotated. Each of them is accepted. */
   GITHUB_WEBHOOK_SECRET: secrets,
-  /** Of an Enterprise Server: `https://HOST/api/v3`. */
+  /** For an Enterprise Server: `https://HOST/api/v3`. */
   GITHUB_API_URL: apiUrl.default(DEFAULT_API_URL),
-  /** Default: the App's slug, asked of GitHub. */
+  /** Default: the App's slug, read from GitHub. */
   GITHUB_BOT_NAME: botName.optional(),
 });
 
@@ -76,7 +76,7 @@ export interface GithubConfig {
   readonly botName?: string;
 }
 
-/** Nothing set is off: no config and no problem. Messages never hold a value, only names. */
+/** If nothing is set, the adapter is off: no config and no problem. Messages contain names, never values. */
 export function readGithubConfig(env: Readonly<Record<string, string | undefined>>): {
   config?: GithubConfig;
   problems: string[];

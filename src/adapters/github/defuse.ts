@@ -1,15 +1,21 @@
 import { type MarkdownPart, splitCode } from "./markdown-parts.ts";
 import { visibleText, withoutHalfCharacter } from "./plain-text.ts";
 
-/** An invisible character after the `@`, written so that it survives copying of the source. */
+/** An invisible character that is put after the `@`, written so that it survives copying the source. */
 const BREAK = "&#8203;";
 const IMAGE_REMOVED = "_(image removed)_";
-/** Blocks that GitHub draws, or turns into a button that changes the code. As plain code they say the same. */
+/**
+ * Blocks that GitHub renders as pictures, or as a button that changes the code. As plain code they show the same
+ * text.
+ */
 const DRAWN = new Set(["mermaid", "math", "geojson", "topojson", "stl", "suggestion"]);
-/** In an inline code span of these alone there is nothing that could mean something outside of it. */
+/** An inline code span of only these characters contains nothing that has a meaning outside of code. */
 const HARMLESS_SPAN = /^[\w .,;:(){}=+*?%/'"~^-]*$/;
 const LONGEST_TICKS = 16;
-/** A last line that only the cut has made the opening of a fence, which would take our own words in. */
+/**
+ * A last line that became the opening of a fence only through the cut. It would turn Errand's own text after it into
+ * code.
+ */
 const FENCE_BY_CUT = /(?<=^|\n)[ \t]*`{3,}[^\n]*$/;
 
 export interface Defused {
@@ -18,12 +24,12 @@ export interface Defused {
 }
 
 /**
- * Markdown of anybody's, made safe for a comment of ours, at most `limit` characters of it. What GitHub takes for
- * code and what we take for code may differ, so nothing rests on that: fenced code is fenced anew where a fence
- * cannot be mistaken, inline code is escaped, and everything else loses its HTML, images and mentions.
+ * Makes untrusted Markdown safe for a comment of the bot, cut to `limit` characters. GitHub and this code can differ
+ * in what they take for code, so safety must not depend on it. Fenced code gets a new fence that cannot be mistaken,
+ * inline code is escaped, and all other text loses its HTML, images and mentions.
  */
 export function defuse(text: string, limit: number): Defused {
-  // What lies far beyond the limit is never shown, and one line can be a megabyte.
+  // Text far beyond the limit is never shown, and one line can be a megabyte.
   const start = withoutHalfCharacter(text.slice(0, 2 * limit));
   const parts = splitCode(withoutMarkers(visibleText(start).trim()));
   let markdown = "";
@@ -37,13 +43,16 @@ export function defuse(text: string, limit: number): Defused {
   return { markdown: markdown.trimEnd(), isCut: start.length < text.length };
 }
 
-/** Untrusted text on one line, as nothing but text. */
+/** Untrusted text on one line, without any markup. */
 export function defuseLine(line: string): string {
   const escaped = line.replace(/[\\`*_[\]()#!|~$]/g, "\\$&");
   return withoutMentions(withoutHtml(escaped));
 }
 
-/** Comments are found again by these words. Parted, not removed: what is removed can leave the words behind. */
+/**
+ * Comments are found again by these markers. They are split and not removed, because removing one can leave another
+ * behind.
+ */
 function withoutMarkers(text: string): string {
   return text.replace(/errand:(?=slot|delivery)/gi, "errand: ");
 }
@@ -54,7 +63,7 @@ function additionOf(part: MarkdownPart, before: string): string {
   return defusedText(before.endsWith("\n\n") ? part.source.replace(/^(?:[ \t]*\n)+/, "") : part.source);
 }
 
-/** As much of a piece as there is room for, whole in itself. */
+/** Cuts a piece to the room that is left, so that it remains complete Markdown. */
 function cut(part: MarkdownPart, before: string, room: number): string {
   if (part.kind === "span") return "";
   if (part.kind === "text") return cutText(defusedText(part.source), room).replace(FENCE_BY_CUT, "");
@@ -63,7 +72,7 @@ function cut(part: MarkdownPart, before: string, room: number): string {
   return code === "" ? "" : additionOf({ ...part, content: code }, before);
 }
 
-/** At the end of a line where one is near; never within an entity or a character. */
+/** Cuts at the end of a line if one is near, never within an entity or a character. */
 function cutText(text: string, room: number): string {
   if (room <= 0) return "";
   const head = text.slice(0, room);
@@ -84,12 +93,12 @@ function safeLanguage(language: string): string {
   return DRAWN.has(name.toLowerCase()) ? "" : name;
 }
 
-/** A run of backticks needs a fence that is longer still, for which there may be no room. */
+/** A run of backticks needs a longer fence, for which there may be no room. */
 function shortTicks(code: string): string {
   return code.replace(/`{17,}/g, "`".repeat(LONGEST_TICKS));
 }
 
-/** As HTML every character can be named by its number, and then is markup to nobody. */
+/** In HTML every character can be written as its number, so it is never markup. */
 function codeSpan(content: string): string {
   if (HARMLESS_SPAN.test(content)) return `\`${content}\``;
   return `<code>${content.replace(/[^A-Za-z0-9 .,;]/gu, (character) => `&#${character.codePointAt(0)};`)}</code>`;
@@ -106,9 +115,10 @@ function withoutHtml(text: string): string {
     .replaceAll("<", "&lt;");
 }
 
-/** An image is fetched when the comment is looked at: what its address says is told to whoever owns it. */
+/** Browsers fetch an image when the comment is displayed, which sends its address to the owner of the host. */
 function withoutImages(text: string): string {
-  // Bounded, or a line of a thousand beginnings is looked through a thousand times; the rest loses its `!`.
+  // The length is bounded, because otherwise a line with a thousand openings is scanned a thousand times. A longer
+  // one only loses its `!`.
   return text
     .replace(/!\[[^\]\n]{0,300}\]\([^()\n]{0,2000}\)/g, IMAGE_REMOVED)
     .replace(/(?<!!)!+(?=\[)/g, "");

@@ -1,6 +1,6 @@
 import { AppError, type ErrorCode } from "../../core/errors.ts";
 
-/** GitHub's advice for a secondary limit without a time. */
+/** The wait that GitHub advises for a secondary limit without a time. */
 const SECONDARY_LIMIT_WAIT_MS = 60_000;
 
 interface Failure {
@@ -42,7 +42,7 @@ function evaluatePolicies(
 ): { code: ErrorCode; retryable: boolean } {
   if (status >= 500 || status === 429) return { code: "resource_unavailable", retryable: true };
   if (status === 403 && retryAfterMs !== undefined) return { code: "resource_unavailable", retryable: true };
-  // A key is being replaced, or a token was revoked: an operator can repair it meanwhile.
+  // The key is being replaced, or a token was revoked: an operator can repair it before the retry.
   if (status === 401) return { code: "authentication_required", retryable: true };
   // Archived, locked, suspended, or a missing permission of the App: a later try gets the same answer.
   if (status === 403) return { code: "not_authorized", retryable: false };

@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { GithubClient } from "./client.ts";
 import type { GithubConfig } from "./config.ts";
 
-/** For help texts of a process that has not asked GitHub yet. */
+/** Used in help texts before the process has asked GitHub. */
 const NAME_BEFORE_KNOWN = "errand";
 
 const appAnswer = z.object({ slug: z.string().regex(/^[A-Za-z\d-]+$/) });
@@ -13,7 +13,7 @@ export interface CommentOrigin {
   readonly performed_via_github_app?: { readonly id?: number | null | undefined } | null | undefined;
 }
 
-/** Asks GitHub who the bot is when that is first needed, and keeps the answer for the life of the process. */
+/** Asks GitHub who the bot is at first use, and caches the answer for the life of the process. */
 export class BotIdentity {
   readonly #config: GithubConfig;
   readonly #client: GithubClient;

@@ -10,11 +10,11 @@ export interface IncomingMessage {
   /** The title of an issue or pull request itself. A comment has none. */
   readonly title?: string;
   readonly body: string;
-  /** What an edit replaced. */
+  /** The texts that an edit replaced. */
   readonly before?: { readonly title?: string; readonly body?: string };
   readonly writer?: Account;
   readonly sender?: Account;
-  /** The App that wrote it for the user. */
+  /** The App that wrote the text for the user. */
   readonly viaAppId?: number;
   readonly installationId?: number;
   readonly repository: { readonly id: number; readonly fullName: string };

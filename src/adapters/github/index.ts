@@ -20,7 +20,7 @@ export interface GithubDeps {
   /** Stores an event in the inbox; false if this delivery is already stored. */
   accept(event: ReceivedEvent): Promise<boolean>;
   readonly log: Log;
-  /** For every call to GitHub, instead of the global one. */
+  /** Used for every call to GitHub instead of the global one. */
   readonly fetch?: typeof globalThis.fetch;
 }
 

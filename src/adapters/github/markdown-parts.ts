@@ -1,29 +1,29 @@
-/** A piece of Markdown. `source` of all pieces together is the whole text. */
+/** A piece of Markdown. The `source` of all pieces together is the whole text. */
 export interface MarkdownPart {
   readonly kind: "text" | "fence" | "span" | "comment";
   readonly source: string;
-  /** What stands between the marks of a fence or span. */
+  /** The text between the marks of a fence or span. */
   readonly content: string;
   readonly language: string;
 }
 
-/** Also as the first thing in a list item. */
+/** A fence can also be the first thing in a list item. */
 const FENCE =
   "^(?<indent>[ \\t]*(?:(?:[-*+]|\\d{1,9}[.)])[ \\t]+)*)(?<marks>`{3,}(?=[^`\\n]*$)|~{3,})(?<language>[^\\n]*)" +
   "(?:\\n(?<code>[^]*?)(?:^[ \\t]*\\k<marks>[`~]*[ \\t]*$|(?![^]))|(?![^]))";
-/** Within one line: a stray backtick must not swallow what follows in the paragraph. */
+/** Limited to one line, because otherwise a stray backtick would swallow the rest of the paragraph. */
 const SPAN = "(?<![`\\\\])(?<ticks>`+)(?!`)(?<inline>[^\\n]*?[^`\\n])\\k<ticks>(?!`)";
 const COMMENT = "<!--(?:-?>|[^]*?(?:-->|(?![^])))";
 
 const CODE = new RegExp(`${FENCE}|${SPAN}`, "gm");
 const CODE_AND_COMMENTS = new RegExp(`${FENCE}|${SPAN}|${COMMENT}`, "gm");
 
-/** Text, code and HTML comments, whichever begins first: a comment in code is code. */
+/** Splits into text, code and HTML comments. The one that begins first wins: a comment in code is code. */
 export function splitMarkdown(markdown: string): MarkdownPart[] {
   return split(markdown, CODE_AND_COMMENTS);
 }
 
-/** The same without an eye for comments. */
+/** Splits into text and code only. */
 export function splitCode(markdown: string): MarkdownPart[] {
   return split(markdown, CODE);
 }

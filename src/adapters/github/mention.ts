@@ -5,15 +5,15 @@ const QUOTED = /^ {0,3}>/;
 const INDENTED = /^(?: {4}|\t)/;
 const LIST_ITEM = /^\s*(?:[-*+]|\d{1,9}[.)])\s/;
 
-/** A text as people see it on the page: without HTML comments and invisible characters. */
+/** The text as users see it on the page: without HTML comments and invisible characters. */
 export function visibleMarkdown(markdown: string): string {
   const parts = splitMarkdown(visibleText(markdown));
   return parts.map((part) => (part.kind === "comment" ? "" : part.source)).join("");
 }
 
 /**
- * Whether `@name` stands in the text as a word of its own, outside code, quotes and HTML comments. `name` is a
- * GitHub login, so it holds nothing that a regular expression would read.
+ * True when `@name` is a separate word in the text, outside code, quotes and HTML comments. `name` is a GitHub login,
+ * so it has no special characters of regular expressions.
  */
 export function hasMention(markdown: string, name: string): boolean {
   return mentionsIn(visibleMarkdown(markdown), name).length > 0;
@@ -39,7 +39,7 @@ function mentionsIn(visible: string, name: string): RegExpExecArray[] {
   return [...masked(visible).matchAll(pattern)];
 }
 
-/** The text with code and quotes blanked out, every character at its place. */
+/** The text with code and quotes replaced by blanks of the same length. */
 function masked(visible: string): string {
   const parts = splitMarkdown(visible);
   const outsideCode = parts.map((part) => (part.kind === "text" ? part.source : blank(part.source))).join("");
@@ -48,7 +48,9 @@ function masked(visible: string): string {
   return lines.map((line, index) => (hidden[index] ? blank(line) : line)).join("\n");
 }
 
-/** Which lines are quoted or indented code. What is indented in a list is a paragraph of it, not code. */
+/**
+ * True for lines that are quoted or indented code. An indented line in a list is a paragraph of the list, not code.
+ */
 function hiddenLines(lines: readonly string[]): boolean[] {
   let isInList = false;
   let mayBeCode = true;

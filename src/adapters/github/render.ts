@@ -86,7 +86,7 @@ function hint(card: RunCard, trigger: string): string {
   if (state === "BLOCKED") {
     return `Answer with \`${trigger} allow\` or \`${trigger} reject\`; \`${trigger} stop\` ends it.`;
   }
-  if (isEnded(state)) return `Write \`${trigger}\` and what else there is to do, and it goes on from here.`;
+  if (isEnded(state)) return `To continue this run, write \`${trigger}\` and what to do next.`;
   return `\`${trigger} stop\` stops it; \`${trigger}\` and anything else is told to the agent.`;
 }
 

@@ -19,7 +19,7 @@ export interface Repository {
   readonly repo: string;
 }
 
-/** The current name of a repository. Asked each time, because another repository can take a former name. */
+/** The current name of a repository. It is requested each time, because another repository can take a former name. */
 export async function findRepository(
   client: GithubClient,
   installation: string,

@@ -8,7 +8,7 @@ import { readWebhookRequest } from "./webhook-request.ts";
 
 /** GitHub sends up to 25 MB and does not send a refused delivery again; Fastify's own limit is 1 MiB. */
 const BODY_LIMIT_BYTES = 26 * 1024 * 1024;
-/** GitHub gives up after 10 seconds. */
+/** GitHub times out after 10 seconds. */
 const STORE_LIMIT_MS = 5_000;
 
 export interface WebhookDeps {

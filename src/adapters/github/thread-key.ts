@@ -11,7 +11,7 @@ export interface GithubThread {
 
 const KEY = /^(\d+)\/issues\/(\d+)(?:\/review\/(\d+))?$/;
 
-/** The key has no names, because a renamed repository keeps its conversations. */
+/** The key has no names, so a renamed repository keeps its conversations. */
 export function threadKeyOf({ repositoryId, number, reviewCommentId }: GithubThread): ThreadKey {
   const review = reviewCommentId === undefined ? "" : `/review/${reviewCommentId}`;
   return `${repositoryId}/issues/${number}${review}` as ThreadKey;

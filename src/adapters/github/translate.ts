@@ -19,7 +19,7 @@ export interface Addressee {
   readonly appId: number;
 }
 
-/** Says what a stored event means. Uses only the signed event and who the bot is. */
+/** Translates a stored event into what the user wants. Uses only the signed event and the identity of the bot. */
 export function translate(event: InboxEvent, addressee: Addressee): Translation {
   const { deliveryId: id, name, body } = event;
   try {
@@ -46,7 +46,7 @@ function translateMessage(incoming: IncomingMessage, addressee: Addressee): Tran
   return { kind: "message", message: messageOf(incoming, { actor, installation, addressee }) };
 }
 
-/** The author is the editor of an edit, or the writer of a new text. The sender of a transferred issue is neither. */
+/** The author of an edit is the editor, otherwise the writer. The sender of a transferred issue is neither. */
 function actorOf({ action, writer, sender }: IncomingMessage): Account | undefined {
   if (action === "edited") return sender;
   return writer?.id === sender?.id ? sender : undefined;
@@ -94,7 +94,7 @@ function messageOf(
   };
 }
 
-/** The content is signed and the delivery id is not: a replayed body has the same key under any delivery id. */
+/** The content is signed and the delivery id is not. So a replayed body has the same key under any delivery id. */
 function dedupeKeyOf(incoming: IncomingMessage, installation: number): string {
   return ["github", installation, incoming.kind, incoming.id, incoming.action, contentHash(incoming)].join(
     ":",

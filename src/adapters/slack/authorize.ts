@@ -43,7 +43,7 @@ function reasonAgainst(user: User, teamId: string): string | undefined {
   return undefined;
 }
 
-/** In an organization of several workspaces a member's `team_id` is only the first one. */
+/** In an organization of several workspaces, `team_id` of a member is only the first one. */
 function isOfTeam(user: User, teamId: string): boolean {
   return user.team_id === teamId || (user.enterprise_user?.teams ?? []).includes(teamId);
 }

@@ -2,7 +2,7 @@ import { LogLevel, type Logger as SlackLogger, WebClient, type WebClientOptions 
 import type { SlackConfig } from "./config.ts";
 import { toAppError } from "./errors.ts";
 
-/** A call that hangs would hold back all later notices of its thread. */
+/** A call that hangs would delay all later notices of its thread. */
 const REQUEST_TIMEOUT_MS = 10_000;
 
 export interface ClientDeps {
@@ -10,8 +10,8 @@ export interface ClientDeps {
 }
 
 /**
- * Slack's Web API. The library neither retries nor paces: posting is not idempotent, so only the outbox tries again,
- * after it looked for the message of the earlier try.
+ * Slack's Web API. The library neither retries nor limits the rate, because posting is not idempotent. Only the
+ * outbox tries again, after it looked for the message of the earlier try.
  */
 export function createClient({ apiUrl, botToken }: SlackConfig, { fetch }: ClientDeps): WebClient {
   return new WebClient(botToken, {
@@ -36,7 +36,7 @@ export async function callSlack<T>(method: string, call: Promise<T>): Promise<T>
 
 const drop = (): void => undefined;
 
-/** The library throws what it warns of, and the caller logs it. Its debug lines contain whole requests. */
+/** The library throws everything that it warns of, and the caller logs it. Its debug lines contain whole requests. */
 const SILENT_LOGGER: SlackLogger = {
   debug: drop,
   info: drop,

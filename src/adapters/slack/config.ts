@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** Secrets but for `apiUrl`: never logged, never part of an error. */
+/** All members except `apiUrl` are secrets: they are never logged and never part of an error. */
 export interface SlackConfig {
   /** `SLACK_SIGNING_SECRET`: proves that a request comes from Slack. */
   readonly signingSecret: string;
@@ -18,7 +18,7 @@ export interface SlackConfigReading {
 
 const DEFAULT_API_URL = "https://slack.com/api/";
 
-// Those of apps with token rotation start with xoxe and run out within hours.
+// Tokens of apps with token rotation start with xoxe and expire within hours.
 const BOT_TOKEN = /^xoxb-/;
 
 const NOT_YET: Readonly<Record<string, string>> = {
@@ -58,7 +58,10 @@ export const slackVariableDocs = {
   },
 } as const satisfies Record<keyof typeof variables.shape, object>;
 
-/** Reads the adapter's variables. Nothing set = off; half a configuration = a problem that names what is missing. */
+/**
+ * Reads the adapter's variables. If nothing is set, the adapter is off. A partial configuration is a problem that
+ * names the missing variables.
+ */
 export function readSlackConfig(env: Readonly<Record<string, string | undefined>>): SlackConfigReading {
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value?.trim()));
   const problems = problemsOfUnsupported(given);

@@ -1,10 +1,10 @@
 import { withoutTerminalCodes } from "../terminal-codes.ts";
 
-/** Invisible. `@channel` with it inside reads the same and notifies nobody. */
+/** Invisible. `@channel` with this character inside reads the same and notifies nobody. */
 const BREAK = "\u200B";
 const ELLIPSIS = "…";
 
-/** How users address the bot. The output of a run must not make another program do that. */
+/** How users address the bot. The output of a run must not make another program do it. */
 export const TRIGGER = "@errand";
 
 const CALLING_WORDS = /(?<![\w.])@(?=(?:channel|here|everyone|group|errand)\b)/gi;
@@ -25,9 +25,9 @@ function withoutEffects(text: string): string {
     .replace(IMAGES, `!${BREAK}`);
 }
 
-/** Defused, at most `limit` characters, cut at a line or a word if one is near, never within a character. */
+/** Defused and cut to `limit` characters, at a line or a word if one is near, never within a character. */
 export function defuse(text: string, limit: number): { readonly text: string; readonly isCut: boolean } {
-  // First, because the output of a run can be one line of a megabyte.
+  // Cuts first, because the output of a run can be one line of a megabyte.
   const start = text.slice(0, 4 * limit);
   const safe = withoutEffects(start).trim();
   if (start.length === text.length && safe.length <= limit) return { text: safe, isCut: false };
@@ -42,7 +42,7 @@ export function defuseLine(text: string, limit: number): string {
   return defuse(text.replace(/\s+/g, " "), limit).text || ELLIPSIS;
 }
 
-/** Defused and escaped for a mrkdwn field; at most `limit` characters when escaped. */
+/** Defused and escaped for a mrkdwn field, at most `limit` characters after escaping. */
 export function defuseMrkdwn(text: string, limit: number): string {
   let escaped = "";
   for (const character of defuse(text, limit).text) {

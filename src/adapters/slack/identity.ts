@@ -11,7 +11,9 @@ export interface Bot {
   readonly workspaceUrl: string | undefined;
 }
 
-/** Asks Slack who the bot is when that is first needed, so that Errand starts while Slack is away. Forgets failures. */
+/**
+ * Asks Slack who the bot is at first use, so that Errand starts while Slack is unreachable. Failures are not cached.
+ */
 export class BotIdentity {
   readonly #client: WebClient;
   #known: Promise<Bot> | undefined;

@@ -41,7 +41,7 @@ const editedSchema = placeSchema.extend({
   previous_message: z.object({ text: z.string().nullish() }).optional(),
 });
 
-/** Reads an `app_mention` or `message` event; undefined if it has not the members of a message. */
+/** Reads an `app_mention` or `message` event; undefined if it lacks the members of a message. */
 export function readIncomingMessage(event: unknown): IncomingMessage | undefined {
   const edited = editedSchema.safeParse(event);
   if (edited.success) return ofEdit(edited.data);

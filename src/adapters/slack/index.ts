@@ -18,7 +18,7 @@ export interface SlackDeps {
   /** Stores an event in the inbox; false if this delivery is already stored. */
   accept(event: ReceivedEvent): Promise<boolean>;
   readonly log: Log;
-  /** For every call to Slack, instead of the global one. */
+  /** Used for every call to Slack instead of the global one. */
   readonly fetch?: WebClientOptions["fetch"];
 }
 

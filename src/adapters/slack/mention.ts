@@ -5,12 +5,12 @@ const CHANNEL_MENTION = /<#([CGD][A-Z0-9]+)(?:\|([^>]*))?>/g;
 const SPECIAL_MENTION = /<!([^>|]+)(?:\|([^>]*))?>/g;
 const LINK = /<([a-z][a-z0-9+.-]*:[^>|]+)(?:\|([^>]*))?>/gi;
 
-/** Whether the text mentions the user. Slack escapes `<` in code, so code has no mentions. */
+/** True when the text mentions the user. Slack escapes `<` in code, so code has no mentions. */
 export function hasMention(text: string, userId: string): boolean {
   return [...text.matchAll(USER_MENTION)].some(([, id]) => id === userId);
 }
 
-/** Whether the text begins with a mention of another user. */
+/** True when the text begins with a mention of another user. */
 export function startsWithOtherMention(text: string, userId: string): boolean {
   const addressed = LEADING_USER_MENTION.exec(text)?.[1];
   return addressed !== undefined && addressed !== userId;
@@ -31,7 +31,7 @@ export function withoutMention(text: string, botUserId: string): string {
   return withoutEscapes(readable).trim();
 }
 
-/** Slack also makes links of `foo.py` and `example.com`. The label is then what the author typed. */
+/** Slack also turns `foo.py` and `example.com` into links. The label is then what the author typed. */
 function readableLink(url: string, label: string | undefined): string {
   if (!label || label === url) return url;
   const isAutomatic = url.replace(/^(https?:\/\/|mailto:|tel:)/i, "").replace(/\/$/, "") === label;

@@ -47,8 +47,8 @@ export class Posts {
   }
 
   /**
-   * Finds the message of an earlier try whose answer was lost. Throws if the thread is too long to search: a missing
-   * message is better than a second one.
+   * Finds the message of an earlier try whose answer was lost. Throws if the thread is too long to search, because a
+   * missing message is better than a second one.
    */
   async find(delivery: Delivery): Promise<Shown | undefined> {
     const bot = await this.#identity.get();

@@ -14,11 +14,11 @@ export interface Rendered {
 type ShownNotice = Exclude<Notice, { readonly kind: "seen" }>;
 type MessageNotice = Extract<Notice, { readonly kind: "message" }>;
 
-// https://docs.slack.dev/reference/block-kit/blocks. The whole of a message must stay below about 13,200
-// characters, which is not documented: https://github.com/slackapi/bolt-js/issues/2509
+// https://docs.slack.dev/reference/block-kit/blocks. A whole message must stay below about 13,200 characters, which
+// is not documented: https://github.com/slackapi/bolt-js/issues/2509
 const MAX_HEADER = 150;
 const MAX_SECTION = 3_000;
-/** Leaves room for the marks that make links of addresses. */
+/** Leaves room for the marks that turn addresses into links. */
 const MAX_REPLY = 2_300;
 const MAX_ACTIONS = 25;
 const MAX_MARKDOWN = 11_000;
@@ -51,7 +51,7 @@ export function blockIdOf(deliveryId: string): string {
   return `errand:${deliveryId}`;
 }
 
-/** The second marker. It contains the message key as well: an earlier delivery may have posted the card. */
+/** The second marker. It also contains the message key, because an earlier delivery may have posted the card. */
 export function metadataOf({ id, notice }: Pick<Delivery, "id" | "notice">): types.MessageMetadata {
   return {
     event_type: EVENT_TYPE,
@@ -83,7 +83,7 @@ function renderCard(card: RunCard, blockId: string): Rendered {
 }
 
 /**
- * A message of its own. A block that Markdown cannot imitate heads the agent's words, so an answer cannot pass for a
+ * A separate message. Its first block is one that Markdown cannot imitate, so an agent's answer cannot pass for a
  * card. `blockId` is never on the markdown block, because Slack drops it there.
  */
 function renderMessage(notice: MessageNotice, blockId: string): Rendered {
@@ -152,12 +152,12 @@ function link(url: string, words: string): string {
   return `<${safeUrl(url)}|${words}>`;
 }
 
-/** A `verbatim` text has only the links that are marked. */
+/** A `verbatim` text has only links that are marked. */
 function withLinks(mrkdwn: string): string {
   return mrkdwn.replace(/\bhttps?:\/\/(?:(?!&[lg]t;)[^\s<>|`])+(?<![.,:;!?)"'])/g, "<$&>");
 }
 
-/** An address that neither ends a mrkdwn link nor a Markdown one. */
+/** An address that ends neither a mrkdwn link nor a Markdown link. */
 function safeUrl(url: string): string {
   return url.replace(
     /[\s<>|()]/g,

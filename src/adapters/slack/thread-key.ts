@@ -5,7 +5,7 @@ export interface Location {
   readonly teamId: string;
   readonly channel: string;
   readonly ts: string;
-  /** Only on replies in a thread. */
+  /** Set only on replies in a thread. */
   readonly threadTs: string | undefined;
 }
 
@@ -26,7 +26,7 @@ export function userIdOf(subject: string): string {
   return subject.split(":")[2] ?? "";
 }
 
-/** The same address as chat.getPermalink, without a call for each message. */
+/** Builds the same address as chat.getPermalink, without a call for each message. */
 export function permalinkOf(
   { channel, ts, threadTs }: Location,
   workspaceUrl: string | undefined,

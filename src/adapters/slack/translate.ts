@@ -12,7 +12,7 @@ import { authorSubject, permalinkOf, threadKeyOf } from "./thread-key.ts";
 const MESSAGE_EVENTS: ReadonlySet<string> = new Set<types.SlackEvent["type"]>(["app_mention", "message"]);
 const BUTTON: BlockAction["type"] = "block_actions";
 
-/** Subtypes in which a user says something. All others are Slack's own notes: joins, topics, deletions. */
+/** Subtypes of messages that a user wrote. All others are Slack's own notes: joins, topics, deletions. */
 const SPOKEN_SUBTYPES: ReadonlySet<string | undefined> = new Set([
   undefined,
   "file_share",
@@ -41,7 +41,7 @@ const buttonSchema = z.object({
   actions: z.array(z.object({ action_id: z.string(), value: z.string().default(""), action_ts: z.string() })),
 });
 
-/** Says what a stored event means. Uses only the signed event and who the bot is. */
+/** Translates a stored event into what the user wants. Uses only the signed event and the identity of the bot. */
 export function translate({ name, body }: InboxEvent, bot: Bot): Translation {
   const json: unknown = JSON.parse(body);
   const payload = payloadSchema.parse(json);
@@ -96,7 +96,7 @@ function addressedBy(incoming: IncomingMessage, bot: Bot): InboundMessage["addre
   return incoming.threadTs === undefined ? undefined : "reply";
 }
 
-/** The bot that posted, by id: anybody can choose any name. */
+/** Identifies the bot that posted by id, because names are not unique. */
 function botOf({ botId, userId }: IncomingMessage, bot: Bot): string | undefined {
   if (userId === bot.userId || (botId && botId === bot.botId)) return "the bot itself";
   if (userId === SLACKBOT) return "Slackbot";

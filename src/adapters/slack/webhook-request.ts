@@ -101,7 +101,7 @@ export function orderingKeyOf(subject: unknown, deliveryId: string): string {
   return channel === undefined || root === undefined ? `slack:${deliveryId}` : `slack:${channel}/${root}`;
 }
 
-/** For deliveries without an id of Slack's. */
+/** Used for deliveries without an id from Slack. */
 function stableId(content: string): string {
   return `sha256:${createHash("sha256").update(content).digest("hex")}`;
 }

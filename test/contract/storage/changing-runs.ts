@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { RunId } from "../../../src/core/ids.ts";
 import { EVENTS_LENGTH_MAX, eventPages } from "../../../src/core/runs/event-pages.ts";
 import type { RunEventBody } from "../../../src/core/runs/events.ts";
@@ -11,7 +11,7 @@ import { aBoundThread, aStoredRun, type StorageHarness } from "./harness.ts";
 
 export function describeChangingRuns(harness: () => StorageHarness): void {
   describe("changing a run", () => {
-    it("stores its progress and gives it back", async () => {
+    test("the progress of a run is stored and returned", async () => {
       const { clock, storage } = harness();
       const run = await aStoredRun(harness());
       await clock.advance(1_000);
@@ -24,7 +24,7 @@ export function describeChangingRuns(harness: () => StorageHarness): void {
       expect(await storage.runs.find({ id: run.id })).toEqual(changed);
     });
 
-    it("moves the time of its update with its log alone", async () => {
+    test("updated_at changes only together with an event", async () => {
       const { clock, storage } = harness();
       const run = await aStoredRun(harness());
       await clock.advance(1_000);
@@ -36,7 +36,7 @@ export function describeChangingRuns(harness: () => StorageHarness): void {
       expect(written.updatedAt).toEqual(run.updatedAt);
     });
 
-    it("takes away what is undefined", async () => {
+    test("an undefined member is removed", async () => {
       const { storage } = harness();
       const run = await aStoredRun(harness());
       await storage.runs.change(run.id, (subject) => aChange({ ...subject.run, ...PROGRESS }));
@@ -47,7 +47,7 @@ export function describeChangingRuns(harness: () => StorageHarness): void {
       for (const member of Object.keys(gone)) expect(changed).not.toHaveProperty(member);
     });
 
-    it("changes nothing when nothing is decided", async () => {
+    test("a decision without a change stores nothing", async () => {
       const { clock, pubsub, storage } = harness();
       const run = await aStoredRun(harness());
       await clock.advance(1_000);
@@ -60,7 +60,7 @@ export function describeChangingRuns(harness: () => StorageHarness): void {
       expect(pubsub).toEqual([]);
     });
 
-    it("stores nothing when the decision throws, and throws it", async () => {
+    test("a decision that throws stores nothing, and its error is passed on", async () => {
       const { storage } = harness();
       const run = await aStoredRun(harness());
       const refusal = new Error("no");
@@ -73,7 +73,7 @@ export function describeChangingRuns(harness: () => StorageHarness): void {
       expect(await storage.runs.find({ id: run.id })).toEqual(run);
     });
 
-    it("stores nothing when its job cannot be stored", async () => {
+    test("a change whose job cannot be stored stores nothing", async () => {
       const { storage } = harness();
       const run = await aStoredRun(harness());
       harness().failJobs();
@@ -86,7 +86,7 @@ export function describeChangingRuns(harness: () => StorageHarness): void {
       expect(await storage.runs.readEvents(run.id, 1, 10)).toEqual([]);
     });
 
-    it("knows no run of another id", async () => {
+    test("a run with an unknown id is not changed", async () => {
       const { runs } = harness().storage;
       const id = randomUUID() as RunId;
 
@@ -94,7 +94,7 @@ export function describeChangingRuns(harness: () => StorageHarness): void {
       await expect(runs.look(id)).rejects.toMatchObject({ code: "resource_not_found" });
     });
 
-    it("lets one change of a run wait for the other: no sequence number is missing or used twice", async () => {
+    test("concurrent changes of a run leave no sequence number out and use none twice", async () => {
       const { runs } = harness().storage;
       const run = await aStoredRun(harness());
       const note = (index: number) => runs.change(run.id, (subject) => noting(subject, String(index)));
@@ -107,7 +107,7 @@ export function describeChangingRuns(harness: () => StorageHarness): void {
       expect(changed.map(({ lastSeq }) => lastSeq).sort((a, b) => a - b)).toEqual(seqsFrom(2, 21));
     });
 
-    it("shows each decision the state that the one before it stored", async () => {
+    test("each decision sees the state that the previous one stored", async () => {
       const { runs } = harness().storage;
       const run = await aStoredRun(harness());
       const cancel = () =>
@@ -123,7 +123,7 @@ export function describeChangingRuns(harness: () => StorageHarness): void {
   });
 
   describe("the events of a run", () => {
-    it("are read in order, behind a number, a page at a time", async () => {
+    test("events are read in order after a sequence number, page by page", async () => {
       const { runs } = harness().storage;
       const run = await aStoredRun(harness());
       await runs.change(run.id, ({ run: now }) => aChange(now, { events: ["a", "b", "c"].map(noteOf) }));
@@ -139,7 +139,7 @@ export function describeChangingRuns(harness: () => StorageHarness): void {
       expect(await runs.readEvents(randomUUID() as RunId, 0, 2)).toEqual([]);
     });
 
-    it("come on a page as far as they are not too long together, but one always", async () => {
+    test("a page of events ends where they become too long, but has at least one", async () => {
       const { runs } = harness().storage;
       const run = await aStoredRun(harness());
       const lengths = [EVENTS_LENGTH_MAX / 2, EVENTS_LENGTH_MAX / 2, 1, 2 * EVENTS_LENGTH_MAX, 1];
@@ -154,7 +154,7 @@ export function describeChangingRuns(harness: () => StorageHarness): void {
       expect(await seqsBehind(5)).toEqual([6]);
     });
 
-    it("are told to the end, however long the pages are", async () => {
+    test("every event is read, however long the pages are", async () => {
       const { runs } = harness().storage;
       const run = await aStoredRun(harness());
       const events = ["a", "x".repeat(EVENTS_LENGTH_MAX), "b", "x".repeat(EVENTS_LENGTH_MAX), "c"].map(
@@ -170,7 +170,7 @@ export function describeChangingRuns(harness: () => StorageHarness): void {
       expect(told).toEqual([2, 3, 4, 5]);
     });
 
-    it("keep every kind of JSON as it is", async () => {
+    test("events preserve every kind of JSON", async () => {
       const { runs } = harness().storage;
       const run = await aStoredRun(harness());
       const data = {
@@ -189,7 +189,7 @@ export function describeChangingRuns(harness: () => StorageHarness): void {
   });
 
   describe("the follow-ups of a run", () => {
-    it("are numbered in their order behind the earlier ones, and wait", async () => {
+    test("new follow-ups are numbered after the earlier ones and wait", async () => {
       const run = await aStoredRun(harness());
       await hold(harness(), run, ["one"]);
       await hold(harness(), run, ["two", "three"]);
@@ -206,7 +206,7 @@ export function describeChangingRuns(harness: () => StorageHarness): void {
       expect(taken).toEqual([]);
     });
 
-    it("are numbered without a hole when many come at once", async () => {
+    test("concurrent follow-ups are numbered without a gap", async () => {
       const run = await aStoredRun(harness());
 
       await Promise.all(Array.from({ length: 10 }, (_, index) => hold(harness(), run, [String(index)])));
@@ -216,7 +216,7 @@ export function describeChangingRuns(harness: () => StorageHarness): void {
       );
     });
 
-    it("are shown to each decision, also those that came while it waited for the run", async () => {
+    test("a decision sees all follow-ups, including those that arrived while it waited for the run", async () => {
       const { runs } = harness().storage;
       const run = await aStoredRun(harness());
       const add = () =>
@@ -230,7 +230,7 @@ export function describeChangingRuns(harness: () => StorageHarness): void {
       expect(seen.sort((a, b) => a - b)).toEqual(seqsFrom(0, 9));
     });
 
-    it("belong to the turn that took them, and wait no more", async () => {
+    test("a follow-up that a turn took no longer waits", async () => {
       const { runs } = harness().storage;
       const run = await aStoredRun(harness());
       await hold(harness(), run, ["one", "two", "three"]);
@@ -251,7 +251,7 @@ export function describeChangingRuns(harness: () => StorageHarness): void {
     });
   });
 
-  it("a decision is shown the threads whose current run it is", async () => {
+  test("a decision sees the threads whose current run it changes", async () => {
     const run = await aStoredRun(harness());
     const thread = await aBoundThread(harness(), run);
 
@@ -278,7 +278,7 @@ const PROGRESS: RunProgress = {
   answer: "Done",
 };
 
-/** What a decision saw in the call whose change was stored: the last one. */
+/** Returns what the decision saw in the call whose change was stored, which is the last one. */
 async function seenWhenStored<T>(
   runs: RunStore,
   id: RunId,

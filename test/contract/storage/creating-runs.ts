@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { RunId } from "../../../src/core/ids.ts";
 import type { RunOrigin } from "../../../src/core/runs/run.ts";
 import { UniqueConflict } from "../../../src/core/storage.ts";
@@ -16,7 +16,7 @@ import { aPerson, aStoredRun, type StorageHarness } from "./harness.ts";
 
 export function describeCreatingRuns(harness: () => StorageHarness): void {
   describe("creating a run", () => {
-    it("gives back what was stored, now and later, by its id and by its session", async () => {
+    test("a created run is returned as stored, and found by its id and by its session", async () => {
       const { storage } = harness();
       const origin = { ...fullOrigin(), creatorId: (await aPerson(harness())).id };
 
@@ -28,7 +28,7 @@ export function describeCreatingRuns(harness: () => StorageHarness): void {
       expect(await storage.runs.find({ sessionId: run.sessionId })).toEqual(run);
     });
 
-    it("leaves out what was not given", async () => {
+    test("absent members of the request stay absent", async () => {
       const run = await aStoredRun(harness());
 
       const absent = [
@@ -45,14 +45,14 @@ export function describeCreatingRuns(harness: () => StorageHarness): void {
       for (const member of absent) expect(run).not.toHaveProperty(member);
     });
 
-    it("finds no run of another name", async () => {
+    test("a run with another id is not found", async () => {
       const { runs } = harness().storage;
 
       expect(await runs.find({ id: randomUUID() as RunId })).toBeUndefined();
       expect(await runs.find({ sessionId: randomUUID() })).toBeUndefined();
     });
 
-    it("stores what it causes with it", async () => {
+    test("jobs, events and deliveries are stored together with the run", async () => {
       const { jobs, pubsub, storage } = harness();
       const event = anInboxEvent();
       await storage.inbox.put(event);
@@ -69,8 +69,8 @@ export function describeCreatingRuns(harness: () => StorageHarness): void {
       expect(pubsub).toEqual(expect.arrayContaining([`run:${run.id}`, "jobs:run"]));
     });
 
-    it.each(["thread", "dedupeKey", "answer"] as const)(
-      "stores nothing when the %s is taken",
+    test.each(["thread", "dedupeKey", "answer"] as const)(
+      "nothing is stored if the %s is taken",
       async (what) => {
         const { storage } = harness();
         const event = anInboxEvent();
@@ -86,7 +86,7 @@ export function describeCreatingRuns(harness: () => StorageHarness): void {
       },
     );
 
-    it("stores nothing when its job cannot be stored", async () => {
+    test("nothing is stored if the job cannot be stored", async () => {
       const { storage } = harness();
       const event = anInboxEvent();
       await storage.inbox.put(event);
@@ -147,7 +147,7 @@ async function aRunWithAll(harness: StorageHarness, inboxId: string) {
 
 type All = Awaited<ReturnType<typeof aRunWithAll>>["change"];
 
-/** Somebody who was there first. */
+/** Another transaction that takes the same key first. */
 const take = {
   async thread(harness: StorageHarness, { binding }: All) {
     if (binding === undefined) return;

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { TeamId } from "../../../src/core/ids.ts";
 import type { Viewer } from "../../../src/core/people/principal.ts";
 import { FIRST_TEAM } from "../../../src/core/people/team.ts";
@@ -16,7 +16,7 @@ import { aPerson, aStoredRun, aTeam, type StorageHarness } from "./harness.ts";
 
 export function describeEventLog(harness: () => StorageHarness): void {
   describe("the log of all runs", () => {
-    it("gives what comes behind a place once and in order, page by page", async () => {
+    test("events after a position are read once and in order, page by page", async () => {
       const { log } = harness().storage;
       const start = await quietEnd(harness());
       const [one, two] = [await aStoredRun(harness()), await aStoredRun(harness())];
@@ -32,7 +32,7 @@ export function describeEventLog(harness: () => StorageHarness): void {
       expect([first.hasMore, second.hasMore, none.events, none.next]).toEqual([true, false, [], second.next]);
     });
 
-    it("ends a page where its events become long, and says that there is more", async () => {
+    test("a page ends where its events become long, and says that there are more", async () => {
       const { log } = harness().storage;
       const start = await quietEnd(harness());
       const run = await aStoredRun(harness());
@@ -50,7 +50,7 @@ export function describeEventLog(harness: () => StorageHarness): void {
       expect([seqs(second), second.hasMore]).toEqual([[3, 4], false]);
     });
 
-    it("goes on behind any of its events", async () => {
+    test("reading can continue after any event", async () => {
       const { log } = harness().storage;
       const start = await quietEnd(harness());
       const run = await aStoredRun(harness());
@@ -63,7 +63,7 @@ export function describeEventLog(harness: () => StorageHarness): void {
       expect(behindFirst.events).toEqual(events.slice(1));
     });
 
-    it("shows a viewer the runs they see, and goes past all others", async () => {
+    test("a viewer reads only events of visible runs, and the position passes all others", async () => {
       const { log } = harness().storage;
       const start = await quietEnd(harness());
       const [ada, otherTeam] = [await aPerson(harness()), await aTeam(harness())];
@@ -87,7 +87,7 @@ export function describeEventLog(harness: () => StorageHarness): void {
       expect((await seenBy({ ...ada, onlyRunId: mine.id })).runs).toEqual([mine.id]);
     });
 
-    it("knows its own places, and none of a log that was longer", async () => {
+    test("positions of this log are valid, and those of a longer log are not", async () => {
       const { log } = harness().storage;
       await aStoredRun(harness(), { teamId: FIRST_TEAM });
       const end = await log.end();
@@ -104,7 +104,7 @@ async function addEvent({ storage }: StorageHarness, { id }: Run, title = ""): P
   await storage.runs.change(id, ({ run }) => aChange(run, { events: [event] }));
 }
 
-/** The end of a log in which nothing is held back that would come behind it. */
+/** The end of a log that holds no event back. */
 async function quietEnd({ storage: { log } }: StorageHarness): Promise<EventLogPosition> {
   let end = await log.end();
   const isQuiet = async () => {
@@ -116,7 +116,9 @@ async function quietEnd({ storage: { log } }: StorageHarness): Promise<EventLogP
   return end;
 }
 
-/** Other transactions of the same server may hold back what is committed. */
+/**
+ * Waits until the events are readable, because other transactions of the same server can hold committed events back.
+ */
 async function settled({ storage }: StorageHarness, after: EventLogPosition, count: number): Promise<void> {
   const isThere = async () => {
     let page = await storage.log.read(after, 100);

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { buffer } from "node:stream/consumers";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { Artifact } from "../../../src/core/artifacts/artifact.ts";
 import type { RunInput } from "../../../src/core/inputs/run-input.ts";
 import type { Run } from "../../../src/core/runs/run.ts";
@@ -11,7 +11,7 @@ export function describeFiles(harness: () => StorageHarness): void {
   const { put, inputs, artifact, add } = filesOf(harness);
 
   describe("files of runs", () => {
-    it("keeps blobs as they were put, until they are removed", async () => {
+    test("blobs are stored unchanged until they are removed", async () => {
       const { blobs } = harness();
       const id = await blobs.put(Uint8Array.of(0, 255, 10));
 
@@ -21,7 +21,7 @@ export function describeFiles(harness: () => StorageHarness): void {
       await expect(blobs.get(id)).rejects.toMatchObject({ code: "internal_error", retryable: false });
     });
 
-    it("gives blobs piece by piece", async () => {
+    test("a blob is read piece by piece", async () => {
       const { blobs } = harness();
       const long = Buffer.alloc(2 * 2 ** 20 + 3, "long ");
 
@@ -31,7 +31,7 @@ export function describeFiles(harness: () => StorageHarness): void {
       await expect(gone).rejects.toMatchObject({ code: "internal_error", retryable: false });
     });
 
-    it("reads a piece of a blob when it is asked for it", async () => {
+    test("a piece of a blob is read only when it is requested", async () => {
       const { blobs } = harness();
       const id = await blobs.put(Buffer.alloc(2 * 2 ** 20));
       const pieces = blobs.read(id)[Symbol.asyncIterator]();
@@ -42,7 +42,7 @@ export function describeFiles(harness: () => StorageHarness): void {
       await expect(pieces.next()).rejects.toMatchObject({ code: "internal_error" });
     });
 
-    it("prunes nothing that was just put", async () => {
+    test("a blob that was just stored is not pruned", async () => {
       const id = await put();
 
       await harness().blobs.prune();
@@ -50,7 +50,7 @@ export function describeFiles(harness: () => StorageHarness): void {
       expect(await harness().blobs.get(id)).toHaveLength(1);
     });
 
-    it("keeps what was given to a run, in its order", async () => {
+    test("input files of a run are stored in their order", async () => {
       const given = await inputs();
       const run = await aStoredRun(harness(), {}, { inputs: given });
 
@@ -58,7 +58,7 @@ export function describeFiles(harness: () => StorageHarness): void {
       expect(await harness().storage.files.inputsOf((await aStoredRun(harness())).id)).toEqual([]);
     });
 
-    it("two runs may be given the same", async () => {
+    test("two runs may have the same input files", async () => {
       const given = await inputs();
       await aStoredRun(harness(), {}, { inputs: given });
       const again = await aStoredRun(harness(), {}, { inputs: given });
@@ -66,7 +66,7 @@ export function describeFiles(harness: () => StorageHarness): void {
       expect(await harness().storage.files.inputsOf(again.id)).toEqual(given);
     });
 
-    it("lists what several runs made, the oldest first", async () => {
+    test("artifacts of several runs are listed oldest first", async () => {
       const [first, second] = [await aStoredRun(harness()), await aStoredRun(harness())];
       const young = await add(first, artifact(first, { createdAt: new Date("2026-03-02") }));
       const old = await add(second, artifact(second, { createdAt: new Date("2026-03-01") }));
@@ -79,7 +79,7 @@ export function describeFiles(harness: () => StorageHarness): void {
       expect(await files.findArtifact(randomUUID())).toBeUndefined();
     });
 
-    it("puts a newer version in the place of the one before", async () => {
+    test("a newer version of an artifact replaces the previous one", async () => {
       const run = await aStoredRun(harness());
       const first = await add(run, artifact(run));
       const file = { blobId: await put(), sizeBytes: 1, hash: "b" };
@@ -94,7 +94,7 @@ export function describeFiles(harness: () => StorageHarness): void {
       expect(await harness().storage.files.artifactsOf([run.id])).toEqual([second]);
     });
 
-    it("finds runs by what they made, and gives it with them", async () => {
+    test("runs are found by their artifacts and returned with them", async () => {
       const run = await aStoredRun(harness());
       await harness().storage.runs.change(run.id, (subject) =>
         aChange(run, { progress: { ...subject.run, artifactTypes: ["FILE", "PLAN"] } }),
@@ -114,7 +114,7 @@ export function describeFiles(harness: () => StorageHarness): void {
   });
 
   describe("a conversation of several runs", () => {
-    it("is found by its newest run, and listed", async () => {
+    test("a conversation is found by its newest run and listed", async () => {
       const conversationId = randomUUID();
       const first = await aStoredRun(harness(), { conversationId });
       const createdAt = new Date(first.createdAt.getTime() + 1);
@@ -127,7 +127,7 @@ export function describeFiles(harness: () => StorageHarness): void {
       expect(await runs.find({ conversationId: randomUUID() })).toBeUndefined();
     });
 
-    it("reads events of some kinds alone, behind a place and so many of them", async () => {
+    test("events are read by kind, after a position and up to a limit", async () => {
       const run = await aStoredRun(harness());
       const said = { kind: "agent.message", text: "x" } as const;
       const ended = { kind: "attempt.ended", attempt: 1, reason: "x" } as const;

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { PrincipalId, RunId, TeamId } from "../../../src/core/ids.ts";
 import type { Run, RunOrigin } from "../../../src/core/runs/run.ts";
 import { RUN_SORTS, type RunFilters, type RunQuery } from "../../../src/core/runs/run-query.ts";
@@ -10,7 +10,7 @@ import { naiveList } from "./naive-run-list.ts";
 
 const HOUR_MS = 3_600_000;
 const AGES_HOURS = [30, 20, 10, 9, 8, 1];
-/** Few values, so that much has the same ones. The second of each is one that no run has. */
+/** Few values, so that many runs have the same ones. No run has the second of each. */
 const NAMES = ["nightly", "nobody", `${"long ".repeat(80)}a`, `${"long ".repeat(80)}b`];
 const SKILLS = ["o/r:one", "o/r:nobody", "o/r:two"];
 const WORDS = ["parser", "nowhere", "5%", "a_b", "c:\\x", "PARSER the"];
@@ -18,7 +18,7 @@ const STATES = ["QUEUED", "ERROR", "INPROGRESS", "SUCCEEDED"] as const;
 const TYPES = ["PLAN", "SCREENSHOT", "FILE"] as const;
 const SOURCES = ["API", "LINEAR", "LOCAL", "SLACK"] as const;
 
-/** One draw of a run's attributes. */
+/** The randomly generated attributes of a run. */
 const attributes = fc.record({
   ageHours: fc.constantFrom(...AGES_HOURS),
   title: fc.constantFrom("a parser", "to 5% of it", "to 50 of it", "b", "in c:\\x"),
@@ -41,7 +41,7 @@ type Attributes = typeof attributes extends fc.Arbitrary<infer Value> ? Value : 
 
 const RUNS = 40;
 
-/** Runs of a team of their own, and what can be asked for. */
+/** A team with its runs and people. */
 interface Pool {
   readonly teamId: TeamId;
   readonly people: readonly PrincipalId[];
@@ -50,7 +50,7 @@ interface Pool {
 
 export function describeGeneratedLists(harness: () => StorageHarness): void {
   describe("lists of all kinds", () => {
-    it("show what looking at each run by itself would show", async () => {
+    test("every list equals the result of checking each run", async () => {
       const pool = await aPool(harness());
 
       const isRight = fc.asyncProperty(queries(pool), async (query) => {
@@ -101,7 +101,7 @@ function originOf(harness: StorageHarness, drawn: Attributes): Partial<RunOrigin
   };
 }
 
-/** A part of them is updated long after it was created. */
+/** Updates some of the runs long after their creation. */
 async function changed(harness: StorageHarness, run: Run, drawn: Attributes): Promise<Run> {
   if (!drawn.isChanged) return run;
   const { artifactTypes, state } = drawn;
@@ -133,7 +133,7 @@ function queries({ teamId, people, runs }: Pool): fc.Arbitrary<RunQuery> {
     },
     { requiredKeys: [] },
   );
-  // Of all at once hardly any run has all.
+  // Hardly any run matches all filters at once, so a query uses a few of them.
   const few = fc.tuple(filters, fc.infiniteStream(fc.nat(4))).map(([given, keep]) => fewOf(given, keep));
   return fc.record({
     viewer: fc.record({

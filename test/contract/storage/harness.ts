@@ -11,19 +11,19 @@ import type { ThreadBinding } from "../../../src/core/threads/thread.ts";
 import type { ManualClock } from "../../support/manual-clock.ts";
 import { aChange, anOrigin, aRun, aThread } from "../../support/run-builders.ts";
 
-/** A storage and what a test needs around it. One storage serves many tests: each makes its own rows. */
+/** A storage and what a test needs around it. Many tests share one storage, so each creates its own rows. */
 export interface StorageHarness {
   readonly storage: Storage;
   readonly blobs: BlobStore;
-  /** What `updatedAt` is taken from. */
+  /** The source of `updatedAt`. */
   readonly clock: ManualClock;
-  /** What was sent with the changes. */
+  /** The jobs that were sent with the changes. */
   readonly jobs: Job[];
-  /** Topics of what was told. */
+  /** The channels that were published to. */
   readonly pubsub: string[];
-  /** The next change cannot store its jobs. */
+  /** Makes the next change fail to store its jobs. */
   failJobs(): void;
-  /** All that is stored becomes older by the clock that leases and deliveries are judged by. */
+  /** Makes all stored rows older by the clock that judges leases and deliveries. */
   passTime(ms: number): Promise<void>;
   close(): Promise<void>;
 }
@@ -40,7 +40,7 @@ export async function aTeam({ storage }: StorageHarness): Promise<TeamId> {
   return id;
 }
 
-/** A stored run, of a new person unless told. */
+/** A stored run. Its creator is a new person unless `origin` names one. */
 export async function aStoredRun(
   harness: StorageHarness,
   origin: Partial<RunOrigin> = {},

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { newId, type PrincipalId } from "../../../src/core/ids.ts";
 import { ADMINISTRATOR_SUBJECT } from "../../../src/core/people/identity.ts";
 import type { Principal } from "../../../src/core/people/principal.ts";
@@ -10,7 +10,7 @@ import { aPerson, aStoredRun, aTeam, type StorageHarness } from "./harness.ts";
 
 export function describeIdentities(harness: () => StorageHarness): void {
   describe("identities", () => {
-    it("are listed for their team alone, with whose they are", async () => {
+    test("identities are listed only for their team, with their principals", async () => {
       const { identities, people } = harness().storage;
       const [subject, teamId] = [`memory:${randomUUID()}`, await aTeam(harness())];
       const ada = await people.ensure(teamId, subject, "Ada");
@@ -28,7 +28,7 @@ export function describeIdentities(harness: () => StorageHarness): void {
       expect(await identities.find(FIRST_TEAM, subject)).toBeUndefined();
     });
 
-    it("are given to somebody else, who is then met by that account", async () => {
+    test("an identity can be moved to another principal, who then has that account", async () => {
       const { identities, people } = harness().storage;
       const subject = `memory:${randomUUID()}`;
       const [before, after] = [await people.ensure(FIRST_TEAM, subject, "Ada"), await aPerson(harness())];
@@ -40,7 +40,7 @@ export function describeIdentities(harness: () => StorageHarness): void {
       expect((await people.ensure(FIRST_TEAM, subject, undefined)).id).toBe(after.id);
     });
 
-    it("are linked before their first message", async () => {
+    test("an identity can be linked before its first message", async () => {
       const { identities, people } = harness().storage;
       const [subject, ada] = [`memory:${randomUUID()}`, await aPerson(harness())];
 
@@ -49,7 +49,7 @@ export function describeIdentities(harness: () => StorageHarness): void {
       expect((await people.ensure(FIRST_TEAM, subject, undefined)).id).toBe(ada.id);
     });
 
-    it("are unlinked by their own team, and then make a fresh principal", async () => {
+    test("an identity is unlinked only by its team, and its next message creates a new principal", async () => {
       const { identities, people } = harness().storage;
       const subject = `memory:${randomUUID()}`;
       const before = await people.ensure(FIRST_TEAM, subject, "Ada");
@@ -65,7 +65,7 @@ export function describeIdentities(harness: () => StorageHarness): void {
       expect((await people.ensure(FIRST_TEAM, subject, "Ada")).id).not.toBe(before.id);
     });
 
-    it("of one principal do not rename it in turn", async () => {
+    test("several identities of one principal do not rename it alternately", async () => {
       const { identities, people } = harness().storage;
       const [one, two] = [`memory:${randomUUID()}`, `memory:${randomUUID()}`];
       const ada = await people.ensure(FIRST_TEAM, one, "Ada");
@@ -77,7 +77,7 @@ export function describeIdentities(harness: () => StorageHarness): void {
   });
 
   describe("a principal", () => {
-    it("is changed with all administrators of its team in view", async () => {
+    test("the decision about a principal sees all administrators of its team", async () => {
       const { people } = harness().storage;
       const teamId = await aTeam(harness());
       const [boss, gone, member] = [
@@ -99,7 +99,7 @@ export function describeIdentities(harness: () => StorageHarness): void {
       expect(harness().pubsub).toContain("keys");
     });
 
-    it("of another team, or that there is not, is not changed", async () => {
+    test("a principal of another team, or one that does not exist, is not changed", async () => {
       const { people } = harness().storage;
       const [ada, teamId] = [await aPerson(harness()), await aTeam(harness())];
       const disable = (principal: Principal) => ({ ...principal, disabled: true });
@@ -109,7 +109,7 @@ export function describeIdentities(harness: () => StorageHarness): void {
       expect(await people.getMany([ada.id])).toEqual([ada]);
     });
 
-    it("is not changed when the decision throws", async () => {
+    test("a principal is not changed if the decision throws", async () => {
       const { people } = harness().storage;
       const ada = await aPerson(harness());
       const refuse = () => {
@@ -120,7 +120,7 @@ export function describeIdentities(harness: () => StorageHarness): void {
       expect(await people.getMany([ada.id])).toEqual([ada]);
     });
 
-    it("of administrators who all step down at once, one stays", async () => {
+    test("if all administrators step down concurrently, one remains", async () => {
       const { people } = harness().storage;
       const teamId = await aTeam(harness());
       const all = Array.from({ length: 6 }, () => aPrincipal({ teamId, administrator: true }));
@@ -138,7 +138,7 @@ export function describeIdentities(harness: () => StorageHarness): void {
   });
 
   describe("a key", () => {
-    it("is found by its new hash alone once it has one", async () => {
+    test("a key with a new hash is found only by the new hash", async () => {
       const { keys } = harness().storage;
       const [ada, former, hash] = [await aPerson(harness()), randomUUID(), randomUUID()];
       const plain = { name: "ci", hint: "errand_a…", scopes: ["runs:read"], createdBy: ada.id } as const;
@@ -154,7 +154,7 @@ export function describeIdentities(harness: () => StorageHarness): void {
   });
 
   describe("share links", () => {
-    it("are found by their token's hash, listed by run and removed from it", async () => {
+    test("a share link is found by its token's hash, listed by run and removed", async () => {
       const { shareLinks } = harness().storage;
       const run = await aStoredRun(harness());
       const [hash, link] = [randomUUID(), aLink(run)];
@@ -173,7 +173,7 @@ export function describeIdentities(harness: () => StorageHarness): void {
       expect([await shareLinks.findByHash(hash), await shareLinks.list(run.id)]).toEqual([undefined, []]);
     });
 
-    it("are found as long as the key that made them is there and not revoked", async () => {
+    test("a share link is found only while the key that created it exists and is not revoked", async () => {
       const { keys, shareLinks } = harness().storage;
       const [run, ada] = [await aStoredRun(harness()), await aPerson(harness())];
       const plain = { name: "", hint: "", scopes: [], createdBy: ada.id };
@@ -192,7 +192,7 @@ export function describeIdentities(harness: () => StorageHarness): void {
       expect(await shareLinks.findByHash(hash)).toBeUndefined();
     });
 
-    it("are pruned when they have long been over", async () => {
+    test("share links that expired long ago are deleted", async () => {
       const { clock, storage } = harness();
       const run = await aStoredRun(harness());
       const monthAgo = clock.now().getTime() - 30 * 24 * 3_600_000;
@@ -208,13 +208,13 @@ export function describeIdentities(harness: () => StorageHarness): void {
   });
 }
 
-/** Of a storage that has no administrator yet. */
+/** For a storage that has no administrator yet. */
 export function describeFirstKey(harness: () => StorageHarness): void {
-  it("an administrator's first key is set once: who tries meanwhile waits, and is told no", async () => {
+  test("the first key of an administrator is set once: concurrent callers wait and are refused", async () => {
     const { storage } = harness();
     const { administrators, keys, people } = storage;
     const [first, second] = [randomUUID(), randomUUID()];
-    // That it is there keeps nobody waiting; its row must.
+    // Creates the principal first, so that callers wait for the lock on its row and not for its creation.
     await people.ensure(FIRST_TEAM, ADMINISTRATOR_SUBJECT, "Administrator");
     const existed = await administrators.exists();
     let meanwhile: Promise<boolean> | undefined;
@@ -222,7 +222,7 @@ export function describeFirstKey(harness: () => StorageHarness): void {
     const isFirst = await storage.atomically(async (stores) => {
       const isSet = await stores.administrators.setFirst(first, "…");
       meanwhile = administrators.setFirst(second, "…");
-      // Longer than it would take, did it not wait.
+      // Takes longer than setting the key would take without the wait.
       for (let round = 0; round < 20; round += 1) await keys.findByHash(randomUUID());
       return isSet;
     });
@@ -234,7 +234,7 @@ export function describeFirstKey(harness: () => StorageHarness): void {
     expect(found.map((holder) => holder?.key.hint)).toEqual(["…", undefined]);
   });
 
-  it("other keys of an administrator neither count as the installation's nor die with it", async () => {
+  test("other keys of an administrator are not the installation's key and survive its replacement", async () => {
     const { administrators, keys } = harness().storage;
     const [first, own, second] = [randomUUID(), randomUUID(), randomUUID()];
     await administrators.set(first, "…");
@@ -250,7 +250,7 @@ export function describeFirstKey(harness: () => StorageHarness): void {
     expect(await keys.findByHash(own)).toBeDefined();
   });
 
-  it("the installation's own key stays the same when it is set again, also under another secret", async () => {
+  test("the installation's own key stays the same when it is set again, also under another secret", async () => {
     const { administrators, keys } = harness().storage;
     const [first, second] = [randomUUID(), randomUUID()];
     await administrators.set(first, "…");

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { DISPOSITIONS } from "../../../src/core/inbox/inbox-result.ts";
 import { UniqueConflict } from "../../../src/core/storage.ts";
 import { anInboxEvent, aReply, aThread } from "../../support/run-builders.ts";
@@ -9,7 +9,7 @@ const MANY = 1_000;
 
 export function describeInbox(harness: () => StorageHarness): void {
   describe("the inbox", () => {
-    it("stores an event as it came, with its job", async () => {
+    test("an event is stored unchanged, with its job", async () => {
       const { jobs, pubsub, storage } = harness();
       const event = anInboxEvent({ body: '{"text":"\\u0000 \u{1F600}"}', name: "issue_comment" });
 
@@ -21,7 +21,7 @@ export function describeInbox(harness: () => StorageHarness): void {
       expect(pubsub).toContain("jobs:inbox");
     });
 
-    it("stores no event whose job cannot be stored", async () => {
+    test("an event whose job cannot be stored is not stored", async () => {
       const { inbox } = harness().storage;
       const event = anInboxEvent();
       harness().failJobs();
@@ -31,7 +31,7 @@ export function describeInbox(harness: () => StorageHarness): void {
       expect(await inbox.next(event.orderingKey)).toBeUndefined();
     });
 
-    it("stores one of fifty copies of a delivery that come at once", async () => {
+    test("of fifty concurrent copies of a delivery one is stored", async () => {
       const { inbox } = harness().storage;
       const { deliveryId, orderingKey: lane } = anInboxEvent();
       const put = () => inbox.put(anInboxEvent({ deliveryId, orderingKey: lane }));
@@ -42,7 +42,7 @@ export function describeInbox(harness: () => StorageHarness): void {
       expect(await countIn(harness(), lane)).toBe(1);
     });
 
-    it("stores the same delivery id of another adapter", async () => {
+    test("the same delivery id of another adapter is stored", async () => {
       const { inbox } = harness().storage;
       const event = anInboxEvent();
       await inbox.put(event);
@@ -53,7 +53,7 @@ export function describeInbox(harness: () => StorageHarness): void {
       expect(await inbox.put({ ...anInboxEvent(), deliveryId: event.deliveryId })).toBe(false);
     });
 
-    it("gives the events of a lane in the order in which they came", async () => {
+    test("events with one ordering key are returned in the order of their arrival", async () => {
       const { inbox } = harness().storage;
       const lane = randomUUID();
       const events = [0, 1, 2].map(() => anInboxEvent({ orderingKey: lane }));
@@ -64,7 +64,7 @@ export function describeInbox(harness: () => StorageHarness): void {
       expect(await inbox.next(lane)).toBeUndefined();
     });
 
-    it.each(DISPOSITIONS)("ends an event as %s", async (disposition) => {
+    test.each(DISPOSITIONS)("an event can end as %s", async (disposition) => {
       const { inbox } = harness().storage;
       const event = anInboxEvent();
       await inbox.put(event);
@@ -74,7 +74,7 @@ export function describeInbox(harness: () => StorageHarness): void {
       expect(await inbox.next(event.orderingKey)).toBeUndefined();
     });
 
-    it("says something with the end of an event", async () => {
+    test("the end of an event can add a notice", async () => {
       const { jobs, storage } = harness();
       const event = anInboxEvent();
       const thread = aThread();
@@ -87,7 +87,7 @@ export function describeInbox(harness: () => StorageHarness): void {
       expect(await storage.outbox.take(thread.id)).toMatchObject({ notice: notices[0], adapter: "memory" });
     });
 
-    it("says once what is to be said once, and gives each event its end", async () => {
+    test("a notice that may be sent once is added once, and each event ends", async () => {
       const { inbox, outbox } = harness().storage;
       const [thread, once] = [aThread(), randomUUID()];
       const events = [anInboxEvent(), anInboxEvent(), anInboxEvent()];
@@ -104,7 +104,7 @@ export function describeInbox(harness: () => StorageHarness): void {
       for (const { orderingKey: lane } of events) expect(await inbox.next(lane)).toBeUndefined();
     });
 
-    it("gives one of two events with the same dedupe key its result, also when both come at once", async () => {
+    test("of two events with the same dedupe key one gets the result, even if both end concurrently", async () => {
       const { inbox, outbox } = harness().storage;
       const dedupeKey = randomUUID();
       const thread = aThread();
@@ -126,7 +126,7 @@ export function describeInbox(harness: () => StorageHarness): void {
       expect(await outbox.take(thread.id)).toBeUndefined();
     });
 
-    it("ends an event once", async () => {
+    test("an event ends only once", async () => {
       const { inbox } = harness().storage;
       const event = anInboxEvent();
       await inbox.put(event);
@@ -136,7 +136,7 @@ export function describeInbox(harness: () => StorageHarness): void {
       await expect(settle()).rejects.toEqual(new UniqueConflict("dedupeKey"));
     });
 
-    it("counts the failures of an event, which stays open", async () => {
+    test("failures of an event are counted, and it stays open", async () => {
       const { inbox } = harness().storage;
       const event = anInboxEvent();
       await inbox.put(event);
@@ -146,7 +146,7 @@ export function describeInbox(harness: () => StorageHarness): void {
       expect(await inbox.next(event.orderingKey)).toMatchObject({ id: event.id });
     });
 
-    it("lists the lanes in which an event has been open for a while", async () => {
+    test("ordering keys with an old open event are listed", async () => {
       const { inbox } = harness().storage;
       const [open, settled] = [anInboxEvent(), anInboxEvent()];
       for (const event of [open, { ...anInboxEvent(), lane: open.orderingKey }, settled])

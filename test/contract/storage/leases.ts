@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { LeaseToken, RunId } from "../../../src/core/ids.ts";
 import type { Run } from "../../../src/core/runs/run.ts";
 import { runJob } from "../../../src/core/runs/run-job.ts";
@@ -12,7 +12,7 @@ const MANY = 1_000;
 
 export function describeLeases(harness: () => StorageHarness): void {
   describe("a lease", () => {
-    it("is granted with a change, kept by others, and given up", async () => {
+    test("a lease is granted with a change, stays during other changes, and can be released", async () => {
       const { storage } = harness();
       const { run, token } = await aLeasedRun(harness());
       expect(run.lease).toEqual({ token, worker: "worker-1" });
@@ -25,7 +25,7 @@ export function describeLeases(harness: () => StorageHarness): void {
       expect(await storage.runs.find({ id: run.id })).toEqual(free);
     });
 
-    it("is renewed by its token alone, which tells the run's state", async () => {
+    test("a lease is renewed only by its token, and the renewal returns the run's state", async () => {
       const { leases } = harness().storage;
       const { run, token } = await aLeasedRun(harness());
 
@@ -34,7 +34,7 @@ export function describeLeases(harness: () => StorageHarness): void {
       expect(await leases.renew(randomUUID() as RunId, token, TTL_MS)).toBeUndefined();
     });
 
-    it("cannot be renewed once it was given up", async () => {
+    test("a released lease cannot be renewed", async () => {
       const { leases, runs } = harness().storage;
       const { run, token } = await aLeasedRun(harness());
       await runs.change(run.id, (subject) => aChange(subject.run, { lease: null }));
@@ -42,7 +42,7 @@ export function describeLeases(harness: () => StorageHarness): void {
       expect(await leases.renew(run.id, token, TTL_MS)).toBeUndefined();
     });
 
-    it("is over when its time is, by the clock of the storage", async () => {
+    test("a lease expires by the clock of the storage", async () => {
       const { leases } = harness().storage;
       const { run } = await aLeasedRun(harness());
       expect(await isOver(harness(), run)).toBe(false);
@@ -54,7 +54,7 @@ export function describeLeases(harness: () => StorageHarness): void {
       expect(await leases.listLost(MANY)).toContain(run.id);
     });
 
-    it("holds on when it is renewed, and even past its time while nobody takes it", async () => {
+    test("a lease can be renewed, even after its expiry if no other worker has taken the run", async () => {
       const { leases } = harness().storage;
       const { run, token } = await aLeasedRun(harness());
       await harness().passTime(LATER_MS);
@@ -65,7 +65,7 @@ export function describeLeases(harness: () => StorageHarness): void {
       expect(await leases.listLost(MANY)).not.toContain(run.id);
     });
 
-    it("is no longer over when another is granted instead", async () => {
+    test("a run with a new lease is no longer lost", async () => {
       const { run } = await aLeasedRun(harness());
       await harness().passTime(LATER_MS);
 
@@ -75,7 +75,7 @@ export function describeLeases(harness: () => StorageHarness): void {
       expect((await harness().storage.runs.find({ id: run.id }))?.lease?.token).toBe(token);
     });
 
-    it("lost runs are listed the longest lost first, so many as are asked for", async () => {
+    test("lost runs are listed longest lost first, up to the limit", async () => {
       const { leases } = harness().storage;
       const first = await aLeasedRun(harness());
       await harness().passTime(1_000);
@@ -90,7 +90,7 @@ export function describeLeases(harness: () => StorageHarness): void {
   });
 
   describe("idle runs", () => {
-    it("are those that are queued, free and untouched for a while", async () => {
+    test("idle runs are those that are queued, without a lease and unchanged for a while", async () => {
       const { leases, runs } = harness().storage;
       const idle = await aStoredRun(harness());
       const leased = (await aLeasedRun(harness(), "QUEUED")).run;
@@ -107,7 +107,7 @@ export function describeLeases(harness: () => StorageHarness): void {
       for (const other of [leased, ended, young]) expect(found).not.toContain(other.id);
     });
 
-    it("that ask for workers of a name are listed for those alone, with the name", async () => {
+    test("idle runs that ask for a host name are listed only for it, with the name", async () => {
       const { leases } = harness().storage;
       const [anybodys, asking] = [
         await aStoredRun(harness()),

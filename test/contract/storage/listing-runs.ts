@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { PrincipalId, RunId, TeamId } from "../../../src/core/ids.ts";
 import { FIRST_TEAM } from "../../../src/core/people/team.ts";
 import type { Run, RunOrigin } from "../../../src/core/runs/run.ts";
@@ -7,7 +7,7 @@ import { RUN_SORTS, type RunFilters, type RunQuery, type RunSort } from "../../.
 import { aChange } from "../../support/run-builders.ts";
 import { aPerson, aStoredRun, type StorageHarness } from "./harness.ts";
 
-/** Each filter, a run that it finds, and one that it does not. */
+/** Each filter, the origin of a run that it matches, and that of a run that it does not match. */
 const FILTERS: readonly (readonly [string, RunFilters, Partial<RunOrigin>, Partial<RunOrigin>])[] = [
   ["name", { name: "nightly" }, { config: { name: "nightly" } }, { config: { name: "nightly2" } }],
   ["model", { modelId: "m" }, { config: { model_id: "m" } }, { config: {} }],
@@ -51,7 +51,7 @@ const FILTERS: readonly (readonly [string, RunFilters, Partial<RunOrigin>, Parti
 
 export function describeListingRuns(harness: () => StorageHarness): void {
   describe("listing runs", () => {
-    it.each(FILTERS)("finds by %s", async (_name, filters, found, other) => {
+    test.each(FILTERS)("runs are found by %s", async (_name, filters, found, other) => {
       const creatorId = (await aPerson(harness())).id;
       const run = await aStoredRun(harness(), { ...found, creatorId });
       await aStoredRun(harness(), { ...other, creatorId });
@@ -59,7 +59,7 @@ export function describeListingRuns(harness: () => StorageHarness): void {
       expect(await list(harness(), { creatorId, ...filters })).toEqual([run]);
     });
 
-    it("finds by any of several states, by the creator and by the ancestor", async () => {
+    test("runs are found by any of several states, by creator and by ancestor", async () => {
       const creatorId = (await aPerson(harness())).id;
       const grandparent = await aStoredRun(harness(), { creatorId });
       const parent = await aStoredRun(harness(), { creatorId, ancestorIds: [grandparent.id] });
@@ -75,7 +75,7 @@ export function describeListingRuns(harness: () => StorageHarness): void {
       expect(await list(harness(), { creatorId: randomUUID() })).toEqual([]);
     });
 
-    it("finds none by what no run has yet", async () => {
+    test("a filter value that no run has finds no run", async () => {
       const creatorId = (await aPerson(harness())).id;
       await aStoredRun(harness(), { creatorId });
 
@@ -83,7 +83,7 @@ export function describeListingRuns(harness: () => StorageHarness): void {
       expect(await list(harness(), { creatorId, artifactType: "PLAN" })).toEqual([]);
     });
 
-    it("finds by times, the given one excluded", async () => {
+    test("filters by time exclude the time itself", async () => {
       const creatorId = (await aPerson(harness())).id;
       const [first, second, third] = await runsOverTime(harness(), creatorId, 3);
 
@@ -92,7 +92,7 @@ export function describeListingRuns(harness: () => StorageHarness): void {
       expect(await list(harness(), { creatorId, updatedAfter: second.updatedAt })).toEqual([third]);
     });
 
-    it("shows runs of the team to all of it, others to their creator and to administrators, and none to another team", async () => {
+    test("team runs are listed for the whole team, other runs for creator and administrators, and none for another team", async () => {
       const [mine, other] = [await aPerson(harness()), await aPerson(harness())];
       const metadata = { tag: randomUUID() };
       const team = await aStoredRun(harness(), { creatorId: mine.id, metadata });
@@ -108,8 +108,8 @@ export function describeListingRuns(harness: () => StorageHarness): void {
       expect(await seenBy(mine.id, true, randomUUID() as TeamId)).toEqual(new Set());
     });
 
-    it.each(RUN_SORTS.flatMap((sort) => [[sort, "asc"] as const, [sort, "desc"] as const]))(
-      "walks through all by %s %s, ties included, none twice",
+    test.each(RUN_SORTS.flatMap((sort) => [[sort, "asc"] as const, [sort, "desc"] as const]))(
+      "paging by %s %s returns every run once, including ties",
       async (sort, order) => {
         const creatorId = (await aPerson(harness())).id;
         const runs = await runsWithTies(harness(), creatorId);
@@ -120,7 +120,7 @@ export function describeListingRuns(harness: () => StorageHarness): void {
       },
     );
 
-    it("says that there is no more when the last page is full", async () => {
+    test("a full last page says that there are no more runs", async () => {
       const creatorId = (await aPerson(harness())).id;
       await runsOverTime(harness(), creatorId, 2);
 
@@ -130,7 +130,7 @@ export function describeListingRuns(harness: () => StorageHarness): void {
       expect(page.next).toBeUndefined();
     });
 
-    it("skips and doubles nothing while new runs arrive", async () => {
+    test("paging skips and repeats no run while new runs arrive", async () => {
       const { storage } = harness();
       const creatorId = (await aPerson(harness())).id;
       const runs = await runsOverTime(harness(), creatorId, 3);
@@ -181,7 +181,7 @@ async function runsOverTime(
 
 type Several = readonly [Run, Run, Run, ...Run[]];
 
-/** Seven runs, of which some share their times, titles and agents. */
+/** Seven runs, some of which share their times, titles and agents. */
 async function runsWithTies(harness: StorageHarness, creatorId: PrincipalId): Promise<readonly Run[]> {
   const runs: Run[] = [];
   for (const [index, title] of ["b", "a", "b", "b", "B", "ab", "a"].entries()) {
@@ -192,7 +192,7 @@ async function runsWithTies(harness: StorageHarness, creatorId: PrincipalId): Pr
   return runs;
 }
 
-/** Not in the order of creation, so that ties do not come out right by chance. */
+/** Not in the order of creation, so that ties are not sorted correctly by chance. */
 function shuffledId(index: number): RunId {
   return `${String((index * 5) % 7)}${randomUUID().slice(1)}` as RunId;
 }

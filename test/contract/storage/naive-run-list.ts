@@ -30,7 +30,7 @@ const HOLDS: Holds = {
   },
 };
 
-/** All runs that a walk with this query should show, by looking at each. */
+/** All runs that paging through this query must show, found by checking each run. */
 export function naiveList(runs: readonly Run[], { viewer, filters, sort, order }: RunQuery): readonly Run[] {
   const isSeen = (run: Run) =>
     run.teamId === viewer.teamId && (viewer.administrator || run.teamOwned || run.creatorId === viewer.id);
@@ -46,7 +46,7 @@ function holdsAll(run: Run, filters: RunFilters): boolean {
   });
 }
 
-/** Runs with the same value stand in the order of their ids. */
+/** Runs with the same value are in the order of their ids. */
 function placeOf(run: Run, sort: RunSort): string {
   return `${VALUES[sort](run)} ${run.id}`;
 }

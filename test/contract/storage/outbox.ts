@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { TakenDelivery } from "../../../src/core/outbox/outbox-store.ts";
 import type { Run } from "../../../src/core/runs/run.ts";
 import type { Notice } from "../../../src/core/threads/notice.ts";
@@ -9,13 +9,13 @@ const MANY = 1_000;
 
 export function describeOutbox(harness: () => StorageHarness): void {
   describe("the outbox", () => {
-    it("gives the deliveries of a thread in the order in which they were said", async () => {
+    test("deliveries of a thread are taken in the order in which they were added", async () => {
       const { said, thread } = await aThreadWith(harness(), [aReply("one"), aReply("two"), aReply("three")]);
 
       expect(await deliverAll(harness(), thread.id)).toEqual(said);
     });
 
-    it("tells where a delivery goes", async () => {
+    test("a delivery names its destination", async () => {
       const { said, thread } = await aThreadWith(harness(), [aReply("one")]);
 
       const { id, adapter, installation, key } = thread;
@@ -29,7 +29,7 @@ export function describeOutbox(harness: () => StorageHarness): void {
       });
     });
 
-    it("gives nothing of another thread, and nothing that was sent", async () => {
+    test("deliveries of other threads and sent ones are not taken", async () => {
       const { outbox } = harness().storage;
       const { thread } = await aThreadWith(harness(), [aReply("one")]);
       const { thread: other } = await aThreadWith(harness(), []);
@@ -39,7 +39,7 @@ export function describeOutbox(harness: () => StorageHarness): void {
       expect(await outbox.take(other.id)).toBeUndefined();
     });
 
-    it("gives what was taken and never answered for once more, as maybe shown", async () => {
+    test("a delivery that was taken and not completed is taken again, marked as possibly shown", async () => {
       const { thread } = await aThreadWith(harness(), [aReply("one"), aReply("two")]);
       const first = await take(harness(), thread.id);
 
@@ -48,7 +48,7 @@ export function describeOutbox(harness: () => StorageHarness): void {
       expect(again).toEqual({ ...first, maybeShown: true, tries: 1 });
     });
 
-    it("drops cards with a newer card behind them", async () => {
+    test("a card with a newer card behind it is dropped", async () => {
       const { run, thread } = await aThreadWith(harness(), []);
       const cards = (["QUEUED", "PENDING", "CLAIMED"] as const).map((state) => aCard(run, { state }));
       await say(harness(), run, [cards[0], aReply("between"), cards[1], cards[2]]);
@@ -56,7 +56,7 @@ export function describeOutbox(harness: () => StorageHarness): void {
       expect(await deliverAll(harness(), thread.id)).toEqual([aReply("between"), cards[2]]);
     });
 
-    it("keeps the cards of different runs apart", async () => {
+    test("cards of different runs do not replace each other", async () => {
       const { run, thread } = await aThreadWith(harness(), []);
       const other = await aStoredRun(harness());
       const cards = [aCard(run), aCard(other)];
@@ -65,7 +65,7 @@ export function describeOutbox(harness: () => StorageHarness): void {
       expect(await deliverAll(harness(), thread.id)).toEqual(cards);
     });
 
-    it("does not drop a card that was tried: it may be the message to edit", async () => {
+    test("a card that was tried is not dropped, because it may be the message to edit", async () => {
       const { outbox } = harness().storage;
       const { run, thread } = await aThreadWith(harness(), []);
       await say(harness(), run, [aCard(run, { state: "QUEUED" })]);
@@ -80,7 +80,7 @@ export function describeOutbox(harness: () => StorageHarness): void {
       expect(next).toMatchObject({ shownAt: "card-1", notice: { card: { state: "PENDING" } } });
     });
 
-    it("tells a card where its slot is shown, and a message of its own nothing", async () => {
+    test("a card comes with the receipt of its message key, and a separate message without one", async () => {
       const { outbox } = harness().storage;
       const { run, thread } = await aThreadWith(harness(), []);
       await say(harness(), run, [aCard(run), aReply("one")]);
@@ -100,7 +100,7 @@ export function describeOutbox(harness: () => StorageHarness): void {
       expect(await take(harness(), thread.id)).toMatchObject({ shownAt: "card-2" });
     });
 
-    it("holds the later ones back while one waits to be tried again", async () => {
+    test("later deliveries of a thread wait while one waits for its retry", async () => {
       const { jobs, storage } = harness();
       const { said, thread } = await aThreadWith(harness(), [aReply("one"), aReply("two")]);
       const first = await take(harness(), thread.id);
@@ -113,7 +113,7 @@ export function describeOutbox(harness: () => StorageHarness): void {
       expect(await deliverAll(harness(), thread.id)).toEqual(said);
     });
 
-    it("tries again after a part of a millisecond, too", async () => {
+    test("a retry after a fraction of a millisecond is possible", async () => {
       const { thread } = await aThreadWith(harness(), [aReply("one")]);
       const first = await take(harness(), thread.id);
 
@@ -123,7 +123,7 @@ export function describeOutbox(harness: () => StorageHarness): void {
       expect(await take(harness(), thread.id)).toMatchObject({ id: first.id, tries: 1 });
     });
 
-    it("goes on with the next when one is given up", async () => {
+    test("after a delivery is given up the next one is taken", async () => {
       const { outbox } = harness().storage;
       const { said, thread } = await aThreadWith(harness(), [aReply("one"), aReply("two")]);
 
@@ -132,7 +132,7 @@ export function describeOutbox(harness: () => StorageHarness): void {
       expect(await deliverAll(harness(), thread.id)).toEqual(said.slice(1));
     });
 
-    it("tells the card behind one that was given up that it may be shown all the same", async () => {
+    test("the card after one that was given up is marked as possibly shown", async () => {
       const { outbox } = harness().storage;
       const { run, thread } = await aThreadWith(harness(), []);
       await say(harness(), run, [aCard(run), aReply("one")]);
@@ -150,8 +150,8 @@ export function describeOutbox(harness: () => StorageHarness): void {
       });
     });
 
-    it.each([[undefined], [0]])(
-      "a late failure (%s) of what was sent meanwhile changes nothing",
+    test.each([[undefined], [0]])(
+      "a late failure (%s) of a delivery that was sent meanwhile changes nothing",
       async (retry) => {
         const { outbox } = harness().storage;
         const { run, thread } = await aThreadWith(harness(), []);
@@ -166,7 +166,7 @@ export function describeOutbox(harness: () => StorageHarness): void {
       },
     );
 
-    it("lists the threads in which something has been due for a while", async () => {
+    test("threads with an overdue delivery are listed", async () => {
       const { outbox } = harness().storage;
       const { thread: due } = await aThreadWith(harness(), [aReply("one"), aReply("two")]);
       const { thread: sent } = await aThreadWith(harness(), [aReply("one")]);
@@ -182,7 +182,7 @@ export function describeOutbox(harness: () => StorageHarness): void {
       for (const other of [sent, later]) expect(found).not.toContain(other.id);
     });
 
-    it("gives a delivery to each of two that take at once, the second time as maybe shown", async () => {
+    test("two concurrent takes both get the delivery, the second one as possibly shown", async () => {
       const { thread } = await aThreadWith(harness(), [aReply("one"), aReply("two")]);
 
       const taken = await Promise.all([take(harness(), thread.id), take(harness(), thread.id)]);
@@ -200,7 +200,7 @@ async function aThreadWith(harness: StorageHarness, said: readonly Notice[]) {
   return { run, said, thread };
 }
 
-/** In the threads of the run, in one change. */
+/** Adds the notices to the threads of the run in one change. */
 async function say(
   { storage }: StorageHarness,
   { id }: Run,

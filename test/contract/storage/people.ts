@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { PrincipalId } from "../../../src/core/ids.ts";
 import { type ApiKey, SCOPES } from "../../../src/core/people/api-key.ts";
 import { FIRST_TEAM } from "../../../src/core/people/team.ts";
@@ -9,7 +9,7 @@ import { aPerson, aStoredRun, aTeam, type StorageHarness } from "./harness.ts";
 
 export function describePeople(harness: () => StorageHarness): void {
   describe("people", () => {
-    it("an account has one principal, also when its first messages come at once", async () => {
+    test("an account has one principal, even if its first messages arrive concurrently", async () => {
       const { people } = harness().storage;
       const subject = `memory:${randomUUID()}`;
 
@@ -29,11 +29,11 @@ export function describePeople(harness: () => StorageHarness): void {
       });
     });
 
-    it("two accounts have two principals", async () => {
+    test("two accounts have two principals", async () => {
       expect((await aPerson(harness())).id).not.toBe((await aPerson(harness())).id);
     });
 
-    it("a new name is learned, and a missing one changes nothing", async () => {
+    test("a new display name is stored, and a missing one changes nothing", async () => {
       const { people } = harness().storage;
       const subject = `memory:${randomUUID()}`;
       const unnamed = await people.ensure(FIRST_TEAM, subject, undefined);
@@ -46,7 +46,7 @@ export function describePeople(harness: () => StorageHarness): void {
       expect(same).toEqual(named);
     });
 
-    it("are found by their ids, as far as they exist", async () => {
+    test("existing people are found by their ids", async () => {
       const { people } = harness().storage;
       const [one, two] = [await aPerson(harness()), await aPerson(harness())];
 
@@ -56,7 +56,7 @@ export function describePeople(harness: () => StorageHarness): void {
       expect(await people.getMany([])).toEqual([]);
     });
 
-    it("of one account are another in each team", async () => {
+    test("one account has a different principal in each team", async () => {
       const { people } = harness().storage;
       const subject = `memory:${randomUUID()}`;
       const here = await people.ensure(FIRST_TEAM, subject, "Ada");
@@ -68,7 +68,7 @@ export function describePeople(harness: () => StorageHarness): void {
       expect(await people.list(otherTeam)).toEqual([there]);
     });
 
-    it("are stored anew and changed", async () => {
+    test("a person can be added and changed", async () => {
       const { people } = harness().storage;
       const teamId = await aTeam(harness());
       const robot = aPrincipal({ teamId, type: "service_account", displayName: "CI" });
@@ -83,7 +83,7 @@ export function describePeople(harness: () => StorageHarness): void {
   });
 
   describe("the administrator's key", () => {
-    it("is one: the last one", async () => {
+    test("only the last key that was set is the administrator's key", async () => {
       const { administrators, keys } = harness().storage;
       const [first, second] = [randomUUID(), randomUUID()];
       expect(await keys.findByHash(first)).toBeUndefined();
@@ -100,7 +100,7 @@ export function describePeople(harness: () => StorageHarness): void {
       expect(await administrators.exists()).toBe(true);
     });
 
-    it("that is set once more makes its administrator able again", async () => {
+    test("setting the key again enables its administrator again", async () => {
       const { administrators, keys, people } = harness().storage;
       const hash = randomUUID();
       await administrators.set(hash, "…");
@@ -117,7 +117,7 @@ export function describePeople(harness: () => StorageHarness): void {
       expect(found).toEqual([principal, principal]);
     });
 
-    it("of several set at once one is left", async () => {
+    test("of several keys set concurrently one remains", async () => {
       const { administrators, keys } = harness().storage;
       const hashes = Array.from({ length: 5 }, () => randomUUID());
 
@@ -129,7 +129,7 @@ export function describePeople(harness: () => StorageHarness): void {
   });
 
   describe("keys", () => {
-    it("are found with whose they are, and listed for the team alone", async () => {
+    test("a key is found with its holder and listed only for its team", async () => {
       const { keys } = harness().storage;
       const [ada, teamId] = [await aPerson(harness()), await aTeam(harness())];
       const [hash, key] = [randomUUID(), aKey({ principalId: ada.id, expiresAt: new Date("2030-01-01") })];
@@ -141,7 +141,7 @@ export function describePeople(harness: () => StorageHarness): void {
       expect(await keys.list(teamId)).toEqual([]);
     });
 
-    it("are changed, and being used changes nothing else", async () => {
+    test("a key can be changed, and using it changes nothing else", async () => {
       const { keys } = harness().storage;
       const ada = await aPerson(harness());
       const [hash, key] = [randomUUID(), aKey({ principalId: ada.id })];
@@ -158,7 +158,7 @@ export function describePeople(harness: () => StorageHarness): void {
       expect(harness().pubsub).toContain("keys");
     });
 
-    it("are changed one after the other, each as the one before left it", async () => {
+    test("concurrent changes of a key run one after another", async () => {
       const { keys } = harness().storage;
       const ada = await aPerson(harness());
       const [hash, key] = [randomUUID(), aKey({ principalId: ada.id, name: "" })];
@@ -170,7 +170,7 @@ export function describePeople(harness: () => StorageHarness): void {
       expect((await keys.findByHash(hash))?.key.name).toBe("xxxxx");
     });
 
-    it("are changed for their team alone, not at all by who refuses, and told of after the commit", async () => {
+    test("a key is changed only for its team and only if the decision allows it, and published after the commit", async () => {
       const { pubsub, storage } = harness();
       const ada = await aPerson(harness());
       const [hash, key] = [randomUUID(), aKey({ principalId: ada.id })];
@@ -196,7 +196,7 @@ export function describePeople(harness: () => StorageHarness): void {
   });
 
   describe("teams", () => {
-    it("are locked by one after the other", async () => {
+    test("concurrent locks of a team wait for each other", async () => {
       const { storage } = harness();
       const teamId = await aTeam(harness());
       const append = () =>
@@ -213,7 +213,7 @@ export function describePeople(harness: () => StorageHarness): void {
   });
 
   describe("installations", () => {
-    it("are made once, for the first team, and given to another", async () => {
+    test("an installation is created once, for the first team, and can be assigned to another", async () => {
       const { installations } = harness().storage;
       const [adapter, externalId] = [randomUUID(), randomUUID()];
       const made = await Promise.all(
@@ -233,7 +233,7 @@ export function describePeople(harness: () => StorageHarness): void {
       expect(await installations.ensure(adapter, externalId)).toMatchObject({ teamId });
     });
 
-    it("are switched off but for the first of their adapter, also when many come at once", async () => {
+    test("every installation of an adapter except the first starts disabled, even if many are created concurrently", async () => {
       const { installations } = harness().storage;
       const adapters = [randomUUID(), randomUUID()];
 
@@ -245,7 +245,7 @@ export function describePeople(harness: () => StorageHarness): void {
       expect(on.map(({ adapter }) => adapter).sort()).toEqual(adapters.sort());
     });
 
-    it("are changed one after the other by those who lock them", async () => {
+    test("concurrent changes of a locked installation run one after another", async () => {
       const { storage } = harness();
       const { id, teamId } = await storage.installations.ensure("memory", randomUUID());
       const append = () =>
@@ -262,7 +262,7 @@ export function describePeople(harness: () => StorageHarness): void {
   });
 
   describe("remembered answers", () => {
-    it("are found by who asked and the key", async () => {
+    test("a remembered answer is found by principal and key", async () => {
       const { answers } = harness().storage;
       const principalId = (await aPerson(harness())).id;
       const answer = { principalId, key: "key one", requestHash: "hash", status: 200, body: "just text" };
@@ -274,7 +274,7 @@ export function describePeople(harness: () => StorageHarness): void {
       expect(await answers.find(randomUUID() as PrincipalId, "key one")).toBeUndefined();
     });
 
-    it("of many with one key at once, one is stored with its run, the others find it taken", async () => {
+    test("of many concurrent creates with one key one is stored with its run, and the others are refused", async () => {
       const creatorId = (await aPerson(harness())).id;
       const create = (body: number) => {
         const answer = { principalId: creatorId, key: "key", requestHash: "hash", status: 200, body };

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { type Environment, newEnvironmentUid } from "../../../src/core/environments/environment.ts";
 import type { PrincipalId, TeamId } from "../../../src/core/ids.ts";
 import type { Policy } from "../../../src/core/policies/policy.ts";
@@ -14,17 +14,17 @@ import { aTeam, type StorageHarness } from "./harness.ts";
 interface RecordKind<R extends TeamRecord> {
   readonly kind: string;
   store(storage: Storage): RecordStore<R>;
-  /** A record of the team, another each time. */
+  /** A new record of the team on each call. */
   make(teamId: TeamId): R;
-  /** The same record with all that may change changed. */
+  /** The same record with all changeable members changed. */
   change(record: R): R;
-  /** `record` with the name of `other`, where names are unique. */
+  /** `record` with the name of `other`, if names are unique. */
   namedLike?(record: R, other: R): R;
 }
 
 type Describe = (harness: () => StorageHarness) => void;
 
-/** Every kind of record, one entry each. */
+/** One entry per kind of record. */
 const KINDS: readonly Describe[] = [
   records<Environment>({
     kind: "environments",
@@ -115,13 +115,13 @@ export function describeRecords(harness: () => StorageHarness): void {
   for (const describeKind of KINDS) describeKind(harness);
 }
 
-/** What every store of records promises. */
+/** Tests that every store of records must pass. */
 function records<R extends TeamRecord>({ kind, store, make, change, namedLike }: RecordKind<R>): Describe {
   return (harness) =>
     describe(`records of ${kind}`, () => {
       const ours = () => store(harness().storage);
 
-      it("are found and listed as they were added, the oldest first, and for their team alone", async () => {
+      test("records are found and listed as added, oldest first, and only for their team", async () => {
         const [teamId, otherTeam] = [await aTeam(harness()), await aTeam(harness())];
         const young = make(teamId);
         const old = { ...make(teamId), createdAt: new Date(young.createdAt.getTime() - 1_000) };
@@ -134,7 +134,7 @@ function records<R extends TeamRecord>({ kind, store, make, change, namedLike }:
         expect(await ours().list(otherTeam)).toEqual([]);
       });
 
-      it("are replaced where they are, in their team alone", async () => {
+      test("a record is replaced only in its team, if it exists", async () => {
         const [teamId, otherTeam] = [await aTeam(harness()), await aTeam(harness())];
         const [record, other] = [make(teamId), make(teamId)];
         for (const each of [record, other]) await ours().add(each);
@@ -148,7 +148,7 @@ function records<R extends TeamRecord>({ kind, store, make, change, namedLike }:
         expect(await ours().find(teamId, other.id)).toEqual(other);
       });
 
-      it("are replaced only as they were seen, where that is asked for", async () => {
+      test("a replacement that expects a version is refused if the record has changed", async () => {
         const teamId = await aTeam(harness());
         const record = make(teamId);
         await ours().add(record);
@@ -160,7 +160,7 @@ function records<R extends TeamRecord>({ kind, store, make, change, namedLike }:
         expect(await ours().find(teamId, record.id)).toEqual(changed);
       });
 
-      it("of several who replace what they saw, the first does", async () => {
+      test("of several replacements that expect the same version the first succeeds", async () => {
         const teamId = await aTeam(harness());
         const record = make(teamId);
         await ours().add(record);
@@ -171,7 +171,7 @@ function records<R extends TeamRecord>({ kind, store, make, change, namedLike }:
         expect(replaced.filter((isReplaced) => isReplaced)).toHaveLength(1);
       });
 
-      it("are removed once, by their team alone", async () => {
+      test("a record is removed once and only by its team", async () => {
         const [teamId, otherTeam] = [await aTeam(harness()), await aTeam(harness())];
         const [record, other] = [make(teamId), make(teamId)];
         for (const each of [record, other]) await ours().add(each);
@@ -191,7 +191,7 @@ function describeNames<R extends TeamRecord>(
   harness: () => StorageHarness,
   { store, make, namedLike }: Required<RecordKind<R>>,
 ): void {
-  it("have a name that no other of the team has", async () => {
+  test("the name of a record is unique in its team", async () => {
     const ours = store(harness().storage);
     const [teamId, otherTeam] = [await aTeam(harness()), await aTeam(harness())];
     const [first, second] = [make(teamId), make(teamId)];

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import type { RunId } from "../../../src/core/ids.ts";
 import type { Viewer } from "../../../src/core/people/principal.ts";
 import type { RunOrigin, RunProgress } from "../../../src/core/runs/run.ts";
@@ -19,7 +19,7 @@ export function describeRunReports(harness: () => StorageHarness): void {
       fixture = await aFixture(harness());
     });
 
-    it("tell the newest run of each environment, and when one was last begun there", async () => {
+    test("the report has the newest run of each environment and the time of its last start", async () => {
       const { ada, environment } = fixture;
 
       const last = await harness().storage.reports.lastRuns(ada, [environment, "never used"]);
@@ -29,7 +29,7 @@ export function describeRunReports(harness: () => StorageHarness): void {
       expect(last.get(environment)?.startedAt).toEqual(EVENING);
     });
 
-    it("tell of no run that the viewer may not see", async () => {
+    test("reports leave out runs that the viewer may not see", async () => {
       const { bob, environment, stranger } = fixture;
       const { reports } = harness().storage;
 
@@ -41,7 +41,7 @@ export function describeRunReports(harness: () => StorageHarness): void {
       expect(await usage(harness(), stranger, ["day"])).toEqual([]);
     });
 
-    it("add up what runs took, by day", async () => {
+    test("usage of runs is summed by day", async () => {
       expect(await usage(harness(), fixture.admin, ["day"])).toEqual([
         {
           day: "2026-03-01",
@@ -56,7 +56,7 @@ export function describeRunReports(harness: () => StorageHarness): void {
       ]);
     });
 
-    it("are grouped by all that is asked for, and a run without an environment is in a group without one", async () => {
+    test("usage is grouped by all requested members, with a group of runs without an environment", async () => {
       const { ada, bob, environment } = fixture;
 
       const rows = await usage(harness(), fixture.admin, ["creator", "environment", "source"]);
@@ -76,7 +76,7 @@ export function describeRunReports(harness: () => StorageHarness): void {
       );
     });
 
-    it("count for a member what that member may see", async () => {
+    test("a report for a member counts only visible runs", async () => {
       const rows = await usage(harness(), fixture.bob, ["day"]);
 
       expect(rows.map(({ day, runs }) => [day, runs])).toEqual([
@@ -85,7 +85,7 @@ export function describeRunReports(harness: () => StorageHarness): void {
       ]);
     });
 
-    it("have at most so many rows as asked for", async () => {
+    test("a report has at most as many rows as requested", async () => {
       expect(await usage(harness(), fixture.admin, ["day"], 1)).toHaveLength(1);
     });
   });
@@ -99,7 +99,9 @@ interface Fixture {
   readonly stranger: Viewer;
 }
 
-/** Two runs of Ada, seen by her and administrators alone, one of Bob that is the team's, and some out of sight. */
+/**
+ * Two runs that only Ada and administrators see, one run of Bob that the team sees, and some that none of them sees.
+ */
 async function aFixture(harness: StorageHarness): Promise<Fixture> {
   const [teamId, otherTeam] = [await aTeam(harness), await aTeam(harness)];
   const [ada, bob, admin] = ["Ada", "Bob", "Root"].map(() => aPrincipal({ teamId }));

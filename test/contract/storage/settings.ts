@@ -1,18 +1,18 @@
 import { randomUUID } from "node:crypto";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { FIRST_TEAM } from "../../../src/core/people/team.ts";
 import type { Schedule } from "../../../src/core/schedules/schedule.ts";
 import type { Storage } from "../../../src/core/storage.ts";
 import { aPolicy, aRoutingRule, aSchedule } from "../../support/rule-builders.ts";
 import type { StorageHarness } from "./harness.ts";
 
-/** The clock of the bench and that of the database may be some hours apart. */
+/** Longer than the difference between the clock of the harness and that of the database. */
 const DAY_MS = 24 * 3_600_000;
 
-/** Schedules, policies and routing rules. */
+/** Tests of schedules, policies and routing rules. */
 export function describeSettings(harness: () => StorageHarness): void {
-  describe("rules that change", () => {
-    it("are told of, once that is committed, and only then", async () => {
+  describe("changed rules", () => {
+    test("a changed rule is published after the commit and not before", async () => {
       const { pubsub, storage } = harness();
       const [policy, rule] = [aPolicy(), aRoutingRule()];
       const changes: readonly [string, (stores: Storage) => Promise<unknown>][] = [
@@ -34,7 +34,7 @@ export function describeSettings(harness: () => StorageHarness): void {
       }
     });
 
-    it("and are not there are told of to nobody", async () => {
+    test("changing a rule that does not exist publishes nothing", async () => {
       const { pubsub, storage } = harness();
       pubsub.length = 0;
 
@@ -46,7 +46,7 @@ export function describeSettings(harness: () => StorageHarness): void {
   });
 
   describe("a schedule", () => {
-    it("is handed out with whether it is due", async () => {
+    test("a schedule is returned with whether it is due", async () => {
       const { dueSchedules } = harness().storage;
       const paused = await aStoredSchedule(harness());
       const due = await aStoredSchedule(harness(), { nextRunAt: fromNow(-DAY_MS), lastSpawnError: "no" });
@@ -58,7 +58,7 @@ export function describeSettings(harness: () => StorageHarness): void {
       expect(await dueSchedules.lock(randomUUID())).toBeUndefined();
     });
 
-    it("is among the due ones as long as its time has come", async () => {
+    test("a schedule is listed as due while its due time has passed", async () => {
       const { dueSchedules, schedules } = harness().storage;
       const due = await aStoredSchedule(harness(), { nextRunAt: fromNow(-DAY_MS) });
       const later = await aStoredSchedule(harness(), { nextRunAt: fromNow(DAY_MS) });
@@ -71,7 +71,7 @@ export function describeSettings(harness: () => StorageHarness): void {
       expect(await dueSchedules.list(100)).not.toContain(due.id);
     });
 
-    it("is locked until the transaction that looks at it ends", async () => {
+    test("a schedule is locked until the transaction that reads it ends", async () => {
       const { storage } = harness();
       const { id } = await aStoredSchedule(harness(), { nextRunAt: fromNow(-DAY_MS) });
       const fire = () =>
@@ -86,7 +86,7 @@ export function describeSettings(harness: () => StorageHarness): void {
       expect(fired.toSorted()).toEqual([false, false, true]);
     });
 
-    it("is rung when it comes due, at once when that is past", async () => {
+    test("the job of a schedule is sent for its due time, at once if that has passed", async () => {
       const { dueSchedules } = harness().storage;
       const [late, soon] = [randomUUID(), randomUUID()];
       await dueSchedules.ring(late, fromNow(-DAY_MS));

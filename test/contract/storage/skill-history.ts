@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { aPerson, aStoredRun, aTeam, type StorageHarness } from "./harness.ts";
 
 export function describeSkillHistory(harness: () => StorageHarness): void {
@@ -11,7 +11,7 @@ export function describeSkillHistory(harness: () => StorageHarness): void {
     ] as const;
     const [early, late, latest] = times.map((time) => new Date(time)) as [Date, Date, Date];
 
-    it("knows when the newest run of each skill was created, and nothing of other skills", async () => {
+    test("the history has the creation time of the newest run of each requested skill", async () => {
       const ada = await aPerson(harness());
       const [one, two, three] = [randomUUID(), randomUUID(), randomUUID()];
       await aStoredRun(harness(), { skill: one, createdAt: late });
@@ -30,7 +30,7 @@ export function describeSkillHistory(harness: () => StorageHarness): void {
       expect(await harness().storage.skillHistory.lastRuns(ada, [])).toEqual(new Map());
     });
 
-    it("knows only of runs that the viewer may see", async () => {
+    test("the history covers only runs that the viewer may see", async () => {
       const [ada, bob] = [await aPerson(harness()), await aPerson(harness())];
       const skill = randomUUID();
       await aStoredRun(harness(), { skill, creatorId: bob.id, createdAt: early });

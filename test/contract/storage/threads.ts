@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { FIRST_TEAM } from "../../../src/core/people/team.ts";
 import type { Run } from "../../../src/core/runs/run.ts";
 import { UniqueConflict } from "../../../src/core/storage.ts";
@@ -9,7 +9,7 @@ import { aBoundThread, aStoredRun, type StorageHarness } from "./harness.ts";
 
 export function describeThreads(harness: () => StorageHarness): void {
   describe("a thread", () => {
-    it("is found by its whole address alone", async () => {
+    test("a thread is found only by its complete address", async () => {
       const { threads } = harness().storage;
       const thread = await aBoundThread(harness(), await aStoredRun(harness()));
 
@@ -19,7 +19,7 @@ export function describeThreads(harness: () => StorageHarness): void {
       expect(await threads.find(aThread())).toBeUndefined();
     });
 
-    it("that was only spoken in has no run, and can be bound", async () => {
+    test("a thread without a run can be bound", async () => {
       const { inbox, threads } = harness().storage;
       const event = anInboxEvent();
       const thread = aThread();
@@ -36,7 +36,7 @@ export function describeThreads(harness: () => StorageHarness): void {
       expect(await threads.find(thread)).toEqual({ ...stored(thread), runId: run.id });
     });
 
-    it("keeps how much it wants to be told", async () => {
+    test("the verbosity of a thread is stored", async () => {
       const { threads } = harness().storage;
       const thread = await aBoundThread(harness(), await aStoredRun(harness()));
       await threads.setVerbosity(thread.id, "quiet");
@@ -46,7 +46,7 @@ export function describeThreads(harness: () => StorageHarness): void {
       expect(await threads.findById(randomUUID())).toBeUndefined();
     });
 
-    it("is handed with its verbosity to who decides about its run", async () => {
+    test("a decision about a run gets its threads with their verbosity", async () => {
       const run = await aStoredRun(harness());
       const { id } = await aBoundThread(harness(), run);
       await harness().storage.threads.setVerbosity(id, "quiet");
@@ -60,7 +60,7 @@ export function describeThreads(harness: () => StorageHarness): void {
       expect(seen).toMatchObject([{ id, verbosity: "quiet" }]);
     });
 
-    it("can be bound to a new run by who knows the old one", async () => {
+    test("a thread can be bound to a new run if the expected run is the current one", async () => {
       const { threads } = harness().storage;
       const [old, next] = [await aStoredRun(harness()), await aStoredRun(harness())];
       const thread = await aBoundThread(harness(), old);
@@ -70,11 +70,11 @@ export function describeThreads(harness: () => StorageHarness): void {
       const bound = { ...stored(thread), runId: next.id };
       expect(await threads.find(thread)).toEqual(bound);
       expect(await threads.listOf(next.id)).toEqual([bound]);
-      // The old run still tells its end there.
+      // The old run still posts its end there.
       expect(await threads.listOf(old.id)).toEqual([bound]);
     });
 
-    it("is taken for who expects another run, or none", async () => {
+    test("binding a thread is refused if another run, or none, is expected", async () => {
       const [first, second] = [await aStoredRun(harness()), await aStoredRun(harness())];
       const thread = await aBoundThread(harness(), first);
       const wrong = [undefined, second.id] as const;
@@ -87,7 +87,7 @@ export function describeThreads(harness: () => StorageHarness): void {
       expect(await harness().storage.threads.find(thread)).toMatchObject({ ...thread, runId: first.id });
     });
 
-    it("is bound to one of many runs that want it at once; the others are not stored", async () => {
+    test("of many new runs that bind one thread concurrently one is stored", async () => {
       const address = aThread();
       const create = () => {
         const binding = { thread: { ...address, id: randomUUID() }, expected: undefined };
@@ -103,7 +103,7 @@ export function describeThreads(harness: () => StorageHarness): void {
       expect(await countOf(harness(), address.key)).toBe(1);
     });
 
-    it("is bound anew by one of many at once", async () => {
+    test("of many concurrent rebindings of a thread one succeeds", async () => {
       const old = await aStoredRun(harness());
       const thread = await aBoundThread(harness(), old);
       const create = () => aStoredRun(harness(), {}, { binding: { thread, expected: old.id } });

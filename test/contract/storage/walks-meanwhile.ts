@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { newId, type PrincipalId, type RunId, type TeamId } from "../../../src/core/ids.ts";
 import type { Run } from "../../../src/core/runs/run.ts";
 import type { RunQuery } from "../../../src/core/runs/run-query.ts";
@@ -11,7 +11,7 @@ import { naiveList } from "./naive-run-list.ts";
 const WALKS = 12;
 const MINUTE_MS = 60_000;
 
-/** Few times and titles, so that most runs have the same ones; the id, which decides then, is any. */
+/** Few times and titles, so that most runs share them. The id decides then, and it is random. */
 const drawnRun = fc.record({
   minutesAgo: fc.constantFrom(1, 2, 2, 3),
   title: fc.constantFrom("a", "b"),
@@ -22,7 +22,7 @@ type DrawnRun = typeof drawnRun extends fc.Arbitrary<infer Value> ? Value : neve
 
 const walks = fc.record({
   before: fc.array(drawnRun, { minLength: 4, maxLength: 8 }),
-  /** What arrives after each page. */
+  /** The runs that are created after each page. */
   meanwhile: fc.array(fc.array(drawnRun, { maxLength: 2 }), { maxLength: 5 }),
   sort: fc.constantFrom("created_at", "title", "agent"),
   order: fc.constantFrom("asc", "desc"),
@@ -33,7 +33,7 @@ function aDrawn(title: "a" | "b"): DrawnRun {
   return { minutesAgo: 3, title, agent: "demo", id: newId(new Date()) };
 }
 
-/** The runs of one walk, in a team of their own. */
+/** A team of its own for the runs of one test case. */
 interface Place {
   readonly harness: StorageHarness;
   readonly teamId: TeamId;
@@ -41,8 +41,8 @@ interface Place {
 }
 
 export function describeWalksMeanwhile(harness: () => StorageHarness): void {
-  describe("a walk through the pages", () => {
-    it("skips none of the runs that were there, and shows none twice, while others arrive", async () => {
+  describe("paging through a list", () => {
+    test("paging skips no existing run and returns none twice while others are created", async () => {
       const isRight = fc.asyncProperty(walks, async ({ before, meanwhile, ...kind }) => {
         const place = await aPlace(harness());
         const old = await store(place, before);
@@ -58,11 +58,11 @@ export function describeWalksMeanwhile(harness: () => StorageHarness): void {
       await fc.assert(isRight, { numRuns: WALKS });
     });
 
-    it.each([
+    test.each([
       ["newest", "desc"],
       ["oldest", "asc"],
     ] as const)(
-      "from the %s update on shows none twice while they change, and all that do not",
+      "paging from the %s update returns no changing run twice and every unchanged run",
       async (_, order) => {
         const changes = fc.array(fc.nat(7), { maxLength: 6 });
         const isRight = fc.asyncProperty(walks, changes, async ({ before, limit }, changing) => {
@@ -85,7 +85,7 @@ export function describeWalksMeanwhile(harness: () => StorageHarness): void {
       },
     );
 
-    it("shows none twice that a process changes whose clock is behind", async () => {
+    test("paging returns no run twice that is changed by a process whose clock is behind", async () => {
       const place = await aPlace(harness());
       const old = await store(place, [aDrawn("a"), aDrawn("b")]);
       for (const run of old) await touch(place, run);
@@ -117,7 +117,7 @@ async function store(
   const runs: Run[] = [];
   for (const { minutesAgo, id, ...attributes } of drawn) {
     const createdAt = new Date(harness.clock.now().getTime() - minutesAgo * MINUTE_MS);
-    // Shrinking draws the same id again, in another team.
+    // Shrinking repeats an id in another team, so a part of the id is replaced.
     const ownId = `${id.slice(0, 23)}-${randomUUID().slice(24)}` as RunId;
     runs.push(await aStoredRun(harness, { ...attributes, id: ownId, createdAt, teamId, creatorId }));
   }

@@ -19,7 +19,7 @@ export function retried(retryAfterMs: number): CompletedTry {
   return { state: "waiting", tried: { durationMs: 15_000, error: "There was no answer." }, retryAfterMs };
 }
 
-/** Endpoints of one storage, each of which a test takes from as if there were no others. */
+/** Endpoints of one storage. A test takes from each of its endpoints as if there were no others. */
 export class WebhookHarness {
   readonly #bench: () => StorageHarness;
   static readonly #made: string[] = [];
@@ -32,7 +32,7 @@ export class WebhookHarness {
     return this.#bench().storage.webhooks;
   }
 
-  /** Of all endpoints, as nobody is to be given anything. */
+  /** The ids of all endpoints that tests have created. */
   get everybody(): readonly string[] {
     return WebhookHarness.#made;
   }

@@ -18,7 +18,7 @@ export function describeWebhookHistory(harness: () => StorageHarness): void {
       return deliveries.map(({ id }) => id).reverse();
     }
 
-    test("lists the newest first, page by page, of one state if asked", async () => {
+    test("deliveries are listed newest first, page by page, of one state if requested", async () => {
       const endpoint = await webhooks.anEndpoint();
       const ids = await three(endpoint);
       await three(await webhooks.anEndpoint());
@@ -36,7 +36,7 @@ export function describeWebhookHistory(harness: () => StorageHarness): void {
       expect(await list({ state: "waiting" })).toEqual(ids.filter((id) => id !== open.id));
     });
 
-    test("has every try of a delivery", async () => {
+    test("the history has every try of a delivery", async () => {
       const endpoint = await webhooks.anEndpoint();
       const delivery = await webhooks.aDelivery(endpoint);
       await webhooks.settleNext(endpoint, retried(0));
@@ -52,7 +52,7 @@ export function describeWebhookHistory(harness: () => StorageHarness): void {
       ]);
     });
 
-    test("is of that endpoint alone", async () => {
+    test("the history has only deliveries of the endpoint", async () => {
       const [one, other] = [await webhooks.anEndpoint(), await webhooks.anEndpoint()];
       const delivery = await webhooks.aDelivery(one);
 
@@ -61,7 +61,7 @@ export function describeWebhookHistory(harness: () => StorageHarness): void {
       expect(await webhooks.stores.history.replay(one.id, { id: newId(new Date()) }, 10)).toBe(0);
     });
 
-    test("lets a delivery be sent again, from the beginning of the schedule", async () => {
+    test("a delivery that is sent again starts at the beginning of the retry schedule", async () => {
       const endpoint = await webhooks.anEndpoint();
       const delivery = await webhooks.aDelivery(endpoint);
       await webhooks.settleNext(endpoint, DELIVERED);
@@ -78,7 +78,7 @@ export function describeWebhookHistory(harness: () => StorageHarness): void {
       });
     });
 
-    test("lets all that were given up within a time be sent again", async () => {
+    test("all deliveries given up in a period can be sent again", async () => {
       const endpoint = await webhooks.anEndpoint();
       const [first, sent] = [await webhooks.aDelivery(endpoint), await webhooks.aDelivery(endpoint)];
       for (const settled of [DEAD, DELIVERED]) await webhooks.settleNext(endpoint, settled);
@@ -98,7 +98,7 @@ export function describeWebhookHistory(harness: () => StorageHarness): void {
       expect(states.toSorted()).toEqual(["delivered", "waiting", "waiting"]);
     });
 
-    test("lets no more be sent again than asked for, the oldest first", async () => {
+    test("at most the requested number of deliveries is sent again, oldest first", async () => {
       const endpoint = await webhooks.anEndpoint();
       const [newest, middle, oldest] = await three(endpoint);
       for (let index = 0; index < 3; index += 1) await webhooks.settleNext(endpoint, DEAD);
@@ -115,7 +115,7 @@ export function describeWebhookHistory(harness: () => StorageHarness): void {
       expect(await replay()).toBe(1);
     });
 
-    test("gives up what still waits for an endpoint that is switched off", async () => {
+    test("waiting deliveries of a disabled endpoint are given up", async () => {
       const endpoint = await webhooks.anEndpoint();
       const deliveries = [await webhooks.aDelivery(endpoint), await webhooks.aDelivery(endpoint)];
       const other = await webhooks.aDelivery(await webhooks.anEndpoint());
@@ -130,7 +130,7 @@ export function describeWebhookHistory(harness: () => StorageHarness): void {
       expect(await webhooks.find(other)).toMatchObject({ state: "waiting" });
     });
 
-    test("forgets what was settled long ago", async () => {
+    test("deliveries completed long ago are deleted", async () => {
       const endpoint = await webhooks.anEndpoint();
       const [waiting, old] = [await webhooks.aDelivery(endpoint), await webhooks.aDelivery(endpoint)];
       await webhooks.settleNext(endpoint, DELIVERED);

@@ -9,7 +9,7 @@ export function describeWebhookLog(harness: () => StorageHarness): void {
   const webhooks = new WebhookHarness(harness);
 
   describe("the log, as webhooks read it", () => {
-    /** Without one the log is passed over. */
+    /** The storage reads the log only if there is an endpoint. */
     beforeAll(async () => {
       await webhooks.anEndpoint();
     });
@@ -36,7 +36,7 @@ export function describeWebhookLog(harness: () => StorageHarness): void {
     const said = { turn: 1, body: { kind: "agent.message", text: "hello" } } as const;
     const moved = { turn: 1, body: { kind: "run.state", from: "QUEUED", to: "PENDING" } } as const;
 
-    test("has every move of a run once, with what may be told of the run", async () => {
+    test("each state change of a run is read once, with the public data of the run", async () => {
       const run = await aStoredRun(harness(), {
         metadata: { ticket: "T-1" },
         triggerUrl: "https://chat.example/1",
@@ -79,7 +79,7 @@ export function describeWebhookLog(harness: () => StorageHarness): void {
       ]);
     });
 
-    test("has nothing of a run that is not the team's", async () => {
+    test("runs without team visibility are left out", async () => {
       const hidden = await aStoredRun(harness(), { teamOwned: false });
       const shown = await aStoredRun(harness());
       const runIds: RunId[] = [];
@@ -96,7 +96,7 @@ export function describeWebhookLog(harness: () => StorageHarness): void {
       expect(runIds).not.toContain(hidden.id);
     });
 
-    test("is read again when the transaction it was read in came to nothing", async () => {
+    test("a part of the log is read again if its transaction was rolled back", async () => {
       const run = await aStoredRun(harness());
       let isSeen = false;
       const failing = () =>
@@ -111,7 +111,7 @@ export function describeWebhookLog(harness: () => StorageHarness): void {
       expect(await readUntil(run.id, 1)).toEqual([1]);
     });
 
-    test("is read by many at once, each part by one of them", async () => {
+    test("concurrent readers get disjoint parts of the log", async () => {
       const runs = await Promise.all([1, 2, 3, 4, 5].map(() => aStoredRun(harness())));
       const seen: RunId[] = [];
       const read = async () =>

@@ -12,7 +12,7 @@ export function describeWebhookOutbox(harness: () => StorageHarness): void {
   const webhooks = new WebhookHarness(harness);
 
   describe("endpoints", () => {
-    test("come back as they were stored, with everything and with the least", async () => {
+    test("endpoints are returned as stored, with all members and with the minimum", async () => {
       const teamId = await aTeam(harness());
       const least = await webhooks.anEndpoint({ teamId });
       const most = await webhooks.anEndpoint({
@@ -31,11 +31,11 @@ export function describeWebhookOutbox(harness: () => StorageHarness): void {
       expect(await webhooks.stores.outbox.hold(most.id)).toEqual({ ...least, id: most.id });
     });
 
-    test("that are not there cannot be held", async () => {
+    test("an endpoint that does not exist cannot be locked", async () => {
       expect(await webhooks.stores.outbox.hold(newId(new Date()))).toBeUndefined();
     });
 
-    test("are changed one after the other by those who hold them", async () => {
+    test("concurrent changes of a locked endpoint run one after another", async () => {
       const { id } = await webhooks.anEndpoint({ description: "" });
       const append = () =>
         harness().storage.atomically(async ({ webhooks: { endpoints, outbox } }) => {
@@ -48,7 +48,7 @@ export function describeWebhookOutbox(harness: () => StorageHarness): void {
       expect(await webhooks.stores.outbox.hold(id)).toMatchObject({ description: "xxxxx" });
     });
 
-    test("that are forgotten are nobody's, and their deliveries go with them", async () => {
+    test("a removed endpoint is not found, and its deliveries are removed with it", async () => {
       const endpoint = await webhooks.anEndpoint();
       const [first, second] = [await webhooks.aDelivery(endpoint), await webhooks.aDelivery(endpoint)];
 
@@ -64,7 +64,7 @@ export function describeWebhookOutbox(harness: () => StorageHarness): void {
   });
 
   describe("messages for endpoints", () => {
-    test("are taken with their endpoint, and settled", async () => {
+    test("a message is taken with its endpoint and completed", async () => {
       const endpoint = await webhooks.anEndpoint();
       const delivery = await webhooks.aDelivery(endpoint, { about: { runId: aRunId(), seq: 3 } });
 
@@ -83,7 +83,7 @@ export function describeWebhookOutbox(harness: () => StorageHarness): void {
       });
     });
 
-    test("are told of when they are there, and when they are to be sent again", async () => {
+    test("adding messages and sending them again is published", async () => {
       const endpoint = await webhooks.anEndpoint();
       harness().pubsub.length = 0;
 
@@ -94,7 +94,7 @@ export function describeWebhookOutbox(harness: () => StorageHarness): void {
       expect(harness().pubsub).toEqual(["webhooks", "webhooks"]);
     });
 
-    test("about the same of a run are stored once", async () => {
+    test("messages about the same event of a run are stored once", async () => {
       const endpoint = await webhooks.anEndpoint();
       const [about] = aboutRun(aRunId(), 1);
       const first = await webhooks.aDelivery(endpoint, about);
@@ -110,7 +110,7 @@ export function describeWebhookOutbox(harness: () => StorageHarness): void {
       expect(deliveries.filter((delivery) => delivery.about !== undefined)).toMatchObject([{ id: first.id }]);
     });
 
-    test("are each taken by one of many", async () => {
+    test("each message is taken by one of many senders", async () => {
       const endpoint = await webhooks.anEndpoint();
       await webhooks.stores.outbox.add([1, 2, 3, 4].map(() => aDelivery(endpoint)));
 
@@ -121,7 +121,7 @@ export function describeWebhookOutbox(harness: () => StorageHarness): void {
       expect([...ids, ...(await takeAll(endpoint))]).toHaveLength(4);
     });
 
-    test("that nobody settles are due again, and then settled by the last alone", async () => {
+    test("a message that is not completed is due again, and only the last sender can complete it", async () => {
       const endpoint = await webhooks.anEndpoint();
       await webhooks.aDelivery(endpoint);
       const lost = await webhooks.taken(endpoint);
@@ -135,7 +135,7 @@ export function describeWebhookOutbox(harness: () => StorageHarness): void {
       expect(await webhooks.stores.outbox.settle(again, DELIVERED)).toBe(false);
     });
 
-    test("wait until they are to be tried again", async () => {
+    test("a message waits until its retry is due", async () => {
       const endpoint = await webhooks.anEndpoint();
       const delivery = await webhooks.aDelivery(endpoint);
       await webhooks.settleNext(endpoint, retried(300_000));
@@ -152,7 +152,7 @@ export function describeWebhookOutbox(harness: () => StorageHarness): void {
       expect(await webhooks.take(endpoint)).toMatchObject({ id: delivery.id, number: 2, step: 2 });
     });
 
-    test("of one run go out in its order", async () => {
+    test("messages of one run are sent in order", async () => {
       const endpoint = await webhooks.anEndpoint();
       const runId = aRunId();
       for (const about of aboutRun(runId, 3, 1, 2)) await webhooks.aDelivery(endpoint, about);
@@ -168,7 +168,7 @@ export function describeWebhookOutbox(harness: () => StorageHarness): void {
       expect(seqs).toEqual([1, 2, 3]);
     });
 
-    test("of one run wait for the one that is tried again, those of another do not", async () => {
+    test("messages wait for a retry of the same run, not for one of another run", async () => {
       const endpoint = await webhooks.anEndpoint();
       const [first, second] = aboutRun(aRunId(), 1, 2);
       await webhooks.aDelivery(endpoint, first);
@@ -177,7 +177,7 @@ export function describeWebhookOutbox(harness: () => StorageHarness): void {
       const other = await webhooks.aDelivery(endpoint, aboutRun(aRunId(), 9)[0]);
 
       const free = await webhooks.taken(endpoint);
-      // Put off with it, so that nobody looks at it in vain.
+      // The delivery is postponed together with its predecessor, so that no worker tries to take it in vain.
       const { dueAt } = (await webhooks.find(follower)) ?? {};
       expect(dueAt?.getTime()).toBeGreaterThan(harness().clock.now().getTime() + 200_000);
       expect(free.id).toBe(other.id);
@@ -187,7 +187,7 @@ export function describeWebhookOutbox(harness: () => StorageHarness): void {
       expect(await webhooks.taken(endpoint)).toMatchObject({ ...first, number: 2 });
     });
 
-    test("that waited for another one go out at once when that is settled", async () => {
+    test("messages that waited for another one are due at once when it is completed", async () => {
       const endpoint = await webhooks.anEndpoint();
       const [first, second] = aboutRun(aRunId(), 1, 2);
       const head = await webhooks.aDelivery(endpoint, first);
@@ -200,7 +200,7 @@ export function describeWebhookOutbox(harness: () => StorageHarness): void {
       expect(await webhooks.take(endpoint)).toMatchObject({ ...second, number: 1 });
     });
 
-    test("are left alone while their endpoint is busy or switched off", async () => {
+    test("messages of a busy or disabled endpoint are not taken", async () => {
       const endpoint = await webhooks.anEndpoint();
       await webhooks.aDelivery(endpoint);
 
@@ -209,7 +209,7 @@ export function describeWebhookOutbox(harness: () => StorageHarness): void {
       expect(await webhooks.take(endpoint)).toBeUndefined();
     });
 
-    test("that wait are given up together", async () => {
+    test("all waiting messages of an endpoint can be given up together", async () => {
       const endpoint = await webhooks.anEndpoint();
       const sent = await webhooks.aDelivery(endpoint);
       await webhooks.settleNext(endpoint, DELIVERED);

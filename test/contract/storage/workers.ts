@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { LeaseToken } from "../../../src/core/ids.ts";
 import type { Worker } from "../../../src/core/workers/worker.ts";
 import { aChange } from "../../support/run-builders.ts";
@@ -15,7 +15,7 @@ export function describeWorkers(harness: () => StorageHarness): void {
       return (await store().listLive()).filter(({ id }) => ids.includes(id));
     };
 
-    it("are listed as they told of themselves, until they are removed", async () => {
+    test("workers are listed as they registered, until they are removed", async () => {
       const [named, plain] = [aWorker({ host: "build-box" }), aWorker()];
       for (const worker of [named, plain]) await store().beat(worker);
 
@@ -27,7 +27,7 @@ export function describeWorkers(harness: () => StorageHarness): void {
       expect(await live(named, plain)).toHaveLength(1);
     });
 
-    it("are listed no longer once they are silent, and again when they beat, since they first did", async () => {
+    test("a silent worker is not listed, and listed again with its original start after its next heartbeat", async () => {
       const worker = aWorker();
       await store().beat(worker);
       const [first] = await live(worker);
@@ -41,7 +41,7 @@ export function describeWorkers(harness: () => StorageHarness): void {
       expect(again?.lastSeenAt.getTime()).toBeGreaterThanOrEqual(first?.lastSeenAt.getTime() ?? Infinity);
     });
 
-    it("have slots, of which each lease takes one", async () => {
+    test("each lease takes one slot of a worker", async () => {
       const host = randomUUID();
       const [one, two] = [aWorker({ host, slots: 3 }), aWorker({ host, slots: 2 })];
       const before = await store().load(undefined);
@@ -55,7 +55,7 @@ export function describeWorkers(harness: () => StorageHarness): void {
       expect(await store().load(randomUUID())).toEqual({ slots: 0, taken: 0 });
     });
 
-    it("have none when they are silent", async () => {
+    test("a silent worker has no slots", async () => {
       const worker = aWorker({ host: randomUUID() });
       await store().beat(worker);
       await harness().passTime(SILENT_MS);

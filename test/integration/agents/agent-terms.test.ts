@@ -6,7 +6,7 @@ import type { AgentDefinition, AgentLaunch } from "../../../src/agents/agent-def
 import type { AgentStart } from "../../../src/core/agents/agent-runner.ts";
 import { createLocalSandbox } from "../../../src/sandboxes/local/local-sandbox.ts";
 import { AgentHarness, aScriptedAgent, BARE_RUNNER } from "../../support/agent-harness.ts";
-import { MemoryGateways } from "../../support/memory/memory-gateways.ts";
+import { InMemoryGateways } from "../../support/memory/in-memory-gateways.ts";
 import { waitFor } from "../../support/wait-for.ts";
 
 const PROGRAM = join(import.meta.dirname, "../../fixtures/agents/noting-agent.mjs");
@@ -44,7 +44,7 @@ function runnerOf(dataDir: string, told: string) {
 
 async function start(answers: Answers = {}, { start: changes = {}, ...ways }: Ways = {}) {
   const used = harness ?? (await open());
-  const gateways = new MemoryGateways();
+  const gateways = new InMemoryGateways();
   await gateways.open({
     runId: "r",
     teamId: "t",

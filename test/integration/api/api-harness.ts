@@ -37,7 +37,7 @@ import { createPrismaStorage } from "../../../src/storage/prisma-storage.ts";
 import { agentChoice } from "../../support/agent-choice.ts";
 import { NO_JOBS } from "../../support/job-inserts.ts";
 import { SILENT_LOG } from "../../support/logs.ts";
-import { MemorySkillLibrary } from "../../support/memory/memory-skill-library.ts";
+import { InMemorySkillLibrary } from "../../support/memory/in-memory-skill-library.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/test-database.ts";
 import { watchAnswers } from "../../support/watch-answers.ts";
 
@@ -76,7 +76,7 @@ export interface ApiHarness {
   readonly storage: Storage;
   readonly runs: RunService;
   /** The repositories that skills are found in. */
-  readonly skillLibrary: MemorySkillLibrary;
+  readonly skillLibrary: InMemorySkillLibrary;
   readonly secrets: SecretBox;
   readonly pubsub: LocalNews;
   readonly clock: TestClock;
@@ -146,7 +146,7 @@ export async function startHarness(options: BenchOptions = {}): Promise<ApiHarne
   const storage = createPrismaStorage({ database, pubsub: told, clock, jobInsert: NO_JOBS });
   const writer = new NoticeWriter(() => PUBLIC_URL, new Map());
   const rules = runRules({ storage, pubsub, clock });
-  const skillLibrary = new MemorySkillLibrary();
+  const skillLibrary = new InMemorySkillLibrary();
   const skillDeps = {
     library: skillLibrary,
     environments: new EnvironmentService({ environments: storage.environments, clock }),

@@ -5,7 +5,7 @@ import { InboxProcessor } from "../../../src/core/inbox/inbox-processor.ts";
 import type { Disposition } from "../../../src/core/inbox/inbox-result.ts";
 import type { InboundMessage } from "../../../src/core/threads/thread-adapter.ts";
 import { SILENT_LOG } from "../../support/logs.ts";
-import { MemoryAdapter } from "../../support/memory/memory-adapter.ts";
+import { InMemoryAdapter } from "../../support/memory/in-memory-adapter.ts";
 import { anInboxEvent } from "../../support/run-builders.ts";
 import { call } from "./api-caller.ts";
 import { type ApiHarness, startHarness } from "./api-harness.ts";
@@ -21,14 +21,14 @@ interface Team {
 }
 
 let harness: ApiHarness;
-let adapter: MemoryAdapter;
+let adapter: InMemoryAdapter;
 let inboxProcessor: InboxProcessor;
 /** The team whose workspace it is, and another one. Neither operates the installation. */
 let team: Team;
 let others: Team;
 beforeAll(async () => {
   harness = await startHarness();
-  adapter = new MemoryAdapter();
+  adapter = new InMemoryAdapter();
   const { clock, runs, storage } = harness;
   inboxProcessor = new InboxProcessor({
     storage,

@@ -17,8 +17,10 @@ afterAll(async () => {
   await database?.drop();
 });
 
-/** The ends of a run in docs/api.md. How a driver handles an exit without an error is tested in rude-agents.test.ts. */
-describe.concurrent("what ends a run how", () => {
+/**
+ * The ends of a run in docs/api.md. How a driver handles an exit without an error is tested in rude-agents.test.ts.
+ */
+describe.concurrent("the state in which a run ends", () => {
   test.each([
     ["exits with 1", "say a word\ncrash", "ERROR", "agent_process_failed", /exit code 1.*told to crash/],
     ["is killed by SIGKILL, without a word", "die", "ERROR", "agent_process_failed", /SIGKILL/],
@@ -36,7 +38,7 @@ describe.concurrent("what ends a run how", () => {
     await harness.check();
   });
 
-  test("the run of an agent that died goes on with its next follow-up", async () => {
+  test("the run of an agent that died continues with its next follow-up", async () => {
     const runId = await harness.createRun(worker, "write kept.txt words\ncrash");
     await worker.api.waitForState(runId, "ERROR");
 

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import { waitFor } from "../../support/wait-for.ts";
-import { atHarness } from "./fault-harness.ts";
+import { withFaultHarness } from "./fault-harness.ts";
 
-/** Stands for any bug: at the signal something throws where nobody catches, with a secret in its message. */
+/** Stands for any bug: on the signal an uncaught error is thrown, with a secret in its message. */
 const BUG = "process.on('SIGUSR2', () => { throw new Error('broke with ' + process.env.ERRAND_API_KEY); });";
 
-test("a process that breaks says why without secrets and ends, and the next one goes on", () =>
-  atHarness(async (harness) => {
+test("a process with an uncaught error logs it without secrets and exits, and the next one continues", () =>
+  withFaultHarness(async (harness) => {
     const broken = await harness.start({
       NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(BUG)}`,
     });

@@ -4,12 +4,14 @@ import { type PostgresServer, startPostgresServer } from "../../support/postgres
 import { waitFor } from "../../support/wait-for.ts";
 import { FaultHarness, type Worker } from "./fault-harness.ts";
 
-/** How long an answer may take while the database is silent, and how soon the process is ready when it is back. */
+/** The longest time to an answer while the database is silent, and to readiness when it is back. */
 const ANSWER_MS = 5_000;
 const READY_MS = 5_000;
-/** So many that some hit the writes of the attempt, and not what else is stored all the time. */
+/** Enough cuts that some hit the writes of the attempt, and not only the other writes of the process. */
 const CUTS = 4;
-/** On a connection that is not new COMMIT is a prepared statement, which the proxy cannot read. */
+/**
+ * On a used connection COMMIT is a prepared statement, which the proxy cannot read. So all connections are replaced.
+ */
 const BREAK_POOL = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'errand'";
 
 let server: PostgresServer;
@@ -17,7 +19,7 @@ let proxy: ChaosProxy;
 let harness: FaultHarness;
 let worker: Worker;
 
-/** One process whose link to the database can be broken, and which has to outlive all of these tests. */
+/** One process whose connection to the database can be broken. It must survive all of these tests. */
 beforeAll(async () => {
   server = await startPostgresServer();
   const { hostname: host, port } = new URL(server.url);
@@ -85,10 +87,10 @@ describe("a connection that is cut after the commit", () => {
     await semaphore.open();
 
     await worker.api.waitForState(runId, "SUCCEEDED");
-    const told = (await worker.api.events(runId)).map(({ seq: _seq, at: _at, ...event }) =>
+    const events = (await worker.api.events(runId)).map(({ seq: _seq, at: _at, ...event }) =>
       JSON.stringify(event),
     );
-    expect(told.filter((event, index) => told.indexOf(event) !== index)).toEqual([]);
+    expect(events.filter((event, index) => events.indexOf(event) !== index)).toEqual([]);
     await harness.check();
   });
 });
@@ -139,8 +141,8 @@ async function timed(ask: () => Promise<{ readonly status: number }>) {
 }
 
 /**
- * Other transactions commit too, and a create may come to a connection that has just been broken: it is tried until the create
- * was what was cut. Its key is its prompt.
+ * Other transactions commit too, and a create can get a connection that was just broken. So this repeats until a
+ * create was the statement that was cut. The idempotency key is also the prompt.
  */
 async function createThroughCut(): Promise<string> {
   for (let tries = 1; tries <= 20; tries += 1) {
@@ -162,7 +164,7 @@ function newsConnections(): Promise<{ pid: number }[]> {
 
 const CROWD = 16;
 
-/** So many transactions at once that some of them are just being handed a connection when it breaks. */
+/** Starts so many transactions at once that some of them are just getting a connection when it breaks. */
 function startCrowd(): () => Promise<unknown> {
   let goesOn = true;
   const crowd = Array.from({ length: CROWD }, async () => {
@@ -177,7 +179,7 @@ function startCrowd(): () => Promise<unknown> {
 const LOADERS = 4;
 const RUNS_EACH = 4;
 
-/** Callers that ask until they are answered, as the client libraries do. */
+/** Starts callers that retry until they get an answer, as the client libraries do. */
 function startLoad() {
   const runIds: string[] = [];
   const ask = async (key: string): Promise<void> => {

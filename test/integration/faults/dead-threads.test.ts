@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { waitFor } from "../../support/wait-for.ts";
-import { atHarness, type FaultHarness } from "./fault-harness.ts";
+import { type FaultHarness, withFaultHarness } from "./fault-harness.ts";
 
 /** A token that was revoked, and a channel that was deleted. */
 const FAULTS = [
@@ -18,7 +18,7 @@ test(
   "a message that cannot be posted any more is given up with its reason, and the run continues",
   { timeout: 90_000 },
   () =>
-    atHarness(
+    withFaultHarness(
       async (harness) => {
         const worker = await harness.start();
         const semaphore = harness.semaphore();
@@ -31,29 +31,32 @@ test(
         await semaphore.open();
 
         await worker.api.waitForState(runId, "SUCCEEDED");
-        const told = await untilTold(harness, runId);
-        const dead = told.filter(({ state }) => state === "dead");
+        const deliveries = await waitForDeliveries(harness, runId);
+        const dead = deliveries.filter(({ state }) => state === "dead");
         const reasons = dead.map(({ error }) => error).join("\n");
         for (const { error } of FAULTS) expect(reasons).toContain(error);
-        expect(Math.max(...told.map(({ tries }) => tries))).toBeLessThanOrEqual(2);
+        expect(Math.max(...deliveries.map(({ tries }) => tries))).toBeLessThanOrEqual(2);
         harness.slack.faults.clear();
 
-        // Its thread is over, others are not; and the run itself is taken up like any other.
+        // The first thread accepts no more messages, but other threads do, and the run itself continues like any
+        // other.
         await worker.api.followUp(runId, "say more", { visibility: "private" });
         const other = await harness.mention(worker, "say hello");
         for (const id of [runId, other]) await worker.api.waitForState(id, "SUCCEEDED");
         expect(
-          (await untilTold(harness, other)).every(({ state }) => state === "sent" || state === "replaced"),
+          (await waitForDeliveries(harness, other)).every(
+            ({ state }) => state === "sent" || state === "replaced",
+          ),
         ).toBe(true);
-        // What was not told in the first thread is missing there for good.
+        // Messages that could not be delivered to the first thread are missing there for good.
         await harness.check({ threads: [] });
       },
       { withSlack: true },
     ),
 );
 
-/** All that was to be told in the threads of the run, once nothing of it waits. */
-function untilTold(harness: FaultHarness, runId: string): Promise<readonly Row[]> {
+/** Returns all deliveries for the threads of the run, when none is waiting. */
+function waitForDeliveries(harness: FaultHarness, runId: string): Promise<readonly Row[]> {
   const sql = `SELECT d.state, d.tries, d.error FROM outbox_deliveries d
                  JOIN thread_runs t ON t.thread_id = d.thread_id WHERE t.run_id = $1 ORDER BY d.id`;
   const find = async () => {

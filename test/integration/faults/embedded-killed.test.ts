@@ -7,7 +7,7 @@ import { checkInvariants } from "../../support/invariants.ts";
 import { type Service, startService } from "../../support/service.ts";
 import { waitFor } from "../../support/wait-for.ts";
 
-test("everything killed at once on the embedded database: what was acknowledged is there and goes on", async () => {
+test("after service and embedded database are killed, acknowledged runs exist and continue", async () => {
   const dataDir = await makeDataDirPath();
   const killed = await startHere(dataDir);
   const before = createApiClient(killed);
@@ -40,7 +40,7 @@ async function startHere(dataDir: string): Promise<Service> {
   return service;
 }
 
-/** What the server says of itself: its pid is on the first line, its socket directory on the fifth. */
+/** Reads the server's postmaster.pid: the pid is on the first line, the socket directory on the fifth. */
 async function postmasterOf(
   dataDir: string,
 ): Promise<{ readonly pid: number; readonly socketDirectory: string }> {

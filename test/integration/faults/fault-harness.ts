@@ -23,13 +23,13 @@ export interface Worker extends Service {
   readonly api: ApiClient;
 }
 
-export interface FaultDeskOptions {
+export interface FaultHarnessOptions {
   readonly databaseUrl: string;
   readonly withSlack?: boolean;
 }
 
-/** A desk on a database of its own for the length of `work`, so that tests of one file can run side by side. */
-export async function atHarness(
+/** Runs `work` with a harness on a database of its own, so that tests of one file can run concurrently. */
+export async function withFaultHarness(
   work: (harness: FaultHarness) => Promise<void>,
   { withSlack = false, isEmpty = false } = {},
 ): Promise<void> {
@@ -47,7 +47,7 @@ export async function atHarness(
   }
 }
 
-/** Processes of the service on one database, the Slack they talk to, and what was acknowledged by them. */
+/** Processes of the service on one database, the Slack that they use, and the requests that they acknowledged. */
 export class FaultHarness {
   readonly databaseUrl: string;
   readonly #slack: EmulatedSlack | undefined;
@@ -57,7 +57,7 @@ export class FaultHarness {
   readonly #runIds: string[] = [];
   readonly #deliveries: { adapter: string; deliveryId: string }[] = [];
 
-  static async open({ databaseUrl, withSlack = false }: FaultDeskOptions): Promise<FaultHarness> {
+  static async open({ databaseUrl, withSlack = false }: FaultHarnessOptions): Promise<FaultHarness> {
     const folder = await realpath(await mkdtemp(join(tmpdir(), "errand-fault-")));
     await chmod(folder, ENTERABLE);
     return new FaultHarness(databaseUrl, folder, withSlack ? await startEmulatedSlack() : undefined);
@@ -70,7 +70,7 @@ export class FaultHarness {
   }
 
   get slack(): EmulatedSlack {
-    if (this.#slack === undefined) throw new Error("This desk has no Slack");
+    if (this.#slack === undefined) throw new Error("This harness has no Slack.");
     return this.#slack;
   }
 
@@ -93,20 +93,20 @@ export class FaultHarness {
       ERRAND_SECRET_KEY: SECRET_KEY,
       ERRAND_API_KEY: API_KEY,
       ERRAND_SANDBOX: "local",
-      // Many processes share the server of the test run, and it has a hundred connections.
+      // Many processes share the server of the test run, which allows a hundred connections.
       ERRAND_DATABASE_CONNECTIONS: "2",
       ...(this.#slack === undefined ? {} : slackEnvironment(this.#slack)),
     };
   }
 
-  /** A step of the demo agent that lasts until `open` is called, and tells again and again where it runs. */
+  /** A step of the demo agent that lasts until `open` is called, and prints its working directory repeatedly. */
   semaphore(): { readonly step: string; open(): Promise<void> } {
     const file = join(this.#folder, `open-${crypto.randomUUID()}`);
     const step = `shell until test -e ${file}; do echo "waits in $PWD"; sleep 0.1; done`;
     return { step, open: () => writeFile(file, "") };
   }
 
-  /** A step that leaves a mark in a file outside the workspace, and what was left there. */
+  /** A step that appends to a file outside the workspace, and a function that counts how often it ran. */
   mark(): { readonly step: string; count(): Promise<number> } {
     const file = join(this.#folder, `marks-${crypto.randomUUID()}`);
     const read = () => readFile(file, "utf8").catch(() => "");
@@ -127,7 +127,7 @@ export class FaultHarness {
     this.#runIds.push(...runIds);
   }
 
-  /** A mention in Slack, acknowledged, and the run that comes of it. */
+  /** Sends a mention in Slack, waits for the acknowledgement, and returns the run that it created. */
   async mention(at: Worker, text: string): Promise<string> {
     return this.runOf(await this.sendMention(at, text));
   }
@@ -157,7 +157,7 @@ export class FaultHarness {
     );
   }
 
-  /** Waits until `sql` has a row, looking often: what it looks for may be there for a moment only. */
+  /** Waits until `sql` returns a row. It polls often, because the row may exist only for a moment. */
   waitForRow<Row extends QueryResultRow>(sql: string, ...values: readonly unknown[]): Promise<Row> {
     return withSession(this.databaseUrl, SESSION, (client) =>
       waitFor(async () => (await client.query<Row>(sql, [...values])).rows[0], {
@@ -168,7 +168,7 @@ export class FaultHarness {
     );
   }
 
-  /** Nobody can write to the run for the length of `work`. */
+  /** Locks the run's row during `work`, so that nothing can write to the run. */
   whileLocked(runId: string, work: () => Promise<void>): Promise<void> {
     return withSession(this.databaseUrl, SESSION, async (client) => {
       await client.query("BEGIN");
@@ -181,7 +181,7 @@ export class FaultHarness {
     });
   }
 
-  /** What the processes have printed, for a failure. */
+  /** The output of all processes, for error messages. */
   printed(): string {
     const lines = (worker: Worker) =>
       worker
@@ -203,7 +203,7 @@ export class FaultHarness {
     });
   }
 
-  /** Kills whatever still lives: what a test wants to see end by itself it has to wait for. */
+  /** Kills all remaining processes. A test must wait itself for processes that should end on their own. */
   async close(): Promise<void> {
     await Promise.allSettled(this.#starting);
     for (const worker of this.#workers) await worker.end("SIGKILL");

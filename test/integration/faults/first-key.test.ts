@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { waitFor } from "../../support/wait-for.ts";
-import { atHarness, type Worker } from "./fault-harness.ts";
+import { type Worker, withFaultHarness } from "./fault-harness.ts";
 
 const WITHOUT_KEY = { ERRAND_ROLE: "api", ERRAND_API_KEY: "" };
 
@@ -23,19 +23,19 @@ function untilSaid({ output }: Worker, words: string): Promise<unknown> {
 }
 
 test(
-  "of processes that start at once on a new database one keeps the key, and the other says so",
+  "of two processes that start concurrently on a new database one creates the key, and the other logs that",
   {
     timeout: 90_000,
   },
   () =>
-    atHarness(async (harness) => {
+    withFaultHarness(async (harness) => {
       const processes = await Promise.all([1, 2].map(() => harness.start(WITHOUT_KEY)));
 
-      const kept = await Promise.all(processes.map(({ dataDir }) => keyIn(dataDir)));
-      const [key = ""] = kept.filter((one) => one !== undefined);
-      const first = processes[kept.indexOf(key)] ?? expect.fail("Nobody keeps a key.");
+      const keyFiles = await Promise.all(processes.map(({ dataDir }) => keyIn(dataDir)));
+      const [key = ""] = keyFiles.filter((one) => one !== undefined);
+      const first = processes[keyFiles.indexOf(key)] ?? expect.fail("No process has a key file.");
 
-      expect(kept.filter((one) => one !== undefined)).toHaveLength(1);
+      expect(keyFiles.filter((one) => one !== undefined)).toHaveLength(1);
       expect(await harness.rows("SELECT 1 FROM api_keys")).toHaveLength(1);
       expect(await Promise.all(processes.map((one) => opens(one, key)))).toEqual([200, 200]);
       const place = `Your API key is in ${first.dataDir}/api-key`;
@@ -44,7 +44,7 @@ test(
         expect(one.output()).not.toContain(key);
       }
 
-      // Started again, under another secret key: the key in its file is the one that is set.
+      // The process starts again with another secret key. The key in its file is still the valid one.
       await first.end("SIGTERM");
       const { ERRAND_SECRET_KEY: ERRAND_OLD_SECRET_KEYS = "" } = harness.environment();
       const changed = { ERRAND_SECRET_KEY: "canary-of-another-secret-key-51d7e0", ERRAND_OLD_SECRET_KEYS };

@@ -2,13 +2,13 @@ import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import type { ApiAnswer, ApiClient, LoggedEvent } from "../../support/api-client.ts";
 import { waitFor } from "../../support/wait-for.ts";
-import { atHarness } from "./fault-harness.ts";
+import { withFaultHarness } from "./fault-harness.ts";
 
 const LIMIT = { timeout: 90_000 };
 
 describe.concurrent("follow-ups", LIMIT, () => {
   test("are accepted once and in order in every state of the run, and one turn takes each", () =>
-    atHarness(async (harness) => {
+    withFaultHarness(async (harness) => {
       const server = await harness.start({ ERRAND_ROLE: "api" });
       const { api } = server;
       const semaphore = harness.semaphore();
@@ -26,7 +26,7 @@ describe.concurrent("follow-ups", LIMIT, () => {
       await api.waitForState(acting, "INPROGRESS");
       await follow(acting, "say while it works");
       await semaphore.open();
-      // Some of these meet the very end of a turn, or of the run.
+      // Some of these arrive exactly at the end of a turn or of the run.
       for (let count = 1; count <= 10; count += 1) {
         for (const runId of sent.keys()) await follow(runId, `say ${count}`);
       }
@@ -44,7 +44,7 @@ describe.concurrent("follow-ups", LIMIT, () => {
     }));
 
   test("fifty at once, each with its own key, are all stored in the order of their commits", () =>
-    atHarness(async (harness) => {
+    withFaultHarness(async (harness) => {
       const env = { ERRAND_ROLE: "api", ERRAND_DATABASE_CONNECTIONS: "8" };
       const [one, two] = await Promise.all([harness.start(env), harness.start(env)]);
       const runId = await harness.createRun(one, "say hello");
@@ -73,7 +73,7 @@ describe.concurrent("follow-ups", LIMIT, () => {
     }));
 });
 
-/** As the public clients do it: a server that is too busy right now is asked again. */
+/** Retries while the server is too busy, as the public clients do. */
 async function sendUnder(
   key: string,
   api: ApiClient,
@@ -95,7 +95,7 @@ function receivedIn(events: readonly LoggedEvent[]): readonly string[] {
     .map(({ followUpId }) => String(followUpId));
 }
 
-/** By the turns that took them, in their order. */
+/** The follow-ups in the order of the turns that took them. */
 function takenIn(events: readonly LoggedEvent[]): readonly string[] {
   return events
     .filter(({ kind }) => kind === "turn.started")

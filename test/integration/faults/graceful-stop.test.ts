@@ -1,15 +1,15 @@
 import { expect, test } from "vitest";
 import { listRunProcesses } from "../../support/invariants-processes.ts";
-import { atHarness } from "./fault-harness.ts";
+import { withFaultHarness } from "./fault-harness.ts";
 
-/** What an orchestrator gives a process before it kills it. */
+/** The time that an orchestrator gives a process before it kills it. */
 const STOP_LIMIT_MS = 10_000;
 
 test(
   "a worker that is asked to stop hands its runs back, and the next worker ends them",
   { timeout: 90_000 },
   () =>
-    atHarness(async (harness) => {
+    withFaultHarness(async (harness) => {
       const semaphore = harness.semaphore();
       const stopped = await harness.start();
       const patient = await Promise.all(

@@ -15,7 +15,7 @@ let origin: TestDatabase;
 let runId: string;
 const delivery = { adapter: "slack", deliveryId: "" };
 
-/** One run, asked for in Slack and done; each test breaks a copy of the database or of what Slack shows. */
+/** One completed run that was requested in Slack. Each test damages a copy of the database or of what Slack shows. */
 beforeAll(async () => {
   origin = await createTestDatabase();
   harness = await FaultHarness.open({ databaseUrl: origin.url, withSlack: true });
@@ -49,28 +49,28 @@ const RESTORE = `
   UPDATE inbox_events e SET disposition = k.disposition FROM kept.inbox_events k WHERE k.id = e.id;
   UPDATE outbox_deliveries d SET state = k.state FROM kept.outbox_deliveries k WHERE k.id = d.id`;
 
-/** Breaks the rows for the length of one test. */
-async function plant(sql: string): Promise<void> {
+/** Changes the rows for the duration of one test. */
+async function applyDamage(sql: string): Promise<void> {
   onTestFinished(async () => void (await harness.rows(RESTORE)));
   await harness.rows(sql);
 }
 
 function violationsIn(system: Partial<CheckedSystem> = {}): Promise<string> {
-  const whole = { databaseUrl: origin.url, threads: [slackThreads(slack)], settleMs: 0, ...system };
-  return checkInvariants(whole).then(
+  const intactSystem = { databaseUrl: origin.url, threads: [slackThreads(slack)], patienceMs: 0, ...system };
+  return checkInvariants(intactSystem).then(
     () => "none",
     (error: Error) => error.message,
   );
 }
 
-test("what is whole is found whole", async () => {
+test("an intact system violates no invariant", async () => {
   const violations = await violationsIn({ acknowledged: { runIds: [runId], deliveries: [delivery] } });
 
   expect(violations).toBe("none");
 });
 
 describe("I1: an acknowledged create has its run, an acknowledged webhook its disposition", () => {
-  test("an acknowledged run that is not there", async () => {
+  test("an acknowledged run that does not exist violates I1", async () => {
     const violations = await violationsIn({ acknowledged: { runIds: [runId, randomUUID()] } });
 
     expect(violations).toMatch(/^Violated:\nI1 run \S+ was acknowledged and is not there$/);
@@ -81,7 +81,7 @@ describe("I1: an acknowledged create has its run, an acknowledged webhook its di
     ["that is not settled", "UPDATE inbox_events SET disposition = NULL"],
   ])("an acknowledged delivery %s", async (name, sql) => {
     const deliveries = name === "that was never stored" ? [{ ...delivery, deliveryId: "other" }] : [delivery];
-    await plant(sql);
+    await applyDamage(sql);
 
     const violations = await violationsIn({ acknowledged: { deliveries } });
 
@@ -89,7 +89,7 @@ describe("I1: an acknowledged create has its run, an acknowledged webhook its di
   });
 });
 
-/** A run moves once more, as its log says. */
+/** Adds a state change of the run to its log. */
 function append(from: string, to: string): string {
   const body = JSON.stringify({ kind: "run.state", from, to });
   return `
@@ -109,12 +109,12 @@ describe("I2: runs change state only by the transition table", () => {
         WHERE kind = 'run.state' AND body->>'to' = 'PENDING'`,
       "went from QUEUED",
     ],
-  ])("%s", async (_name, sql, told) => {
-    await plant(sql);
+  ])("%s", async (_name, sql, expectedText) => {
+    await applyDamage(sql);
 
     const violations = await violationsIn();
 
-    expect(violations).toContain(`I2 run ${runId} ${told}`);
+    expect(violations).toContain(`I2 run ${runId} ${expectedText}`);
   });
 });
 
@@ -127,44 +127,44 @@ describe("I3: the events of a run have no gap and replay to its state", () => {
       "UPDATE runs SET state = 'FAILED'",
       "is FAILED, its log replays to",
     ],
-  ])("%s", async (_name, sql, told) => {
-    await plant(sql);
+  ])("%s", async (_name, sql, expectedText) => {
+    await applyDamage(sql);
 
     const violations = await violationsIn();
 
-    expect(violations).toContain(`I3 run ${runId} ${told}`);
+    expect(violations).toContain(`I3 run ${runId} ${expectedText}`);
   });
 });
 
 describe("I4: a thread shows one card per run in its state, and each end once", () => {
   const broken = (change: (shown: ReturnType<ReturnType<typeof slackThreads>["read"]>) => unknown) => {
-    const whole = slackThreads(slack);
-    const read = (key: string) => change(whole.read(key)) as ReturnType<typeof whole.read>;
-    return violationsIn({ threads: [{ ...whole, read }] });
+    const intactSystem = slackThreads(slack);
+    const read = (key: string) => change(intactSystem.read(key)) as ReturnType<typeof intactSystem.read>;
+    return violationsIn({ threads: [{ ...intactSystem, read }] });
   };
 
-  test("a message that is shown twice", async () => {
+  test("a message that is shown twice violates I4", async () => {
     expect(await broken((shown) => [...shown, ...shown.slice(0, 1)])).toContain(
       `I4 card:${runId} is shown twice`,
     );
   });
 
-  test("a card that shows an older state", async () => {
+  test("a card that shows an older state violates I4", async () => {
     const violations = await broken((shown) => shown.map((message) => ({ ...message, says: "Working" })));
 
     expect(violations).toContain("is SUCCEEDED, its card in");
   });
 
-  test("no card", async () => {
+  test("a missing card violates I4", async () => {
     expect(await broken((shown) => shown.filter(({ isAnswer }) => isAnswer))).toContain("its card in");
   });
 
-  test("an answer that was not given", async () => {
+  test("a missing answer violates I4", async () => {
     expect(await broken((shown) => shown.filter(({ isAnswer }) => !isAnswer))).toContain("shows 0");
   });
 
-  test("an answer that was given twice, under two names", async () => {
-    const second = { slot: "message:other", says: "", isAnswer: true };
+  test("an answer that was posted twice with two keys violates I4", async () => {
+    const second = { messageKey: "message:other", says: "", isAnswer: true };
 
     expect(await broken((shown) => [...shown, second])).toContain("shows 2");
   });
@@ -182,13 +182,13 @@ describe("I5: at most one agent lives per run, and none for an idle run", () => 
     await once(child.stdout, "data");
   }
 
-  test("an agent of a run that has ended", async () => {
+  test("an agent of a run that has ended violates I5", async () => {
     await startAgent();
 
     expect(await violationsIn()).toContain(`I5 run ${runId} is SUCCEEDED and free, but has processes`);
   });
 
-  test("two agents of one run", async () => {
+  test("two agents of one run violate I5", async () => {
     await startAgent();
     await startAgent();
 
@@ -213,8 +213,8 @@ describe("I6: no secret is stored, printed, answered, posted or given to an agen
       { threads: [], responses: [`a line with ${ANSWER} in it`] },
       "was printed, answered or posted",
     ],
-  ])("a canary that was %s", async (_name, system, told) => {
-    expect(await violationsIn({ ...system, canaries: [ANSWER] })).toContain(`I6 a canary ${told}`);
+  ])("a canary that was %s", async (_name, system, expectedText) => {
+    expect(await violationsIn({ ...system, canaries: [ANSWER] })).toContain(`I6 a canary ${expectedText}`);
   });
 });
 
@@ -234,14 +234,14 @@ describe("I7: everything that waits has a job, everything that moves has a lease
          lease_expires_at = now() - interval '61 seconds'`,
       /I7 run \S+ is PENDING/,
     ],
-  ])("%s", async (_name, sql, told) => {
-    await plant(sql);
+  ])("%s", async (_name, sql, expectedText) => {
+    await applyDamage(sql);
 
-    expect(await violationsIn()).toMatch(told);
+    expect(await violationsIn()).toMatch(expectedText);
   });
 
-  test("a lease that ended just now is no violation", async () => {
-    await plant(`UPDATE runs SET state = 'PENDING', lease_token = gen_random_uuid(),
+  test("a lease that expired just now does not violate I7", async () => {
+    await applyDamage(`UPDATE runs SET state = 'PENDING', lease_token = gen_random_uuid(),
       lease_expires_at = now() - interval '20 seconds'`);
 
     expect(await violationsIn()).not.toContain("I7");

@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import { listRunProcesses } from "../../support/invariants-processes.ts";
 import { waitFor } from "../../support/wait-for.ts";
-import { atHarness } from "./fault-harness.ts";
+import { withFaultHarness } from "./fault-harness.ts";
 
 const run = promisify(execFile);
 
@@ -14,8 +14,8 @@ const PROMISE_MS = 60_000;
 const LIMIT = { timeout: 100_000 };
 
 describe.concurrent("a worker that is lost", LIMIT, () => {
-  test("while its agent works: another worker takes up the run and ends it", () =>
-    atHarness(
+  test("if a worker is lost while its agent works, another worker takes up the run and ends it", () =>
+    withFaultHarness(
       async (harness) => {
         const semaphore = harness.semaphore();
         const lost = await harness.start();
@@ -35,8 +35,8 @@ describe.concurrent("a worker that is lost", LIMIT, () => {
       { withSlack: true },
     ));
 
-  test("between the claim and the start of the agent: the run is claimed again, and the agent does its work once", () =>
-    atHarness(async (harness) => {
+  test("if a worker is lost between claim and agent start, the run is claimed again and the agent works once", () =>
+    withFaultHarness(async (harness) => {
       const mark = harness.mark();
       const api = await harness.start({ ERRAND_ROLE: "api" });
       const runId = await harness.createRun(api, mark.step);
@@ -56,8 +56,8 @@ describe.concurrent("a worker that is lost", LIMIT, () => {
       await harness.check();
     }));
 
-  test("after the agent ended its turn and before that is stored: the turn is repeated, and the log shows it", () =>
-    atHarness(async (harness) => {
+  test("if a worker is lost before the end of a turn is stored, the turn is repeated and the log shows it", () =>
+    withFaultHarness(async (harness) => {
       const [semaphore, mark] = [harness.semaphore(), harness.mark()];
       const lost = await harness.start();
       const runId = await harness.createRun(lost, `${semaphore.step}\n${mark.step}`);
@@ -87,8 +87,8 @@ describe.concurrent("a worker that is lost", LIMIT, () => {
       await harness.check();
     }));
 
-  test("after the end of the run and before its message in the thread: the message is still posted, once", () =>
-    atHarness(
+  test("if a worker is lost between the end of the run and its message, the message is posted once", () =>
+    withFaultHarness(
       async (harness) => {
         const { slack } = harness;
         const semaphore = harness.semaphore();
@@ -97,7 +97,8 @@ describe.concurrent("a worker that is lost", LIMIT, () => {
         await waitFor(() => slack.calls("chat.update").some(({ args }) => args.text?.includes("Working")), {
           what: "the card to show that it is worked on",
         });
-        // Slack takes the answer and we never hear of it: neither of the posting nor by looking for it.
+        // Slack stores the answer, but the worker gets no reply, neither when it posts nor when it looks for the
+        // message.
         slack.faults.until({ method: "chat.postMessage", kind: "drop-after-write" });
         slack.faults.until({ method: "conversations.replies", kind: "500" });
         await semaphore.open();
@@ -115,13 +116,13 @@ describe.concurrent("a worker that is lost", LIMIT, () => {
 
         expect(untold.length).toBeGreaterThan(0);
         await other.api.waitForState(runId, "SUCCEEDED");
-        await harness.check({ settleMs: PROMISE_MS });
+        await harness.check({ patienceMs: PROMISE_MS });
       },
       { withSlack: true },
     ));
 
-  test("after an event was acknowledged and before the run exists: the run is created", () =>
-    atHarness(
+  test("if a worker is lost after an event was acknowledged, the run is still created", () =>
+    withFaultHarness(
       async (harness) => {
         const lost = await harness.start({ ERRAND_ROLE: "api" });
         const deliveryId = await harness.sendMention(lost, "say hello");
@@ -135,8 +136,8 @@ describe.concurrent("a worker that is lost", LIMIT, () => {
       { withSlack: true },
     ));
 
-  test("only for a while: when it wakes up, it can write nothing and its agent is killed", () =>
-    atHarness(
+  test("a worker that wakes up after its run was taken over can write nothing, and its agent is killed", () =>
+    withFaultHarness(
       async (harness) => {
         const semaphore = harness.semaphore();
         const zombie = await harness.start();
@@ -168,51 +169,49 @@ describe.concurrent("a worker that is lost", LIMIT, () => {
     ));
 });
 
-test(
-  "a worker that lives keeps its run, though its lease ran out and its job was handed out again",
-  LIMIT,
-  () =>
-    atHarness(async (harness) => {
-      const semaphore = harness.semaphore();
-      const worker = await harness.start();
-      const runId = await harness.createRun(worker, `${semaphore.step}\nsay finished`);
-      await harness.waitForRow(
-        `${LEASED} AND lease_expires_at > clock_timestamp() + interval '9.5 seconds'`,
-        runId,
-      );
+test("a live worker keeps its run although its lease expired and its job was handed out again", LIMIT, () =>
+  withFaultHarness(async (harness) => {
+    const semaphore = harness.semaphore();
+    const worker = await harness.start();
+    const runId = await harness.createRun(worker, `${semaphore.step}\nsay finished`);
+    await harness.waitForRow(
+      `${LEASED} AND lease_expires_at > clock_timestamp() + interval '9.5 seconds'`,
+      runId,
+    );
 
-      // As it is when the database comes back after a while; the lease has just been renewed, and is so not soon again.
-      await harness.rows(RUN_OUT, runId);
-      await harness.rows(HAND_OUT, runId);
-      await harness.waitForRow(
-        "SELECT 1 FROM pgboss.job WHERE data ->> 'key' = $1 AND state = 'completed'",
-        runId,
-      );
-      await harness.waitForRow(`${LEASED} AND lease_expires_at > clock_timestamp()`, runId);
-      await semaphore.open();
+    // The same situation as when the database returns after an outage. The lease was just renewed, so its next
+    // renewal is not soon.
+    await harness.rows(RUN_OUT, runId);
+    await harness.rows(HAND_OUT, runId);
+    await harness.waitForRow(
+      "SELECT 1 FROM pgboss.job WHERE data ->> 'key' = $1 AND state = 'completed'",
+      runId,
+    );
+    await harness.waitForRow(`${LEASED} AND lease_expires_at > clock_timestamp()`, runId);
+    await semaphore.open();
 
-      await worker.api.waitForState(runId, "SUCCEEDED");
-      const events = await worker.api.events(runId);
-      expect(events.filter(({ kind }) => kind === "attempt.started")).toHaveLength(1);
-      await harness.check();
-    }),
+    await worker.api.waitForState(runId, "SUCCEEDED");
+    const events = await worker.api.events(runId);
+    expect(events.filter(({ kind }) => kind === "attempt.started")).toHaveLength(1);
+    await harness.check();
+  }),
 );
 
 const LEASED = "SELECT 1 FROM runs WHERE id = $1 AND state = 'INPROGRESS'";
 const RUN_OUT = "UPDATE runs SET lease_expires_at = clock_timestamp() - interval '1 second' WHERE id = $1";
-/** What the queue does with a job whose worker has not been heard of. */
+/** What the queue does with a job whose worker has stopped sending heartbeats. */
 const HAND_OUT = `
   UPDATE pgboss.job SET state = 'retry', start_after = now(), heartbeat_on = NULL
   WHERE data ->> 'key' = $1 AND state = 'active'`;
 
-/** A worker that reads what a run left on its disk waits at this pipe for ever: nobody writes into it. */
+/** A worker that reads the run's files blocks forever at this named pipe, because nothing writes to it. */
 async function blockPreparation(dataDir: string, runId: string): Promise<void> {
   const directory = join(dataDir, "runs", runId);
   await mkdir(directory, { recursive: true });
   await run("mkfifo", [join(directory, "checkpoints.json")]);
 }
 
-/** The homes of a run's processes. */
+/** The home directories of a run's processes. */
 async function ownersOf(runId: string): Promise<readonly string[]> {
   const processes = (await listRunProcesses()).filter((process) => process.runId === runId);
   return processes.map(({ environment }) => /(?:^|\0)HOME=([^\0]*)/.exec(environment)?.[1] ?? "");

@@ -1,23 +1,23 @@
 import { expect, test } from "vitest";
 import { waitFor } from "../../support/wait-for.ts";
-import { atHarness, type Worker } from "./fault-harness.ts";
+import { type Worker, withFaultHarness } from "./fault-harness.ts";
 
 const CANARY = "canary-of-a-run's-secret-5d1e";
 const IN_TWO = `shell printf '%s' "$DEPLOY_KEY" | head -c 12; sleep 0.4; printf '%s' "$DEPLOY_KEY" | tail -c +13`;
 
 test(
-  "a run that asks for a worker waits for it, gets its secrets there, and tells them to nobody",
+  "a run that asks for a worker waits for it, gets its secrets there, and exposes them nowhere",
   { timeout: 90_000 },
   () =>
-    atHarness(async (harness) => {
+    withFaultHarness(async (harness) => {
       const plain = await harness.start({ ERRAND_LOG_LEVEL: "debug" });
       await plain.api.call("PUT", "/agent/secrets/DEPLOY_KEY", { value: CANARY });
       const config = { worker_host: "build-box" };
       const created = await plain.api.call("POST", "/agent/runs", { prompt: IN_TWO, config });
       const { run_id: asking } = created.body as { run_id: string };
       expect(created.body).toMatchObject({ at_capacity: true });
-      const anybodys = await harness.createRun(plain, "say hello");
-      await plain.api.waitForState(anybodys, "SUCCEEDED");
+      const unnamed = await harness.createRun(plain, "say hello");
+      await plain.api.waitForState(unnamed, "SUCCEEDED");
       expect((await plain.api.getRun(asking)).state).toBe("QUEUED");
 
       const named = await harness.start({

@@ -1,17 +1,17 @@
 import { expect, test } from "vitest";
 import { waitFor } from "../../support/wait-for.ts";
 import { type EventReader, openAll, openStream } from "../api/event-reader.ts";
-import { atHarness, type FaultHarness, type Worker } from "./fault-harness.ts";
+import { type FaultHarness, type Worker, withFaultHarness } from "./fault-harness.ts";
 
 const [API, WORKER] = [{ ERRAND_ROLE: "api" }, { ERRAND_ROLE: "worker" }];
 const LIMIT = { timeout: 120_000 };
 const STEPS = 12;
-/** After so many events the first process is killed, long before the last. */
+/** The first process is killed after so many events, long before the last one. */
 const SEEN = 16;
 const MISSED = 3;
 
 test("event streams resumed on a replica or after a restart lose no event and repeat none", LIMIT, () =>
-  atHarness(async (harness) => {
+  withFaultHarness(async (harness) => {
     const semaphore = harness.semaphore();
     const [one, two] = await Promise.all([harness.start(API), harness.start(API), harness.start(WORKER)]);
     const other = await harness.createRun(two, work("say a run beside it"));
@@ -49,7 +49,7 @@ test("event streams resumed on a replica or after a restart lose no event and re
       expect(new Set(cursors).size).toBe(cursors.length);
       expect([...run.events, ...all.events].filter(({ kind }) => kind === "reset")).toEqual([]);
     }
-    // Both replicas tell all runs in the same order.
+    // Both replicas send the events of all runs in the same order.
     expect(namesOf(onReplica.all)).toEqual(namesOf(afterRestart.all));
     for (const { run, all } of [onReplica, afterRestart]) {
       run.leave();
@@ -60,11 +60,11 @@ test("event streams resumed on a replica or after a restart lose no event and re
 
 const START = Symbol("from the start");
 const WRITTEN_SINCE = "SELECT 1 FROM runs WHERE id = $1 AND last_seq >= $2";
-/** Nothing more will be written then. */
+/** The run has ended and its lease is released, so nothing more is written. */
 const PUT_DOWN = "SELECT 1 FROM runs WHERE id = $1 AND state = 'SUCCEEDED' AND lease_token IS NULL";
 const TURN_ENDED = "SELECT 1 FROM run_events WHERE run_id = $1 AND turn = $2 AND kind = 'turn.ended'";
 
-/** Many events, one after the other, and then `last`. */
+/** A prompt that produces many events in sequence, and then `last`. */
 function work(last: string): string {
   const steps = Array.from({ length: STEPS }, (_, index) => `shell sleep 0.1; echo ${index}`);
   return [...steps, last].join("\n");
@@ -75,7 +75,7 @@ interface Readers {
   readonly all: EventReader;
 }
 
-/** The run's stream and that of all runs, behind what was seen last of them. */
+/** Opens the run's stream and that of all runs, after the last event seen of each. */
 async function openBoth(
   { url, apiKey: key }: Worker,
   runId: string,
@@ -93,7 +93,7 @@ async function openBoth(
 
 function lastOf({ events }: EventReader): string {
   const last = events.at(-1);
-  if (last === undefined) throw new Error("Nothing was told");
+  if (last === undefined) throw new Error("No event was received.");
   return last.cursor;
 }
 

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { atHarness } from "./fault-harness.ts";
+import { withFaultHarness } from "./fault-harness.ts";
 
 const TIMES = 50;
 
 test("one idempotency key sent fifty times at once to two processes makes one run", { timeout: 60_000 }, () =>
-  atHarness(async (harness) => {
+  withFaultHarness(async (harness) => {
     const processes = await Promise.all([
       harness.start({ ERRAND_ROLE: "api" }),
       harness.start({ ERRAND_ROLE: "api" }),

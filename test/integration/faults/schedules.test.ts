@@ -1,21 +1,21 @@
 import { expect, test } from "vitest";
 import type { RunItem } from "../../support/api-client.ts";
 import { waitFor } from "../../support/wait-for.ts";
-import { atHarness, type Worker } from "./fault-harness.ts";
+import { type Worker, withFaultHarness } from "./fault-harness.ts";
 
 const WANTED = { name: "Nightly", cron_schedule: "0 3 * * *", prompt: "say hello", enabled: true };
 
 test(
-  "a due time fires once whatever becomes of the processes: by its job, and without one",
+  "a due time fires once, with and without its job, even if processes are killed",
   { timeout: 90_000 },
   () =>
-    atHarness(async (harness) => {
+    withFaultHarness(async (harness) => {
       const [one, two] = await Promise.all([harness.start(), harness.start()]);
       const [rung, swept] = [await create(one, {}), await create(one, { name: "Swept" })];
       const missed = "UPDATE schedules SET next_run_at = now() - interval '5 hours'";
 
       await harness.rows(missed);
-      // The edit sends a job for the time that has passed. The other one's job is of tomorrow.
+      // The edit sends a job for the due time that has passed. The job of the other schedule is due tomorrow.
       await one.api.call("PUT", `/agent/schedules/${rung}`, { ...WANTED, prompt: "say edited" });
       const run = await theRunOf(one, rung);
       await two.end("SIGKILL");

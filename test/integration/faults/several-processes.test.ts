@@ -2,37 +2,41 @@ import { describe, expect, test } from "vitest";
 import type { ApiClient, LoggedEvent } from "../../support/api-client.ts";
 import { listRunProcesses } from "../../support/invariants-processes.ts";
 import { waitFor } from "../../support/wait-for.ts";
-import { atHarness } from "./fault-harness.ts";
+import { withFaultHarness } from "./fault-harness.ts";
 
-/** How long the processes of a cancelled run may live on (docs/api.md). */
+/** The longest time that processes of a cancelled run may live on (docs/api.md). */
 const GONE_MS = 10_000;
 const LIMIT = { timeout: 90_000 };
 
-test("five processes that start at once on an empty database make it ready once, and all work", LIMIT, () =>
-  atHarness(
-    async (harness) => {
-      const roles = ["all", "all", "api", "api", "worker"];
+test(
+  "five processes that start concurrently on an empty database migrate it once, and all of them work",
+  LIMIT,
+  () =>
+    withFaultHarness(
+      async (harness) => {
+        const roles = ["all", "all", "api", "api", "worker"];
 
-      const processes = await Promise.all(roles.map((role) => harness.start({ ERRAND_ROLE: role })));
+        const processes = await Promise.all(roles.map((role) => harness.start({ ERRAND_ROLE: role })));
 
-      const [first, second, third] = processes;
-      if (first === undefined || second === undefined || third === undefined) throw new Error("Not started");
-      const runIds = await Promise.all(
-        [first, second, third].map((at) => harness.createRun(at, "say hello")),
-      );
-      for (const runId of runIds) await first.api.waitForState(runId, "SUCCEEDED");
-      const applied = "SELECT migration_name FROM _prisma_migrations GROUP BY 1 HAVING count(*) > 1";
-      expect(await harness.rows(applied)).toEqual([]);
-      expect(await harness.rows("SELECT 1 FROM api_keys")).toHaveLength(1);
-      await harness.check();
-    },
-    { isEmpty: true },
-  ),
+        const [first, second, third] = processes;
+        if (first === undefined || second === undefined || third === undefined)
+          throw new Error("Not started");
+        const runIds = await Promise.all(
+          [first, second, third].map((at) => harness.createRun(at, "say hello")),
+        );
+        for (const runId of runIds) await first.api.waitForState(runId, "SUCCEEDED");
+        const applied = "SELECT migration_name FROM _prisma_migrations GROUP BY 1 HAVING count(*) > 1";
+        expect(await harness.rows(applied)).toEqual([]);
+        expect(await harness.rows("SELECT 1 FROM api_keys")).toHaveLength(1);
+        await harness.check();
+      },
+      { isEmpty: true },
+    ),
 );
 
 describe.concurrent("several processes on one database", LIMIT, () => {
-  test("a follow-up on another worker goes on with the same files and conversation, and so does the way back", () =>
-    atHarness(async (harness) => {
+  test("a follow-up continues with the same files and conversation on another worker and on the first one again", () =>
+    withFaultHarness(async (harness) => {
       const api = await harness.start({ ERRAND_ROLE: "api" });
       const [here, there] = [harness.newDataDir(), harness.newDataDir()];
       const worker = { ERRAND_ROLE: "worker" };
@@ -49,15 +53,15 @@ describe.concurrent("several processes on one database", LIMIT, () => {
       await api.api.followUp(runId, "read note.txt\nlook around");
       await waitForTurns(api.api, runId, 3);
 
-      const said = saidIn(await api.api.events(runId));
-      expect(said).toContain("note.txt has 6 characters: first");
-      expect(said).toContain("note.txt has 7 characters: second");
-      expect(said).toMatch(/turn 2[\s\S]*turn 3/);
+      const output = outputOf(await api.api.events(runId));
+      expect(output).toContain("note.txt has 6 characters: first");
+      expect(output).toContain("note.txt has 7 characters: second");
+      expect(output).toMatch(/turn 2[\s\S]*turn 3/);
       await harness.check();
     }));
 
-  test("a cancel from another process is told at once, ends every process, and a follow-up waits for that", () =>
-    atHarness(async (harness) => {
+  test("a cancel from another process takes effect at once and ends every process, and a follow-up waits for that", () =>
+    withFaultHarness(async (harness) => {
       const other = await harness.start({ ERRAND_ROLE: "api" });
       await harness.start({ ERRAND_ROLE: "worker" });
       const stubborn = "shell setsid sh -c 'trap \"\" TERM INT HUP; sleep 300' > /dev/null 2>&1 &";
@@ -89,12 +93,12 @@ describe.concurrent("several processes on one database", LIMIT, () => {
       await harness.check();
     }));
 
-  test("a follow-up to a run that has been worked on for long is taken up at once", () =>
-    atHarness(async (harness) => {
+  test("a follow-up to a run with a long attempt behind it starts at once", () =>
+    withFaultHarness(async (harness) => {
       const semaphore = harness.semaphore();
       const worker = await harness.start();
       const runId = await harness.createRun(worker, semaphore.step);
-      // The queue now counts the run's key among those that are busy.
+      // The queue now counts the run's key as busy.
       await harness.waitForRow("SELECT 1 FROM pgboss.queue WHERE name = 'run' AND monitor_on IS NOT NULL");
       const other = await harness.start();
       await semaphore.open();
@@ -120,6 +124,6 @@ async function waitForTurns(api: ApiClient, runId: string, turns: number): Promi
   await api.waitForState(runId, "SUCCEEDED");
 }
 
-function saidIn(events: readonly LoggedEvent[]): string {
+function outputOf(events: readonly LoggedEvent[]): string {
   return events.map((event) => JSON.stringify(event)).join("\n");
 }

@@ -9,8 +9,10 @@ import { createTestDatabase } from "../../support/test-database.ts";
 
 const SECRET = "canary-of-a-secret-that-is-not-shown-0123456789";
 
-/** Starts the service where it cannot start: how it ended, and the lines that are no log. */
-async function startInVain(env: Record<string, string>, dataDir?: string) {
+/**
+ * Starts the service where it cannot start. Returns its exit code and the lines of its output that are not log lines.
+ */
+async function startExpectingFailure(env: Record<string, string>, dataDir?: string) {
   const { child, output } = spawnService(dataDir ?? join(await makeTemporaryFolder(), "data"), env);
   onTestFinished(() => void child.kill("SIGKILL"));
   const [exitCode] = await once(child, "close");
@@ -34,13 +36,13 @@ function portOf(server: Server): number {
   return address.port;
 }
 
-describe("a start that fails says why in one line each, all at once, and exits with 1", () => {
-  test("a port that is taken", async () => {
+describe("a failing start prints one line per problem, all of them, and exits with 1", () => {
+  test("a start on a used port fails with one line", async () => {
     const port = String(portOf(await listenSomewhere()));
     const database = await createTestDatabase();
     onTestFinished(() => database.drop());
 
-    const { exitCode, lines } = await startInVain({
+    const { exitCode, lines } = await startExpectingFailure({
       DATABASE_URL: database.url,
       ERRAND_SECRET_KEY: SECRET,
       ERRAND_SANDBOX: "local",
@@ -53,8 +55,8 @@ describe("a start that fails says why in one line each, all at once, and exits w
     expect(exitCode).toBe(1);
   });
 
-  test("several bad variables, and half a Slack and half a GitHub among them", async () => {
-    const { exitCode, lines } = await startInVain({
+  test("a start with several bad variables and partial adapter configurations names each", async () => {
+    const { exitCode, lines } = await startExpectingFailure({
       ERRAND_PORT: "a port",
       ERRAND_ROLE: "boss",
       ERRAND_SECRET_KEY: "short",
@@ -68,8 +70,8 @@ describe("a start that fails says why in one line each, all at once, and exits w
     expect(exitCode).toBe(1);
   });
 
-  test("half a Slack alone", async () => {
-    const { exitCode, lines } = await startInVain({ SLACK_BOT_TOKEN: `xoxb-${SECRET}` });
+  test("a start with a partial Slack configuration names the missing variable", async () => {
+    const { exitCode, lines } = await startExpectingFailure({ SLACK_BOT_TOKEN: `xoxb-${SECRET}` });
 
     expect(lines).toEqual([
       "SLACK_SIGNING_SECRET is missing: Slack needs both SLACK_SIGNING_SECRET and SLACK_BOT_TOKEN.",
@@ -77,21 +79,24 @@ describe("a start that fails says why in one line each, all at once, and exits w
     expect(exitCode).toBe(1);
   });
 
-  test("variables that do not go together", async () => {
-    const { exitCode, lines } = await startInVain({ ERRAND_ROLE: "worker", ERRAND_TLS_CERT: "cert.pem" });
+  test("a start with contradictory variables fails", async () => {
+    const { exitCode, lines } = await startExpectingFailure({
+      ERRAND_ROLE: "worker",
+      ERRAND_TLS_CERT: "cert.pem",
+    });
 
     expect(lines.map((line) => line.split(" ")[0])).toEqual(["ERRAND_ROLE=worker", "ERRAND_TLS_CERT"]);
     expect(exitCode).toBe(1);
   });
 
-  test("a database that cannot be reached", async () => {
+  test("a start without a reachable database fails with one line", async () => {
     const server = await listenSomewhere();
     const port = portOf(server);
     server.close();
     await once(server, "close");
     const DATABASE_URL = `postgresql://errand:${SECRET}@127.0.0.1:${port}/errand`;
 
-    const { exitCode, lines } = await startInVain({ DATABASE_URL, ERRAND_SECRET_KEY: SECRET });
+    const { exitCode, lines } = await startExpectingFailure({ DATABASE_URL, ERRAND_SECRET_KEY: SECRET });
 
     expect(lines).toEqual([
       expect.stringMatching(`^Cannot connect to PostgreSQL at 127.0.0.1:${port}: .*ECONNREFUSED`),
@@ -99,11 +104,11 @@ describe("a start that fails says why in one line each, all at once, and exits w
     expect(exitCode).toBe(1);
   });
 
-  test("a data directory that is a file", async () => {
+  test("a start with a file as data directory fails with one line", async () => {
     const path = join(await makeTemporaryFolder(), "file");
     await writeFile(path, "");
 
-    const { exitCode, lines } = await startInVain({}, path);
+    const { exitCode, lines } = await startExpectingFailure({}, path);
 
     expect(lines).toEqual([expect.stringContaining(path)]);
     expect(exitCode).toBe(1);

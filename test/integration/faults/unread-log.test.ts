@@ -7,7 +7,7 @@ import { waitFor } from "../../support/wait-for.ts";
 
 const READY_MS = 60_000;
 
-test("a service whose log nobody reads any more serves on", { timeout: 90_000 }, async () => {
+test("a service continues to serve when its log is no longer read", { timeout: 90_000 }, async () => {
   const database = await createTestDatabase();
   onTestFinished(() => database.drop());
   const { child, output } = spawnService(join(await makeTemporaryFolder(), "data"), {
@@ -22,7 +22,7 @@ test("a service whose log nobody reads any more serves on", { timeout: 90_000 },
   child.stdout?.destroy();
   child.stderr?.destroy();
 
-  for (let asked = 1; asked <= 3; asked += 1) {
+  for (let requests = 1; requests <= 3; requests += 1) {
     const answer = await fetch(`${address()}/api/v1/agent/runs`);
     expect(answer.status).toBe(401);
   }

@@ -4,10 +4,10 @@ import { openPgBoss } from "../../contract/pg-boss-harness.ts";
 import { Work } from "../../contract/queue-contract.ts";
 import { type ChaosProxy, startChaosProxy } from "../../support/chaos-proxy.ts";
 import { SILENT_LOG } from "../../support/logs.ts";
-import { InMemoryPubSub } from "../../support/memory/memory-pubsub.ts";
+import { InMemoryPubSub } from "../../support/memory/in-memory-pubsub.ts";
 import { waitFor } from "../../support/wait-for.ts";
 
-/** Each connection that died costs one of these. */
+/** Each dead connection costs one such time-out. */
 const STATEMENT_MS = 1_000;
 const HEALS = { what: "the queue to go on", timeoutMs: 20_000 };
 
@@ -15,7 +15,7 @@ let harness: Awaited<ReturnType<typeof openPgBoss>>;
 let proxy: ChaosProxy;
 let queue: PgBossQueue;
 
-/** A worker's queue behind a link, on a database where another one has made the tables. */
+/** Opens a worker's queue behind a proxy, on a database where another queue has created the tables. */
 beforeEach(async () => {
   harness = await openPgBoss();
   const { pathname, port, searchParams, username } = new URL(harness.url);
@@ -29,13 +29,13 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  // First, or a queue that still waits for its answers would not stop.
+  // The proxy stops first, because otherwise the queue waits for its answers and does not stop.
   await proxy.stop();
   await queue.stop(1_000);
   await harness.close();
 });
 
-test("a worker whose connections died without a word takes jobs again, and ensures them", async () => {
+test("a worker whose connections died silently takes and ensures jobs again", async () => {
   const work = new Work();
   await queue.work("run", 1, work.handler);
   await harness.send({ kind: "run", key: "before" });

@@ -2,7 +2,7 @@ import { Webhook } from "standardwebhooks";
 import { expect, test } from "vitest";
 import { waitFor } from "../../support/wait-for.ts";
 import { answerWith, type ReceivedPost, startWebhookReceiver } from "../../support/webhook-receiver.ts";
-import { atHarness } from "./fault-harness.ts";
+import { withFaultHarness } from "./fault-harness.ts";
 
 const ALLOW = { ERRAND_WEBHOOK_ALLOW: "127.0.0.1" };
 
@@ -10,9 +10,9 @@ test(
   "when a webhook sender is killed during a post, the next one repeats that message and sends the rest in order",
   { timeout: 90_000 },
   () =>
-    atHarness(async (harness) => {
+    withFaultHarness(async (harness) => {
       const receiver = await startWebhookReceiver();
-      // The first message after the run was created hangs until its sender is dead.
+      // The first message after the creation of the run hangs until its sender is killed.
       receiver.answer = (response, post) => {
         if (typeOf(post) !== "run.pending") response.writeHead(200).end();
       };
@@ -28,7 +28,7 @@ test(
       await killed.end("SIGKILL");
       receiver.answer = answerWith(204);
       const next = await harness.start(ALLOW);
-      // What it had taken is due again after a minute.
+      // The message that it had taken is due again after a minute.
       await harness.rows("UPDATE webhook_deliveries SET due_at = now() WHERE state = 'waiting'");
       const open = "SELECT 1 FROM webhook_deliveries WHERE state <> 'delivered'";
       await waitFor(async () => (await harness.rows(open)).length === 0, {
@@ -37,10 +37,10 @@ test(
 
       const pending = receiver.posts.filter((post) => typeOf(post) === "run.pending");
       expect(new Set(pending.map(({ headers }) => headers["webhook-id"])).size).toBe(1);
-      const told = receiver.posts.map(({ body, headers }) =>
+      const messages = receiver.posts.map(({ body, headers }) =>
         new Webhook(secret).verify(body, headers as Record<string, string>),
       );
-      const seqs = (told as { data: { seq: number } }[]).map(({ data }) => data.seq);
+      const seqs = (messages as { data: { seq: number } }[]).map(({ data }) => data.seq);
       expect(seqs).toEqual(seqs.toSorted((a, b) => a - b));
       const stateChanges = await harness.rows<{ seq: number }>(
         "SELECT seq FROM run_events WHERE run_id = $1 AND kind IN ('run.created', 'run.state') ORDER BY seq",

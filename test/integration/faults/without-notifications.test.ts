@@ -1,16 +1,18 @@
 import { expect, test } from "vitest";
 import { withSession } from "../../../src/storage/session.ts";
-import { atHarness } from "./fault-harness.ts";
+import { withFaultHarness } from "./fault-harness.ts";
 
 const SESSION = { applicationName: "errand tests", queryLimitMs: 30_000 };
 
-/** In this database nobody is ever notified: the name of the function means another one, which does nothing. */
+/**
+ * In this database no process is ever notified, because the name pg_notify stands for a function that does nothing.
+ */
 const NO_NEWS = `
   CREATE FUNCTION public.pg_notify(text, text) RETURNS void LANGUAGE sql AS 'SELECT';
   DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET search_path = public, pg_catalog', current_database()); END $$`;
 
 test("a run starts soon without any notification, because workers poll as well", { timeout: 60_000 }, () =>
-  atHarness(async (harness) => {
+  withFaultHarness(async (harness) => {
     await withSession(harness.databaseUrl, SESSION, (client) => client.query(NO_NEWS));
     const api = await harness.start({ ERRAND_ROLE: "api" });
     await harness.start({ ERRAND_ROLE: "worker" });

@@ -2,11 +2,11 @@ import { setTimeout as pause } from "node:timers/promises";
 import { PgBoss } from "pg-boss";
 import { expect, test } from "vitest";
 import { waitFor } from "../../support/wait-for.ts";
-import { atHarness, type Worker } from "./fault-harness.ts";
+import { type Worker, withFaultHarness } from "./fault-harness.ts";
 
 const RUNS = 60;
 const KILLS = 8;
-/** A kill comes at a random moment within this time, so that it hits a worker at work. */
+/** The kill comes at a random moment within this time, so that it hits a busy worker. */
 const KILL_WITHIN_MS = 2_500;
 const PATIENCE_MS = 180_000;
 
@@ -16,7 +16,7 @@ test(
     timeout: 300_000,
   },
   () =>
-    atHarness(async (harness) => {
+    withFaultHarness(async (harness) => {
       const api = await harness.start({ ERRAND_ROLE: "api" });
       const workers: Worker[] = await Promise.all([
         harness.start({ ERRAND_ROLE: "worker" }),
@@ -45,14 +45,14 @@ test(
        WHERE kind = 'run.state' AND body ->> 'to' IN ('SUCCEEDED', 'FAILED', 'ERROR') GROUP BY run_id`);
       expect(terminal).toHaveLength(runIds.length);
       expect(terminal.filter(({ times }) => times !== 1)).toEqual([]);
-      // Who was under way three times when its worker was killed is given up, and nobody else.
+      // A run fails only if its worker was killed during its attempt three times.
       expect(terminal.filter(({ to }) => to === "FAILED")).toEqual([]);
       await harness.check();
     }),
 );
 
 test("a job of a kind that only a newer version knows is left alone", { timeout: 120_000 }, () =>
-  atHarness(async (harness) => {
+  withFaultHarness(async (harness) => {
     const worker = await harness.start();
     const boss = new PgBoss(harness.databaseUrl);
     boss.on("error", () => undefined);

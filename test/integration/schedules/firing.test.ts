@@ -18,7 +18,7 @@ import { withSession } from "../../../src/storage/session.ts";
 import { agentChoice } from "../../support/agent-choice.ts";
 import { recordJobs } from "../../support/job-inserts.ts";
 import { SILENT_LOG } from "../../support/logs.ts";
-import { InMemoryPubSub } from "../../support/memory/memory-pubsub.ts";
+import { InMemoryPubSub } from "../../support/memory/in-memory-pubsub.ts";
 import { aPolicy } from "../../support/rule-builders.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/test-database.ts";
 
@@ -31,7 +31,7 @@ const WANTED = {
   metadata: {},
 };
 
-/** What one process has of schedules. */
+/** The parts of one process that handle schedules. */
 interface Process {
   readonly database: Database;
   readonly storage: Storage;
@@ -58,15 +58,15 @@ afterEach(async () => {
 });
 
 describe("two processes on one database", () => {
-  test("start one run for each due time, however often and however many try", async () => {
+  test("each due time starts one run, however many processes try", async () => {
     const { id } = await create();
 
-    for (let slot = 1; slot <= 3; slot += 1) {
+    for (let firing = 1; firing <= 3; firing += 1) {
       await moveIntoPast(id, "3 minutes");
       await Promise.all(
         processes.flatMap(({ scheduler }) => [scheduler.fire(id), scheduler.round(), scheduler.fire(id)]),
       );
-      expect(await runsOf(id), `slot ${slot}`).toHaveLength(slot);
+      expect(await runsOf(id), `slot ${firing}`).toHaveLength(firing);
     }
 
     const schedule = await find(id);
@@ -74,7 +74,7 @@ describe("two processes on one database", () => {
     expect(schedule.lastRanAt?.getTime()).toBeGreaterThan(Date.now() - 60_000);
   });
 
-  test("fire once, late, for hours that were missed, and a time that has not come not at all", async () => {
+  test("missed due times fire once, late, and a future due time does not fire", async () => {
     const { id } = await create();
     await Promise.all(processes.map(({ scheduler }) => scheduler.fire(id)));
     expect(await runsOf(id)).toEqual([]);
@@ -85,7 +85,7 @@ describe("two processes on one database", () => {
     expect(await runsOf(id)).toMatchObject([{ state: "QUEUED", scheduleId: id, creatorId: ada.id }]);
   });
 
-  test("send a job with what makes them fire: with the schedule, its edits, and each firing", async () => {
+  test("a job is sent with the schedule, with its edits and with each firing", async () => {
     const [one] = processes;
     const { id } = await create();
     const waits = () =>
@@ -103,13 +103,13 @@ describe("two processes on one database", () => {
   });
 
   test.each([-1, 1])(
-    "count due times by the database's clock, though theirs is %i hours ahead",
+    "due times follow the database's clock, even if that of the process is %i hours ahead",
     async (hours) => {
       const wrong = { ...systemClock, now: () => new Date(Date.now() + hours * 3_600_000) };
       const [one] = processes;
-      const wanted = { ...WANTED, teamOwned: true };
+      const input = { ...WANTED, teamOwned: true };
 
-      const { id, nextRunAt } = await change(one, (service) => service.create(ada, wanted), wrong);
+      const { id, nextRunAt } = await change(one, (service) => service.create(ada, input), wrong);
       await change(one, (service) => service.pause(ada, id), wrong);
       const resumed = await change(one, (service) => service.resume(ada, id), wrong);
 
@@ -118,7 +118,7 @@ describe("two processes on one database", () => {
     },
   );
 
-  test("never fire what was paused before, and leave no half of either", async () => {
+  test("a schedule that was paused first does not fire, and neither change is stored partially", async () => {
     const [one, two] = processes;
     for (let round = 1; round <= 8; round += 1) {
       const { id } = await create();
@@ -133,7 +133,7 @@ describe("two processes on one database", () => {
     }
   });
 
-  test("do not undo a firing by an edit that began before it", async () => {
+  test("an edit that began before a firing does not undo it", async () => {
     const [one, two] = processes;
     for (let round = 1; round <= 8; round += 1) {
       const { id } = await create();
@@ -148,7 +148,7 @@ describe("two processes on one database", () => {
     }
   });
 
-  test("leave the due time as it was when storing the run fails", async () => {
+  test("the due time stays if storing the run fails", async () => {
     const [one] = processes;
     const { id } = await create();
     await moveIntoPast(id, "2 minutes");
@@ -162,7 +162,7 @@ describe("two processes on one database", () => {
     expect(await runsOf(id)).toHaveLength(1);
   });
 
-  test("store why there is no run with the next due time", async () => {
+  test("the reason for a missing run is stored with the next due time", async () => {
     const [one] = processes;
     const { id } = await create();
     await one.storage.policies.add(
@@ -182,7 +182,10 @@ function openRounds(): readonly Promise<void>[] {
   return processes.map(({ scheduler }) => scheduler.round());
 }
 
-/** With as few connections as a process may have: firing must not need a second one while it holds the first. */
+/**
+ * The pool has as few connections as a process may have, because firing must not need a second connection while it
+ * holds the first.
+ */
 function openProcess(): Process {
   const database = new Database({ url: testDatabase.url, maxConnections: 2, log: SILENT_LOG });
   const [clock, pubsub, jobs] = [systemClock, new InMemoryPubSub(), [] as Job[]];
@@ -213,7 +216,7 @@ function create(): Promise<Schedule> {
   return change(processes[0], (service) => service.create(ada, { ...WANTED, teamOwned: true }));
 }
 
-/** As the API does it. */
+/** Changes the schedule in the same way as the API. */
 function change<T>(
   { storage }: Process,
   work: (service: ScheduleService) => Promise<T>,

@@ -5,13 +5,13 @@ import type { Storage } from "../../../src/core/storage.ts";
 import { type AdministratorKeyDeps, ensureAdministratorKey } from "../../../src/secrets/administrator-key.ts";
 import { makeTemporaryFolder } from "../../support/data-dir.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
-import { InMemoryPubSub } from "../../support/memory/memory-pubsub.ts";
-import { createMemoryStorage } from "../../support/memory/storage/memory-storage.ts";
+import { InMemoryPubSub } from "../../support/memory/in-memory-pubsub.ts";
+import { createInMemoryStorage } from "../../support/memory/storage/in-memory-storage.ts";
 
 let storage: Storage;
 let dataDir: string;
 beforeEach(async () => {
-  storage = createMemoryStorage({
+  storage = createInMemoryStorage({
     clock: new ManualClock(),
     pubsub: new InMemoryPubSub(),
     sendJobs: () => undefined,

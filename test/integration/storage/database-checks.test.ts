@@ -26,15 +26,15 @@ async function run(name: string, aheadMs = 0) {
 }
 
 describe("the checks of a database", () => {
-  test("tell its version and how fast it answers", async () => {
+  test("the check reports the version and the response time of the database", async () => {
     expect((await run("database")).message).toMatch(/^PostgreSQL \d+(\.\d+)? (answered in|took) \d+ ms/);
   });
 
-  test("tell that all migrations are applied", async () => {
+  test("the check reports that all migrations are applied", async () => {
     expect(await run("migrations")).toMatchObject({ status: "ok" });
   });
 
-  test("tell of a migration that is missing, and of one that is too many", async () => {
+  test("the check reports a missing migration and an unknown one", async () => {
     const rename = (from: string, to: string) =>
       database.query(
         (client) => client.$executeRaw`
@@ -63,11 +63,11 @@ describe("the checks of a database", () => {
     [10_000, "warn"],
     [-10_000, "warn"],
     [120_000, "fail"],
-  ])("tell of a process whose clock is %d ms ahead: %s", async (aheadMs, status) => {
+  ])("the check of a process whose clock is %d ms ahead: %s", async (aheadMs, status) => {
     expect(await run("clock", aheadMs)).toMatchObject({ status });
   });
 
-  test("tell of webhook endpoints that were switched off for their failures, and of no others", async () => {
+  test("the check reports only webhook endpoints that were disabled because of failures", async () => {
     const row = { teamId: FIRST_TEAM, url: "https://x", events: [], enabled: false, secrets: [] };
     const times = { createdAt: new Date(), updatedAt: new Date(), createdBy: FIRST_TEAM };
     const add = (id: string, disabledReason: string | null) =>
@@ -83,7 +83,7 @@ describe("the checks of a database", () => {
   });
 });
 
-test("the check of the disk tells how much is free", async () => {
+test("the check of the disk reports the free space", async () => {
   expect((await diskCheck(import.meta.dirname).run()).message).toMatch(/^\d+\.\d GiB are free/);
   await expect(diskCheck("/nowhere/at/all").run()).rejects.toThrow("ENOENT");
 });

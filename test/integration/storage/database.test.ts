@@ -6,7 +6,7 @@ import { createTestDatabase } from "../../support/test-database.ts";
 const SETTINGS = `
   SELECT current_setting('jit') AS jit, current_setting('max_parallel_workers_per_gather') AS workers`;
 
-test("no statement is compiled or shared out among processes, which takes longer than the statement", async () => {
+test("no statement uses JIT compilation or parallel workers, which take longer than the statement", async () => {
   const { drop, url } = await createTestDatabase();
   onTestFinished(drop);
   await using undo = new AsyncDisposableStack();
@@ -16,7 +16,7 @@ test("no statement is compiled or shared out among processes, which takes longer
   expect(await database.rows({ text: SETTINGS, values: [] })).toEqual([{ jit: "off", workers: "0" }]);
 });
 
-/** As Prisma passes it on at the begin or the end of a transaction: with nothing of its code. */
+/** The error as Prisma passes it on at the begin or end of a transaction: without its code. */
 test.each([
   "terminating connection due to administrator command",
   "Server has closed the connection.",

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { Client } from "pg";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { systemClock } from "../../../src/app/system-clock.ts";
 import type { PrincipalId } from "../../../src/core/ids.ts";
 import { FIRST_TEAM } from "../../../src/core/people/team.ts";
@@ -33,7 +33,7 @@ afterAll(async () => {
 });
 
 describe("an event of a slow transaction", () => {
-  it("is not passed over by one that began later and was committed first", async () => {
+  test("an event of a slow transaction is not skipped by one that was committed first", async () => {
     const [slow, fast] = [await aStoredRun(), await aStoredRun()];
     const start = await settledEnd();
     const client = new Client({ connectionString: testDatabase.url });
@@ -55,7 +55,7 @@ describe("an event of a slow transaction", () => {
 });
 
 describe("an event that the viewer does not see", () => {
-  it("leaves its body in the database", async () => {
+  test("the body of an invisible event is not read from the database", async () => {
     const start = await settledEnd();
     const [theirs, ours] = [await aStoredRun({ teamOwned: false }), await aStoredRun()];
     await untilSettled(start, 2);
@@ -75,7 +75,7 @@ describe("an event that the viewer does not see", () => {
 });
 
 describe("tables that were copied from a server further on", () => {
-  it("have their positions moved behind those of this server, in their order", async () => {
+  test("positions in copied tables are moved after those of this server, in order", async () => {
     const [one, two] = [await aStoredRun(), await aStoredRun()];
     await untilSettled(await log.end(), 0);
     const ahead = 1_000_000_000n;
@@ -94,7 +94,7 @@ describe("tables that were copied from a server further on", () => {
     expect(await distanceOfReader(two)).toBe(distance);
   });
 
-  it("takes a reader of it alone along, when there is no event to tell by", async () => {
+  test("a reader's position alone moves too, if there is no event", async () => {
     await execute("UPDATE event_log_cursors SET position = 2 ^ 40 WHERE name = 'webhooks'");
 
     expect([await repairLog(testDatabase.url), await repairLog(testDatabase.url)]).toEqual([true, false]);
@@ -109,7 +109,7 @@ const LOG_BEGINNING: EventLogPosition = {
 const INSERT = `INSERT INTO run_events (run_id, seq, turn, kind, body)
   VALUES ($1, 2, 0, 'workspace.ready', '{"kind": "workspace.ready", "restored": false}')`;
 
-/** The database, that tells the rows it sends. */
+/** The database, recording the rows that it returns. */
 function tapped(sent: unknown[]): Statements {
   const tap = (client: Tx): Tx =>
     new Proxy(client, {
@@ -153,7 +153,7 @@ async function addEvent(run: Run): Promise<void> {
   await storage.runs.change(run.id, (subject) => aChange(subject.run, { events: [event] }));
 }
 
-/** Other tests' databases live in the same server, and their transactions hold this log back as well. */
+/** Databases of other tests are on the same server, and their transactions hold this log back as well. */
 async function untilSettled(after: EventLogPosition, count: number): ReturnType<PrismaEventLog["read"]> {
   let page = await log.read(after, 100);
   const isThere = async () => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { systemClock } from "../../../src/app/system-clock.ts";
 import { AppError } from "../../../src/core/errors.ts";
 import { newId, type PrincipalId } from "../../../src/core/ids.ts";
@@ -60,7 +60,7 @@ describe("a new run on the real queue", () => {
     jobs: JOB_INSERT.rowsOf(change.jobs),
   });
 
-  it("is there with its event, words, answer and job, or nothing of it is", async () => {
+  test("a new run is stored with its event, texts, answer and job, or not at all", async () => {
     const before = await counts();
     const first = await aNewRun("once");
     const second = await aNewRun("once");
@@ -75,7 +75,7 @@ describe("a new run on the real queue", () => {
     expect(await storage.runs.find({ id: first.run.id })).toMatchObject({ id: first.run.id, lastSeq: 1 });
   });
 
-  it("of twenty at once with one key is one", async () => {
+  test("twenty concurrent creates with one key store one run", async () => {
     const before = await counts();
     const twins = await Promise.all(Array.from({ length: 20 }, () => aNewRun("twenty")));
 
@@ -86,7 +86,7 @@ describe("a new run on the real queue", () => {
     expect(Object.fromEntries(added)).toEqual(before);
   });
 
-  it("goes with others that arrive at once, each with its own event, answer and job", async () => {
+  test("concurrent creates are stored in one batch, each with its own event, answer and job", async () => {
     const before = await counts();
     const runs = await Promise.all(Array.from({ length: 40 }, (_, index) => aNewRun(`together ${index}`)));
     let statements = 0;
@@ -105,7 +105,7 @@ describe("a new run on the real queue", () => {
     for (const { run } of runs) expect(await storage.runs.find({ id: run.id })).toMatchObject({ lastSeq: 1 });
   });
 
-  it("does not fail for the sake of those it goes with", async () => {
+  test("a create does not fail because another one of its batch fails", async () => {
     const runs = await Promise.all(Array.from({ length: 8 }, (_, index) => aNewRun(`company ${index}`)));
     const broken = runs.map((each, index) =>
       index === 5 ? { ...each, run: { ...each.run, creatorId: newId<PrincipalId>(new Date()) } } : each,
@@ -117,7 +117,7 @@ describe("a new run on the real queue", () => {
     expect(made.map(({ status }) => status === "fulfilled")).toEqual(runs.map((_, index) => index !== 5));
   });
 
-  it("is stored once and told so when the answer to all of its company comes too late", async () => {
+  test("a create is stored once and succeeds if the answer to its batch is late", async () => {
     const before = await counts();
     const runs = await Promise.all(Array.from({ length: 8 }, () => aNewRun("", { answer: undefined })));
     let isLate = false;
@@ -137,7 +137,7 @@ describe("a new run on the real queue", () => {
     );
   });
 
-  it("leaves nothing when what it is bound to is taken", async () => {
+  test("a create whose thread is taken stores nothing", async () => {
     const thread = aThread();
     const binding = { thread, expected: undefined };
     const notices = [{ threadId: thread.id, notice: aReply("Hello") }];
@@ -151,7 +151,7 @@ describe("a new run on the real queue", () => {
     expect(await counts()).toEqual(before);
   });
 
-  it("within a transaction is a part of it", async () => {
+  test("a create within a transaction is part of it", async () => {
     const before = await counts();
     const { run, change } = await aNewRun("within");
 

@@ -6,7 +6,7 @@ const LONG_NAME = "n".repeat(400);
 const LONG_MODEL = "m".repeat(400);
 const CONFIG = JSON.stringify({ name: LONG_NAME, model_id: "other", harness: { model_id: LONG_MODEL } });
 
-/** A run as the version before stored it: of long texts, so much as its indexes took. */
+/** A run as the previous version stored it, with texts of the greatest length that its indexes allowed. */
 const RUN = `
   WITH person AS (
     INSERT INTO principals (id, team_id, type) SELECT gen_random_uuid(), id, 'user' FROM teams LIMIT 1 RETURNING id, team_id
@@ -17,7 +17,7 @@ const RUN = `
     gen_random_uuid(), gen_random_uuid(), '{}', now(), now(), 'QUEUED' FROM person`;
 const FOUND = "SELECT FROM runs WHERE config_name = $1 AND model_id = $2 AND name_hash = filter_hash($1)";
 
-test("runs with long names, stored by the version before, are found by the whole name", async () => {
+test("runs with long names stored by the previous version are found by the whole name", async () => {
   await using database = await databaseBefore(LIST_CODES);
   await database.query(RUN, [CONFIG, LONG_NAME, LONG_MODEL]);
 

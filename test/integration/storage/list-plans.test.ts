@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { Client } from "pg";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { PrincipalId, RunId, TeamId } from "../../../src/core/ids.ts";
 import type { RunFilters, RunQuery } from "../../../src/core/runs/run-query.ts";
 import { frequentStatement, listStatement } from "../../../src/storage/run-list.ts";
@@ -14,7 +14,7 @@ const SCHEDULE = randomUUID();
 
 const PEOPLE =
   "INSERT INTO principals (id, team_id, type) SELECT unnest($1::uuid[]), id, 'user' FROM teams LIMIT 2";
-/** Enough that reading all of them is not the best that can be done; one of fifty has what is asked for. */
+/** Enough runs that a full scan is not the cheapest plan. One in fifty matches a filter. */
 const RUNS = `
   INSERT INTO runs (id, team_id, title, prompt, source, creator_id, team_owned, config, agent, metadata, metadata_pairs,
     config_name, model_id, environment_id, skill, schedule_id, artifact_types, ancestor_ids, conversation_id, session_id,
@@ -29,7 +29,7 @@ const RUNS = `
   ) AS drawn`;
 const WORDS = "INSERT INTO run_search_texts (run_id, text) SELECT id, title || prompt FROM runs";
 
-/** The index that answers each filter alone, in the usual order. */
+/** The index that serves each filter alone, in the default order. */
 const INDEXES: readonly (readonly [keyof RunFilters, RunFilters, string])[] = [
   ["states", { states: ["ERROR"] }, "runs_by_state_idx"],
   ["name", { name: "x" }, "runs_by_name_idx"],
@@ -48,7 +48,7 @@ const INDEXES: readonly (readonly [keyof RunFilters, RunFilters, string])[] = [
   ["metadata", { metadata: { n: "7" } }, "runs_metadata_idx"],
 ];
 
-/** What the indexes of filters have of each, and what is asked for in the pairs below. */
+/** The columns of filter indexes, and the values that the pairs below use. */
 const COLUMNS: readonly (readonly [string, RunFilters])[] = [
   ["state", { states: ["ERROR"] }],
   ["source", { source: "CLI" }],
@@ -62,7 +62,7 @@ const COLUMNS: readonly (readonly [string, RunFilters])[] = [
 const PAIRS = COLUMNS.flatMap(([one, filters], index) =>
   COLUMNS.slice(index + 1).map(([other, more]) => [one, other, { ...filters, ...more }] as const),
 );
-/** Two texts of the same code. */
+/** Two texts with the same code. */
 const SAME_CODE = `
   SELECT min(text) AS one, max(text) AS other FROM (SELECT 'name-' || n AS text FROM generate_series(1, 5000) AS n) AS texts
   GROUP BY filter_hash(text) HAVING count(*) > 1 LIMIT 1`;
@@ -99,14 +99,14 @@ describe("a list", () => {
     return rows.map((row) => row["QUERY PLAN"]).join("\n");
   }
 
-  it.each(INDEXES)("by %s uses the index made for it", async (_name, filters, index) => {
+  test.each(INDEXES)("a list by %s uses its index", async (_name, filters, index) => {
     const plan = await planOf(filters);
 
     expect(plan).toContain(index);
     expect(plan).not.toContain("Seq Scan");
   });
 
-  it("by words uses their index, where the server can have it", async ({ skip }) => {
+  test("a list by words uses the search index, if the server has the extension", async ({ skip }) => {
     const available = "SELECT FROM pg_available_extensions WHERE name = 'pg_trgm'";
     if ((await client.query(available)).rowCount === 0) skip();
 
@@ -116,12 +116,12 @@ describe("a list", () => {
     expect(plan).not.toContain("Seq Scan");
   });
 
-  it.each([
+  test.each([
     ["updated_at", "runs_by_update_idx"],
     ["created_at", "runs_team_id_created_at_id_idx"],
     ["title", "runs_team_id_title_id_idx"],
     ["agent", "runs_team_id_agent_id_idx"],
-  ] as const)("in the order of %s begins a later page in the middle of its index", async (sort, index) => {
+  ] as const)("a later page in the order of %s starts in the middle of its index", async (sort, index) => {
     const value = sort.endsWith("_at") ? new Date().toISOString() : "demo";
 
     const plan = await planOf({}, { sort, after: { value, id: PARENT } });
@@ -131,20 +131,23 @@ describe("a list", () => {
     expect(plan).not.toMatch(/Filter|Sort/);
   });
 
-  it.each(PAIRS)("by %s and %s reads only runs that have both", async (one, other, filters) => {
+  test.each(PAIRS)("a list by %s and %s reads only runs that match both", async (one, other, filters) => {
     const conditions = (await planOf(filters)).match(/Index Cond: .*/g)?.join("\n");
 
     expect(conditions).toMatch(new RegExp(`\\b${one} =`));
     expect(conditions).toMatch(new RegExp(`\\b${other} =`));
   });
 
-  it.each(COLUMNS)("by %s and a type of artifact reads only runs that have both", async (column, filters) => {
-    const plan = await planOf({ ...filters, artifactType: "PLAN" });
+  test.each(COLUMNS)(
+    "a list by %s and a type of artifact reads only runs that match both",
+    async (column, filters) => {
+      const plan = await planOf({ ...filters, artifactType: "PLAN" });
 
-    expect(plan).toMatch(new RegExp(`Index Cond: .*\\b${column} =`));
-  });
+      expect(plan).toMatch(new RegExp(`Index Cond: .*\\b${column} =`));
+    },
+  );
 
-  it("by a value leaves out what has only the same code", async () => {
+  test("a list by a value leaves out runs with another value of the same code", async () => {
     const { one, other } = (await client.query(SAME_CODE)).rows[0];
     await client.query("UPDATE runs SET config_name = $1 WHERE title = 'Run 1'", [one]);
     await client.query("UPDATE runs SET config_name = $1 WHERE title = 'Run 2'", [other]);
@@ -155,19 +158,19 @@ describe("a list", () => {
     expect(rows.map(({ title }) => title)).toEqual(["Run 1"]);
   });
 
-  it("by an id finds it however it is written", async () => {
+  test("a list by an id finds it in every notation", async () => {
     const { text, values } = listStatement(queryOf({ creatorId: PERSON.toUpperCase() }));
 
     expect((await client.query(text, [...values])).rows).not.toEqual([]);
   });
 
-  it("knows of metadata which pairs are frequent", async () => {
+  test("the planner has statistics of frequent metadata pairs", async () => {
     const { text, values } = frequentStatement({ squad: "s1", n: "7", nobody: "has this" });
 
     expect((await client.query(text, [...values])).rows).toEqual([{ pair: "squad=s1" }]);
   });
 
-  it("by frequent metadata walks until the page is full, not through all that have it", async () => {
+  test("a list by frequent metadata reads until the page is full, not all matching runs", async () => {
     const frequent = await planOf({ metadata: { squad: "s1" } }, {}, new Set(["squad=s1"]));
     const both = await planOf({ metadata: { squad: "s1", n: "7" } }, {}, new Set(["squad=s1"]));
 
@@ -176,11 +179,11 @@ describe("a list", () => {
     expect(both).toContain("runs_metadata_idx");
   });
 
-  it.each([
+  test.each([
     ["before", 1e10, "ROW(updated_at, id) < "],
     ["after", 2e10, "updated_at < "],
   ])(
-    "of runs created before a time begins a page %s that time at one place",
+    "a page of runs created before a time starts %s that time at one place of the index",
     async (_where, agoMs, place) => {
       const after = { value: new Date(Date.now() - 1.5e10).toISOString(), id: PARENT };
 

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { systemClock } from "../../../src/app/system-clock.ts";
 import type { PrincipalId, RunId, TeamId } from "../../../src/core/ids.ts";
 import type { RunQuery } from "../../../src/core/runs/run-query.ts";
@@ -16,7 +16,7 @@ const OLD_RUNS = 200;
 const NEW_RUNS = 1_000;
 const LOOPS = 4;
 const LIMIT = 20;
-/** Few, so that a page ends amid runs that are told apart by their ids alone. */
+/** Few distinct times, so that a page ends between runs that differ only by id. */
 const MINUTES = 3;
 const TITLES = ["a", "b", "c"];
 const START_MS = Date.parse("2026-03-01T12:00:00.000Z");
@@ -41,14 +41,14 @@ afterAll(async () => {
   await testDatabase.drop();
 });
 
-/** One team's runs. */
+/** The runs of one team. */
 interface Place {
   readonly teamId: TeamId;
   readonly creatorId: PrincipalId;
 }
 
-describe("walks through a long list while it grows", () => {
-  it("by time and by title, both ways, skip no run that was there and show none twice", async () => {
+describe("paging through a long list while it grows", () => {
+  test("paging by time and title in both directions skips no existing run and returns none twice", async () => {
     const place = await aPlace();
     const old = await Promise.all(numbers(OLD_RUNS).map((index) => store(place, index)));
     let added = 0;
@@ -58,7 +58,7 @@ describe("walks through a long list while it grows", () => {
 
     const loops = numbers(LOOPS).map(loop);
     const rounds: (readonly RunId[])[] = [];
-    // Again and again until the last one has arrived, so that each of them arrives amid walks.
+    // Repeats until the last run has arrived, so that each of them arrives during paging.
     while (added < NEW_RUNS) rounds.push(...(await allWalks(place)));
     await Promise.all(loops);
 
@@ -102,7 +102,7 @@ async function aPlace(): Promise<Place> {
   return { teamId, creatorId: (await storage.people.ensure(teamId, "memory:ada", "Ada")).id };
 }
 
-/** Its id is any, so that it may stand before and behind where a walk just is. */
+/** The id is random, so the run can be before or after the current position of a reader. */
 async function store(place: Place, index: number): Promise<RunId> {
   const id = randomUUID() as RunId;
   const createdAt = new Date(START_MS + (index % MINUTES) * 60_000);

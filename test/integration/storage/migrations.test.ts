@@ -161,7 +161,7 @@ test("a file that was changed after it had been applied is refused", async () =>
   await expect(start).rejects.toThrow(/The file of migration 1_first was changed after/);
 });
 
-test("a database that is newer than the program is used, with a warning", async () => {
+test("a database that is newer than the program is accepted with a warning", async () => {
   const url = await makeDatabase();
   await applyMigrations(url, SILENT_LOG, await makeFolder({ ...FIRST, "2_newer": "SELECT 1;" }));
   const lines: RecordedLine[] = [];

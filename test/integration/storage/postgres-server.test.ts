@@ -8,7 +8,7 @@ async function query(url: string, sql: string): Promise<unknown[]> {
   return withSession(url, SESSION, async (client) => (await client.query(sql)).rows);
 }
 
-test("a test's own server keeps address and commits over a restart and a kill -9", async () => {
+test("a private test server keeps its address and commits after a restart and a kill -9", async () => {
   const server = await startPostgresServer();
   onTestFinished(() => server.stop());
   await query(server.url, "CREATE TABLE kept AS SELECT 1 AS round");

@@ -39,7 +39,7 @@ async function addMigration(migrations: string, name: string, sql: string): Prom
   await writeFile(join(migrations, name, "migration.sql"), sql);
 }
 
-test("the difference is a migration after which there is none, and what the schema cannot say is none", async () => {
+test("the difference is a migration that removes it, and SQL that the schema cannot express is no difference", async () => {
   const { migrations, schema } = await makeProject();
 
   const difference = await diffMigrationsToSchema(migrations, schema);
@@ -70,7 +70,7 @@ test("a migration that does not apply is named with PostgreSQL's reason", async 
   await expect(difference).rejects.toThrow(/1_broken[\s\S]*type "unheard_of" does not exist/);
 });
 
-test("a generated client that was edited, or lacks a file, is told file by file", async () => {
+test("an edited or missing file of the generated client is reported by name", async () => {
   const { root } = await makeProject();
   await generateClient(root, REPOSITORY);
   expect(await listStaleFiles(root)).toEqual([]);

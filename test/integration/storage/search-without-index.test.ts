@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { expect, inject, it } from "vitest";
+import { expect, inject, test } from "vitest";
 import { systemClock } from "../../../src/app/system-clock.ts";
 import { Database } from "../../../src/storage/database.ts";
 import { applyMigrations } from "../../../src/storage/migrations.ts";
@@ -13,7 +13,7 @@ import { createEmptyDatabase } from "../../support/test-database.ts";
 
 const SESSION = { applicationName: "errand tests", queryLimitMs: 30_000 } as const;
 
-it("words are found where nobody may create the extension that indexes them", async () => {
+test("words are found on a server without the extension that indexes them", async () => {
   const testDatabase = await createEmptyDatabase();
   const role = `role_${randomUUID().replaceAll("-", "")}`;
   const run = (url: string, text: string) => withSession(url, SESSION, (client) => client.query(text));

@@ -3,7 +3,7 @@ import { databaseBefore } from "../../support/former-database.ts";
 
 const SKILL_IDS = "20261122101500_skill_ids";
 
-/** Runs as the version before stored them. */
+/** Runs as the previous version stored them. */
 const RUNS = `
   WITH person AS (
     INSERT INTO principals (id, team_id, type) SELECT gen_random_uuid(), id, 'user' FROM teams LIMIT 1 RETURNING id, team_id
@@ -16,7 +16,7 @@ const RUNS = `
 const FOUND =
   "SELECT skill FROM runs WHERE skill_hash IS NOT DISTINCT FROM filter_hash(skill) ORDER BY skill";
 
-test("runs of skills, stored by the version before, have the ids that are asked for now", async () => {
+test("runs of skills stored by the previous version have the current skill ids", async () => {
   await using database = await databaseBefore(SKILL_IDS);
   await database.query(RUNS, [["ACME/Tools:Do/SKILL.md", "acme/tools:a:B/SKILL.md", null]]);
 

@@ -7,14 +7,14 @@ import { createTestDatabase, type TestDatabase } from "../../support/test-databa
 import { waitFor } from "../../support/wait-for.ts";
 
 const SESSION = { applicationName: "errand tests", queryLimitMs: 30_000 };
-/** Whoever waits in a circle for this long is the one who is given up. */
+/** The side that waits in a deadlock for this long becomes its victim. */
 const PATIENCE = { ours: "10ms", theirs: "1min" } as const;
-/** Text, because Prisma does not read the type that these return. */
+/** Cast to text, because Prisma does not read the return type of these functions. */
 const TAKE_LOCKS = `SELECT ${[1, 2, 3].map((key) => `pg_advisory_xact_lock(${key})::text AS lock${key}`)}`;
 const WAITING = `
   SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
-/** Fails as the victim of a deadlock does, and keeps count: a sequence is not rolled back. */
+/** Fails like the victim of a deadlock and counts the calls, because a sequence is not rolled back. */
 const CLASH = `
   CREATE SEQUENCE clashes;
   CREATE FUNCTION clash() RETURNS text LANGUAGE plpgsql AS $$
@@ -39,7 +39,7 @@ afterAll(async () => {
   await testDatabase?.drop();
 });
 
-describe("what is given up in a deadlock is done again:", () => {
+describe("the victim of a deadlock is retried:", () => {
   test("a statement that is sent as it is", async () => {
     const rows = await inDeadlock((text) => database.rows({ text, values: [] }));
 
@@ -70,7 +70,7 @@ test.each([
     () => database.query((tx) => tx.$queryRaw`SELECT clash()`),
   ],
 ] as const)(
-  "%s that is given up again and again is unavailable for now, after %i in all",
+  "%s that is always the deadlock victim fails as unavailable after %i tries",
   async (_, tries, work) => {
     const before = await clashes();
 
@@ -88,7 +88,7 @@ async function clashes(): Promise<number> {
   return rows[0]?.count ?? 0;
 }
 
-/** `work` takes three locks, one after the other, and meets somebody who has the third and wants the first. */
+/** `work` takes three locks in sequence and meets a transaction that has the third and wants the first. */
 function inDeadlock<T>(work: (text: string) => Promise<T>): Promise<T> {
   return atOnce(async (semaphore, rival) => {
     await semaphore.query("SELECT pg_advisory_lock(2)");
@@ -99,7 +99,7 @@ function inDeadlock<T>(work: (text: string) => Promise<T>): Promise<T> {
   });
 }
 
-/** Makes a circle of the two. The second lock keeps ours back until the rival waits. */
+/** Completes the deadlock. The second lock delays `work` until the rival waits. */
 async function close(semaphore: Client, rival: Client): Promise<void> {
   await waiting(semaphore, 1);
   const rivalry = rival.query("SELECT pg_advisory_xact_lock(1); COMMIT");

@@ -52,7 +52,7 @@ test("bytes pass both ways", async () => {
   await waitFor(() => atClient === "hello", { what: "the echo" });
 });
 
-test("a black hole holds back what heal delivers, and closes nothing", async () => {
+test("a black hole closes nothing and holds bytes back until heal", async () => {
   proxy.blackHole();
   client.write("held");
   await expect(waitFor(() => atServer, { what: "bytes", timeoutMs: 50 })).rejects.toThrow("in vain");
@@ -63,7 +63,7 @@ test("a black hole holds back what heal delivers, and closes nothing", async () 
   await waitFor(() => atClient === "held", { what: "the echo after healing" });
 });
 
-test("what is stranded hears nothing more and closes nothing, and a new connection works", async () => {
+test("a stranded connection stays open and silent, and a new connection works", async () => {
   client.write("before ");
   await waitFor(() => atClient === "before ", { what: "the echo" });
 
@@ -118,7 +118,7 @@ test("a commit reaches the server, its client sees no reply, and only the first 
   await waitFor(() => atClient.includes("COMMIT"), { what: "the reply to the second commit" });
 });
 
-test("a commit whose server ends the connection instead of an answer is cut too, and nobody waits for ever", async () => {
+test("a commit whose server closes the connection instead of answering is cut too", async () => {
   server.prependListener("connection", (socket: Socket) =>
     socket.prependListener("data", () => socket.destroy()),
   );

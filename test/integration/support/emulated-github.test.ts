@@ -46,7 +46,7 @@ test("emulate's bundle still exports the plugin that the double wraps", async ()
   expect(plugin.register).toBeTypeOf("function");
 });
 
-describe("who may do what", () => {
+describe("permissions", () => {
   test("the App acts as its bot, whose numeric id can be looked up", async () => {
     const { number } = await anIssue();
 
@@ -89,7 +89,7 @@ describe("who may do what", () => {
     });
   });
 
-  test("a permission that was taken away is gone at once", async () => {
+  test("a revoked permission is gone at once", async () => {
     const route = "GET /repos/{owner}/{repo}/collaborators/{username}/permission";
     github.setPermission("wendy", "none");
 
@@ -167,7 +167,7 @@ describe("comments and reactions", () => {
     await expect(nowhere).rejects.toMatchObject({ status: 404 });
   });
 
-  test("a review thread is replied to where it stands", async () => {
+  test("a reply to a review comment is in the same review thread", async () => {
     const pull = await github.openPullRequest("wendy", { title: "Fix", body: "", branch: "fix-1" });
     const remark = await github.reviewCommentAs("rob", pull.number, "@errand why?");
     const target = { ...place, pull_number: pull.number, comment_id: remark.id };
@@ -191,7 +191,7 @@ describe("comments and reactions", () => {
     ]);
   });
 
-  test("a pull request is an issue too, known by its mark", async () => {
+  test("a pull request is also an issue, with a pull_request member", async () => {
     const { number } = await github.openPullRequest("wendy", { title: "Fix", body: "", branch: "fix-3" });
     const issue = { ...place, issue_number: number };
 
@@ -253,7 +253,7 @@ describe("faults and the journal", () => {
   });
 });
 
-describe("what GitHub sends", () => {
+describe("webhooks from GitHub", () => {
   function received() {
     const request = endpoint.requests.at(-1);
     if (!request) throw new Error("Nothing was received");
@@ -284,7 +284,7 @@ describe("what GitHub sends", () => {
     expect(body).not.toContain("Codertocat/Hello-World");
   });
 
-  test("a wrong secret, a given signature and a repeated delivery id can be sent", async () => {
+  test("a wrong secret, a custom signature and a repeated delivery id can be sent", async () => {
     const { event, payload } = await anIssue();
 
     await github.sendWebhook(endpoint.url, { event, payload, secret: "wrong", deliveryId: "one" });

@@ -113,9 +113,9 @@ describe("messages", () => {
 
     const replies = await bot().conversations.replies({ channel, ts: parent.ts, include_all_metadata: true });
     const history = await bot().conversations.history({ channel, include_all_metadata: true, limit: 1 });
-    for (const found of [replies.messages?.at(-1), history.messages?.at(0)]) {
-      expect(found).toMatchObject({ metadata, client_msg_id: "m-1", bot_id: slack.workspace.botId });
-      expect(found?.blocks?.map((block) => block.block_id)).toEqual(["notice-n-1", expect.any(String)]);
+    for (const message of [replies.messages?.at(-1), history.messages?.at(0)]) {
+      expect(message).toMatchObject({ metadata, client_msg_id: "m-1", bot_id: slack.workspace.botId });
+      expect(message?.blocks?.map((block) => block.block_id)).toEqual(["notice-n-1", expect.any(String)]);
     }
   });
 
@@ -133,14 +133,14 @@ describe("messages", () => {
   test("replies are paged by limit and cursor", async () => {
     const parent = await slack.postAs(slack.alice, { channel: "work", text: "one" });
     const reply = await slack.postAs(slack.bob, { channel: "work", text: "two", threadTs: parent.ts });
-    const asked = { channel: slack.channel.id, ts: parent.ts, limit: 1 };
+    const request = { channel: slack.channel.id, ts: parent.ts, limit: 1 };
 
-    const first = await bot().conversations.replies(asked);
+    const first = await bot().conversations.replies(request);
     const second = await bot().conversations.replies({
-      ...asked,
+      ...request,
       cursor: String(first.response_metadata?.next_cursor),
     });
-    const later = await bot().conversations.replies({ ...asked, oldest: parent.ts });
+    const later = await bot().conversations.replies({ ...request, oldest: parent.ts });
 
     expect(first.messages?.map((message) => message.ts)).toEqual([parent.ts]);
     expect(first.has_more).toBe(true);
@@ -159,7 +159,7 @@ describe("messages", () => {
     await expect(bot().conversations.replies({ channel, ts: parent.ts })).rejects.toThrow("thread_not_found");
   });
 
-  test("an ephemeral message and a direct message reach only the person", async () => {
+  test("an ephemeral message and a direct message reach only their recipient", async () => {
     const channel = slack.channel.id;
     await bot().chat.postEphemeral({ channel, user: slack.alice.id, text: "only you" });
     const direct = await slack.openDirectMessage(slack.bob);
@@ -230,8 +230,8 @@ describe("faults and the journal", () => {
     const posting = bot().chat.postMessage({ channel: slack.channel.id, text: "lost answer" });
 
     await expect(posting).rejects.toMatchObject({ code: "slack_webapi_request_error" });
-    const kept = slack.channelMessages(slack.channel.id).filter(({ text }) => text === "lost answer");
-    expect(kept).toHaveLength(1);
+    const lostMessages = slack.channelMessages(slack.channel.id).filter(({ text }) => text === "lost answer");
+    expect(lostMessages).toHaveLength(1);
   });
 
   test("a lasting fault ends when it is lifted", async () => {
@@ -245,7 +245,7 @@ describe("faults and the journal", () => {
   });
 });
 
-describe("what Slack sends", () => {
+describe("requests from Slack", () => {
   async function verified(secret = slack.signingSecret): Promise<string> {
     const { headers, body } = await received();
     verifySlackRequest({
@@ -259,7 +259,7 @@ describe("what Slack sends", () => {
     return body;
   }
 
-  test("one mention makes two signed events of one posting", async () => {
+  test("one mention causes two signed events of one message", async () => {
     const mention = await slack.mention(slack.alice, { channel: "work", text: "fix the build" });
 
     await slack.sendEvent(endpoint.url, mention.appMention);
@@ -289,7 +289,7 @@ describe("what Slack sends", () => {
     expect(JSON.parse(await verified())).toMatchObject({ team_id: teamId, event_id: "Ev1" });
   });
 
-  test("a message of the bot itself carries the marks of the bot", async () => {
+  test("an event for a message of the bot itself has the bot's ids", async () => {
     const channel = slack.channel.id;
     const { ts } = await bot().chat.postMessage({ channel, text: "card" });
 
@@ -299,7 +299,7 @@ describe("what Slack sends", () => {
     expect(event).toMatchObject({ type: "message", text: "card", ts, channel, ...marks });
   });
 
-  test("an edit tells the old text and the new one", async () => {
+  test("the event of an edit has the old and the new text", async () => {
     const posted = await slack.postAs(slack.alice, { channel: "work", text: "before" });
 
     const { event } = await slack.editAs(posted, "after");
@@ -314,7 +314,7 @@ describe("what Slack sends", () => {
     ]);
   });
 
-  test("a wrong secret and an old timestamp are refused by whoever verifies", async () => {
+  test("a wrong secret and an old timestamp fail verification", async () => {
     await slack.sendUrlVerification(endpoint.url, "c", { signingSecret: "wrong" });
     await expect(verified()).rejects.toThrow("signature");
 

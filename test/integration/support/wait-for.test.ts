@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { waitFor } from "../../support/wait-for.ts";
 
-test("it resolves with the first truthy value, after failures too", async () => {
+test("waitFor resolves with the first truthy value, also after errors", async () => {
   let tries = 0;
   const check = () => {
     tries += 1;
@@ -14,7 +14,7 @@ test("it resolves with the first truthy value, after failures too", async () => 
   expect(value).toEqual({ found: 3 });
 });
 
-test("it fails with the name of what was awaited and the last error", async () => {
+test("waitFor fails with the name of the condition and the last error", async () => {
   const check = async () => {
     throw new Error("connection refused");
   };

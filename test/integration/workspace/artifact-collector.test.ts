@@ -7,7 +7,7 @@ import { systemClock } from "../../../src/app/system-clock.ts";
 import type { BlobStore } from "../../../src/core/ports/blob-store.ts";
 import { collectArtifacts } from "../../../src/workspace/artifact-collector.ts";
 import { readInside } from "../../../src/workspace/safe-read.ts";
-import { createMemoryBlobStore } from "../../support/memory/storage/blob-store.ts";
+import { createInMemoryBlobStore } from "../../support/memory/storage/blob-store.ts";
 
 const MEBIBYTE = 2 ** 20;
 
@@ -18,7 +18,7 @@ beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), "errand-artifacts-"));
   workspace = join(root, "workspace");
   await mkdir(workspace);
-  blobs = createMemoryBlobStore(systemClock);
+  blobs = createInMemoryBlobStore(systemClock);
 });
 afterEach(() => rm(root, { recursive: true, force: true }));
 

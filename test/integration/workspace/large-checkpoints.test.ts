@@ -21,7 +21,7 @@ import type { Workspace } from "../../../src/core/workspaces/workspace.ts";
 import { runGit } from "../../support/change-harness.ts";
 import { reasonToSkipGit } from "../../support/git-program.ts";
 import { GitRepositories } from "../../support/git-repositories.ts";
-import { createMemoryBlobStore } from "../../support/memory/storage/blob-store.ts";
+import { createInMemoryBlobStore } from "../../support/memory/storage/blob-store.ts";
 import { aPreparation, aWorkspaceKeeper, stepsOf } from "../../support/workspace-harness.ts";
 
 const TOOLS = { owner: "acme", name: "tools" };
@@ -45,7 +45,7 @@ describe.skipIf(skipped !== undefined)(
         ".gitignore": "deps/\n",
       });
       root = await mkdtemp(join(tmpdir(), "errand-large-"));
-      blobs = createMemoryBlobStore(systemClock);
+      blobs = createInMemoryBlobStore(systemClock);
       runId = newId<RunId>(new Date());
     });
     afterEach(async () => {

@@ -11,7 +11,7 @@ import { runGit } from "../../support/change-harness.ts";
 import { GitHttpServer } from "../../support/git-http-server.ts";
 import { reasonToSkipGit } from "../../support/git-program.ts";
 import { GitRepositories } from "../../support/git-repositories.ts";
-import { createMemoryBlobStore } from "../../support/memory/storage/blob-store.ts";
+import { createInMemoryBlobStore } from "../../support/memory/storage/blob-store.ts";
 import { waitFor } from "../../support/wait-for.ts";
 import {
   aPreparation,
@@ -39,7 +39,7 @@ describe.skipIf(skipped !== undefined)(`a prepared workspace${skipped ? ` (${ski
   afterAll(() => repositories.remove());
   beforeEach(async () => {
     root = await mkdtemp(join(tmpdir(), "errand-preparation-"));
-    blobs = createMemoryBlobStore(systemClock);
+    blobs = createInMemoryBlobStore(systemClock);
   });
   afterEach(() => rm(root, { recursive: true, force: true }));
 

@@ -12,14 +12,14 @@ import { permissionAnswer } from "./github-permission.ts";
 import { issueOfPull } from "./github-pull-issue.ts";
 import { GithubReactions } from "./github-reactions.ts";
 
-/** One call of the REST API, as the journal keeps it. */
+/** One call of the REST API, as the journal records it. */
 export interface GithubCall {
   readonly method: string;
   readonly path: string;
-  /** The login that the token stands for; undefined for an App's own key, no token or an unknown one. */
+  /** The login of the token; undefined for an App's own key, no token or an unknown one. */
   readonly actor: string | undefined;
   readonly body: unknown;
-  /** The status, or the kind of the fault that struck. */
+  /** The status, or the kind of the fault that was applied. */
   readonly outcome: string;
 }
 
@@ -40,7 +40,7 @@ const PULLS = /^\/repos\/[^/]+\/[^/]+\/pulls$/;
 const COMMENT = /\/comments\/(\d+)$/;
 const ISSUE = /\/issues\/(\d+)$/;
 
-/** The REST API of GitHub: emulate's, with the routes, checks, shapes and faults that it lacks. */
+/** The REST API of GitHub: that of emulate, with the routes, checks, shapes and faults that it lacks. */
 export class GithubApi {
   readonly faults = new FaultQueue<GithubFault, FrontRequest>(
     (fault, request) => fault.method === request.method && fault.path.test(request.path),
@@ -74,7 +74,7 @@ export class GithubApi {
     return fault?.kind === "drop-after-write" ? "drop" : answer;
   }
 
-  /** The answer without faults and journal. */
+  /** Answers without faults and journal. */
   async respond(request: FrontRequest): Promise<FrontAnswer> {
     const refusal = this.#refusal(request) ?? tooLong(request);
     if (refusal) return refusal;
@@ -91,7 +91,7 @@ export class GithubApi {
     return this.#decorated(await this.#comment(request));
   }
 
-  /** emulate opens any number of them for one branch. */
+  /** emulate would open any number of pull requests for one branch. */
   async #pullExists(request: FrontRequest): Promise<FrontAnswer | undefined> {
     const { base, head } = asRecord(bodyOf(request));
     const owner = request.path.split("/")[2];
@@ -135,7 +135,7 @@ export class GithubApi {
     return jsonAnswer(200, issueOfPull(asRecord(jsonOf(found)), id, comments));
   }
 
-  /** Replies in a review thread, which emulate takes in a dialect of its own, and the count of edits. */
+  /** Handles replies in a review thread, for which emulate has another request format, and counts edits. */
   async #comment(request: FrontRequest): Promise<FrontAnswer> {
     const replies = REPLIES.exec(request.path);
     if (replies?.[1] && request.method === "POST") {
@@ -151,7 +151,7 @@ export class GithubApi {
     return answer;
   }
 
-  /** A reply stands where its parent stands; a reply cannot be replied to. */
+  /** A reply has the place of its parent. A reply to a reply is refused. */
   async #reply(request: FrontRequest, commentsPath: string, parentId: number): Promise<FrontAnswer> {
     const parentPath = commentsPath.replace(/\/\d+\/comments$/, `/comments/${parentId}`);
     const found = await this.#world.service.call(asRead(request, parentPath));
@@ -178,7 +178,7 @@ export class GithubApi {
     return { ...Object.fromEntries(entries), ...this.#additions(value) };
   }
 
-  /** Counted reactions, and the mark by which an issue is known to be a pull request. */
+  /** Adds the counts of reactions, and the member that shows that an issue is a pull request. */
   #additions({ url, html_url, reactions }: JsonRecord): JsonRecord {
     if (typeof url !== "string" || !isRecord(reactions)) return {};
     const rollup = { reactions: this.reactions.rollup(new URL(url).pathname, url) };

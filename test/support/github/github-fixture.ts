@@ -50,7 +50,7 @@ const GITHUB_LOGINS = ["olivia", "wendy", "rob", "sam", "helper[bot]"] as const;
 const OWNER = "acme";
 const REPO = "widgets";
 const OTHER_BOT = "helper[bot]";
-/** As on GitHub today, so that a 32-bit column fails a test. */
+/** As large as on GitHub today, so that a 32-bit column fails a test. */
 const FIRST_BIG_ID = 3_000_000_000;
 const APP_PERMISSIONS = {
   checks: "write",
@@ -61,7 +61,7 @@ const APP_PERMISSIONS = {
 };
 const COLLABORATOR_LEVEL = { admin: "admin", write: "push", read: "pull" } as const;
 
-/** What exists on the emulated GitHub, and the ways into emulate's store that its REST API does not offer. */
+/** The objects on the emulated GitHub, and changes of emulate's store that its REST API does not offer. */
 export class GithubFixture {
   readonly repo: GithubRepo;
   readonly webhookSecret: string;
@@ -89,7 +89,7 @@ export class GithubFixture {
     const repo = this.#repos.all().find((row) => row.full_name === fullName);
     if (!repo) throw new Error("emulate did not seed the repository");
     this.repo = { id: repo.id, owner: OWNER, name: REPO, fullName };
-    this.#settle();
+    this.#correctSeed();
   }
 
   user(login: string): GithubUser {
@@ -101,7 +101,7 @@ export class GithubFixture {
     return { id, login, type, token };
   }
 
-  /** The login a token acts as; undefined when GitHub would answer 401. */
+  /** The login of a token; undefined when GitHub would answer 401. */
   loginOf(token: string): string | undefined {
     const owner = this.service.tokens.get(token);
     return owner?.installation ? `${GITHUB_APP.slug}[bot]` : owner?.login;
@@ -153,14 +153,14 @@ export class GithubFixture {
     this.#collaborators.insert({ repo_id: this.repo.id, user_id: user.id, permission });
   }
 
-  /** Everyone may read a public repository; of a private one, who was not given anything has nothing. */
+  /** Everyone may read a public repository. On a private one, a user without an entry has no permission. */
   permissionOf(login: string): RepoPermission {
     const given = this.#permissions.get(login);
     const isPrivate = this.#repos.all().some((row) => row.id === this.repo.id && row.private);
     return given ?? (isPrivate ? "none" : "read");
   }
 
-  #settle(): void {
+  #correctSeed(): void {
     const [template] = this.#users.all();
     if (!template) throw new Error("emulate seeded no users");
     const app = { login: `${GITHUB_APP.slug}[bot]`, name: "Errand", type: "Bot" } as const;

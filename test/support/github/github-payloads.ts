@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import { asRecord, isRecord, type JsonRecord } from "../json.ts";
 
-/** A recorded payload: of those with this event and action, one that came through an App's installation. */
+/** A recorded payload with this event and action that came through an App's installation. */
 export function recordedPayload(event: string, action: string): JsonRecord {
   const examples = allExamples().find((definition) => definition.name === event)?.examples;
   const recorded = Array.isArray(examples)
@@ -12,7 +12,7 @@ export function recordedPayload(event: string, action: string): JsonRecord {
   return found;
 }
 
-/** The recorded payload with the emulated objects laid over its own: members that emulate lacks stay as recorded. */
+/** The recorded payload with the emulated objects merged into it. Members that emulate lacks stay as recorded. */
 export function pointedAt(recorded: JsonRecord, emulated: JsonRecord): JsonRecord {
   const entries = Object.entries(emulated).map(([name, value]) => {
     const original = recorded[name];

@@ -17,7 +17,7 @@ const SHARED = [
   "closed_at",
 ];
 
-/** A pull request as the issue that it is too on GitHub; emulate answers 404 for it. */
+/** A pull request as the issue that it also is on GitHub. emulate answers 404 for it. */
 export function issueOfPull(pull: JsonRecord, id: number, comments: number): JsonRecord {
   const url = String(pull.issue_url);
   const links = ["comments", "events", "timeline"].map((name) => [`${name}_url`, `${url}/${name}`]);

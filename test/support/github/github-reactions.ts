@@ -10,7 +10,7 @@ export interface Reaction {
 
 const CONTENTS = ["+1", "-1", "laugh", "confused", "heart", "hooray", "rocket", "eyes"];
 
-/** Reactions by the API path of what they stand on: an issue, an issue comment, a review comment. */
+/** Reactions by the API path of their subject: an issue, an issue comment, a review comment. */
 export class GithubReactions {
   readonly #bySubject = new Map<string, Reaction[]>();
   #lastId = 0;
@@ -19,7 +19,7 @@ export class GithubReactions {
     return this.#bySubject.get(subject) ?? [];
   }
 
-  /** As GitHub does, a repeated reaction is answered 200 with the first one. */
+  /** As on GitHub, a repeated reaction is answered with 200 and the first one. */
   create(subject: string, content: unknown, user: Reaction["user"]): FrontAnswer {
     if (typeof content !== "string" || !CONTENTS.includes(content)) {
       return jsonAnswer(422, {

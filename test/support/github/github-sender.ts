@@ -6,7 +6,7 @@ export interface GithubDelivery {
   readonly payload: object;
   readonly deliveryId?: string;
   readonly secret?: string;
-  /** Sent as it is in place of the right one; null sends none. */
+  /** Sent as it is instead of the correct one; null sends none. */
   readonly signature?: string | null;
 }
 

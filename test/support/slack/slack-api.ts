@@ -12,12 +12,12 @@ import { slackLimitError } from "./slack-limits.ts";
 import { pageOf, withoutMetadata } from "./slack-paging.ts";
 import type { SlackWorkspace } from "./slack-workspace.ts";
 
-/** One call of the Web API, as the journal keeps it. */
+/** One call of the Web API, as the journal records it. */
 export interface SlackCall {
   readonly method: string;
   readonly teamId: string | undefined;
   readonly args: Readonly<Record<string, string>>;
-  /** `ok`, the error that Slack answered, or the kind of the fault that struck. */
+  /** `ok`, the error that Slack answered, or the kind of the fault that was applied. */
   readonly outcome: string;
 }
 
@@ -34,7 +34,7 @@ type ParsedCall = { readonly method: string; readonly args: Record<string, strin
 const POSTING_METHODS = ["chat.postMessage", "chat.postEphemeral", "chat.update"];
 const READING_METHODS = ["conversations.replies", "conversations.history"];
 
-/** The Web API of Slack: emulate's, with the checks, shapes and faults that it lacks. */
+/** The Web API of Slack: that of emulate, with the checks, shapes and faults that it lacks. */
 export class SlackApi {
   readonly faults = new FaultQueue<SlackFault, ParsedCall>((fault, call) => fault.method === call.method);
   readonly #workspaces: readonly SlackWorkspace[];
@@ -139,14 +139,17 @@ function parsedBlocks(blocks: string | undefined): unknown[] | undefined | "inva
   }
 }
 
-/** What Slack adds of its own: block ids, the marks of a bot's message, and the parting of a lost thread. */
+/**
+ * The arguments with Slack's own additions: block ids, the members of a bot's message, and no parent if the parent
+ * was deleted.
+ */
 function postedArgs({ args, token }: ParsedCall, workspace: SlackWorkspace): Record<string, string> {
   const { thread_ts: threadTs, ...rest } = args;
   const posted: Record<string, string> = { ...rest };
   const blocks = parsedBlocks(args.blocks);
   if (Array.isArray(blocks)) posted.blocks = JSON.stringify(blocks.map(withBlockId));
   if (token === workspace.botToken) posted.bot_id = workspace.botId;
-  // A reply to a parent that is gone becomes a message of the channel, and the answer has no `thread_ts`:
+  // A reply to a deleted parent becomes a message of the channel, and the answer has no `thread_ts`:
   // https://github.com/slack-go/slack/issues/1571
   const parent = workspace.messages(args.channel ?? "").find((message) => message.ts === threadTs);
   if (threadTs && parent) posted.thread_ts = parent.thread_ts ?? threadTs;

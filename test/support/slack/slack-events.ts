@@ -4,7 +4,7 @@ import type { SlackApp, SlackChannel, SlackUser, SlackWorkspace, StoredMessage }
 
 export type SlackEvent = JsonRecord & { readonly type: string };
 
-/** A message that a person wrote; it is in the emulator too. */
+/** A message that a user wrote. It is in the emulator too. */
 export interface PostedMessage {
   readonly ts: string;
   readonly text: string;
@@ -103,7 +103,7 @@ export interface ButtonPress {
   readonly blockId?: string;
 }
 
-/** The `block_actions` payload of a button below a message of ours. */
+/** The `block_actions` payload of a button of one of the bot's messages. */
 export function buttonPayload(
   workspace: SlackWorkspace,
   app: SlackApp,

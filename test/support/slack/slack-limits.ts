@@ -20,7 +20,7 @@ const BLOCK_TYPES = new Set(
   "actions context divider file header image input markdown rich_text section table video".split(" "),
 );
 
-/** The error Slack would answer to this message, undefined when it keeps the limits. */
+/** The error that Slack would answer to this message; undefined if it keeps the limits. */
 export function slackLimitError(method: string, text: string, blocks: unknown): string | undefined {
   const maxText = method === "chat.update" ? MAX_UPDATED_TEXT : MAX_POSTED_TEXT;
   if (text.length > maxText) return "msg_too_long";

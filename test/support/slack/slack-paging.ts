@@ -2,7 +2,10 @@ import type { JsonRecord } from "../json.ts";
 
 const DEFAULT_LIMIT = 100;
 
-/** `oldest`, `latest`, `inclusive`, `limit` and `cursor` of the reading methods, most of which emulate ignores. */
+/**
+ * Implements `oldest`, `latest`, `inclusive`, `limit` and `cursor` of the reading methods, most of which emulate
+ * ignores.
+ */
 export function pageOf(messages: readonly JsonRecord[], args: Readonly<Record<string, string>>): JsonRecord {
   const wanted = messages.filter((message) => isWithin(String(message.ts), args));
   const start = Number(args.cursor ?? 0);

@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import type { JsonRecord } from "../json.ts";
 
 export interface SlackDelivery {
-  /** Seconds; older than five minutes is refused by whoever verifies. */
+  /** In seconds. A receiver that verifies signatures refuses a timestamp older than five minutes. */
   readonly timestamp?: number | undefined;
   readonly signingSecret: string;
   readonly retryNum?: number | undefined;

@@ -27,7 +27,7 @@ export interface WorkspaceSpec {
   readonly teamId: string;
   readonly domain: string;
   readonly userNames: readonly string[];
-  /** Must be unique: emulate tells concurrent starts apart by it. */
+  /** Must be unique, because emulate identifies concurrent starts by it. */
   readonly baseUrl: string;
 }
 
@@ -86,7 +86,7 @@ const BOT_SCOPES = [
   "users:read.email",
 ];
 
-/** One Slack workspace with the app installed: an emulator of its own, since emulate knows only one team. */
+/** One Slack workspace with the app installed. It has an emulator of its own, because emulate knows only one team. */
 export class SlackWorkspace {
   readonly teamId: string;
   readonly domain: string;
@@ -101,7 +101,7 @@ export class SlackWorkspace {
     const seed = workspaceSeed(spec, app, bot);
     const service = await startEmulateService("slack", { baseUrl: spec.baseUrl, seed: { slack: seed } });
     const workspace = new SlackWorkspace(service, spec, bot);
-    workspace.#settle();
+    workspace.#correctSeed();
     return workspace;
   }
 
@@ -144,7 +144,7 @@ export class SlackWorkspace {
     return this.#tokens.all().some((row) => row.token === token);
   }
 
-  /** Whether the bot would be told `not_in_channel`: it has `chat:write` but not `chat:write.public`. */
+  /** True when the bot would get `not_in_channel`: it has `chat:write` but not `chat:write.public`. */
   isClosedToBot(channelId: string): boolean {
     const row = this.#channelRow(channelId);
     return row !== undefined && !row.members.includes(this.botUserId);
@@ -160,7 +160,7 @@ export class SlackWorkspace {
     return rows.filter((row) => row.channel_id === channelId);
   }
 
-  /** Calls a method of the Web API as a person would through Slack's own client: no faults, no journal. */
+  /** Calls a method of the Web API as Slack's own client does for a user: without faults and journal. */
   async callAs(token: string, method: string, args: JsonRecord): Promise<JsonRecord> {
     const headers = new Headers({ authorization: `Bearer ${token}`, "content-type": "application/json" });
     const body = Buffer.from(JSON.stringify(args));
@@ -168,19 +168,22 @@ export class SlackWorkspace {
     return okResult(method, answer);
   }
 
-  /** emulate has one fixed team id, leaves its own users and channels beside ours, and lets no app join a channel. */
-  #settle(): void {
+  /**
+   * Corrects the emulator: it has one fixed team id, keeps its own users and channels, and lets no app join a
+   * channel.
+   */
+  #correctSeed(): void {
     for (const row of this.#users.all()) {
       if (row.name === "admin") this.#users.delete(row.id);
       else this.#users.update(row.id, { team_id: this.teamId });
     }
-    for (const row of this.#channels.all()) this.#settleChannel(row);
+    for (const row of this.#channels.all()) this.#correctChannel(row);
     for (const row of this.#tokens.all()) this.#tokens.update(row.id, { team_id: this.teamId });
     const teams = this.#collection<{ readonly team_id: string }>("teams");
     for (const row of teams.all()) teams.update(row.id, { team_id: this.teamId });
   }
 
-  #settleChannel(row: StoredChannel & { readonly id: number }): void {
+  #correctChannel(row: StoredChannel & { readonly id: number }): void {
     if (row.name === "general" || row.name === "random") {
       this.#channels.delete(row.id);
       return;

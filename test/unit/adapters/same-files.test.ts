@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 
 const ADAPTERS = resolve(import.meta.dirname, "../../../src/adapters");
 
-/** The files of each adapter, and what each of them exports under the same name in all adapters. */
+/** The files of each adapter, and the names that each of them exports in all adapters. */
 const FILES: Readonly<Record<string, readonly RegExp[]>> = {
   "README.md": [],
   "authorize.ts": [/function authorize\(/],
@@ -26,9 +26,9 @@ const FILES: Readonly<Record<string, readonly RegExp[]>> = {
   "translate.ts": [/function translate\(/],
   "webhook-request.ts": [/function readWebhookRequest\(/],
 };
-/** Parts that only one platform has. A new file belongs in the table above, or here with its reason. */
+/** Files that only one platform has. A new file belongs in the table above, or here with its reason. */
 const OWN_FILES: Readonly<Record<string, readonly string[]>> = {
-  // Buttons of the card; GitHub has none.
+  // Buttons of the card. GitHub has none.
   slack: ["buttons.ts"],
   // References to several kinds of texts, scanning of Markdown, and access to repositories.
   github: ["markdown-parts.ts", "message-ref.ts", "plain-text.ts", "pull-requests.ts", "repositories.ts"],
@@ -36,7 +36,7 @@ const OWN_FILES: Readonly<Record<string, readonly string[]>> = {
 
 async function listAdapters(): Promise<readonly string[]> {
   const entries = await readdir(ADAPTERS, { withFileTypes: true });
-  // The memory adapter is one class for tests: it has neither routes nor configuration.
+  // Only the folders of adapters.
   return entries.filter((entry) => entry.isDirectory() && entry.name !== "memory").map(({ name }) => name);
 }
 
@@ -65,7 +65,7 @@ describe("all adapters", () => {
     expect(missing).toEqual([]);
   });
 
-  test("translate with a function that awaits nothing", async () => {
+  test("all adapters translate with a synchronous function", async () => {
     for (const adapter of await listAdapters()) {
       const text = await readFile(join(ADAPTERS, adapter, "translate.ts"), "utf8");
 

@@ -13,7 +13,7 @@ test.each([
   expect(withoutTerminalCodes(text)).toBe(plain);
 });
 
-test("what never ends takes nothing along", () => {
+test("an unterminated code removes no other text", () => {
   expect(withoutTerminalCodes("before\x1b]0;after")).toBe("before0;after");
 });
 

@@ -6,8 +6,8 @@ import type { OpenRepository } from "../../../src/core/repositories/repository-a
 import type { Storage } from "../../../src/core/storage.ts";
 import { createTeamAuthorizer } from "../../../src/git/team-authorizer.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
-import { InMemoryPubSub } from "../../support/memory/memory-pubsub.ts";
-import { createMemoryStorage } from "../../support/memory/storage/memory-storage.ts";
+import { InMemoryPubSub } from "../../support/memory/in-memory-pubsub.ts";
+import { createInMemoryStorage } from "../../support/memory/storage/in-memory-storage.ts";
 
 const OTHER_TEAM = "00000000-0000-7000-8000-000000000002" as TeamId;
 const URL_OF_IT = "https://git.example.com/acme/private.git";
@@ -17,7 +17,7 @@ describe("the key of a repository", () => {
   let installation: Installation;
   beforeEach(async () => {
     const parts = { clock: new ManualClock(), pubsub: new InMemoryPubSub(), sendJobs: () => undefined };
-    ({ installations } = createMemoryStorage(parts));
+    ({ installations } = createInMemoryStorage(parts));
     installation = await installations.ensure("forge", "7");
   });
 

@@ -6,8 +6,8 @@ import type { OpenPullRequests, PullRequest } from "../../../src/core/pull-reque
 import type { Storage } from "../../../src/core/storage.ts";
 import { createTeamPullRequests } from "../../../src/git/team-pull-requests.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
-import { InMemoryPubSub } from "../../support/memory/memory-pubsub.ts";
-import { createMemoryStorage } from "../../support/memory/storage/memory-storage.ts";
+import { InMemoryPubSub } from "../../support/memory/in-memory-pubsub.ts";
+import { createInMemoryStorage } from "../../support/memory/storage/in-memory-storage.ts";
 
 const OTHER_TEAM = "00000000-0000-7000-8000-000000000002" as TeamId;
 const REPOSITORY = { owner: "acme", name: "widgets" };
@@ -23,7 +23,7 @@ describe("the pull requests of a team", () => {
   let installation: Installation;
   beforeEach(async () => {
     const parts = { clock: new ManualClock(), pubsub: new InMemoryPubSub(), sendJobs: () => undefined };
-    ({ installations } = createMemoryStorage(parts));
+    ({ installations } = createInMemoryStorage(parts));
     installation = await installations.ensure("forge", "7");
   });
 

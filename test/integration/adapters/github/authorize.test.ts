@@ -111,7 +111,7 @@ describe("without an answer from GitHub the author is not authorized, and the fa
     await expect(attempt).rejects.toMatchObject({ code: "resource_unavailable", retryable: true });
   });
 
-  test("but not again when the App is suspended", async () => {
+  test("the failure is permanent when the App is suspended", async () => {
     const fetch = refusing(/\/access_tokens$/, 403, "This installation has been suspended");
 
     const attempt = adapterOn(github, { fetch }).adapter.authorize(await messageBy("wendy"));
@@ -121,7 +121,7 @@ describe("without an answer from GitHub the author is not authorized, and the fa
 });
 
 describe("translating", () => {
-  test("keeps the words that were signed, whatever the comment says by now", async () => {
+  test("a translation keeps the signed text, even if the comment has changed", async () => {
     const written = await github.commentAs("wendy", issue.number, "@errand add a test");
     await github.editAs("wendy", written, "@errand delete everything");
     const before = github.calls().length;
@@ -132,7 +132,7 @@ describe("translating", () => {
     expect(github.calls().slice(before)).toEqual([]);
   });
 
-  test("learns the App's name from GitHub, and waits when GitHub cannot say", async () => {
+  test("a translation needs the App's name from GitHub and is retried if GitHub does not answer", async () => {
     const fresh = adapterOn(github);
     const written = await github.commentAs("wendy", issue.number, "@errand hello");
     github.faults.next({ method: "GET", path: /^\/app$/, kind: "502" });
@@ -143,7 +143,7 @@ describe("translating", () => {
   });
 });
 
-test("on a private repository, who was given nothing is refused", async () => {
+test("a user without permission on a private repository is refused", async () => {
   const hidden = await startEmulatedGithub({ private: true });
   try {
     const { number } = await hidden.openIssue("olivia", { title: "Broken", body: "It is." });

@@ -56,7 +56,7 @@ function ours(number = issue.number) {
 describe("a sign that the message was seen", () => {
   const seen = () => aDelivery({ kind: "seen", messageRef: message.messageRef });
 
-  test("is one pair of eyes on the comment, however often it is given", async () => {
+  test("the seen reaction is on the comment once, however often it is delivered", async () => {
     await adapted.adapter.deliver(seen());
     await adapted.adapter.deliver(seen());
 
@@ -66,7 +66,7 @@ describe("a sign that the message was seen", () => {
     expect(comment?.reactions).toEqual([{ content: "eyes", user: github.app.botLogin }]);
   });
 
-  test("of an issue is on the issue", async () => {
+  test("the seen reaction to an issue is on the issue", async () => {
     message = await inboundMessageOf(
       adapted,
       await github.openIssue("wendy", { title: "T", body: "@errand go" }),
@@ -80,7 +80,7 @@ describe("a sign that the message was seen", () => {
     ]);
   });
 
-  test("of a comment that was deleted is given up", async () => {
+  test("the seen reaction to a deleted comment is given up", async () => {
     const attempt = adapted.adapter.deliver(aDelivery({ kind: "seen", messageRef: "issue_comment/1" }));
 
     await expect(attempt).rejects.toMatchObject({ code: "resource_not_found", retryable: false });
@@ -121,7 +121,7 @@ describe("the card of a run", () => {
     expect(JSON.parse(receipt).id).toBe(ours()[0]?.id);
   });
 
-  test("that was posted anew without an answer is found, too", async () => {
+  test("a card that was posted again without an answer is found", async () => {
     github.faults.next({ method: "POST", path: COMMENTS, kind: "drop-after-write" });
     const delivery = aDelivery(aCard(), { shownAt: JSON.stringify({ kind: "issue_comment", id: 1 }) });
     await expect(adapted.adapter.deliver(delivery)).rejects.toMatchObject({ retryable: true });
@@ -131,7 +131,7 @@ describe("the card of a run", () => {
     expect(ours()).toHaveLength(1);
   });
 
-  test("is found behind a hundred other comments, without reading all pages of a longer talk", async () => {
+  test("the card is found before a hundred other comments, without reading all pages of a longer conversation", async () => {
     for (let count = 0; count < 230; count += 1) await github.commentAs("wendy", issue.number, `${count}`);
     github.faults.next({ method: "POST", path: COMMENTS, kind: "drop-after-write" });
     const delivery = aDelivery(aCard());
@@ -203,11 +203,11 @@ test("in a review thread the card is a reply there, edited in place and found ag
 
   expect(ours(pull.number)).toHaveLength(1);
   expect(ours(pull.number)[0]).toMatchObject({ kind: "review", body: expect.stringContaining("Renamed.") });
-  const asked = github.comments(github.repo.fullName, pull.number).find(({ author }) => author === "wendy");
-  expect(asked?.reactions).toEqual([{ content: "eyes", user: github.app.botLogin }]);
+  const comment = github.comments(github.repo.fullName, pull.number).find(({ author }) => author === "wendy");
+  expect(comment?.reactions).toEqual([{ content: "eyes", user: github.app.botLogin }]);
 });
 
-describe("when GitHub does not take it", () => {
+describe("a refused delivery", () => {
   test.each([
     [{ kind: "429", retryAfterSeconds: 30 } as const, 30_000],
     [{ kind: "secondary-limit", retryAfterSeconds: 12 } as const, 12_000],
@@ -220,7 +220,7 @@ describe("when GitHub does not take it", () => {
     expect(ours()).toEqual([]);
   });
 
-  test("an error of GitHub's while editing is not taken for a deleted comment", async () => {
+  test("an error from GitHub during an edit is not treated as a deleted comment", async () => {
     const shownAt = await adapted.adapter.deliver(aDelivery(aCard()));
     github.faults.next({ method: "PATCH", path: COMMENT, kind: "502" });
 

@@ -10,7 +10,7 @@ import { loopbackOnlyFetch } from "../../../support/loopback-only.ts";
 
 export type Accepted = Omit<InboxEvent, "id" | "receivedAt">;
 
-/** The adapter as it runs against the emulated GitHub. */
+/** The adapter connected to the emulated GitHub. */
 export function adapterOn(github: EmulatedGithub, deps: Partial<GithubDeps> = {}): GithubAdapter {
   const { id: appId, privateKey, webhookSecret } = github.app;
   return createGithubAdapter(
@@ -41,7 +41,7 @@ export async function inboundMessageOf(
   throw new Error(`It was ignored: ${translation.reason}`);
 }
 
-/** GitHub as it is, except for the calls that `answer` answers. */
+/** A `fetch` to the emulated GitHub, except for calls that `answer` answers. */
 export function fetchWith(answer: (request: Request) => Response | undefined): typeof fetch {
   return async (input, init) => answer(new Request(input, init)) ?? loopbackOnlyFetch(input, init);
 }

@@ -29,8 +29,8 @@ function aDraft(changes: Partial<Parameters<PullRequestAccess["open"]>[0]> = {})
   return { branch: `errand/${branches}`, ...words, ...changes };
 }
 
-/** GitHub, refusing with these words whatever `refuses` says of a body. */
-function picky(message: string, refuses: (body: Record<string, unknown>) => boolean): typeof fetch {
+/** GitHub, which refuses the bodies that `refuses` selects with this message. */
+function githubRefusing(message: string, refuses: (body: Record<string, unknown>) => boolean): typeof fetch {
   return async (input, init) => {
     const isCreate = init?.method === "POST" && PULLS.test(new URL(String(input)).pathname);
     const answer = { message: "Validation Failed", errors: [{ resource: "PullRequest", message }] };
@@ -62,7 +62,7 @@ describe("a pull request", () => {
     });
   });
 
-  test("is one, however often it is opened; and what is said on it arrives under its thread", async () => {
+  test("opening a pull request repeatedly gives one, and comments on it have its thread key", async () => {
     const draft = aDraft();
     const access = await accessOf();
 
@@ -75,15 +75,15 @@ describe("a pull request", () => {
     expect(await inboundMessageOf(adapterOn(github), comment)).toMatchObject(first?.thread ?? {});
   });
 
-  test("whose opening broke off after GitHub did it is found", async () => {
+  test("a pull request whose opening got no answer is found", async () => {
     const draft = aDraft();
     const access = await accessOf();
     github.faults.next({ method: "POST", path: PULLS, kind: "drop-after-write" });
 
     await expect(access.open(draft)).rejects.toMatchObject({ retryable: true });
-    const found = await access.open(draft);
+    const pullRequest = await access.open(draft);
 
-    expect(found?.branch).toBe(draft.branch);
+    expect(pullRequest?.branch).toBe(draft.branch);
     expect(github.calls("POST", PULLS).filter(({ body }) => isAbout(body, draft.branch))).toHaveLength(1);
   });
 
@@ -104,7 +104,10 @@ describe("a pull request", () => {
 
   test("is ready for review where the repository has no drafts", async () => {
     const draft = aDraft();
-    const fetch = picky("Draft pull requests are not supported in this repository.", (body) => !!body.draft);
+    const fetch = githubRefusing(
+      "Draft pull requests are not supported in this repository.",
+      (body) => !!body.draft,
+    );
 
     const opened = await (await accessOf({ fetch })).open(draft);
 
@@ -118,7 +121,7 @@ describe("a pull request", () => {
     expect(github.calls("POST", PULLS).at(-1)?.body).toMatchObject({ base: "feature", draft: false });
 
     const gone = aDraft({ base: "merged" });
-    const fetch = picky('field: "base", code: "invalid"', ({ base }) => base === "merged");
+    const fetch = githubRefusing('field: "base", code: "invalid"', ({ base }) => base === "merged");
     await (await accessOf({ fetch })).open(gone);
     expect(github.calls("POST", PULLS).at(-1)?.body).toMatchObject({ base: "main", head: gone.branch });
   });
@@ -127,7 +130,7 @@ describe("a pull request", () => {
     ["from the default branch", () => aDraft({ branch: "main" }), undefined],
     ["of a branch with nothing on it", () => aDraft(), "No commits between main and errand/x"],
   ])("%s is none", async (_what, draftOf, words) => {
-    const deps = words === undefined ? {} : { fetch: picky(words, () => true) };
+    const deps = words === undefined ? {} : { fetch: githubRefusing(words, () => true) };
 
     expect(await (await accessOf(deps)).open(draftOf())).toBeUndefined();
   });
@@ -140,7 +143,7 @@ describe("a pull request", () => {
   });
 });
 
-describe("what GitHub refuses", () => {
+describe("refusals by GitHub", () => {
   test.each([
     [{ kind: "429", retryAfterSeconds: 30 } as const, 30_000],
     [{ kind: "secondary-limit", retryAfterSeconds: 7 } as const, 7_000],
@@ -154,7 +157,7 @@ describe("what GitHub refuses", () => {
     await expect(attempt).rejects.toMatchObject({ code: "resource_unavailable", retryable: true, options });
   });
 
-  test("permanently is a failure", async () => {
+  test("a permanent refusal is a failure", async () => {
     const fetch = refusing(PULLS, 403, "Resource not accessible by integration");
 
     const attempt = (await accessOf({ fetch })).open(aDraft());

@@ -31,7 +31,7 @@ test("a repository that the App is installed in is opened by a token for it alon
   });
 });
 
-test("it is opened for writing when that is asked for", async () => {
+test("a repository is opened for writing on request", async () => {
   const access = await adapterOn(github).openRepository(url);
 
   await access?.authorization("write");
@@ -55,10 +55,10 @@ test.each([
   expect(github.calls()).toHaveLength(before);
 });
 
-test("github.com is meant where the API is the public one", async () => {
-  const asked: string[] = [];
+test("the public API belongs to github.com", async () => {
+  const urls: string[] = [];
   const answer: typeof fetch = async (input) => {
-    asked.push(new Request(input).url);
+    urls.push(new Request(input).url);
     return Response.json({ id: 7 });
   };
   const adapted = adapterOn(
@@ -71,7 +71,7 @@ test("github.com is meant where the API is the public one", async () => {
   expect((await adapted.openRepository("https://github.com/acme/tools.git"))?.installation).toBe("7");
   expect(await adapted.openRepository("https://api.github.com/acme/tools.git")).toBeUndefined();
 
-  expect(asked).toEqual(["https://api.github.com/repos/acme/tools/installation"]);
+  expect(urls).toEqual(["https://api.github.com/repos/acme/tools/installation"]);
 });
 
 test("a token that GitHub refuses leaves the repository to be read without one, and the log says why", async () => {

@@ -51,8 +51,13 @@ async function post(body: string, headers: Record<string, string | undefined> = 
     "x-hub-signature-256": sha("sha256", body),
     ...headers,
   };
-  const given = Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== undefined);
-  return server.inject({ method: "POST", url: "/webhooks/github", headers: Object.fromEntries(given), body });
+  const entries = Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  return server.inject({
+    method: "POST",
+    url: "/webhooks/github",
+    headers: Object.fromEntries(entries),
+    body,
+  });
 }
 
 const BODY = JSON.stringify(PAYLOAD);
@@ -102,7 +107,7 @@ describe("a signed delivery", () => {
     expect((await post("x".repeat(27 * 1024 * 1024))).statusCode).toBe(413);
   });
 
-  test("of no concern is acknowledged and not stored", async () => {
+  test("an irrelevant event is acknowledged and not stored", async () => {
     const ping = await post(JSON.stringify({ zen: "Keep it logically awesome." }), {
       "x-github-event": "ping",
     });
@@ -178,21 +183,21 @@ describe("when the event cannot be stored", () => {
 
   test("the answer comes before GitHub gives up", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
-    const asked = Promise.withResolvers<void>();
+    const received = Promise.withResolvers<void>();
     accept = () => {
-      asked.resolve();
+      received.resolve();
       return new Promise(() => undefined);
     };
 
     const answer = post(BODY);
-    await asked.promise;
+    await received.promise;
     await vi.advanceTimersByTimeAsync(5_000);
 
     expect((await answer).statusCode).toBe(503);
   });
 });
 
-test("bodies of other routes are parsed as ever", async () => {
+test("bodies of other routes are still parsed", async () => {
   const response = await server.inject({ method: "POST", url: "/json", payload: { a: 1 } });
 
   expect(response.json()).toEqual({ a: 1 });

@@ -20,7 +20,7 @@ describe("authorize", () => {
     return fixture.adapter.authorize({ author, installation: fixture.slack.teamId } as InboundMessage);
   }
 
-  test("a member may, asked of Slack each time", async () => {
+  test("a member is authorized, and Slack is asked each time", async () => {
     const message = await fixture.mentioned();
 
     const first = await fixture.adapter.authorize(message);
@@ -43,7 +43,7 @@ describe("authorize", () => {
     expect(await authorizeAs(profile)).toEqual({ allowed: false, reason: expect.stringMatching(/\.$/) });
   });
 
-  test("a member of the organization who is in this workspace may", async () => {
+  test("a member of the organization who is in this workspace is authorized", async () => {
     const profile = { team_id: "T9", enterprise_user: { teams: [fixture.slack.teamId] }, is_admin: true };
 
     expect(await authorizeAs(profile)).toMatchObject({ allowed: true, permission: "admin" });

@@ -13,7 +13,7 @@ afterEach(async () => {
 });
 
 describe("deliver", () => {
-  test("seen is a reaction, also the second time", async () => {
+  test("a seen notice is a reaction, also at the second delivery", async () => {
     const message = await fixture.mentioned();
     const seen = { kind: "seen", messageRef: message.messageRef } as const;
 
@@ -70,19 +70,22 @@ describe("deliver", () => {
     });
   });
 
-  test("in a direct conversation it answers in the thread of the message", async () => {
+  test("in a direct conversation the bot answers in the thread of the message", async () => {
     const direct = await fixture.slack.openDirectMessage(fixture.slack.bob);
-    const said = await fixture.slack.postAs(fixture.slack.bob, { channel: direct.id, text: "hi" });
-    await fixture.slack.sendEvent(fixture.url, fixture.slack.messageEvent(said));
+    const posted = await fixture.slack.postAs(fixture.slack.bob, { channel: direct.id, text: "hi" });
+    await fixture.slack.sendEvent(fixture.url, fixture.slack.messageEvent(posted));
     const message = messageOf(await fixture.translateLast());
 
     await fixture.deliver(message, aReply());
 
-    expect(fixture.slack.threadMessages(direct.id, said.ts).map(({ text }) => text)).toEqual(["hi", "Done."]);
+    expect(fixture.slack.threadMessages(direct.id, posted.ts).map(({ text }) => text)).toEqual([
+      "hi",
+      "Done.",
+    ]);
   });
 });
 
-test("no call to Slack waits for ever", async () => {
+test("every call to Slack has a time-out", async () => {
   const wellConnected = fixture.fetch;
   const signals: unknown[] = [];
   fixture.fetch = (input, init) => {
@@ -95,7 +98,7 @@ test("no call to Slack waits for ever", async () => {
   expect(signals).toEqual([expect.any(AbortSignal)]);
 });
 
-describe("what Slack refuses", () => {
+describe("refusals by Slack", () => {
   test("a rate limit becomes a retryable failure with the time to wait", async () => {
     const message = await fixture.mentioned();
     fixture.slack.faults.next({ method: "chat.postMessage", kind: "429", retryAfterSeconds: 30 });

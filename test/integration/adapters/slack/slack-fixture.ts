@@ -21,7 +21,7 @@ import { loopbackOnlyFetch } from "../../../support/loopback-only.ts";
 
 export const runId = newId<RunId>(new Date());
 
-/** The adapter between an emulated Slack and an inbox in memory. */
+/** The adapter between an emulated Slack and an in-memory inbox. */
 export class SlackFixture {
   readonly inbox: Omit<InboxEvent, "id" | "receivedAt">[] = [];
   readonly slack: EmulatedSlack;
@@ -82,7 +82,7 @@ export class SlackFixture {
     return this.slack.threadMessages(channel.id, messageRef).filter(({ ts }) => ts !== messageRef);
   }
 
-  /** The expected failure. It must not contain the token. */
+  /** Returns the expected failure, which must not contain the token. */
   async failureOf(promise: Promise<unknown>): Promise<AppError> {
     const error = await promise.then(
       () => undefined,

@@ -42,8 +42,8 @@ describe("translate", () => {
     expect(messageOf(await fixture.translateLast())).toMatchObject({ addressed: "reply", text: "and this" });
 
     const direct = await fixture.slack.openDirectMessage(fixture.slack.bob);
-    const said = await fixture.slack.postAs(fixture.slack.bob, { channel: direct.id, text: "hi" });
-    await fixture.slack.sendEvent(fixture.url, fixture.slack.messageEvent(said));
+    const posted = await fixture.slack.postAs(fixture.slack.bob, { channel: direct.id, text: "hi" });
+    await fixture.slack.sendEvent(fixture.url, fixture.slack.messageEvent(posted));
     expect(messageOf(await fixture.translateLast())).toMatchObject({ addressed: "direct", text: "hi" });
 
     const { event } = await fixture.slack.editAs(root, `<@${fixture.slack.botUserId}> hello`);

@@ -3,8 +3,8 @@ import type { BlobStore } from "../../../../src/core/ports/blob-store.ts";
 import type { Clock } from "../../../../src/core/ports/clock.ts";
 import { PIECE_LENGTH, raiseGone } from "../../../../src/storage/blob-store.ts";
 
-/** The twin of the real one. It knows no rows, so it takes every blob for one that is named. */
-export function createMemoryBlobStore(clock: Clock): BlobStore {
+/** An in-memory fake of the blob store. It has no rows, so it treats every blob as referenced. */
+export function createInMemoryBlobStore(clock: Clock): BlobStore {
   const blobs = new Map<string, Uint8Array>();
   const find = (id: string): Uint8Array => blobs.get(id) ?? raiseGone();
   return {

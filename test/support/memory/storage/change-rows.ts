@@ -10,7 +10,7 @@ import type {
   ThreadAddress,
   ThreadBinding,
 } from "../../../../src/core/threads/thread.ts";
-import type { Tx } from "./memory-database.ts";
+import type { Tx } from "./in-memory-database.ts";
 import type { Tables } from "./tables.ts";
 
 /** Rows that a change writes beside the run. */

@@ -7,14 +7,14 @@ import {
   positionAfter,
 } from "../../../../src/core/runs/event-log.ts";
 import { isVisible } from "../../../../src/core/runs/visibility.ts";
-import type { MemoryStatements } from "./memory-database.ts";
+import type { InMemoryStatements } from "./in-memory-database.ts";
 import { withinLength } from "./within-length.ts";
 
-/** The twin of the log. Transactions follow one another here, so nothing is ever held back. */
-export class MemoryEventLog implements EventLog {
-  readonly #database: MemoryStatements;
+/** An in-memory fake of the log. Transactions run one after another, so no event is ever held back. */
+export class InMemoryEventLog implements EventLog {
+  readonly #database: InMemoryStatements;
 
-  constructor(database: MemoryStatements) {
+  constructor(database: InMemoryStatements) {
     this.#database = database;
   }
 

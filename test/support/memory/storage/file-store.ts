@@ -3,12 +3,12 @@ import type { FileStore } from "../../../../src/core/artifacts/file-store.ts";
 import type { RunId } from "../../../../src/core/ids.ts";
 import type { RunInput } from "../../../../src/core/inputs/run-input.ts";
 import type { RunChange } from "../../../../src/core/runs/run-change.ts";
-import type { MemoryStatements, Tx } from "./memory-database.ts";
+import type { InMemoryStatements, Tx } from "./in-memory-database.ts";
 
-export class MemoryFileStore implements FileStore {
-  readonly #database: MemoryStatements;
+export class InMemoryFileStore implements FileStore {
+  readonly #database: InMemoryStatements;
 
-  constructor(database: MemoryStatements) {
+  constructor(database: InMemoryStatements) {
     this.#database = database;
   }
 

@@ -1,13 +1,13 @@
 import { newId, type PrincipalId, type TeamId } from "../../../../src/core/ids.ts";
 import type { IdentityLink } from "../../../../src/core/people/identity.ts";
 import type { IdentityStore } from "../../../../src/core/people/people-stores.ts";
-import type { MemoryStatements } from "./memory-database.ts";
+import type { InMemoryStatements } from "./in-memory-database.ts";
 import { identityName } from "./people-store.ts";
 
-export class MemoryIdentityStore implements IdentityStore {
-  readonly #database: MemoryStatements;
+export class InMemoryIdentityStore implements IdentityStore {
+  readonly #database: InMemoryStatements;
 
-  constructor(database: MemoryStatements) {
+  constructor(database: InMemoryStatements) {
     this.#database = database;
   }
 

@@ -2,13 +2,13 @@ import type { InboxResult } from "../../../../src/core/inbox/inbox-result.ts";
 import type { InboxStore, ThreadNotices } from "../../../../src/core/inbox/inbox-store.ts";
 import type { InboxEvent } from "../../../../src/core/threads/thread-adapter.ts";
 import { addNotices, makeThread, settleEvent } from "./change-rows.ts";
+import type { InMemoryStatements } from "./in-memory-database.ts";
 import { IDLE_MS } from "./lease-store.ts";
-import type { MemoryStatements } from "./memory-database.ts";
 
-export class MemoryInboxStore implements InboxStore {
-  readonly #database: MemoryStatements;
+export class InMemoryInboxStore implements InboxStore {
+  readonly #database: InMemoryStatements;
 
-  constructor(database: MemoryStatements) {
+  constructor(database: InMemoryStatements) {
     this.#database = database;
   }
 

@@ -2,12 +2,12 @@ import { newId, type TeamId } from "../../../../src/core/ids.ts";
 import type { Installation } from "../../../../src/core/people/installation.ts";
 import type { InstallationStore } from "../../../../src/core/people/people-stores.ts";
 import { FIRST_TEAM } from "../../../../src/core/people/team.ts";
-import type { MemoryStatements } from "./memory-database.ts";
+import type { InMemoryStatements } from "./in-memory-database.ts";
 
-export class MemoryInstallationStore implements InstallationStore {
-  readonly #database: MemoryStatements;
+export class InMemoryInstallationStore implements InstallationStore {
+  readonly #database: InMemoryStatements;
 
-  constructor(database: MemoryStatements) {
+  constructor(database: InMemoryStatements) {
     this.#database = database;
   }
 
@@ -35,7 +35,7 @@ export class MemoryInstallationStore implements InstallationStore {
     ]);
   }
 
-  /** Transactions wait for one another, so a lock is nothing more than a look. */
+  /** Transactions run one after another, so a lock is only a read. */
   lock(id: string): Promise<Installation | undefined> {
     return this.#database.read(({ installations }) => installations.values().find((one) => one.id === id));
   }

@@ -6,15 +6,15 @@ import type { AdministratorKeys, KeyStore } from "../../../../src/core/people/pe
 import type { Principal } from "../../../../src/core/people/principal.ts";
 import { FIRST_TEAM } from "../../../../src/core/people/team.ts";
 import { CHANNELS } from "../../../../src/core/ports/pubsub.ts";
-import type { MemoryStatements, Tx } from "./memory-database.ts";
+import type { InMemoryStatements, Tx } from "./in-memory-database.ts";
 import { ensurePrincipal, identityName } from "./people-store.ts";
 
 const KEY_NAME = "The installation's own key";
 
-export class MemoryKeyStore implements KeyStore {
-  readonly #database: MemoryStatements;
+export class InMemoryKeyStore implements KeyStore {
+  readonly #database: InMemoryStatements;
 
-  constructor(database: MemoryStatements) {
+  constructor(database: InMemoryStatements) {
     this.#database = database;
   }
 
@@ -70,10 +70,10 @@ export class MemoryKeyStore implements KeyStore {
   }
 }
 
-export class MemoryAdministratorKeys implements AdministratorKeys {
-  readonly #database: MemoryStatements;
+export class InMemoryAdministratorKeys implements AdministratorKeys {
+  readonly #database: InMemoryStatements;
 
-  constructor(database: MemoryStatements) {
+  constructor(database: InMemoryStatements) {
     this.#database = database;
   }
 

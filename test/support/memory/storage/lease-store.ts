@@ -3,14 +3,14 @@ import type { LeaseToken, RunId } from "../../../../src/core/ids.ts";
 import { isFor } from "../../../../src/core/runs/run-job.ts";
 import type { RunState } from "../../../../src/core/runs/states.ts";
 import { IDLE_SECONDS } from "../../../../src/storage/lease-store.ts";
-import type { MemoryStatements } from "./memory-database.ts";
+import type { InMemoryStatements } from "./in-memory-database.ts";
 
 export const IDLE_MS = IDLE_SECONDS * 1_000;
 
-export class MemoryLeaseStore implements LeaseStore {
-  readonly #database: MemoryStatements;
+export class InMemoryLeaseStore implements LeaseStore {
+  readonly #database: InMemoryStatements;
 
-  constructor(database: MemoryStatements) {
+  constructor(database: InMemoryStatements) {
     this.#database = database;
   }
 

@@ -1,13 +1,13 @@
 import type { OutboxStore, TakenDelivery } from "../../../../src/core/outbox/outbox-store.ts";
 import type { Receipt } from "../../../../src/core/threads/thread-adapter.ts";
+import type { InMemoryStatements } from "./in-memory-database.ts";
 import { IDLE_MS } from "./lease-store.ts";
-import type { MemoryStatements } from "./memory-database.ts";
 import type { DeliveryRow, Tables } from "./tables.ts";
 
-export class MemoryOutboxStore implements OutboxStore {
-  readonly #database: MemoryStatements;
+export class InMemoryOutboxStore implements OutboxStore {
+  readonly #database: InMemoryStatements;
 
-  constructor(database: MemoryStatements) {
+  constructor(database: InMemoryStatements) {
     this.#database = database;
   }
 
@@ -52,7 +52,10 @@ export class MemoryOutboxStore implements OutboxStore {
   }
 }
 
-/** Only the newest card of a run is shown. One that was tried stays: it may be the message that must be edited. */
+/**
+ * Only the newest card of a run is shown. A card that was tried is not replaced, because it may be the message that
+ * must be edited.
+ */
 function replaceOldCards(tables: Tables, threadId: string): void {
   const cards = waitingIn(tables, threadId).filter(({ notice }) => notice.kind === "card");
   for (const [index, card] of cards.entries()) {
@@ -65,7 +68,7 @@ function waitingIn({ deliveries }: Tables, threadId: string): DeliveryRow[] {
   return [...deliveries.values()].filter((row) => row.threadId === threadId && row.state === "waiting");
 }
 
-/** A card that was given up may be shown all the same; the next one of its slot must look for it. */
+/** A card that was given up may still have been posted. So the next card with its message key must look for it. */
 function wasSlotTried({ deliveries }: Tables, row: DeliveryRow): boolean {
   return [...deliveries.values()].some(
     ({ id, slot, threadId, tries }) =>

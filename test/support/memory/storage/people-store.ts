@@ -3,13 +3,13 @@ import type { IdentityLink } from "../../../../src/core/people/identity.ts";
 import type { PeopleStore } from "../../../../src/core/people/people-stores.ts";
 import type { Principal } from "../../../../src/core/people/principal.ts";
 import { CHANNELS } from "../../../../src/core/ports/pubsub.ts";
-import type { MemoryStatements, Tx } from "./memory-database.ts";
+import type { InMemoryStatements, Tx } from "./in-memory-database.ts";
 import type { Tables } from "./tables.ts";
 
-export class MemoryPeopleStore implements PeopleStore {
-  readonly #database: MemoryStatements;
+export class InMemoryPeopleStore implements PeopleStore {
+  readonly #database: InMemoryStatements;
 
-  constructor(database: MemoryStatements) {
+  constructor(database: InMemoryStatements) {
     this.#database = database;
   }
 

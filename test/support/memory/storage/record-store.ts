@@ -1,22 +1,22 @@
 import type { TeamId } from "../../../../src/core/ids.ts";
 import type { RecordStore, TeamRecord } from "../../../../src/core/records/record-store.ts";
 import { UniqueConflict } from "../../../../src/core/storage.ts";
-import type { MemoryStatements, Tx } from "./memory-database.ts";
+import type { InMemoryStatements, Tx } from "./in-memory-database.ts";
 import type { Tables } from "./tables.ts";
 
-/** The twin of a table of records. */
-export class MemoryRecordStore<R extends TeamRecord> implements RecordStore<R> {
-  readonly #database: MemoryStatements;
+/** An in-memory fake of a table of records. */
+export class InMemoryRecordStore<R extends TeamRecord> implements RecordStore<R> {
+  readonly #database: InMemoryStatements;
   readonly #kind: string;
   readonly #uniqueName: ((record: R) => string) | undefined;
   readonly #topics: readonly string[];
 
   /**
-   * `uniqueName`: what no two records of a team may share, where the table has such an index. `topics`: what is told
-   * when something was stored or removed.
+   * `uniqueName`: the name that no two records of a team may share, if the table has such an index. `topics`: the
+   * channels that are notified when a record was stored or removed.
    */
   constructor(
-    database: MemoryStatements,
+    database: InMemoryStatements,
     kind: string,
     uniqueName?: (record: R) => string,
     channels: readonly string[] = [],
@@ -65,7 +65,7 @@ export class MemoryRecordStore<R extends TeamRecord> implements RecordStore<R> {
 
   #ofTeam({ records }: Tables, teamId: TeamId): R[] {
     const mine = records.entries().filter(([place]) => place.startsWith(`${this.#kind} `));
-    // Only this store puts records of its kind there.
+    // Only this store adds records of its kind.
     return [...mine.map(([, record]) => record as R)].filter((record) => record.teamId === teamId);
   }
 

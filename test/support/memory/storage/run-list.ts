@@ -38,7 +38,7 @@ function positionOf(run: Run, sort: RunSort): RunPosition {
   return { value: VALUES[sort](run), id: run.id };
 }
 
-/** Runs with the same value stand in the order of their ids. */
+/** Runs with the same value are in the order of their ids. */
 function compare(a: RunPosition, b: RunPosition): number {
   if (a.value !== b.value) return a.value < b.value ? -1 : 1;
   if (a.id === b.id) return 0;

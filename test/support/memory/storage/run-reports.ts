@@ -3,13 +3,13 @@ import type { Run } from "../../../../src/core/runs/run.ts";
 import { isVisible } from "../../../../src/core/runs/visibility.ts";
 import type { LastRuns, RunReports } from "../../../../src/core/usage/run-reports.ts";
 import type { UsageGroup, UsageQuery, UsageRow } from "../../../../src/core/usage/usage.ts";
-import type { MemoryStatements } from "./memory-database.ts";
+import type { InMemoryStatements } from "./in-memory-database.ts";
 import type { Tables } from "./tables.ts";
 
-export class MemoryRunReports implements RunReports {
-  readonly #database: MemoryStatements;
+export class InMemoryRunReports implements RunReports {
+  readonly #database: InMemoryStatements;
 
-  constructor(database: MemoryStatements) {
+  constructor(database: InMemoryStatements) {
     this.#database = database;
   }
 
@@ -34,7 +34,7 @@ export class MemoryRunReports implements RunReports {
   }
 }
 
-/** The newest first. */
+/** Newest first. */
 function visibleRuns({ runs }: Tables, viewer: Viewer): readonly Run[] {
   const visible = Array.from(runs.values(), ({ run }) => run).filter((run) => isVisible(run, viewer));
   return visible.sort((a, b) => b.createdAt.getTime() - a.createdAt.getTime() || (a.id < b.id ? 1 : -1));

@@ -8,15 +8,15 @@ import type { RunPage, RunQuery } from "../../../../src/core/runs/run-query.ts";
 import type { RunKey, RunStore, RunSubject } from "../../../../src/core/runs/run-store.ts";
 import { addNotices, bindThread, settleEvent, storeIdempotentResponse, threadsOf } from "./change-rows.ts";
 import { addFiles } from "./file-store.ts";
-import type { MemoryStatements, Tx } from "./memory-database.ts";
+import type { InMemoryStatements, Tx } from "./in-memory-database.ts";
 import { listRuns } from "./run-list.ts";
 import type { RunRow, Tables } from "./tables.ts";
 import { withinLength } from "./within-length.ts";
 
-export class MemoryRunStore implements RunStore {
-  readonly #database: MemoryStatements;
+export class InMemoryRunStore implements RunStore {
+  readonly #database: InMemoryStatements;
 
-  constructor(database: MemoryStatements) {
+  constructor(database: InMemoryStatements) {
     this.#database = database;
   }
 
@@ -78,12 +78,12 @@ export class MemoryRunStore implements RunStore {
   }
 }
 
-/** Clocks may go back, updates do not. */
+/** Clocks may go back; the time of the last update does not. */
 function laterOf(updatedAt: Date, now: number): Date {
   return new Date(Math.max(updatedAt.getTime(), now));
 }
 
-/** The oldest first. */
+/** Oldest first. */
 function listConversation(rows: Iterable<RunRow>, conversationId: string): readonly Run[] {
   const runs = Array.from(rows, ({ run }) => run).filter((run) => run.conversationId === conversationId);
   return runs.sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime() || (a.id < b.id ? -1 : 1));
@@ -164,7 +164,7 @@ function addFollowUps({ tables }: Tx, runId: RunId, { followUps, takes }: RunCha
   }
 }
 
-/** A member that is undefined is absent, as it is behind a database's null. */
+/** Removes undefined members, because a database's null is read as an absent member. */
 function present(run: Run): Run {
   return Object.fromEntries(Object.entries(run).filter(([, value]) => value !== undefined)) as unknown as Run;
 }

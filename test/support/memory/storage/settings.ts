@@ -4,8 +4,8 @@ import type { RoutingRule } from "../../../../src/core/routing/routing-rule.ts";
 import type { DueSchedule } from "../../../../src/core/schedules/due-schedules.ts";
 import type { Schedule } from "../../../../src/core/schedules/schedule.ts";
 import type { Storage } from "../../../../src/core/storage.ts";
-import type { MemoryStatements } from "./memory-database.ts";
-import { MemoryRecordStore } from "./record-store.ts";
+import type { InMemoryStatements } from "./in-memory-database.ts";
+import { InMemoryRecordStore } from "./record-store.ts";
 import type { Tables } from "./tables.ts";
 
 type Settings = Pick<Storage, "schedules" | "dueSchedules" | "policies" | "routingRules">;
@@ -13,16 +13,16 @@ type Settings = Pick<Storage, "schedules" | "dueSchedules" | "policies" | "routi
 const nameOf = ({ name }: { readonly name: string }): string => name;
 const SCHEDULE = "schedule";
 
-/** The twins of the stores of schedules and rules. */
-export function createMemorySettings(database: MemoryStatements): Settings {
+/** In-memory fakes of the stores of schedules and rules. */
+export function createInMemorySettings(database: InMemoryStatements): Settings {
   return {
-    policies: new MemoryRecordStore<Policy>(database, "policy", nameOf, [CHANNELS.policies]),
-    routingRules: new MemoryRecordStore<RoutingRule>(database, "routing rule", nameOf, [
+    policies: new InMemoryRecordStore<Policy>(database, "policy", nameOf, [CHANNELS.policies]),
+    routingRules: new InMemoryRecordStore<RoutingRule>(database, "routing rule", nameOf, [
       CHANNELS.routingRules,
     ]),
-    schedules: new MemoryRecordStore<Schedule>(database, SCHEDULE),
+    schedules: new InMemoryRecordStore<Schedule>(database, SCHEDULE),
     dueSchedules: {
-      // Transactions wait for one another, so a lock is nothing more than a look.
+      // Transactions run one after another, so a lock is only a read.
       lock: (id) =>
         database.transaction(({ tables, now }) => {
           const schedule = tables.records.get(`${SCHEDULE} ${id}`) as Schedule | undefined;

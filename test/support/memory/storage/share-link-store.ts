@@ -3,12 +3,12 @@ import type { ShareLink } from "../../../../src/core/people/share-link.ts";
 import type { ShareLinkStore } from "../../../../src/core/people/share-link-store.ts";
 import { CHANNELS } from "../../../../src/core/ports/pubsub.ts";
 import { KEPT_MS } from "../../../../src/storage/share-link-store.ts";
-import type { MemoryStatements } from "./memory-database.ts";
+import type { InMemoryStatements } from "./in-memory-database.ts";
 
-export class MemoryShareLinkStore implements ShareLinkStore {
-  readonly #database: MemoryStatements;
+export class InMemoryShareLinkStore implements ShareLinkStore {
+  readonly #database: InMemoryStatements;
 
-  constructor(database: MemoryStatements) {
+  constructor(database: InMemoryStatements) {
     this.#database = database;
   }
 

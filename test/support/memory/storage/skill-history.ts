@@ -1,8 +1,8 @@
 import { isVisible } from "../../../../src/core/runs/visibility.ts";
 import type { SkillHistory } from "../../../../src/core/skills/skill-history.ts";
-import type { MemoryStatements } from "./memory-database.ts";
+import type { InMemoryStatements } from "./in-memory-database.ts";
 
-export function createMemorySkillHistory(database: MemoryStatements): SkillHistory {
+export function createInMemorySkillHistory(database: InMemoryStatements): SkillHistory {
   return {
     lastRuns: (viewer, skillIds) =>
       database.read(({ runs }) => {

@@ -31,7 +31,7 @@ export interface RunRow {
 
 export interface InboxRow extends Partial<Pick<InboxResult, "disposition" | "reason" | "runId" | "teamId">> {
   readonly event: InboxEvent;
-  /** The order in which events came. */
+  /** The order in which events arrived. */
   readonly seq: bigint;
   readonly failures: number;
 }
@@ -57,24 +57,24 @@ export interface WebhookRow extends NewWebhookDelivery {
   readonly history: readonly WebhookTry[];
 }
 
-/** Rows are never changed but replaced, so that a copy of the maps is a copy of everything. */
+/** Rows are replaced and never changed, so that a copy of the maps is a copy of everything. */
 export interface Tables {
   readonly runs: Map<RunId, RunRow>;
   readonly events: Map<RunId, readonly RunEvent[]>;
   /** The same in the order of commit. */
   log: readonly LoggedEvent[];
-  /** How much of it webhooks were made of. */
+  /** The part of the log that webhook deliveries were made of. */
   logTold: number;
   readonly followUps: Map<string, FollowUp>;
   readonly inputs: Map<RunId, readonly RunInput[]>;
   readonly artifacts: Map<string, Artifact>;
   readonly threads: Map<string, StoredThread>;
-  /** The threads that each run was ever bound to. */
+  /** All threads that each run was ever bound to. */
   readonly threadRuns: Map<RunId, readonly string[]>;
   readonly inbox: Map<string, InboxRow>;
   readonly meanings: Set<string>;
   readonly deliveries: Map<string, DeliveryRow>;
-  /** By thread and slot. */
+  /** By thread and message key. */
   readonly receipts: Map<string, string>;
   readonly teams: Map<TeamId, Team>;
   readonly principals: Map<PrincipalId, Principal>;

@@ -2,12 +2,12 @@ import type { TeamId } from "../../../../src/core/ids.ts";
 import type { TeamStore } from "../../../../src/core/people/people-stores.ts";
 import type { Team } from "../../../../src/core/people/team.ts";
 import { UniqueConflict } from "../../../../src/core/storage.ts";
-import type { MemoryStatements } from "./memory-database.ts";
+import type { InMemoryStatements } from "./in-memory-database.ts";
 
-export class MemoryTeamStore implements TeamStore {
-  readonly #database: MemoryStatements;
+export class InMemoryTeamStore implements TeamStore {
+  readonly #database: InMemoryStatements;
 
-  constructor(database: MemoryStatements) {
+  constructor(database: InMemoryStatements) {
     this.#database = database;
   }
 
@@ -15,7 +15,7 @@ export class MemoryTeamStore implements TeamStore {
     return this.#database.read(({ teams }) => teams.get(id));
   }
 
-  /** Transactions wait for one another anyway. */
+  /** Nothing to do, because transactions run one after another. */
   async lock(): Promise<void> {}
 
   list(): Promise<readonly Team[]> {

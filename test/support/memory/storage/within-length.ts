@@ -1,7 +1,10 @@
 import { EVENTS_LENGTH_MAX } from "../../../../src/core/runs/event-pages.ts";
 import type { RunEvent } from "../../../../src/core/runs/events.ts";
 
-/** Those with which a page of events is within bounds: the first always. Undefined: told without its text. */
+/**
+ * The events that fit into a page; always at least the first. An item for which `eventOf` returns undefined has no
+ * length.
+ */
 export function withinLength<T>(
   page: readonly T[],
   eventOf: (item: T) => RunEvent | undefined,

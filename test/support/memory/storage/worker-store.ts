@@ -1,13 +1,13 @@
 import type { LiveWorker, Worker } from "../../../../src/core/workers/worker.ts";
 import type { Load, WorkerStore } from "../../../../src/core/workers/worker-store.ts";
 import { LIVE_SECONDS } from "../../../../src/storage/worker-store.ts";
-import type { MemoryStatements } from "./memory-database.ts";
+import type { InMemoryStatements } from "./in-memory-database.ts";
 import type { Tables } from "./tables.ts";
 
-export class MemoryWorkerStore implements WorkerStore {
-  readonly #database: MemoryStatements;
+export class InMemoryWorkerStore implements WorkerStore {
+  readonly #database: InMemoryStatements;
 
-  constructor(database: MemoryStatements) {
+  constructor(database: InMemoryStatements) {
     this.#database = database;
   }
 

@@ -15,7 +15,7 @@ const FULL = {
 };
 
 describe("the configuration of GitHub", () => {
-  test("is off when nothing is set, whatever else is", () => {
+  test("the adapter is off without its variables", () => {
     expect(readGithubConfig({ PATH: "/bin", GITHUB_APP_ID: " " })).toEqual({ problems: [] });
   });
 
@@ -48,7 +48,7 @@ describe("the configuration of GitHub", () => {
     });
   });
 
-  test("by half is one line that names what is missing", () => {
+  test("a partial configuration is one problem that names the missing variables", () => {
     expect(readGithubConfig({ GITHUB_APP_ID: "1" })).toEqual({
       problems: ["GitHub is configured by half: GITHUB_APP_PRIVATE_KEY, GITHUB_WEBHOOK_SECRET missing."],
     });

@@ -38,7 +38,7 @@ const PIECES = [
 ];
 const hostileText = fc.array(fc.constantFrom(...PIECES), { maxLength: 60 }).map((pieces) => pieces.join(""));
 
-/** What GitHub cannot take for code: a fence of ours stands at the beginning of a line, after an empty one. */
+/** The text that GitHub cannot take for code: a fence of this module begins a line and follows an empty one. */
 function outsideFences(markdown: string): string {
   let marks: string | undefined;
   const lines = markdown.split("\n").map((line) => {
@@ -53,7 +53,7 @@ function outsideFences(markdown: string): string {
   return lines.join("\n");
 }
 
-test("nothing that anybody composes breaks out, and every fence is closed", () => {
+test("no input breaks out of its code, and every fence is closed", () => {
   fc.assert(
     fc.property(hostileText, fc.integer({ min: 0, max: 200 }), (text, limit) => {
       const { markdown } = defuse(text, limit);
@@ -79,7 +79,7 @@ test("nothing that anybody composes breaks out, and every fence is closed", () =
   );
 });
 
-test("a line is nothing but text", () => {
+test("a defused line has no markup", () => {
   fc.assert(
     fc.property(hostileText, (text) => {
       const line = defuseLine(text);
@@ -114,7 +114,7 @@ test.each([
   expect(isCut).toBe(true);
 });
 
-test("growing runs of backticks are looked through quickly", () => {
+test("growing runs of backticks are scanned in linear time", () => {
   const runs = Array.from({ length: 500 }, (_, index) => `${"`".repeat(index + 1)} `).join("");
   const started = performance.now();
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { movedError, toAppError } from "../../../../src/adapters/github/errors.ts";
 
-/** As Octokit throws it. */
+/** An error as Octokit throws it. */
 function refusal(status: number, message = "no", headers: Record<string, string> = {}): Error {
   return Object.assign(new Error(message), { status, response: { status, headers, data: {} } });
 }
@@ -32,7 +32,7 @@ test.each([
   expect(error.options.retryAfterMs).toBe(retryAfterMs);
 });
 
-test("a used-up hour is waited for", () => {
+test("an exhausted hourly limit is waited for", () => {
   const reset = String(Math.floor(Date.now() / 1000) + 120);
 
   const headers = { "x-ratelimit-remaining": "0", "x-ratelimit-reset": reset };
@@ -43,14 +43,14 @@ test("a used-up hour is waited for", () => {
   expect(error.options.retryAfterMs).toBeLessThanOrEqual(120_000);
 });
 
-test("no answer at all is tried again", () => {
+test("a call without an answer is retried", () => {
   expect(toAppError(new TypeError("fetch failed"), "GET /x")).toMatchObject({
     code: "resource_unavailable",
     retryable: true,
   });
 });
 
-test("a transferred issue is gone, a temporary redirect is not", () => {
+test("a transferred issue is permanent, a temporary redirect is not", () => {
   expect(movedError(301, "GET /x").retryable).toBe(false);
   expect(movedError(307, "GET /x").retryable).toBe(true);
 });

@@ -8,13 +8,13 @@ export const WRITER = { id: 3_000_000_001, login: "wendy", type: "User" };
 export const OUTSIDER = { id: 3_000_000_002, login: "sam", type: "User" };
 export const INSTALLATION = 61_000_001;
 
-/** A recorded payload with `overrides` laid into it, member by member. */
+/** A recorded payload with `overrides` merged into it, member by member. */
 export function payload(event: string, action: string, overrides: JsonRecord = {}): JsonRecord {
   const around = { installation: { id: INSTALLATION, node_id: "I_1" }, sender: WRITER };
   return laidOver(laidOver(recordedPayload(event, action), around), overrides);
 }
 
-/** A comment of the writer's on an issue. */
+/** A comment of the writer on an issue. */
 export function commentPayload(body: string, overrides: JsonRecord = {}): JsonRecord {
   return laidOver(payload("issue_comment", "created", { comment: { body, user: WRITER } }), overrides);
 }
@@ -36,7 +36,7 @@ export function anEvent(name: string, body: JsonRecord | string, deliveryId = "d
   };
 }
 
-/** All payloads that @octokit/webhooks-examples has, with the event's name. */
+/** All payloads of @octokit/webhooks-examples with the event's name. */
 export function everyRecordedPayload(): { readonly name: string; readonly payload: JsonRecord }[] {
   const examples: unknown = createRequire(import.meta.url)("@octokit/webhooks-examples");
   if (!Array.isArray(examples)) throw new Error("@octokit/webhooks-examples is no longer a list");

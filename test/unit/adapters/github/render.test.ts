@@ -31,15 +31,18 @@ describe("the comment for a notice", () => {
     await expect(`${bodyOf(notice)}\n`).toMatchFileSnapshot(new URL(`${name}/expected.md`, CASES).pathname);
   });
 
-  test.each(RUN_STATES)("fits and says the state for %s, however much there is to say", (state) => {
-    const text = "@alice ![x](http://e) <b> ".repeat(40_000);
+  test.each(RUN_STATES)(
+    "the comment for %s shows the state and keeps the limit, however long the text is",
+    (state) => {
+      const text = "@alice ![x](http://e) <b> ".repeat(40_000);
 
-    const body = bodyOf(aCard({ state, title: text, message: text, answer: text }));
+      const body = bodyOf(aCard({ state, title: text, message: text, answer: text }));
 
-    expect(body.length).toBeLessThanOrEqual(65_000);
-    expect(body).toContain("[The rest is in the session](https://errand.example/sessions/1)");
-    expect(body.split("\n").at(-1)).toContain("`@errand");
-  });
+      expect(body.length).toBeLessThanOrEqual(65_000);
+      expect(body).toContain("[The rest is in the session](https://errand.example/sessions/1)");
+      expect(body.split("\n").at(-1)).toContain("`@errand");
+    },
+  );
 
   test("closes the code in which the answer is cut", () => {
     const body = bodyOf(aCard({ answer: `\`\`\`\n${"x".repeat(100_000)}` }));
@@ -56,7 +59,7 @@ describe("the comment for a notice", () => {
     expect(bodyOf(aCard({ state: "FAILED" }))).not.toContain("stop");
   });
 
-  test("says of a run that waits for approval that nothing said here approves it", () => {
+  test("the comment for a run that waits for approval says that comments do not approve it", () => {
     const body = bodyOf(aCard({ state: "BLOCKED", message: "Waits for approval." }));
 
     expect(body).toMatch(/\*\*Waiting for approval\*\*[\s\S]*> Waits for approval/);

@@ -300,7 +300,7 @@ test("recorded payloads of each kind become messages when they mention the bot",
   ]);
 });
 
-/** Every text in it mentions the bot, and everything was done by one person through an installation. */
+/** Every text in it mentions the bot, and one user did everything through an installation. */
 function withMention(body: JsonRecord): JsonRecord {
   const json = JSON.stringify({ ...body, installation: { id: 1 } }, (key, value) => {
     if (key === "body" && !isRecord(value)) return "@errand go";

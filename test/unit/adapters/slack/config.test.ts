@@ -4,13 +4,13 @@ import { readSlackConfig } from "../../../../src/adapters/slack/config.ts";
 const BOTH = { SLACK_SIGNING_SECRET: "secret", SLACK_BOT_TOKEN: "xoxb-1-2-abc" };
 
 describe("readSlackConfig", () => {
-  test("nothing set means off", () => {
+  test("without variables the adapter is off", () => {
     const reading = readSlackConfig({ PATH: "/bin", SLACK_BOT_TOKEN: " " });
 
     expect(reading).toEqual({ problems: [] });
   });
 
-  test("both variables switch it on, with Slack's own address", () => {
+  test("both variables switch the adapter on, with Slack's public address", () => {
     const reading = readSlackConfig(BOTH);
 
     expect(reading).toEqual({
@@ -19,7 +19,7 @@ describe("readSlackConfig", () => {
     });
   });
 
-  test.each(["SLACK_SIGNING_SECRET", "SLACK_BOT_TOKEN"])("without %s one line names it", (missing) => {
+  test.each(["SLACK_SIGNING_SECRET", "SLACK_BOT_TOKEN"])("a missing %s is named in one line", (missing) => {
     const reading = readSlackConfig({ ...BOTH, [missing]: undefined });
 
     expect(reading.config).toBeUndefined();
@@ -45,7 +45,7 @@ describe("readSlackConfig", () => {
     expect(problems).toEqual([expect.stringMatching(`^${name} .*${feature}`)]);
   });
 
-  test("an address of the Web API must be one", () => {
+  test("an invalid address of the Web API is refused", () => {
     const { problems } = readSlackConfig({ ...BOTH, SLACK_API_URL: "ftp://slack" });
 
     expect(problems).toEqual(["SLACK_API_URL is not an http(s) address."]);

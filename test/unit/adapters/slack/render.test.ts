@@ -25,7 +25,7 @@ function markdownOf(notice: Notice): string {
   return block?.type === "markdown" ? block.text : "";
 }
 
-/** Each folder is a notice and the message it becomes. A new case is a new folder. */
+/** Each folder is a notice and the message that it becomes. A new case is a new folder. */
 describe("rendering", () => {
   test.each(readdirSync(CASES))("%s", (name) => {
     const read = (file: string): unknown =>
@@ -38,7 +38,7 @@ describe("rendering", () => {
   });
 });
 
-describe("what a run prints", () => {
+describe("output of a run", () => {
   test.each([
     "<!channel>",
     "<!here|here>",
@@ -59,19 +59,19 @@ describe("what a run prints", () => {
     }
   });
 
-  test("keeps what only looks alike", () => {
+  test("text that only resembles a notification is unchanged", () => {
     const text = "mail me@here.example, `a < b && c > d`, <!DOCTYPE html>, @hereford";
 
     expect(markdownOf(anAnswer(text))).toBe(text);
   });
 
-  test("loses ANSI, control characters and reversed writing", () => {
+  test("output loses ANSI, control characters and direction overrides", () => {
     const text = "\u001B[31mred\u001B[0m \u001B]8;;https://x\u0007link\u001B]8;;\u0007 \u0000a\u202Eb";
 
     expect(markdownOf(anAnswer(text))).toBe("red link ab");
   });
 
-  test("is headed as the agent's, so that a forged card is seen to be one", () => {
+  test("output is headed as the agent's, so that a forged card is recognizable", () => {
     const { blocks } = render(anAnswer("# ✅ Fix the build\nSucceeded · turn 1"));
 
     expect(blocks.map((block) => block.type)).toEqual(["context", "markdown"]);
@@ -136,7 +136,7 @@ describe("over-long text", () => {
   });
 });
 
-test("whatever is said keeps Slack's limits", () => {
+test("every rendered notice keeps Slack's limits", () => {
   const text = fc.oneof(
     fc.string(),
     fc.string({ unit: "grapheme" }),
@@ -166,7 +166,7 @@ test("whatever is said keeps Slack's limits", () => {
       expect(slackLimitError("chat.update", shown.text, shown.blocks)).toBeUndefined();
       expect(slackLimitError("chat.update", said.text, said.blocks)).toBeUndefined();
     }),
-    // A failing case is long: its seed says enough.
+    // A failing case is long, so only its seed is printed.
     {
       numRuns: 100,
       endOnFailure: true,

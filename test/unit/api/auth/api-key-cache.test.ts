@@ -3,7 +3,7 @@ import { ApiKeyCache } from "../../../../src/api/auth/api-key-cache.ts";
 import type { KeyHolder } from "../../../../src/core/people/api-key.ts";
 import type { KeyStore } from "../../../../src/core/people/people-stores.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
-import { InMemoryPubSub } from "../../../support/memory/memory-pubsub.ts";
+import { InMemoryPubSub } from "../../../support/memory/in-memory-pubsub.ts";
 import { aPrincipal } from "../../../support/run-builders.ts";
 
 type Look = PromiseWithResolvers<KeyHolder | undefined>;

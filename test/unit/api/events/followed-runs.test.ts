@@ -4,7 +4,7 @@ import { FollowedRuns } from "../../../../src/api/events/followed-runs.ts";
 import type { PrincipalId } from "../../../../src/core/ids.ts";
 import type { RunEvent } from "../../../../src/core/runs/events.ts";
 import type { Run } from "../../../../src/core/runs/run.ts";
-import { InMemoryPubSub } from "../../../support/memory/memory-pubsub.ts";
+import { InMemoryPubSub } from "../../../support/memory/in-memory-pubsub.ts";
 import { aRun } from "../../../support/run-builders.ts";
 import { waitFor } from "../../../support/wait-for.ts";
 

@@ -11,14 +11,14 @@ import { FIRST_TEAM } from "../../../../src/core/people/team.ts";
 import { TeamService } from "../../../../src/core/people/team-service.ts";
 import type { Storage } from "../../../../src/core/storage.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
-import { InMemoryPubSub } from "../../../support/memory/memory-pubsub.ts";
-import { createMemoryStorage } from "../../../support/memory/storage/memory-storage.ts";
+import { InMemoryPubSub } from "../../../support/memory/in-memory-pubsub.ts";
+import { createInMemoryStorage } from "../../../support/memory/storage/in-memory-storage.ts";
 import { aPrincipal } from "../../../support/run-builders.ts";
 
 /** The services of people on a storage in memory. */
 export class PeopleHarness {
   readonly clock = new ManualClock();
-  readonly storage: Storage = createMemoryStorage({
+  readonly storage: Storage = createInMemoryStorage({
     clock: this.clock,
     pubsub: new InMemoryPubSub(),
     sendJobs: () => undefined,

@@ -362,7 +362,7 @@ describe("a branch that the agent pushed itself", () => {
   });
 
   test("has the pull request that somebody opened", async () => {
-    const { url } = harness.pullRequests.somebodyOpened(REPOSITORY, "feature-x");
+    const { url } = harness.pullRequests.openedByOther(REPOSITORY, "feature-x");
     harness.agents.scripts.push(pushes("feature-x"));
     await start("off");
 
@@ -373,7 +373,7 @@ describe("a branch that the agent pushed itself", () => {
   });
 
   test("is the pull request's own that the run was asked for in", async () => {
-    harness.pullRequests.somebodyOpened(REPOSITORY, "feature");
+    harness.pullRequests.openedByOther(REPOSITORY, "feature");
     harness.agents.scripts.push(pushes("feature"));
     await start();
 

@@ -4,7 +4,7 @@ import { FIRST_TEAM } from "../../../../src/core/people/team.ts";
 import type { Rule } from "../../../../src/core/rules/rule.ts";
 import { RuleBook } from "../../../../src/core/rules/rule-book.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
-import { InMemoryPubSub } from "../../../support/memory/memory-pubsub.ts";
+import { InMemoryPubSub } from "../../../support/memory/in-memory-pubsub.ts";
 import { aPolicy } from "../../../support/rule-builders.ts";
 
 let clock: ManualClock;

@@ -24,9 +24,9 @@ import { NoticeWriter } from "../../../../src/core/threads/notice-writer.ts";
 import { decideSteered } from "../../../../src/core/turns/steering.ts";
 import { agentChoice } from "../../../support/agent-choice.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
-import { InMemoryPubSub } from "../../../support/memory/memory-pubsub.ts";
-import { MemorySkillLibrary } from "../../../support/memory/memory-skill-library.ts";
-import { createMemoryStorage } from "../../../support/memory/storage/memory-storage.ts";
+import { InMemoryPubSub } from "../../../support/memory/in-memory-pubsub.ts";
+import { InMemorySkillLibrary } from "../../../support/memory/in-memory-skill-library.ts";
+import { createInMemoryStorage } from "../../../support/memory/storage/in-memory-storage.ts";
 import { aPolicy } from "../../../support/rule-builders.ts";
 import { aPrincipal } from "../../../support/run-builders.ts";
 import { wholeLog } from "../../../support/whole-log.ts";
@@ -48,7 +48,7 @@ export class LifeHarness {
   readonly #clock = new ManualClock();
   /** Jobs that nobody has taken. */
   #jobs = 0;
-  readonly #storage = createMemoryStorage({
+  readonly #storage = createInMemoryStorage({
     clock: this.#clock,
     pubsub: new InMemoryPubSub(),
     sendJobs: (jobs) => {
@@ -66,7 +66,7 @@ export class LifeHarness {
     const agents = agentChoice("scripted");
     const [storage, clock] = [this.#storage, this.#clock];
     const rules = runRules({ storage, clock, pubsub: new InMemoryPubSub() });
-    const library = new MemorySkillLibrary();
+    const library = new InMemorySkillLibrary();
     const skills = new SkillFinder({ library, environments: { list: async () => [] } });
     this.#runs = new RunService({ storage, clock, writer: this.#writer, agents, skills, ...rules });
   }

@@ -4,20 +4,20 @@ import type { PrincipalId, TeamId } from "../../../../src/core/ids.ts";
 import { SkillCatalogue, type SkillQuery } from "../../../../src/core/skills/skill-catalogue.ts";
 import type { SkillLibrary } from "../../../../src/core/skills/skill-library.ts";
 import { anEnvironment } from "../../../support/environment-builders.ts";
-import { MemorySkillLibrary } from "../../../support/memory/memory-skill-library.ts";
+import { InMemorySkillLibrary } from "../../../support/memory/in-memory-skill-library.ts";
 
 const VIEWER = { id: "p-1" as PrincipalId, teamId: "team-1" as TeamId, administrator: false };
 const skills = (...names: string[]) =>
   Object.fromEntries(names.map((name) => [`.agents/skills/${name}/SKILL.md`, `${name}.`]));
 
 describe("the catalogue of skills", () => {
-  let library: MemorySkillLibrary;
+  let library: InMemorySkillLibrary;
   let lastRuns: Map<string, Date>;
   const asked: { teamId: string; freshness: string }[] = [];
   const logged: string[] = [];
 
   beforeEach(() => {
-    library = new MemorySkillLibrary();
+    library = new InMemorySkillLibrary();
     lastRuns = new Map();
     logged.length = 0;
     asked.length = 0;

@@ -3,18 +3,18 @@ import type { Environment } from "../../../../src/core/environments/environment.
 import type { PrincipalId, TeamId } from "../../../../src/core/ids.ts";
 import { SkillFinder } from "../../../../src/core/skills/skill-finder.ts";
 import { anEnvironment } from "../../../support/environment-builders.ts";
-import { MemorySkillLibrary } from "../../../support/memory/memory-skill-library.ts";
+import { InMemorySkillLibrary } from "../../../support/memory/in-memory-skill-library.ts";
 
 const VIEWER = { id: "p-1" as PrincipalId, teamId: "team-1" as TeamId };
 const skillAt = (name: string, body: string) => ({ [`.agents/skills/${name}/SKILL.md`]: body });
 
 describe("a skill that is named", () => {
-  let library: MemorySkillLibrary;
+  let library: InMemorySkillLibrary;
   let finder: SkillFinder;
   let environments: Environment[];
 
   beforeEach(() => {
-    library = new MemorySkillLibrary();
+    library = new InMemorySkillLibrary();
     library.put("acme/tools", skillAt("deploy", "Acme's."));
     library.put("other/tools", skillAt("deploy", "The other's."));
     environments = [];

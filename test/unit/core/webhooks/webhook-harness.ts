@@ -15,8 +15,8 @@ import { WebhookFanOut } from "../../../../src/core/webhooks/webhook-fan-out.ts"
 import { WebhookSender } from "../../../../src/core/webhooks/webhook-sender.ts";
 import type { TriedWebhook } from "../../../../src/core/webhooks/webhook-stores.ts";
 import { ManualClock, quiet } from "../../../support/manual-clock.ts";
-import { InMemoryPubSub } from "../../../support/memory/memory-pubsub.ts";
-import { createMemoryStorage } from "../../../support/memory/storage/memory-storage.ts";
+import { InMemoryPubSub } from "../../../support/memory/in-memory-pubsub.ts";
+import { createInMemoryStorage } from "../../../support/memory/storage/in-memory-storage.ts";
 import { aChange, anOrigin, aRun } from "../../../support/run-builders.ts";
 import { aDelivery, anEndpoint } from "../../../support/webhook-builders.ts";
 
@@ -82,7 +82,7 @@ export class WebhookHarness {
 
   constructor() {
     const { clock, lines, pubsub, receivers: client } = this;
-    this.storage = createMemoryStorage({ clock, pubsub, sendJobs: () => undefined });
+    this.storage = createInMemoryStorage({ clock, pubsub, sendJobs: () => undefined });
     const line =
       (level: keyof Log) =>
       (message: string, facts: Record<string, unknown> = {}) =>

@@ -7,7 +7,7 @@ import type { Load } from "../../../../src/core/workers/worker-store.ts";
 import { CoreHarness } from "../../../support/core-harness.ts";
 import { SILENT_LOG } from "../../../support/logs.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
-import { createMemoryBlobStore } from "../../../support/memory/storage/blob-store.ts";
+import { createInMemoryBlobStore } from "../../../support/memory/storage/blob-store.ts";
 
 describe("a worker", () => {
   const worker = { id: "w1", host: "build-box", slots: 2, sandbox: { name: "local", isolated: false } };
@@ -61,7 +61,7 @@ test("the job of a run asks for the workers that the run asks for, also when it 
   await harness.clock.advance(16_000);
   const maintenance = (host?: string) => {
     const { clock, queue, storage } = harness;
-    const blobs = createMemoryBlobStore(clock);
+    const blobs = createInMemoryBlobStore(clock);
     const parts = { storage, queue, blobs, clock, log: SILENT_LOG, runWorker: harness.worker() };
     return new Maintenance({ ...parts, ...(host && { host }) });
   };

@@ -6,14 +6,14 @@ import type {
   WebhookDeliveryQuery,
   WebhookHistory,
 } from "../../../../../src/core/webhooks/webhook-stores.ts";
-import type { MemoryStatements } from "../memory-database.ts";
+import type { InMemoryStatements } from "../in-memory-database.ts";
 import type { WebhookRow } from "../tables.ts";
 import { ENDPOINTS, endpointIn, rowsIn } from "./webhook-table.ts";
 
-export class MemoryWebhookHistory implements WebhookHistory {
-  readonly #database: MemoryStatements;
+export class InMemoryWebhookHistory implements WebhookHistory {
+  readonly #database: InMemoryStatements;
 
-  constructor(database: MemoryStatements) {
+  constructor(database: InMemoryStatements) {
     this.#database = database;
   }
 

@@ -6,16 +6,16 @@ import type {
   TakenWebhook,
   WebhookOutbox,
 } from "../../../../../src/core/webhooks/webhook-stores.ts";
-import type { MemoryStatements, Tx } from "../memory-database.ts";
+import type { InMemoryStatements, Tx } from "../in-memory-database.ts";
 import type { WebhookRow } from "../tables.ts";
 import { endpointIn, isBehind, rowsIn } from "./webhook-table.ts";
 
 const TAKEN_MS = 60_000;
 
-export class MemoryWebhookOutbox implements WebhookOutbox {
-  readonly #database: MemoryStatements;
+export class InMemoryWebhookOutbox implements WebhookOutbox {
+  readonly #database: InMemoryStatements;
 
-  constructor(database: MemoryStatements) {
+  constructor(database: InMemoryStatements) {
     this.#database = database;
   }
 

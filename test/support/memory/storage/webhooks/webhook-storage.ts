@@ -3,20 +3,20 @@ import { isStateChange } from "../../../../../src/core/webhooks/event-types.ts";
 import type { WebhookEndpoint } from "../../../../../src/core/webhooks/webhook-endpoint.ts";
 import type { VisibleEvent } from "../../../../../src/core/webhooks/webhook-message.ts";
 import type { LogPart, WebhookStorage } from "../../../../../src/core/webhooks/webhook-stores.ts";
-import type { MemoryStatements } from "../memory-database.ts";
-import { MemoryRecordStore } from "../record-store.ts";
+import type { InMemoryStatements } from "../in-memory-database.ts";
+import { InMemoryRecordStore } from "../record-store.ts";
 import type { Tables } from "../tables.ts";
-import { MemoryWebhookHistory } from "./webhook-history.ts";
-import { MemoryWebhookOutbox } from "./webhook-outbox.ts";
+import { InMemoryWebhookHistory } from "./webhook-history.ts";
+import { InMemoryWebhookOutbox } from "./webhook-outbox.ts";
 import { ENDPOINTS } from "./webhook-table.ts";
 
 /** The twin. Its reader of the log begins where the log does. */
-export function createMemoryWebhookStorage(database: MemoryStatements): WebhookStorage {
+export function createInMemoryWebhookStorage(database: InMemoryStatements): WebhookStorage {
   return {
-    endpoints: new MemoryRecordStore<WebhookEndpoint>(database, ENDPOINTS),
+    endpoints: new InMemoryRecordStore<WebhookEndpoint>(database, ENDPOINTS),
     log: { next: (limit) => database.transaction(({ tables }) => readOn(tables, limit)) },
-    outbox: new MemoryWebhookOutbox(database),
-    history: new MemoryWebhookHistory(database),
+    outbox: new InMemoryWebhookOutbox(database),
+    history: new InMemoryWebhookHistory(database),
   };
 }
 

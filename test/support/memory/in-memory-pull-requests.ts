@@ -6,15 +6,15 @@ import type {
 } from "../../../src/core/pull-requests/pull-requests.ts";
 import type { RepositoryName } from "../../../src/core/repositories/repository-name.ts";
 
-/** Pull requests on a system that is not there. */
-export class MemoryPullRequests implements PullRequests {
+/** Pull requests on a system that does not exist. */
+export class InMemoryPullRequests implements PullRequests {
   readonly drafts: PullRequestDraft[] = [];
-  /** Each strikes the next that is opened or looked for. */
+  /** Each error fails one coming opening or search. */
   readonly faults: Error[] = [];
-  /** Awaited before one is opened, and before it is told that it was. */
+  /** Awaited before one is opened, and again before its opening is reported. */
   readonly gates: Promise<void>[] = [];
   readonly openedGates: Promise<void>[] = [];
-  /** Where no installation lets us open any. */
+  /** True: no installation allows to open any. */
   isClosed = false;
   readonly #open = new Map<string, PullRequest>();
 
@@ -23,7 +23,7 @@ export class MemoryPullRequests implements PullRequests {
     this.drafts.push(draft);
     if (this.isClosed) return undefined;
     await this.gates.shift();
-    const opened = this.somebodyOpened(draft.repository, draft.branch);
+    const opened = this.openedByOther(draft.repository, draft.branch);
     await this.openedGates.shift();
     return opened;
   }
@@ -33,12 +33,12 @@ export class MemoryPullRequests implements PullRequests {
     return this.#open.get(keyOf(repository, branch));
   }
 
-  /** How many there are. */
+  /** The number of pull requests. */
   get count(): number {
     return this.#open.size;
   }
 
-  somebodyOpened(repository: RepositoryName, branch: string): PullRequest {
+  openedByOther(repository: RepositoryName, branch: string): PullRequest {
     const key = keyOf(repository, branch);
     const number = this.#open.size + 1;
     const known = this.#open.get(key) ?? {

@@ -8,20 +8,20 @@ import type {
 } from "../../../src/core/agents/gateway.ts";
 import { NO_TRAFFIC } from "../idle-gateway.ts";
 
-/** Gateways that lead nowhere; a test says what went through them. */
-export class MemoryGateways implements Gateways {
+/** Gateways that lead nowhere. A test reports the calls that go through them. */
+export class InMemoryGateways implements Gateways {
   readonly grants: GatewayGrant[] = [];
-  readonly opened: MemoryGateway[] = [];
-  /** Each strikes the next that is opened. */
+  readonly opened: InMemoryGateway[] = [];
+  /** Each error fails one coming opening. */
   readonly faults: Error[] = [];
-  /** What was closed, among what other twins write into it. */
+  /** The closed gateways. Other fakes write to the same journal. */
   readonly #journal: string[];
 
   constructor(journal: string[] = []) {
     this.#journal = journal;
   }
 
-  get last(): MemoryGateway {
+  get last(): InMemoryGateway {
     const gateway = this.opened.at(-1);
     if (gateway === undefined) throw new Error("No gateway was opened.");
     return gateway;
@@ -30,14 +30,14 @@ export class MemoryGateways implements Gateways {
   async open(grant: GatewayGrant): Promise<Gateway> {
     const fault = this.faults.shift();
     if (fault !== undefined) throw fault;
-    const gateway = new MemoryGateway(this.#journal);
+    const gateway = new InMemoryGateway(this.#journal);
     this.grants.push(grant);
     this.opened.push(gateway);
     return gateway;
   }
 }
 
-export class MemoryGateway implements Gateway {
+export class InMemoryGateway implements Gateway {
   readonly address = "http://127.0.0.1:9/token";
   readonly shutReasons: string[] = [];
   isOpen = true;
@@ -67,7 +67,7 @@ export class MemoryGateway implements Gateway {
     this.isOpen = false;
   }
 
-  /** A model was called. */
+  /** Reports that a model was called. */
   call(usage: Partial<ModelUsage>): void {
     const { models } = this.#traffic;
     const sum = (name: keyof ModelUsage) => models[name] + (usage[name] ?? 0);

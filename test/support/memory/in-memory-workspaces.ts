@@ -9,25 +9,25 @@ import type {
   WorkspaceStep,
 } from "../../../src/core/workspaces/workspace.ts";
 
-/** Workspaces that are names only. */
-export class MemoryWorkspaces implements WorkspaceProvider {
+/** Workspaces without files, which have only names. */
+export class InMemoryWorkspaces implements WorkspaceProvider {
   readonly checkpoints: string[] = [];
   readonly forgotten: string[] = [];
-  /** Each strikes the next checkpoint. */
+  /** Each error fails one coming checkpoint. */
   readonly faults: Error[] = [];
-  /** Each strikes the next workspace that is prepared. */
+  /** Each error fails one coming preparation. */
   readonly prepareFaults: Error[] = [];
   readonly preparations: Preparation[] = [];
-  /** Told by each preparation. */
+  /** The steps that each preparation reports. */
   readonly steps: WorkspaceStep[] = [];
-  /** Awaited by preparations, one each. */
+  /** Each preparation awaits one of these. */
   readonly gates: ((signal: AbortSignal) => Promise<void>)[] = [];
 
-  /** What the new workspaces held. */
+  /** The initial contents of the new workspaces. */
   readonly beginnings: InitialContents[] = [];
-  /** What is found in workspaces at the next ends of turns. */
+  /** The files that are collected at the coming ends of turns. */
   readonly found: Collected[] = [];
-  /** What was known each time. */
+  /** The known files that each collection was called with. */
   readonly known: ReadonlyMap<string, string>[] = [];
   readonly #journal: string[];
 

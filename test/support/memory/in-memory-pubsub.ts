@@ -1,7 +1,7 @@
 import type { PubSub, Unsubscribe } from "../../../src/core/ports/pubsub.ts";
 import { Listeners } from "../../../src/pubsub/listeners.ts";
 
-/** News within one process. */
+/** Publish and subscribe within one process. */
 export class InMemoryPubSub implements PubSub {
   readonly #listeners = new Listeners();
   readonly #waiting = new Set<string>();

@@ -12,29 +12,29 @@ import type {
   Translation,
 } from "../../../src/core/threads/thread-adapter.ts";
 
-/** A message as it stands in a thread. */
+/** A message in a thread. */
 export interface Post {
   readonly id: Receipt;
-  /** The delivery that made it. */
+  /** The delivery that posted it. */
   readonly deliveryId: string;
   readonly notice: Notice;
 }
 
 export interface DeliverFault {
   readonly error: AppError;
-  /** Fails after the notice was shown: its answer is lost on the way. */
+  /** True: the delivery fails after the notice was shown, because the answer is lost. */
   readonly shown?: boolean;
 }
 
-/** An outside conversation system that is nothing but a map. Its events are inbound messages as JSON. */
-export class MemoryAdapter implements ThreadAdapter {
+/** An outside conversation system that is only a map. Its events are inbound messages as JSON. */
+export class InMemoryAdapter implements ThreadAdapter {
   readonly name = "memory";
   readonly traits: AdapterTraits;
-  /** Those who may do nothing here, and what they are told. */
+  /** The users without permission, with the reasons that they get. */
   readonly refused = new Map<string, string>();
-  /** Each strikes the next delivery. */
+  /** Each one fails one coming delivery. */
   readonly deliverFaults: DeliverFault[] = [];
-  /** Each strikes the next translation. */
+  /** Each one fails one coming translation. */
   readonly translateFaults: unknown[] = [];
   /** By thread, oldest first. */
   readonly #posts = new Map<ThreadKey, readonly Post[]>();
@@ -66,7 +66,7 @@ export class MemoryAdapter implements ThreadAdapter {
     return receipt;
   }
 
-  /** What people see in a thread. */
+  /** The messages that users see in a thread. */
   thread(key: ThreadKey): readonly Post[] {
     return this.#posts.get(key) ?? [];
   }

@@ -7,17 +7,17 @@ import type {
   RunWorkspace,
 } from "../../../src/core/workspaces/change-tracker.ts";
 
-/** What a run changes, as a test says it. */
-export class MemoryChanges implements ChangeTracker {
-  /** What stands in the repositories' diffs, by `owner/name`, from now on. */
+/** A change tracker whose diffs a test sets. */
+export class InMemoryChanges implements ChangeTracker {
+  /** The diffs since the mark, by `owner/name`. */
   readonly sinceMark = new Map<string, string>();
   readonly sinceClone = new Map<string, string>();
   readonly pushes: BranchPush[] = [];
-  /** Each strikes the next of its kind. */
+  /** Each error fails one coming call of its kind. */
   readonly diffFaults: Error[] = [];
   readonly markFaults: Error[] = [];
   readonly pushFaults: Error[] = [];
-  /** Awaited before a mark, and before a push, one each. */
+  /** Each call awaits one of these first. */
   readonly markGates: Promise<void>[] = [];
   readonly pushGates: Promise<void>[] = [];
   marks = 0;

@@ -16,8 +16,8 @@ interface Worker {
 const RETRY_MIN_MS = 1_000;
 const RETRY_MAX_MS = 60_000;
 
-/** The twin of the real queue: jobs of this process, for tests. */
-export class MemoryQueue implements Queue {
+/** An in-memory fake of the queue. */
+export class InMemoryQueue implements Queue {
   readonly #clock: Clock;
   readonly #host: string | undefined;
   readonly #workers = new Map<JobKind, Worker>();
@@ -25,7 +25,7 @@ export class MemoryQueue implements Queue {
   readonly #stopping = new AbortController();
   #waiting: readonly WaitingJob[] = [];
 
-  /** `host`: the name by which jobs ask for the workers of this queue. */
+  /** `host`: the host name by which jobs ask for workers of this queue. */
   constructor(clock: Clock, host?: string) {
     this.#clock = clock;
     this.#host = host;
@@ -46,17 +46,17 @@ export class MemoryQueue implements Queue {
     await withTimeout(Promise.all(this.#active.values()), graceMs, { clock: this.#clock });
   }
 
-  /** Stores jobs; they are handed out when the caller's transaction is through. */
+  /** Stores jobs. They are handed out when the caller's transaction has ended. */
   readonly sendJobs = (jobs: readonly Job[]): void => {
     for (const job of jobs) this.#keep(job, job.afterMs ?? 0, 0);
   };
 
-  /** Jobs that nobody has taken, and those that are being handled. */
+  /** Waiting jobs and those that are being handled. */
   list(): readonly Job[] {
     return this.#waiting.map(({ job }) => job);
   }
 
-  /** Whether a job is being handled. */
+  /** True while a job is being handled. */
   get isBusy(): boolean {
     return this.#active.size > 0;
   }

@@ -5,11 +5,11 @@ import type { SkillLibrary } from "../../../src/core/skills/skill-library.ts";
 import { readSkillText } from "../../../src/skills/front-matter.ts";
 import { folderOf, skillsAmong } from "../../../src/skills/skill-folders.ts";
 
-/** The files of a repository, by their path. */
+/** The files of a repository by path. */
 type Files = Readonly<Record<string, string>>;
 
-/** The twin: repositories that are handed in. Their commits are numbered. */
-export class MemorySkillLibrary implements SkillLibrary {
+/** An in-memory fake. A test adds the repositories; their commits are numbered. */
+export class InMemorySkillLibrary implements SkillLibrary {
   readonly #commits = new Map<string, Files>();
   readonly #heads = new Map<string, string>();
 

@@ -3,14 +3,14 @@ import { CHANNELS, type PubSub } from "../../../../src/core/ports/pubsub.ts";
 import type { Job } from "../../../../src/core/ports/queue.ts";
 import { copyOf, emptyTables, type Tables } from "./tables.ts";
 
-export interface MemoryStorageDeps {
+export interface InMemoryStorageDeps {
   readonly clock: Clock;
   readonly pubsub: PubSub;
-  /** Called within the transaction that makes the work; when it throws, nothing is stored. */
+  /** Called within the transaction that creates the work. If it throws, nothing is stored. */
   readonly sendJobs: (jobs: readonly Job[]) => void | Promise<void>;
 }
 
-/** What one transaction reads and writes. */
+/** The reads and writes of one transaction. */
 export interface Tx {
   readonly tables: Tables;
   /** Milliseconds; the time by which leases and deliveries are judged. */
@@ -19,29 +19,29 @@ export interface Tx {
   readonly channels: string[];
 }
 
-/** What stores work on: the database, or one transaction of it. */
-export interface MemoryStatements {
-  /** What is committed. */
+/** What stores work on: the database, or one of its transactions. */
+export interface InMemoryStatements {
+  /** Reads committed rows. */
   read<T>(look: (tables: Tables, now: number) => T): Promise<T>;
-  /** All of `work` or nothing; transactions wait for one another. */
+  /** Commits all of `work` or nothing. Transactions run one after another. */
   transaction<T>(work: (tx: Tx) => T): Promise<Awaited<T>>;
 }
 
-/** Within a transaction, every look and every transaction is a part of it. */
-export function statementsOf(tx: Tx): MemoryStatements {
+/** Within a transaction, every read and every nested transaction is a part of it. */
+export function statementsOf(tx: Tx): InMemoryStatements {
   return {
     read: async (look) => look(tx.tables, tx.now),
     transaction: async <T>(work: (tx: Tx) => T): Promise<Awaited<T>> => await work(tx),
   };
 }
 
-/** All rows, and one transaction after the other on them. */
-export class MemoryDatabase implements MemoryStatements {
-  readonly #deps: MemoryStorageDeps;
+/** All rows. Transactions on them run one after another. */
+export class InMemoryDatabase implements InMemoryStatements {
+  readonly #deps: InMemoryStorageDeps;
   #tables = emptyTables();
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(deps: MemoryStorageDeps) {
+  constructor(deps: InMemoryStorageDeps) {
     this.#deps = deps;
   }
 

@@ -1,0 +1,78 @@
+import type { Environment } from "../../../../src/core/environments/environment.ts";
+import type { Secret } from "../../../../src/core/secrets/secret.ts";
+import type { Storage } from "../../../../src/core/storage.ts";
+import { answerName, findThread, storeIdempotentResponse, threadsOf } from "./change-rows.ts";
+import { InMemoryEventLog } from "./event-log.ts";
+import { InMemoryFileStore } from "./file-store.ts";
+import { InMemoryIdentityStore } from "./identity-store.ts";
+import {
+  InMemoryDatabase,
+  type InMemoryStatements,
+  type InMemoryStorageDeps,
+  statementsOf,
+} from "./in-memory-database.ts";
+import { listInbox } from "./inbox-log.ts";
+import { InMemoryInboxStore } from "./inbox-store.ts";
+import { InMemoryInstallationStore } from "./installation-store.ts";
+import { InMemoryAdministratorKeys, InMemoryKeyStore } from "./key-store.ts";
+import { InMemoryLeaseStore } from "./lease-store.ts";
+import { InMemoryOutboxStore } from "./outbox-store.ts";
+import { InMemoryPeopleStore } from "./people-store.ts";
+import { InMemoryRecordStore } from "./record-store.ts";
+import { InMemoryRunReports } from "./run-reports.ts";
+import { InMemoryRunStore } from "./run-store.ts";
+import { createInMemorySettings } from "./settings.ts";
+import { InMemoryShareLinkStore } from "./share-link-store.ts";
+import { createInMemorySkillHistory } from "./skill-history.ts";
+import { InMemoryTeamStore } from "./team-store.ts";
+import { createInMemoryWebhookStorage } from "./webhooks/webhook-storage.ts";
+import { InMemoryWorkerStore } from "./worker-store.ts";
+
+/** An in-memory fake of the storage, for tests of its users. */
+export function createInMemoryStorage(deps: InMemoryStorageDeps): Storage {
+  return storageOn(new InMemoryDatabase(deps));
+}
+
+function storageOn(database: InMemoryStatements): Storage {
+  return {
+    runs: new InMemoryRunStore(database),
+    log: new InMemoryEventLog(database),
+    leases: new InMemoryLeaseStore(database),
+    inbox: new InMemoryInboxStore(database),
+    outbox: new InMemoryOutboxStore(database),
+    teams: new InMemoryTeamStore(database),
+    people: new InMemoryPeopleStore(database),
+    identities: new InMemoryIdentityStore(database),
+    keys: new InMemoryKeyStore(database),
+    administrators: new InMemoryAdministratorKeys(database),
+    installations: new InMemoryInstallationStore(database),
+    shareLinks: new InMemoryShareLinkStore(database),
+    files: new InMemoryFileStore(database),
+    skillHistory: createInMemorySkillHistory(database),
+    webhooks: createInMemoryWebhookStorage(database),
+    environments: new InMemoryRecordStore<Environment>(database, "environment"),
+    secrets: new InMemoryRecordStore<Secret>(database, "secret", ({ ownerId, name }) => `${ownerId} ${name}`),
+    workers: new InMemoryWorkerStore(database),
+    reports: new InMemoryRunReports(database),
+    ...createInMemorySettings(database),
+    inboxLog: { list: (query) => database.read((tables) => listInbox(tables, query)) },
+    threads: {
+      find: (address) => database.read((tables) => findThread(tables, address)),
+      findById: (id) => database.read(({ threads }) => threads.get(id)),
+      listOf: (runId) => database.read((tables) => threadsOf(tables, runId)),
+      setVerbosity: (id, verbosity) =>
+        database.transaction(({ tables: { threads } }) => {
+          const thread = threads.get(id);
+          if (thread !== undefined) threads.set(id, { ...thread, verbosity });
+        }),
+    },
+    answers: {
+      find: (principalId, key) =>
+        database.read(({ answers }) => answers.get(answerName({ principalId, key }))),
+      remember: (answer) => database.transaction((tx) => storeIdempotentResponse(tx, answer)),
+      prune: async () => 0,
+    },
+    now: () => database.read((_tables, now) => new Date(now)),
+    atomically: (work) => database.transaction((tx) => work(storageOn(statementsOf(tx)))),
+  };
+}
