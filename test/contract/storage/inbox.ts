@@ -149,7 +149,7 @@ export function describeInbox(harness: () => StorageHarness): void {
     test("ordering keys with an old open event are listed", async () => {
       const { inbox } = harness().storage;
       const [open, settled] = [anInboxEvent(), anInboxEvent()];
-      for (const event of [open, { ...anInboxEvent(), lane: open.orderingKey }, settled])
+      for (const event of [open, { ...anInboxEvent(), orderingKey: open.orderingKey }, settled])
         await inbox.put(event);
       await inbox.complete({ inboxId: settled.id, disposition: "ignored" });
       expect(await inbox.listOpenLanes(MANY)).not.toContain(open.orderingKey);
