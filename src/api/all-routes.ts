@@ -16,7 +16,7 @@ import { pageRoutes } from "./pages/page-routes.ts";
 import { problemPages } from "./pages/problem-pages.ts";
 import { signInRoutes } from "./pages/sign-in-routes.ts";
 
-/** The API, the pages and what the adapters listen to. */
+/** Registers the API, the pages and the web routes of the adapters. */
 export async function addRoutes(server: FastifyInstance, deps: ApiDeps): Promise<void> {
   const auth = authDeps(deps);
   server.addHook("onClose", async () => auth.keys.close());

@@ -14,7 +14,7 @@ import type { WebhookClient } from "../core/webhooks/webhook-client.ts";
 import type { KeyHasher } from "./auth/api-keys.ts";
 import type { PrincipalCache } from "./auth/principal-cache.ts";
 
-/** All that the HTTP side stands on; put together by the composition alone. */
+/** The dependencies of the HTTP side. Only the composition root builds them. */
 export interface ApiDeps {
   readonly runs: RunService;
   readonly skills: Pick<SkillCatalogue, "list">;
@@ -29,62 +29,65 @@ export interface ApiDeps {
   readonly clock: Clock;
   readonly nextDue: NextDue;
   readonly log: Logger;
-  /** The form in which API keys and the tokens of share links are stored. */
+  /** Computes the stored form of API keys and of the tokens of share links. */
   readonly hashKey: KeyHasher;
-  /** The same under earlier secrets of the installation, which still open. */
+  /** Compute that form under earlier secrets of the installation, which are still accepted. */
   readonly formerHashers: readonly KeyHasher[];
-  /** Signs the pages' cookies and the cursors; the same in all processes. */
+  /** Signs the pages' cookies and the cursors. It is the same in all processes. */
   readonly sessionSecret: string;
-  /** Asked late: on a free port nobody knows it before the server listens. */
+  /** A function, because a server on a free port knows its URL only when it listens. */
   readonly publicUrl: () => string;
-  /** undefined: ready for work; else the reason why not. */
+  /** Returns undefined if the process is ready for work, otherwise the reason. */
   readonly ready: () => Promise<string | undefined>;
-  /** A worker without the API answers for its health alone. */
+  /** A worker without the API serves only its health. */
   readonly serves: "everything" | "health";
-  /** How many proxies of the operator's stand before us: what the farthest of them says of its caller is believed. */
+  /**
+   * The number of the operator's proxies in front of the server. The address that the outermost proxy reports is
+   * trusted.
+   */
   readonly trustProxy: number | false;
-  /** PEM texts; undefined: HTTPS is spoken by a proxy before us, or not at all. */
+  /** PEM texts. undefined: a proxy terminates HTTPS, or HTTPS is not used. */
   readonly tls: { readonly cert: string; readonly key: string } | undefined;
-  /** Each adapter's own web routes. They parse their bodies themselves: signatures hold on raw bytes. */
+  /** The web routes of the adapters. They parse their own bodies, because signatures cover the raw bytes. */
   readonly adapterRoutes: readonly FastifyPluginAsync[];
-  /** What the operator has set; tests set the others too. */
+  /** The operator's limits. Tests also set the fixed limits. */
   readonly limits: OperatorLimits & Partial<FixedLimits>;
 }
 
-/** Their defaults are those of the variables. */
+/** The defaults are those of the environment variables. */
 export interface OperatorLimits {
   readonly bodyBytes: number;
   readonly promptBytes: number;
-  /** In characters, as people count them. */
+  /** In characters as people count them, not in UTF-16 units. */
   readonly titleLength: number;
   readonly basePromptBytes: number;
   readonly configBytes: number;
-  /** Of one attachment or image, and of all of a request together, decoded. */
+  /** Decoded bytes of one attachment or image, and of all of one request together. */
   readonly attachmentBytes: number;
   readonly attachmentsBytes: number;
-  /** Requests in each window, of a key or, without one, of an address. 0: any number. */
+  /** Requests per window and key, or per address if there is no key. 0: no limit. */
   readonly rateLimit: number;
-  /** Open at once, in one process. 0: any number. */
+  /** Open streams per key in one process. 0: no limit. */
   readonly streamsPerKey: number;
 }
 
 export interface FixedLimits {
-  /** A caller has this long to send its headers, and its whole request. */
+  /** The time within which a caller must send its headers, and its whole request. */
   readonly headersTimeoutMs: number;
   readonly requestTimeoutMs: number;
-  /** How often those two are looked at. */
+  /** How often the two timeouts above are checked. */
   readonly timeoutCheckMs: number;
-  /** A connection on which nothing moves is closed after this long. Longer than the streams' heartbeat. */
+  /** An idle connection is closed after this time. It must be longer than the streams' heartbeat. */
   readonly connectionTimeoutMs: number;
   readonly keepAliveMs: number;
   readonly rateWindowMs: number;
   readonly heartbeatMs: number;
-  /** How often a stream looks into the log by itself, in case news was lost. */
+  /** How often a stream reads the log even without a notification, because notifications can be lost. */
   readonly pollMs: number;
-  /** What a stream holds for a reader that does not read, and how long it waits for that to move. */
+  /** How much a stream buffers for a slow reader, and how long it waits until the buffer shrinks. */
   readonly streamBufferBytes: number;
   readonly streamStallMs: number;
-  /** Failed sign-ins a minute and address. */
+  /** Failed sign-ins per minute and address. */
   readonly failedSignIns: number;
 }
 

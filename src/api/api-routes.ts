@@ -36,7 +36,7 @@ import { workerRoutes } from "./routes/workers.ts";
 
 type Routes = (deps: ApiDeps, idempotency: Idempotency) => FastifyPluginAsyncZod;
 
-/** Everything under `/api/v1`, one entry a resource, in the order of the reference page. */
+/** All routes under `/api/v1`, one entry per resource, in the order of the reference page. */
 export const apiRoutes: readonly Routes[] = [
   createRunRoutes,
   readRunRoutes,

@@ -1,7 +1,6 @@
 import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } from "fastify";
 import { type ApiDeps, limitsOf } from "./api-deps.ts";
-import { outliveAcceptErrors } from "./http/accept-errors.ts";
-import { closeConnectionsOnStop } from "./http/closing-connections.ts";
+import { closeConnectionsOnStop, outliveAcceptErrors } from "./http/connections.ts";
 import { announceDeprecations } from "./http/deprecation.ts";
 import { addErrorAnswers, answerBrokenRequest, answerErrors } from "./http/error-answers.ts";
 import { requestIdOf } from "./http/request-id.ts";
@@ -13,7 +12,7 @@ import { healthRoutes } from "./routes/health.ts";
 
 export type { ApiDeps, ApiLimits } from "./api-deps.ts";
 
-/** The whole HTTP side, ready to listen. Closing it ends all streams at once. */
+/** Returns the HTTP server, ready to listen. Closing it ends all streams at once. */
 export async function createServer(deps: ApiDeps): Promise<FastifyInstance> {
   const server = bareServer(deps);
   server.decorateRequest("caller", undefined);
@@ -25,13 +24,13 @@ export async function createServer(deps: ApiDeps): Promise<FastifyInstance> {
   await addSecurityHeaders(server, deps.publicUrl());
   announceDeprecations(server);
   await server.register(healthRoutes(deps));
-  // Loaded only where they are served: they are most of this folder.
+  // Loaded only where the routes are served, because they are most of this folder.
   if (deps.serves === "everything") await (await import("./all-routes.ts")).addRoutes(server, deps);
   await server.ready();
   return server;
 }
 
-/** A little more than the longest name that may stand in a path: a secret's. */
+/** Slightly more than the longest name in a path, which is the name of a secret. */
 const PARAMETER_LENGTH_MAX = 200;
 
 function bareServer(deps: ApiDeps): FastifyInstance {
@@ -41,7 +40,7 @@ function bareServer(deps: ApiDeps): FastifyInstance {
   const connections = {
     headersTimeout: limits.headersTimeoutMs,
     connectionsCheckingInterval: limits.timeoutCheckMs,
-    // Node's own refusal has no body; ours is in the shape of all others.
+    // Node's own error response has no body. `refuseUnusableHeaders` sends one in the usual format.
     requireHostHeader: false,
   };
   const options = {
@@ -55,29 +54,30 @@ function bareServer(deps: ApiDeps): FastifyInstance {
     routerOptions: { maxParamLength: PARAMETER_LENGTH_MAX },
     schemaController: { compilersFactory: { buildValidator: unneeded, buildSerializer: unneeded } },
     trustProxy: trustHops(deps.trustProxy),
-    // While closing, what is already here is still answered, in the shape of all other answers.
+    // During the close, requests that have already arrived are still answered in the usual format.
     return503OnClosing: false,
     frameworkErrors: answer,
     clientErrorHandler: answerBrokenRequest(deps.publicUrl),
   };
   const server = deps.tls
-    ? // The types tell servers with and without TLS apart; what is asked of them here is the same.
+    ? // The types of servers with and without TLS differ, but both have the methods used here.
       (fastify({ ...options, https: { ...connections, ...deps.tls } }) as unknown as FastifyInstance)
     : fastify({ ...options, http: connections });
   server.setValidatorCompiler(compileValidator);
-  // Answers are typed by the same schemas; checking each one again would turn an odd stored value into a 500.
+  // Responses are typed by the same schemas. Validating each one would turn an unexpected stored value into a 500.
   server.setSerializerCompiler(() => (body) => JSON.stringify(body));
   return server;
 }
 
-/** We set our own compilers. Unless it is told of others, Fastify loads its own before: a hundred files. */
+/** Replaces Fastify's default compilers, because Fastify would load about a hundred files for them. */
 function unneeded(): never {
   throw new Error("The server's compilers are set.");
 }
 
 /**
- * Each proxy adds its caller behind what the caller itself claimed, so only the last `hops` words are theirs. Fastify
- * takes a bare number for "nobody", and `true` for "everybody", which believes what the client wrote.
+ * Each proxy appends its caller's address to what the caller sent, so only the last `hops` addresses are trustworthy.
+ * Fastify treats a bare number as "trust nobody" and `true` as "trust everybody", which accepts what the client
+ * wrote.
  */
 function trustHops(hops: number | false): false | ((address: string, hop: number) => boolean) {
   return hops !== false && ((_address, hop) => hop < hops);

@@ -7,38 +7,38 @@ import type { KeyHasher } from "./api-keys.ts";
 export interface ApiKeyCacheDeps {
   readonly keys: KeyStore;
   readonly hashKey: KeyHasher;
-  /** How keys were hashed under earlier secrets of the installation, the newest first. */
+  /** Compute the hash of a key under earlier secrets of the installation, the newest first. */
   readonly formerHashers: readonly KeyHasher[];
   readonly pubsub: PubSub;
   readonly clock: Clock;
   readonly log: { warn(facts: object, message: string): void };
 }
 
-/** News of a revoked key comes at once; should it be lost, a key that was just used opens this long still. */
-const KEPT_MS = 5_000;
-const KEPT_MAX = 10_000;
+/** A revoked key is forgotten at once by a notification. If that is lost, a recently used key works for this time. */
+const LIFETIME_MS = 5_000;
+const ENTRIES_MAX = 10_000;
 const TOUCH_MS = 60_000;
 
-interface Kept {
-  /** Kept from the moment it is asked for: requests that come meanwhile share one look. */
+interface CacheEntry {
+  /** A promise, so that concurrent requests share one query. */
   readonly holder: Promise<KeyHolder | undefined>;
   readonly untilMs: number;
 }
 
-/** The keys in use, looked up in the database once in a while and not for every request. */
+/** The API keys in use. The cache saves a database query per request. */
 export class ApiKeyCache {
   readonly #deps: ApiKeyCacheDeps;
-  readonly #kept = new Map<string, Kept>();
+  readonly #entries = new Map<string, CacheEntry>();
   readonly #touchedMs = new Map<string, number>();
   readonly #listeners = new Set<() => void>();
-  readonly #silence: Unsubscribe;
+  readonly #unsubscribe: Unsubscribe;
 
   constructor(deps: ApiKeyCacheDeps) {
     this.#deps = deps;
-    this.#silence = deps.pubsub.subscribe(CHANNELS.keys, () => this.forget());
+    this.#unsubscribe = deps.pubsub.subscribe(CHANNELS.keys, () => this.forget());
   }
 
-  /** The holder of this key, if it opens anything now. */
+  /** Returns the holder of the key if the key is valid now. */
   async findByKey(key: string): Promise<KeyHolder | undefined> {
     const { formerHashers, hashKey } = this.#deps;
     const hash = hashKey(key);
@@ -47,38 +47,38 @@ export class ApiKeyCache {
     for (const hashFormerly of formerHashers) {
       if (await this.#rehash(hashFormerly(key), hash)) break;
     }
-    // Also where none was found: another request may just have stored it under the present secret.
+    // The second lookup is also needed if no key was rehashed: another request may just have done it.
     return this.find(hash);
   }
 
-  /** The holder of the key with this hash, if it opens anything now. */
+  /** Returns the holder of the key with this hash if the key is valid now. */
   async find(hash: string): Promise<KeyHolder | undefined> {
     const now = this.#deps.clock.now();
-    const kept = this.#kept.get(hash);
-    const isFresh = kept !== undefined && kept.untilMs > now.getTime();
-    const holder = await (isFresh ? kept.holder : this.#lookUp(hash, now.getTime()));
+    const entry = this.#entries.get(hash);
+    const isFresh = entry !== undefined && entry.untilMs > now.getTime();
+    const holder = await (isFresh ? entry.holder : this.#query(hash, now.getTime()));
     if (holder === undefined || !isAlive(holder, now)) return undefined;
     this.#touch(holder, now);
     return holder;
   }
 
-  /** Whatever was looked up before this is looked up anew. */
+  /** Drops all entries, so that the next lookup reads the database. */
   forget(): void {
-    this.#kept.clear();
+    this.#entries.clear();
     for (const listener of this.#listeners) listener();
   }
 
-  /** Calls `listener` whenever what opened something may open it no more. */
+  /** Calls `listener` whenever a key or link may have become invalid. */
   onChange(listener: () => void): Unsubscribe {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
   close(): void {
-    this.#silence();
+    this.#unsubscribe();
   }
 
-  /** A key that was stored under an earlier secret is stored under the present one from its first use on. */
+  /** Stores the hash under the present secret for a key that was stored under an earlier one. */
   async #rehash(former: string, hash: string): Promise<boolean> {
     const { clock, keys } = this.#deps;
     const holder = await keys.findByHash(former);
@@ -87,28 +87,28 @@ export class ApiKeyCache {
     return true;
   }
 
-  async #lookUp(hash: string, nowMs: number): Promise<KeyHolder | undefined> {
+  async #query(hash: string, nowMs: number): Promise<KeyHolder | undefined> {
     const holder = this.#deps.keys.findByHash(hash);
-    const kept = { holder, untilMs: nowMs + KEPT_MS };
-    this.#keep(hash, kept);
+    const entry = { holder, untilMs: nowMs + LIFETIME_MS };
+    this.#store(hash, entry);
     const isKey = (await holder.catch(() => undefined)) !== undefined;
-    // Keys that do not exist come in any number. When keys have changed meanwhile, another look may be in its place.
-    if (!isKey && this.#kept.get(hash) === kept) this.#kept.delete(hash);
+    // Unknown keys are not cached, because there can be any number of them. The entry may already be a newer one.
+    if (!isKey && this.#entries.get(hash) === entry) this.#entries.delete(hash);
     return holder;
   }
 
-  #keep(hash: string, kept: Kept): void {
-    this.#kept.delete(hash);
-    this.#kept.set(hash, kept);
-    const [oldest] = this.#kept.keys();
-    if (this.#kept.size > KEPT_MAX && oldest !== undefined) this.#kept.delete(oldest);
+  #store(hash: string, entry: CacheEntry): void {
+    this.#entries.delete(hash);
+    this.#entries.set(hash, entry);
+    const [oldest] = this.#entries.keys();
+    if (this.#entries.size > ENTRIES_MAX && oldest !== undefined) this.#entries.delete(oldest);
   }
 
-  /** Beside the request: that a key was used is worth no waiting. */
+  /** Not awaited, because recording the use must not delay the request. */
   #touch({ key }: KeyHolder, now: Date): void {
     const lastMs = this.#touchedMs.get(key.id) ?? key.lastUsedAt?.getTime() ?? 0;
     if (now.getTime() - lastMs < TOUCH_MS) return;
-    if (this.#touchedMs.size >= KEPT_MAX) this.#touchedMs.clear();
+    if (this.#touchedMs.size >= ENTRIES_MAX) this.#touchedMs.clear();
     this.#touchedMs.set(key.id, now.getTime());
     this.#deps.keys.touch(key.id, now).catch((error: unknown) => {
       this.#deps.log.warn({ error, keyId: key.id }, "key.use.unrecorded");

@@ -4,33 +4,33 @@ import type { MadeKey } from "../../core/people/key-service.ts";
 const KEY_BYTES = 32;
 const PREFIX = "errand_";
 
-/** A new API key: shown once, never stored. */
+/** Returns a new API key. It is shown once and never stored. */
 export function newApiKey(): string {
   return `${PREFIX}${randomBytes(KEY_BYTES).toString("base64url")}`;
 }
 
 const KEY = new RegExp(`${PREFIX}[\\w-]{43}`, "g");
 
-/** For texts that a caller may have put a key into by mistake. */
+/** Hides keys in a text, because a caller may have put one there by mistake. */
 export function hideKeys(text: string): string {
   return text.replace(KEY, "[redacted]");
 }
 
 const HINT_LENGTH = 5;
 
-/** Enough of a key for its owner to know it again, and too little to be of any other use. */
+/** The beginning of a key: enough for its owner to recognise it, too little to be of use to others. */
 export function keyHint(key: string): string {
   const shown = key.startsWith(PREFIX) ? PREFIX.length + HINT_LENGTH : HINT_LENGTH;
   return `${key.slice(0, shown)}…`;
 }
 
-/** A new key with all that is kept of it. */
+/** Returns a new key together with everything that is stored of it. */
 export function makeKey(hashKey: KeyHasher): MadeKey {
   const secret = newApiKey();
   return { secret, hash: hashKey(secret), hint: keyHint(secret) };
 }
 
-/** What a share link carries. */
+/** Returns a new token for a share link. */
 export function newShareToken(): string {
   return randomBytes(KEY_BYTES).toString("base64url");
 }
@@ -38,12 +38,13 @@ export function newShareToken(): string {
 export type KeyHasher = (key: string) => string;
 
 /**
- * The form in which keys and the tokens of share links are stored and looked up. Keyed, so that a copy of the database
- * alone is of no use; fast, because 256 random bits cannot be guessed.
+ * Returns the function that computes the stored form of keys and of share link tokens. The hash is keyed, so that a
+ * copy of the database alone is useless. It is fast, because 256 random bits cannot be guessed.
  *
- * The look-up compares hashes in an index, and not in constant time. That is enough: what its duration could tell is
- * how far a stored hash agrees with that of a guess, and without the secret nobody can choose a guess for its hash, nor
- * find a key that belongs to a hash. Where we compare by ourselves (signatures of cookies and cursors), it is constant.
+ * Hashes are compared by an index lookup, which does not take constant time. That is safe: the duration can reveal
+ * only how much of a stored hash equals the hash of a guess. Without the secret, nobody can choose a guess by its
+ * hash or find the key of a hash. The server's own comparisons (signatures of cookies and cursors) take constant
+ * time.
  */
 export function createKeyHasher(secret: string): KeyHasher {
   return (key) => createHmac("sha256", secret).update(`api-key:${key}`).digest("hex");

@@ -11,15 +11,15 @@ import type { Guests } from "./guests.ts";
 import type { SessionCookies } from "./session-cookie.ts";
 
 export interface Caller {
-  /** By what requests and streams are counted. */
+  /** The unit by which requests and streams are counted. */
   readonly id: string;
-  /** What the caller may see. */
+  /** Determines what the caller can see. */
   readonly viewer: Viewer;
-  /** Absent: the guest of a share link, who has no key. */
+  /** Absent for the guest of a share link, who has no key. */
   readonly holder?: KeyHolder;
-  /** Asked again during a long answer: a key that was revoked meanwhile ends it. */
+  /** Checked again during a long response, which ends when the key was revoked. */
   isStillKnown(): Promise<boolean>;
-  /** Calls `listener` when that may have become false. */
+  /** Calls `listener` when `isStillKnown` may have become false. */
   onDoubt(listener: () => void): Unsubscribe;
 }
 
@@ -28,14 +28,17 @@ declare module "fastify" {
     caller: Caller | undefined;
   }
   interface FastifyContextConfig {
-    /** What a key must be allowed for this route; `any`: that it opens. Every route names one, or is `public`. */
+    /** The scope that the route requires; `any`: every valid key. Each route has a scope or is `public`. */
     readonly scope?: Scope | "any";
     readonly public?: boolean;
-    /** Whether the pages' cookie opens this route. Only for safe methods, so that no other site can use it. */
+    /** Whether the pages' cookie is accepted. Allowed only for safe methods, so that other sites cannot misuse it. */
     readonly acceptsCookie?: boolean;
-    /** Whether the guests of a share link may read this. Only where nothing is told but of the one run they see. */
+    /**
+     * Whether guests of a share link may read this. Allowed only for routes that reveal nothing except the guest's
+     * run.
+     */
     readonly acceptsGuest?: boolean;
-    /** A key may be dead after this: the next request of this process must know of it. */
+    /** Whether the route may revoke a key. The next request of this process must then read the keys again. */
     readonly endsKeys?: boolean;
   }
 }
@@ -46,7 +49,7 @@ export interface AuthDeps {
   readonly guests: Guests;
 }
 
-/** Before anything of a request is read: who calls, and whether they may call this at all. */
+/** Authenticates and authorises each request before anything else of it is read. */
 export function addAuthentication(app: FastifyInstance, deps: AuthDeps, limit: RateLimit): void {
   app.addHook("onRoute", ({ config, url }) => {
     if (config?.scope === undefined && config?.public !== true)
@@ -55,13 +58,13 @@ export function addAuthentication(app: FastifyInstance, deps: AuthDeps, limit: R
   app.addHook("onRequest", async (request, reply) => {
     const { config } = request.routeOptions;
     const caller = config.public === true ? undefined : await findCaller(deps, request);
-    request.caller = caller && { ...caller, ...watched(deps, request, caller) };
+    request.caller = caller && { ...caller, ...callerChecks(deps, request, caller) };
     await limit(request, reply);
     if (config.public === true) return;
     if (caller === undefined) throw unauthenticated();
     if (caller.holder !== undefined) requireScope(caller.holder, config.scope);
   });
-  // News of it takes some milliseconds, in which the answer may already be there.
+  // The notification takes some milliseconds, and the response may be sent before.
   app.addHook("onSend", async ({ routeOptions: { config } }) => {
     if (config.endsKeys === true) deps.keys.forget();
   });
@@ -82,7 +85,7 @@ export function principalOf(request: FastifyRequest): Principal {
   return holderOf(request).principal;
 }
 
-/** What the caller may see. A key that may not administer sees no more than a member does. */
+/** Returns what the caller can see. A key without the scope `admin` sees no more than a member. */
 export function viewerOf(request: FastifyRequest): Viewer {
   return callerOf(request).viewer;
 }
@@ -95,13 +98,16 @@ export async function findByCookie(
   return keyHash === undefined ? undefined : keys.find(keyHash);
 }
 
-type Watched = Pick<Caller, "isStillKnown" | "onDoubt">;
-type Found = Omit<Caller, keyof Watched>;
+type CallerChecks = Pick<Caller, "isStillKnown" | "onDoubt">;
+type Identity = Omit<Caller, keyof CallerChecks>;
 
 const BEARER = /^Bearer +([\x21-\x7e]{1,512}) *$/i;
 
-/** A key that is given counts alone. Else the cookie of a share link, which opens less, comes before that of the pages. */
-async function findCaller(deps: AuthDeps, request: FastifyRequest): Promise<Found | undefined> {
+/**
+ * A key in the header is used exclusively. Otherwise the cookie of a share link takes precedence over the pages'
+ * cookie, because it allows less.
+ */
+async function findCaller(deps: AuthDeps, request: FastifyRequest): Promise<Identity | undefined> {
   const { authorization } = request.headers;
   if (authorization !== undefined) {
     const key = BEARER.exec(authorization)?.[1];
@@ -114,38 +120,41 @@ async function findCaller(deps: AuthDeps, request: FastifyRequest): Promise<Foun
   return withKey(await findByCookie(deps, request));
 }
 
-function withKey(holder: KeyHolder | undefined): Found | undefined {
+function withKey(holder: KeyHolder | undefined): Identity | undefined {
   return holder && { id: holder.key.id, viewer: viewerWith(holder), holder };
 }
 
-/** Counted apart at each address: one guest of a link must not use up what the others may ask. */
-async function findGuest({ guests }: AuthDeps, request: FastifyRequest): Promise<Found | undefined> {
+/** Guests are counted by address, so that one guest of a link cannot use up the limit of the others. */
+async function findGuest({ guests }: AuthDeps, request: FastifyRequest): Promise<Identity | undefined> {
   const link = await guests.findByCookie(request);
   return link && { id: `${link.id} ${callerNetwork(request.ip)}`, viewer: guestOf(link) };
 }
 
-function watched(deps: AuthDeps, request: FastifyRequest, caller: Found): Watched {
+function callerChecks(deps: AuthDeps, request: FastifyRequest, caller: Identity): CallerChecks {
   return {
     isStillKnown: () => isStillKnown(deps, request, caller),
     onDoubt: (listener) => deps.keys.onChange(listener),
   };
 }
 
-/** Somebody who may see less by now is to come again: what they were promised at the beginning is over. */
-async function isStillKnown(deps: AuthDeps, request: FastifyRequest, { viewer }: Found): Promise<boolean> {
+/**
+ * Returns false also if the caller sees less than at the beginning of the response: the client must then connect
+ * again.
+ */
+async function isStillKnown(deps: AuthDeps, request: FastifyRequest, { viewer }: Identity): Promise<boolean> {
   const now = (await findCaller(deps, request))?.viewer;
   return now?.id === viewer.id && now.administrator === viewer.administrator;
 }
 
 function requireScope(holder: KeyHolder, scope: Scope | "any" = "any"): void {
   if (scope === "any" || hasScope(holder, scope)) return;
-  throw new AppError("not_authorized", `This needs a key with the scope ${scope}.`, {
-    remedy: "Use a key that has it, or ask an administrator of your team for one.",
+  throw new AppError("not_authorized", `This requires a key with the scope ${scope}.`, {
+    remedy: "Use a key with this scope, or ask an administrator of your team for one.",
   });
 }
 
 function unauthenticated(): AppError {
-  return new AppError("authentication_required", "A valid API key is needed.", {
+  return new AppError("authentication_required", "A valid API key is required.", {
     remedy: "Send the header Authorization: Bearer <key>.",
   });
 }

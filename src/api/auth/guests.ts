@@ -17,8 +17,9 @@ interface Opened {
 }
 
 /**
- * People without an account who hold a share link. A browser trades the link's token for a cookie that it sends with
- * that one run's addresses alone, so that somebody can be the guest of several links, and signed in besides.
+ * People without an account who have a share link. The browser exchanges the link's token for a cookie, which it
+ * sends only with the addresses of that run. Therefore one browser can use several links and a session at the same
+ * time.
  */
 export class Guests {
   readonly #deps: GuestsDeps;
@@ -33,7 +34,7 @@ export class Guests {
     });
   }
 
-  /** The link with this token, if it still opens. */
+  /** Returns the link with this token if it is still valid. */
   async findByToken(token: string): Promise<Opened | undefined> {
     const { formerHashers, hashKey, links } = this.#deps;
     for (const hash of [hashKey, ...formerHashers]) {
@@ -44,13 +45,13 @@ export class Guests {
     return undefined;
   }
 
-  /** The link by which a browser came before. Looked up each time: it may have been deleted since. */
+  /** Returns the link of the browser's cookie. The link is read each time, because it may have been deleted. */
   async findByCookie(request: FastifyRequest): Promise<ShareLink | undefined> {
     const tokenHash = this.#cookie.read(request);
     return tokenHash === undefined ? undefined : this.#deps.links.open(tokenHash);
   }
 
-  /** Gives the browser the cookies that open the run until the link expires. */
+  /** Sets the cookies that let the browser see the run until the link expires. */
   issueCookies(
     reply: FastifyReply,
     { link, tokenHash }: Opened,

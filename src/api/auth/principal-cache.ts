@@ -10,19 +10,19 @@ export interface PrincipalCacheDeps {
   readonly clock: Clock;
 }
 
-/** Should news of a changed name be lost, the old one is shown this long. */
-const KEPT_MS = 5_000;
-const KEPT_MAX = 10_000;
+/** If the notification of a changed name is lost, the old name is shown for this time. */
+const LIFETIME_MS = 5_000;
+const ENTRIES_MAX = 10_000;
 
-interface Kept {
+interface CacheEntry {
   readonly principal: Principal;
   readonly untilMs: number;
 }
 
-/** Whose name stands on what is shown: the same few people on most of it. Nothing is allowed or refused by this. */
+/** The principals whose names are shown. The cache saves queries and is never used for authorisation. */
 export class PrincipalCache {
   readonly #deps: PrincipalCacheDeps;
-  readonly #kept = new Map<PrincipalId, Kept>();
+  readonly #entries = new Map<PrincipalId, CacheEntry>();
   #changes = 0;
 
   constructor(deps: PrincipalCacheDeps) {
@@ -30,13 +30,13 @@ export class PrincipalCache {
     deps.pubsub.subscribe(CHANNELS.keys, () => this.#forget());
   }
 
-  /** Those of `ids` that exist. */
+  /** Returns the principals of `ids` that exist. */
   async getMany(ids: ReadonlySet<PrincipalId>): Promise<ReadonlyMap<PrincipalId, Principal>> {
     const nowMs = this.#deps.clock.now().getTime();
     const people = new Map<PrincipalId, Principal>();
     for (const id of ids) {
-      const kept = this.#kept.get(id);
-      if (kept !== undefined && kept.untilMs > nowMs) people.set(id, kept.principal);
+      const entry = this.#entries.get(id);
+      if (entry !== undefined && entry.untilMs > nowMs) people.set(id, entry.principal);
     }
     const missing = ids.difference(people);
     const read = missing.size === 0 ? [] : await this.#read([...missing], nowMs);
@@ -47,15 +47,16 @@ export class PrincipalCache {
   async #read(ids: readonly PrincipalId[], nowMs: number): Promise<readonly Principal[]> {
     const changes = this.#changes;
     const people = await this.#deps.people.getMany(ids);
-    // What was read may be what has just changed: then it is shown this once and not kept.
+    // A change arrived during the query, so the result may be outdated: it is returned but not cached.
     if (changes !== this.#changes) return people;
-    if (this.#kept.size + people.length > KEPT_MAX) this.#kept.clear();
-    for (const principal of people) this.#kept.set(principal.id, { principal, untilMs: nowMs + KEPT_MS });
+    if (this.#entries.size + people.length > ENTRIES_MAX) this.#entries.clear();
+    for (const principal of people)
+      this.#entries.set(principal.id, { principal, untilMs: nowMs + LIFETIME_MS });
     return people;
   }
 
   #forget(): void {
     this.#changes += 1;
-    this.#kept.clear();
+    this.#entries.clear();
   }
 }

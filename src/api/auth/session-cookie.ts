@@ -4,8 +4,8 @@ import { SignedCookie, type SignedCookieDeps } from "./signed-cookie.ts";
 const LIFETIME_SECONDS = 12 * 60 * 60;
 
 /**
- * The pages' cookie: with which key somebody signed in and until when. Of the key it holds the stored form, which opens
- * nothing by itself, so that it dies with the key. It opens nothing but reading.
+ * The pages' cookie. It contains the stored form of the key that signed in, which is not accepted as a key, and an
+ * expiry. The session ends when the key is revoked. The cookie allows only reading.
  */
 export class SessionCookies {
   readonly #cookie: SignedCookie;
@@ -26,7 +26,7 @@ export class SessionCookies {
     this.#cookie.clear(reply);
   }
 
-  /** The stored form of the key. The caller must check that such a key still exists. */
+  /** Returns the stored form of the key. The caller must check that the key still exists. */
   read(request: Pick<FastifyRequest, "cookies">): string | undefined {
     return this.#cookie.read(request);
   }

@@ -11,7 +11,7 @@ export interface SignedCookieDeps {
 interface CookieKind {
   readonly name: string;
   readonly purpose: string;
-  /** Browsers take a `__Host-` cookie from this very host, over HTTPS and for all of its paths alone. */
+  /** Browsers accept a `__Host-` cookie only from this host, over HTTPS and with the path `/`. */
   readonly securePrefix: "__Host-" | "__Secure-";
 }
 
@@ -21,8 +21,8 @@ interface CookieAttributes {
 }
 
 /**
- * A word that a browser keeps for us until some time, signed, and that scripts cannot read. `@fastify/cookie` reads and
- * writes the headers. Its signer has no expiry and no purpose, so the signature is ours.
+ * A signed cookie with an expiry that scripts cannot read. `@fastify/cookie` reads and writes the headers. Its signer
+ * has no expiry and no purpose, so the signature is ours.
  */
 export class SignedCookie {
   readonly #signer: Signer;
@@ -37,18 +37,18 @@ export class SignedCookie {
     this.#name = this.#isSecure ? `${kind.securePrefix}${kind.name}` : kind.name;
   }
 
-  /** `word` has no dot. */
+  /** Sets the cookie. `word` must not contain a dot. */
   issue(reply: FastifyReply, word: string, maxAge: number, path = "/"): void {
     const payload = `${word}.${Math.floor(this.#clock.now().getTime() / 1_000) + maxAge}`;
     this.#set(reply, `${payload}.${this.#signer.sign(payload)}`, { maxAge, path });
   }
 
-  /** Makes the browser forget the cookie. */
+  /** Deletes the cookie in the browser. */
   clear(reply: FastifyReply): void {
     this.#set(reply, "", { maxAge: 0, path: "/" });
   }
 
-  /** The word that the browser sent, if we signed it and it has not expired. */
+  /** Returns the word of the cookie if the signature is valid and not expired. */
   read({ cookies }: Pick<FastifyRequest, "cookies">): string | undefined {
     const [word = "", expires = "", signature = ""] = cookies[this.#name]?.split(".") ?? [];
     if (!this.#signer.verify(`${word}.${expires}`, signature)) return undefined;

@@ -6,15 +6,15 @@ import { Signer } from "./signer.ts";
 
 const LIFETIME_SECONDS = 5 * 60;
 
-/** What a link opens, and nothing else: one thing of one run of one team. */
-export interface Linked {
+/** What a link opens: one item of one run. */
+export interface LinkTarget {
   readonly runId: RunId;
   readonly teamId: TeamId;
-  /** Which of the run's things, where it has several. */
+  /** The item, if the run has several of the kind. */
   readonly id?: string;
 }
 
-/** The part of an address that says who may open it and until when. */
+/** The query of a signed link: the team and run that it opens, its expiry and the signature. */
 export interface Signature {
   readonly run: string;
   readonly team: string;
@@ -22,7 +22,7 @@ export interface Signature {
   readonly signature: string;
 }
 
-/** Addresses that open without a key for a short while: given to whoever was just allowed to read what they lead to. */
+/** Links that work for a short time without a key. They are given to callers that may read the target. */
 export class SignedLinks {
   readonly #signer: Signer;
   readonly #clock: Clock;
@@ -32,17 +32,17 @@ export class SignedLinks {
     this.#clock = parts.clock;
   }
 
-  sign(path: string, { runId: run, teamId: team, id }: Linked): string {
+  sign(path: string, { runId: run, teamId: team, id }: LinkTarget): string {
     const expires = String(Math.floor(this.#clock.now().getTime() / 1_000) + LIFETIME_SECONDS);
     const signature = this.#signer.sign(textOf({ run, team, expires }, id));
     return `${path}?${new URLSearchParams({ run, team, expires, signature })}`;
   }
 
-  /** Somebody who sees this one run. Throws when the address is not ours, was changed, or is over. */
-  open(given: Signature, id?: string): Viewer & { readonly onlyRunId: RunId } {
-    const isOurs = this.#signer.verify(textOf(given, id), given.signature);
-    if (!isOurs || Number(given.expires) * 1_000 <= this.#clock.now().getTime()) throw notOpen();
-    const { run, team } = given;
+  /** Returns a viewer that sees only the run of the link. Throws if the link is not valid or has expired. */
+  open(query: Signature, id?: string): Viewer & { readonly onlyRunId: RunId } {
+    const isOurs = this.#signer.verify(textOf(query, id), query.signature);
+    if (!isOurs || Number(query.expires) * 1_000 <= this.#clock.now().getTime()) throw notOpen();
+    const { run, team } = query;
     const onlyRunId = run as RunId;
     return { id: run as PrincipalId, teamId: team as TeamId, administrator: false, onlyRunId };
   }
@@ -53,7 +53,7 @@ function textOf({ run, team, expires }: Omit<Signature, "signature">, id = ""): 
 }
 
 function notOpen(): AppError {
-  return new AppError("not_authorized", "This link is not valid any more.", {
-    remedy: "Ask for a new one at the address that gave it.",
+  return new AppError("not_authorized", "This link is no longer valid.", {
+    remedy: "Request a new link.",
   });
 }

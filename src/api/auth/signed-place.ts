@@ -2,8 +2,8 @@ import { AppError } from "../../core/errors.ts";
 import { Signer } from "./signer.ts";
 
 /**
- * Where a page ended, as the caller carries it to the next one. Signed together with all that the walk was asked for: with
- * any of that changed it is refused, rather than answered with a page that skips or doubles things.
+ * Cursors that the caller sends back for the next page. The signature covers all parameters of the listing. A cursor
+ * with other parameters is refused, because the page would skip or repeat items.
  */
 export class SignedPlaces {
   readonly #signer: Signer;
@@ -12,14 +12,14 @@ export class SignedPlaces {
     this.#signer = new Signer(secret, purpose);
   }
 
-  /** `place` has no dot. */
-  encode(place: string, walk: readonly unknown[]): string {
-    return `${place}.${this.#signer.sign(JSON.stringify([place, ...walk]))}`;
+  /** `place` must not contain a dot. */
+  encode(place: string, listing: readonly unknown[]): string {
+    return `${place}.${this.#signer.sign(JSON.stringify([place, ...listing]))}`;
   }
 
-  decode(cursor: string, walk: readonly unknown[]): string {
+  decode(cursor: string, listing: readonly unknown[]): string {
     const [place = "", signature = "", ...others] = cursor.split(".");
-    const isOurs = this.#signer.verify(JSON.stringify([place, ...walk]), signature);
+    const isOurs = this.#signer.verify(JSON.stringify([place, ...listing]), signature);
     if (!isOurs || others.length > 0) throw invalidCursor();
     return place;
   }
@@ -28,7 +28,7 @@ export class SignedPlaces {
 function invalidCursor(): AppError {
   return new AppError(
     "invalid_request",
-    "The cursor is damaged, or was made with another sort or other filters.",
+    "The cursor is damaged or belongs to another sort or other filters.",
     {
       issues: [{ path: "cursor", message: "does not belong to this sort and these filters" }],
       remedy: "Start again without a cursor.",

@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 
-/** Signs what leaves the server and must come back unchanged. What is signed for one purpose is no good for another. */
+/** Signs data that leaves the server and must come back unchanged. A signature is valid only for its purpose. */
 export class Signer {
   readonly #secret: string;
   readonly #purpose: string;
@@ -16,7 +16,7 @@ export class Signer {
 
   verify(text: string, signature: string): boolean {
     const expected = Buffer.from(this.sign(text));
-    const given = Buffer.from(signature);
-    return expected.length === given.length && timingSafeEqual(expected, given);
+    const actual = Buffer.from(signature);
+    return expected.length === actual.length && timingSafeEqual(expected, actual);
   }
 }

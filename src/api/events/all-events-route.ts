@@ -8,12 +8,11 @@ import { viewerOf } from "../auth/authentication.ts";
 import { limitInQuery } from "../schemas/list-runs.ts";
 import { problems } from "../schemas/problem.ts";
 import { LoggedEventPage } from "../schemas/run-event.ts";
-import type { EventStream } from "./event-stream.ts";
+import { type EventStream, wantsPage } from "./event-stream.ts";
 import { loggedEventJson, resetText } from "./event-text.ts";
 import { type FollowingAll, followAll } from "./follow-all.ts";
 import { decodeCursor, encodeCursor, START_CURSOR } from "./log-cursor.ts";
 import type { OpenStreams } from "./open-streams.ts";
-import { wantsPage } from "./wants-page.ts";
 
 const PAGE_MAX = 500;
 const PAGE_DEFAULT = 200;
@@ -23,23 +22,24 @@ const Query = z.object({
     .string()
     .optional()
     .describe(
-      `The id of the last event that was seen, or \`${START_CURSOR}\`. Without it: what comes from now on.`,
+      `The id of the last event that you received, or \`${START_CURSOR}\`. Default: only new events.`,
     ),
   limit: limitInQuery(PAGE_MAX, PAGE_DEFAULT).describe(
-    "How many events a page looks at, fewer when they are long (1 MiB); those of runs you do not see are left out. A " +
-      "stream has no limit.",
+    "The maximum number of events that a page reads. A page is shorter if its events are long (1 MiB). Events of " +
+      "runs that you cannot see are left out. A stream has no limit.",
   ),
 });
 type Query = z.output<typeof Query>;
 
 const SCHEMA = {
   operationId: "getEvents",
-  summary: "The events of all runs you see, live or by the page",
+  summary: "Get the events of all visible runs, as a stream or by page",
   description:
-    "An event stream like that of one run, without an end. `id` is an opaque cursor in the order of commit: an event " +
-    "that a slow transaction commits late is never passed over. With `Last-Event-ID` (or `after`) it goes on where " +
-    "another one ended. A cursor that is not known here gives a `reset` event: its `id` is where the stream goes on, " +
-    "and what you keep should be read anew. With `Accept: application/json`, a page.",
+    "An event stream like that of one run, but without an end. `id` is an opaque cursor in the order of commits, " +
+    "so that no event is skipped, even if its transaction commits late. With `Last-Event-ID` (or `after`), the " +
+    "stream continues behind that event. An unknown cursor results in a `reset` event: the stream continues " +
+    "behind the `id` of that event, and clients should reload the data that they store. With `Accept: " +
+    "application/json`, the response is a page.",
   tags: ["runs"],
   querystring: Query,
   response: {
@@ -64,13 +64,13 @@ export function allEventsRoute(deps: ApiDeps, streams: OpenStreams): FastifyPlug
       const { isReset, place } = await startOf(deps, request, request.query);
       const stream = streams.open(request, reply);
       if (isReset) stream.write(resetText(encodeCursor(place)));
-      void tellAll(deps, stream, { viewer: viewerOf(request), after: place, pollMs: limits.pollMs });
+      void writeAll(deps, stream, { viewer: viewerOf(request), after: place, pollMs: limits.pollMs });
       return reply;
     });
   };
 }
 
-async function tellAll(
+async function writeAll(
   deps: ApiDeps,
   stream: EventStream,
   following: Omit<FollowingAll, "signal">,
@@ -87,7 +87,7 @@ async function tellAll(
 }
 
 async function pageOf(
-  { storage }: ApiDeps,
+  { storage }: Pick<ApiDeps, "storage">,
   request: FastifyRequest,
   { after, limit }: Query,
   reply: FastifyReply,
@@ -98,9 +98,9 @@ async function pageOf(
   return { events: events.map(loggedEventJson), next_after: encodeCursor(next), has_more: hasMore };
 }
 
-/** The header wins: a browser that reconnects sends it, and the address still holds where it first began. */
+/** The header takes precedence: a reconnecting browser sends it, and the query still has the original start. */
 async function startOf(
-  { storage: { log } }: ApiDeps,
+  { storage: { log } }: Pick<ApiDeps, "storage">,
   { headers }: FastifyRequest,
   { after }: Query,
 ): Promise<{ readonly place: EventLogPosition; readonly isReset: boolean }> {

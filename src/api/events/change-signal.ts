@@ -1,4 +1,4 @@
-/** Remembers that it was rung, so that a ring between two looks is not missed. */
+/** A signal that is remembered until the next wait, so that it is not missed. */
 export class ChangeSignal {
   #rung = false;
   #wake: (() => void) | undefined;
@@ -8,7 +8,7 @@ export class ChangeSignal {
     this.#wake?.();
   }
 
-  /** Resolves when it is or was rung, or after `ms`. */
+  /** Resolves when a ring arrives or has arrived since the last wait, or after `ms`. */
   async wait(ms: number): Promise<void> {
     if (!this.#rung) {
       const { promise, resolve } = Promise.withResolvers<void>();

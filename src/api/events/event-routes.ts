@@ -5,16 +5,16 @@ import { invalidMember } from "../../core/errors.ts";
 import type { Run } from "../../core/runs/run.ts";
 import { type ApiDeps, limitsOf } from "../api-deps.ts";
 import { viewerOf } from "../auth/authentication.ts";
-import { RunParams, requireRunId } from "../routes/run-ids.ts";
+import { RunParams, requireRunId } from "../routes/ids.ts";
 import { limitInQuery, numberInQuery } from "../schemas/list-runs.ts";
 import { problems } from "../schemas/problem.ts";
 import { RunEventPage } from "../schemas/run-event.ts";
 import { allEventsRoute } from "./all-events-route.ts";
+import { wantsPage } from "./event-stream.ts";
 import { eventJson, resetText } from "./event-text.ts";
 import { FollowedRuns } from "./followed-runs.ts";
 import { OpenStreams } from "./open-streams.ts";
 import { audienceOf, visibleLog } from "./visible-log.ts";
-import { wantsPage } from "./wants-page.ts";
 
 const PAGE_MAX = 500;
 const PAGE_DEFAULT = 200;
@@ -23,25 +23,26 @@ const SEQ_MAX = 2 ** 31 - 1;
 const EventsQuery = z.object({
   after: numberInQuery(0, SEQ_MAX)
     .optional()
-    .describe("The sequence number of the last event that was seen."),
+    .describe("The sequence number of the last event that you received."),
   limit: limitInQuery(PAGE_MAX, PAGE_DEFAULT).describe(
-    "Of a page, which ends earlier when its events are long (1 MiB); a stream has none.",
+    "The maximum number of events of a page. A page is shorter if its events are long (1 MiB). A stream has no " +
+      "limit.",
   ),
   follow: z
     .enum(["true", "false"])
     .default("false")
-    .describe("true: the stream goes on when the run has ended."),
+    .describe("true: the stream continues after the end of the run."),
 });
 type EventsQuery = z.output<typeof EventsQuery>;
 
 const SCHEMA = {
   operationId: "getRunEvents",
-  summary: "The events of a run, live or by the page",
+  summary: "Get the events of a run, as a stream or by page",
   description:
     "An event stream: `id` is the sequence number, `event` the kind, `data` the event as JSON. With " +
-    "`Last-Event-ID` (or `after`) it goes on where another one ended; a `Last-Event-ID` that this run does not have " +
-    "gives a `reset` event, and then everything from the first event on. It ends after the last event of a run that " +
-    "has ended. With `Accept: application/json`, a page.",
+    "`Last-Event-ID` (or `after`), the stream continues behind that event. If the run has no event with that " +
+    "`Last-Event-ID`, the stream sends a `reset` event and then all events from the first one. The stream ends " +
+    "after the last event of a run that has ended. With `Accept: application/json`, the response is a page.",
   tags: ["runs"],
   params: RunParams,
   querystring: EventsQuery,
@@ -86,16 +87,16 @@ export function eventRoutes(deps: ApiDeps): FastifyPluginAsyncZod {
 async function pageOf(
   log: ReturnType<typeof visibleLog>,
   run: Run,
-  { after: given, limit }: EventsQuery,
+  { after: afterInQuery, limit }: EventsQuery,
   reply: FastifyReply,
 ): Promise<RunEventPage> {
-  const after = requireSeq(given, run);
+  const after = requireSeq(afterInQuery, run);
   reply.type("application/json; charset=utf-8");
   const events = await log.readEvents(run.id, after, limit);
   return { events: events.map(eventJson), next_after: events.at(-1)?.seq ?? after };
 }
 
-/** The header wins: a browser that reconnects sends it, and the address still holds where it first began. */
+/** The header takes precedence: a reconnecting browser sends it, and the query still has the original start. */
 function startOf({ headers }: FastifyRequest, { after }: EventsQuery, run: Run): StreamStart {
   const header = headers["last-event-id"];
   if (header === undefined || header === "") return { after: requireSeq(after, run), isReset: false };
@@ -105,7 +106,7 @@ function startOf({ headers }: FastifyRequest, { after }: EventsQuery, run: Run):
 
 interface StreamStart {
   readonly after: number;
-  /** What the reader says it saw last is not of this run: it is told everything again. */
+  /** True if the reader's last event does not exist in this run. The stream then starts from the first event. */
   readonly isReset: boolean;
 }
 

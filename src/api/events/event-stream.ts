@@ -12,30 +12,30 @@ const RECONNECT_MS = 1_000;
 const HEADERS = {
   "content-type": "text/event-stream; charset=utf-8",
   "cache-control": "no-store, no-transform",
-  // Asks buffering proxies to let events through at once.
+  // Tells proxies not to buffer the events.
   "x-accel-buffering": "no",
   // A closing server need not wait for an idle connection that carried a stream.
   connection: "close",
 };
 
 /**
- * One `text/event-stream`, until it is ended, its reader goes away or is cut off, or its key is revoked. What a slow
- * reader has not taken is held up to a cap; then whoever writes waits for it, and a reader that takes nothing for long is
- * cut off, so that it costs neither memory nor anybody else's time. There are many at a time, and most of them wait: they
- * hold no promise meanwhile.
+ * A response of the type `text/event-stream`. It ends when it is closed, when its reader disconnects or stalls, or
+ * when the caller's key is revoked. Events for a slow reader are buffered up to a limit. Then the writer waits, and a
+ * reader that takes nothing for too long is disconnected, so that it costs neither memory nor the time of others.
+ * Idle streams hold no promise, because there are many of them.
  */
 export class EventStream {
   readonly #raw: ServerResponse;
   readonly #request: FastifyRequest;
   readonly #limits: StreamLimits;
   readonly #heartbeat: NodeJS.Timeout;
-  readonly #undoubt: Unsubscribe | undefined;
+  readonly #unsubscribe: Unsubscribe | undefined;
   readonly #onceOver: (() => void)[] = [];
-  /** Ends a wait for the reader. Most streams never need one. */
+  /** Aborts a wait for the reader. Most streams never need it. */
   #stalling: AbortController | undefined;
   #isOver = false;
 
-  /** Answers the request: from here on nobody else may. */
+  /** Starts the response. Nothing else may answer the request afterwards. */
   constructor(request: FastifyRequest, reply: FastifyReply, limits: StreamLimits) {
     this.#raw = reply.raw;
     this.#request = request;
@@ -45,7 +45,7 @@ export class EventStream {
     this.#raw.write(`retry: ${RECONNECT_MS}\n\n`);
     this.#raw.once("close", () => this.#finish());
     const check = oneAtATime(() => this.#checkCaller());
-    this.#undoubt = request.caller?.onDoubt(check);
+    this.#unsubscribe = request.caller?.onDoubt(check);
     this.#heartbeat = setInterval(() => this.#beat(check), limits.heartbeatMs);
     if (this.#raw.destroyed) this.#finish();
   }
@@ -54,20 +54,20 @@ export class EventStream {
     return this.#isOver;
   }
 
-  /** Calls `listener` when the stream is over, for whatever reason; at once if it is. */
+  /** Calls `listener` when the stream ends for any reason, or at once if it has ended. */
   onceOver(listener: () => void): void {
     if (this.#isOver) listener();
     else this.#onceOver.push(listener);
   }
 
-  /** Whether there is room for more. Else, and before anything else is written, `drained` says how it goes on. */
+  /** Returns whether there is room for more. If not, the caller must await `drained` before the next write. */
   write(piece: string | Uint8Array): boolean {
     if (this.#isOver || this.#raw.destroyed) return false;
     this.#raw.write(piece);
     return this.#raw.writableLength <= this.#limits.streamBufferBytes;
   }
 
-  /** Waits until there is room. False: there is nobody to write to any more. */
+  /** Waits until there is room. Returns false if the stream has ended. */
   async drained(): Promise<boolean> {
     if (this.#isOver) return false;
     this.#stalling ??= new AbortController();
@@ -82,7 +82,7 @@ export class EventStream {
     this.#raw.end();
   }
 
-  /** The answer has begun, so its status cannot tell; the reader reconnects where it was. */
+  /** Disconnects the reader, because the status code is already sent. The client reconnects and continues. */
   fail(error: unknown): void {
     if (this.#isOver) return;
     const facts = { error };
@@ -106,18 +106,18 @@ export class EventStream {
     if (this.#isOver) return;
     this.#isOver = true;
     clearInterval(this.#heartbeat);
-    this.#undoubt?.();
+    this.#unsubscribe?.();
     this.#stalling?.abort();
     for (const listener of this.#onceOver) listener();
   }
 
-  /** Checks by itself too who still may read: news of that may be lost, and there is none of a key that expires. */
+  /** Also checks the caller, because a notification may be lost and an expiring key causes none. */
   #beat(check: () => void): void {
     if (!this.#raw.writableNeedDrain) this.#raw.write(": still here\n\n");
     check();
   }
 
-  /** A key that was revoked ends its streams. Where that cannot be found out just now, the next heartbeat asks again. */
+  /** Ends the stream if the key was revoked. If the check fails, the next heartbeat repeats it. */
   async #checkCaller(): Promise<void> {
     const { caller, log } = this.#request;
     try {
@@ -129,11 +129,16 @@ export class EventStream {
 }
 
 /**
- * What hooks have set so far is Fastify's to send, but this answer is no longer Fastify's. Headers that are given all at
- * once and sent by themselves are kept by Node as one text; else as two hundred objects, for as long as the stream lasts.
+ * Sends the headers that hooks have set, because Fastify no longer sends this response. Node stores headers that are
+ * sent in one call as one text, otherwise as two hundred objects for the duration of the stream.
  */
 function sendHeaders(reply: FastifyReply): void {
   const set = reply.getHeaders() as OutgoingHttpHeaders;
   reply.raw.writeHead(200, { ...set, ...HEADERS });
   reply.raw.flushHeaders();
+}
+
+/** Returns true if the caller accepts only JSON. The default is a stream. */
+export function wantsPage({ headers: { accept = "" } }: FastifyRequest): boolean {
+  return /application\/(json|\*)/i.test(accept) && !/text\/event-stream/i.test(accept);
 }

@@ -3,7 +3,7 @@ import type { RunEvent } from "../../core/runs/events.ts";
 import type { EventJson, LoggedEventJson } from "../schemas/run-event.ts";
 import { encodeCursor } from "./log-cursor.ts";
 
-/** An event as callers see it, in the stream and in the page. */
+/** Converts an event to the format of the API. */
 export function eventJson({ seq, turn, at, body }: RunEvent): EventJson {
   return { ...body, seq, turn, at: at.toISOString() };
 }
@@ -12,7 +12,7 @@ export function eventText(event: RunEvent): string {
   return textOf(event.seq, event.body.kind, eventJson(event));
 }
 
-/** The same among the events of all runs. */
+/** Converts an event in the log of all runs to the format of the API. */
 export function loggedEventJson({ event, place }: LoggedEvent): LoggedEventJson {
   return { ...eventJson(event), run_id: event.runId, cursor: encodeCursor(place) };
 }
@@ -21,12 +21,12 @@ export function loggedEventText(logged: LoggedEvent): string {
   return textOf(encodeCursor(logged.place), logged.event.body.kind, loggedEventJson(logged));
 }
 
-/** Where the reader wanted to go on is not known here: the stream goes on behind `id`. */
+/** Tells the reader that its position is unknown and that the stream continues behind `id`. */
 export function resetText(id: number | string): string {
   return textOf(id, "reset", { kind: "reset", reason: "The stream cannot go on where you were." });
 }
 
-/** An event of a `text/event-stream`; JSON has no line breaks, so one data line holds it. */
+/** Formats an event of a `text/event-stream`. JSON has no line breaks, so one data line is enough. */
 function textOf(id: number | string, event: string, data: object): string {
   return `id: ${id}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
 }

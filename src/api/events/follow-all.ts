@@ -6,7 +6,7 @@ import { ChangeSignal } from "./change-signal.ts";
 import { loggedEventText } from "./event-text.ts";
 
 const PAGE = 200;
-/** What cannot show yet waits for a transaction that is about to end. */
+/** The wait for events that are held back until an earlier transaction ends. */
 const HELD_BACK_MS = 25;
 
 export interface FollowingAll {
@@ -16,25 +16,25 @@ export interface FollowingAll {
   readonly signal: AbortSignal;
 }
 
-/** The events of all runs the viewer sees, behind `after` and on, each once and in the log's order. */
+/** Yields the events of all runs that the viewer can see, behind `after`, each once and in the order of the log. */
 export async function* followAll(
   { storage, pubsub }: Pick<ApiDeps, "storage" | "pubsub">,
   { after, pollMs, signal, viewer }: FollowingAll,
 ): AsyncGenerator<string> {
-  const bell = new ChangeSignal();
-  const ring = (): void => bell.ring();
-  const silence = pubsub.subscribe(CHANNELS.log, ring);
+  const changes = new ChangeSignal();
+  const ring = (): void => changes.ring();
+  const unsubscribe = pubsub.subscribe(CHANNELS.log, ring);
   signal.addEventListener("abort", ring);
-  let seen = after;
+  let position = after;
   try {
     while (!signal.aborted) {
-      const page = await storage.log.read(seen, PAGE, viewer);
+      const page = await storage.log.read(position, PAGE, viewer);
       for (const logged of page.events) yield loggedEventText(logged);
-      seen = page.next;
-      if (!page.hasMore) await bell.wait(page.isHeldBack ? HELD_BACK_MS : pollMs);
+      position = page.next;
+      if (!page.hasMore) await changes.wait(page.isHeldBack ? HELD_BACK_MS : pollMs);
     }
   } finally {
     signal.removeEventListener("abort", ring);
-    silence();
+    unsubscribe();
   }
 }

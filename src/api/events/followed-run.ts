@@ -10,32 +10,32 @@ import { type Audience, visibleLog } from "./visible-log.ts";
 export type FollowDeps = Pick<ApiDeps, "runs" | "storage" | "pubsub">;
 
 const PAGE = 200;
-/** So much goes in one piece, if it is not a single event: between two pieces a reader may turn out not to read. */
+/** The maximum size of a piece, except for a single long event. Between pieces, a slow reader can be noticed. */
 const PIECE_LENGTH = 2 ** 16;
 
 /**
- * A run and all who follow it in this process. A thousand viewers want to know the same thing at the same time: one look
- * at the run, one page of events and one text of it are for all of them, and nobody else is woken than who is to be told.
+ * A run with all its followers in this process. A thousand followers need the same data at the same time. Therefore
+ * they share one query of the run and one page of formatted events, and only followers with new events are notified.
  */
 export class FollowedRun implements FollowedSource {
   readonly #deps: FollowDeps;
   readonly #id: RunId;
   readonly #followers = new Set<Follower>();
-  /** Those that are being read, by their audience and where they begin. */
+  /** The pages that are being read, by audience and start. */
   readonly #pages = new Map<string, Promise<EventPage>>();
-  readonly #silence: () => void;
+  readonly #unsubscribe: () => void;
   readonly #poll: NodeJS.Timeout;
   #latest: Run | undefined;
 
-  /** Looks at once, after each news, which may be lost, and every `pollMs`. */
-  constructor(deps: FollowDeps, found: Run, pollMs: number) {
+  /** Reads the run at once, after each notification, and every `pollMs`, because notifications can be lost. */
+  constructor(deps: FollowDeps, run: Run, pollMs: number) {
     this.#deps = deps;
-    this.#id = found.id;
-    this.#latest = found;
-    const look = oneAtATime(() => this.#look());
-    this.#silence = deps.pubsub.subscribe(CHANNELS.run(found.id), look);
-    this.#poll = setInterval(look, pollMs);
-    look();
+    this.#id = run.id;
+    this.#latest = run;
+    const refresh = oneAtATime(() => this.#refresh());
+    this.#unsubscribe = deps.pubsub.subscribe(CHANNELS.run(run.id), refresh);
+    this.#poll = setInterval(refresh, pollMs);
+    refresh();
   }
 
   get latest(): Run | undefined {
@@ -46,10 +46,10 @@ export class FollowedRun implements FollowedSource {
     return this.#followers.size > 0;
   }
 
-  /** `found` may be newer than what was found here, or older. */
-  join(follower: Follower, found: Run): void {
+  /** `run` may be newer or older than the one that this object has read. */
+  join(follower: Follower, run: Run): void {
     this.#followers.add(follower);
-    follower.consider(found, this);
+    follower.consider(run, this);
     follower.consider(this.#latest, this);
   }
 
@@ -57,21 +57,21 @@ export class FollowedRun implements FollowedSource {
     this.#followers.delete(follower);
   }
 
-  readBehind(seen: number, audience: Audience): Promise<EventPage> {
-    const key = `${audience} ${seen}`;
+  readBehind(after: number, audience: Audience): Promise<EventPage> {
+    const key = `${audience} ${after}`;
     const joined = this.#pages.get(key);
     if (joined !== undefined) return joined;
-    const page = this.#read(seen, audience).finally(() => this.#pages.delete(key));
+    const page = this.#read(after, audience).finally(() => this.#pages.delete(key));
     this.#pages.set(key, page);
     return page;
   }
 
   close(): void {
     clearInterval(this.#poll);
-    this.#silence();
+    this.#unsubscribe();
   }
 
-  async #look(): Promise<void> {
+  async #refresh(): Promise<void> {
     try {
       this.#latest = await this.#deps.storage.runs.find({ id: this.#id });
       for (const follower of this.#followers) follower.consider(this.#latest, this);
@@ -80,8 +80,8 @@ export class FollowedRun implements FollowedSource {
     }
   }
 
-  async #read(seen: number, audience: Audience): Promise<EventPage> {
-    const events = await visibleLog(this.#deps.runs, audience).readEvents(this.#id, seen, PAGE);
+  async #read(after: number, audience: Audience): Promise<EventPage> {
+    const events = await visibleLog(this.#deps.runs, audience).readEvents(this.#id, after, PAGE);
     return { pieces: piecesOf(events.map(eventText)), lastSeq: events.at(-1)?.seq };
   }
 }

@@ -4,7 +4,7 @@ import type { EventStream } from "./event-stream.ts";
 import { type FollowDeps, FollowedRun } from "./followed-run.ts";
 import { Follower, type Following } from "./follower.ts";
 
-/** The runs that somebody follows in this process. */
+/** The runs that have followers in this process. */
 export class FollowedRuns {
   readonly #deps: FollowDeps;
   readonly #pollMs: number;
@@ -15,7 +15,7 @@ export class FollowedRuns {
     this.#pollMs = pollMs;
   }
 
-  /** Tells `stream` what happens to the run, which was just found, until either is over. */
+  /** Writes the events of `run` to `stream` until the run or the stream ends. */
   follow(run: Run, stream: EventStream, following: Following): void {
     const followed = this.#runs.get(run.id) ?? new FollowedRun(this.#deps, run, this.#pollMs);
     this.#runs.set(run.id, followed);

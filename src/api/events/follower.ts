@@ -7,67 +7,67 @@ import { type Audience, audienceOf } from "./visible-log.ts";
 
 export interface Following {
   readonly viewer: Viewer;
-  /** The number of the last event that the viewer has seen. */
+  /** The number of the last event that the reader has received. */
   readonly after: number;
-  /** Goes on when the run has ended: a follow-up takes it up again. */
+  /** Whether the stream continues after the end of the run, because a follow-up may continue the run. */
   readonly follow: boolean;
 }
 
-/** Events as they are sent: the same bytes to everybody of an audience. */
+/** Formatted events. They are the same for all readers of an audience. */
 export interface EventPage {
   readonly pieces: readonly Uint8Array[];
-  /** The number of the last event among them; undefined: there is none. */
+  /** The number of the last event of the page. undefined if the page is empty. */
   readonly lastSeq: number | undefined;
 }
 
-/** Where followers find what they tell. */
+/** The source of a follower's data. */
 export interface FollowedSource {
-  /** The run as it was found last; undefined: there is none any more. */
+  /** The run as it was last read. undefined if it no longer exists. */
   readonly latest: Run | undefined;
-  /** The events behind `seen`, or the first of them when they are many. */
+  /** Returns the first page of events behind `seen`. */
   readBehind(seen: number, audience: Audience): Promise<EventPage>;
 }
 
-/** Tells one stream the events of a run, each once and in order, until the run has ended and all was told. */
+/** Writes the events of a run to one stream, each once and in order, until the run has ended. */
 export class Follower {
   readonly stream: EventStream;
   readonly #following: Following;
-  #seen: number;
-  #isTelling = false;
+  #lastSeq: number;
+  #isWriting = false;
 
   constructor(stream: EventStream, following: Following) {
     this.stream = stream;
     this.#following = following;
-    this.#seen = following.after;
+    this.#lastSeq = following.after;
   }
 
-  /** Called with the run after each look at it: tells what is new in it, if anything is. */
+  /** Called each time the run was read. Writes the new events, if there are any. */
   consider(run: Run | undefined, followed: FollowedSource): void {
-    if (this.#isTelling || this.stream.isOver || !this.#isConcerned(run)) return;
-    this.#isTelling = true;
-    this.#tell(run, followed).catch((error: unknown) => this.stream.fail(error));
+    if (this.#isWriting || this.stream.isOver || !this.#hasChanges(run)) return;
+    this.#isWriting = true;
+    this.#write(run, followed).catch((error: unknown) => this.stream.fail(error));
   }
 
-  #isConcerned(run: Run | undefined): boolean {
+  #hasChanges(run: Run | undefined): boolean {
     if (run === undefined || !isVisible(run, this.#following.viewer)) return true;
-    return run.lastSeq > this.#seen || this.#isDoneWith(run);
+    return run.lastSeq > this.#lastSeq || this.#isDoneWith(run);
   }
 
   #isDoneWith({ lastSeq, state }: Run): boolean {
-    return lastSeq === this.#seen && isEnded(state) && !this.#following.follow;
+    return lastSeq === this.#lastSeq && isEnded(state) && !this.#following.follow;
   }
 
-  async #tell(found: Run | undefined, followed: FollowedSource): Promise<void> {
-    for (let run = found; this.#isConcerned(run); run = followed.latest) {
+  async #write(latest: Run | undefined, followed: FollowedSource): Promise<void> {
+    for (let run = latest; this.#hasChanges(run); run = followed.latest) {
       if (this.#isDoneWith(requireVisible(run, this.#following.viewer))) return this.stream.end();
-      const page = await followed.readBehind(this.#seen, audienceOf(this.#following.viewer));
-      // It was deleted since; the next look will see that.
+      const page = await followed.readBehind(this.#lastSeq, audienceOf(this.#following.viewer));
+      // The run was deleted in the meantime. The next read handles that.
       if (page.lastSeq === undefined) break;
-      this.#seen = page.lastSeq;
+      this.#lastSeq = page.lastSeq;
       for (const piece of page.pieces) {
         if (!this.stream.write(piece) && !(await this.stream.drained())) return;
       }
     }
-    this.#isTelling = false;
+    this.#isWriting = false;
   }
 }

@@ -1,17 +1,17 @@
 import { parseRunId } from "../../core/ids.ts";
 import { EVENT_LOG_START, type EventLogPosition } from "../../core/runs/event-log.ts";
 
-/** The word for the place before the first event. */
+/** The cursor before the first event. */
 export const START_CURSOR = "start";
 
-/** A place in the log of all runs as callers carry it: opaque, and good in every process. */
+/** Encodes a position in the log of all runs as an opaque cursor that is valid in every process. */
 export function encodeCursor({ position, runId, seq }: EventLogPosition): string {
   return Buffer.from(`${position}.${runId}.${seq}`).toString("base64url");
 }
 
 const PLACE = /^(-?\d{1,18})\.([0-9a-f-]{36})\.(\d{1,10})$/;
 
-/** undefined: no cursor of ours. */
+/** Returns undefined if the text is not a valid cursor. */
 export function decodeCursor(cursor: string): EventLogPosition | undefined {
   if (cursor === START_CURSOR) return EVENT_LOG_START;
   const [, position = "", runId = "", seq = ""] =

@@ -1,20 +1,20 @@
 /**
- * Does `work` when it is asked to, never twice at once: whoever asks while it is being done may ask about what it does not
- * see any more, so it is done once more afterwards. `work` must not fail.
+ * Returns a function that starts `work`, but never two runs of it at once. A call during a run causes one more run
+ * afterwards, because the current run may have missed the change. `work` must not fail.
  */
 export function oneAtATime(work: () => Promise<void>): () => void {
-  let isAsked = false;
-  let isWorking = false;
-  async function workOn(): Promise<void> {
-    isWorking = true;
-    while (isAsked) {
-      isAsked = false;
+  let isRequested = false;
+  let isRunning = false;
+  async function run(): Promise<void> {
+    isRunning = true;
+    while (isRequested) {
+      isRequested = false;
       await work();
     }
-    isWorking = false;
+    isRunning = false;
   }
   return () => {
-    isAsked = true;
-    if (!isWorking) void workOn();
+    isRequested = true;
+    if (!isRunning) void run();
   };
 }

@@ -3,7 +3,7 @@ import { callerOf } from "../auth/authentication.ts";
 import { StatusError } from "../http/errors.ts";
 import { EventStream, type StreamLimits } from "./event-stream.ts";
 
-/** The streams of this process, so that nobody has too many, and all end when the server closes. */
+/** The open streams of this process. Limits the number per caller and ends all streams when the server closes. */
 export class OpenStreams {
   readonly #limits: StreamLimits & { readonly streamsPerKey: number };
   readonly #open = new Map<string, Set<EventStream>>();
@@ -12,7 +12,7 @@ export class OpenStreams {
     this.#limits = limits;
   }
 
-  /** Answers with a stream, if its caller may have another one. */
+  /** Answers the request with a stream. Throws if the caller has the maximum number of open streams. */
   open(request: FastifyRequest, reply: FastifyReply): EventStream {
     const { id } = callerOf(request);
     const { streamsPerKey } = this.#limits;
@@ -41,7 +41,7 @@ function tooMany(limit: number): StatusError {
   return new StatusError(
     429,
     "resource_unavailable",
-    `You have ${limit} streams open, which is as many as you may.`,
+    `You have ${limit} open streams, which is the maximum.`,
     {
       retryAfterMs: 5_000,
       remedy: "Close a stream, or ask for pages with Accept: application/json.",

@@ -1,9 +1,9 @@
 import ipaddr from "ipaddr.js";
 
-/** Whoever has one IPv6 address has a network of them. */
+/** The holder of one IPv6 address usually has a whole network of this size. */
 const OWN_IPV6_BITS = 64;
 
-/** By whom callers without a key are told apart: their IPv4 address, or the network of their IPv6 address. */
+/** Identifies callers without a key: by their IPv4 address or by the network of their IPv6 address. */
 export function callerNetwork(address: string): string {
   if (!ipaddr.isValid(address)) return address;
   const parsed = ipaddr.process(address);

@@ -2,10 +2,10 @@ import type { RunId } from "../../core/ids.ts";
 import type { RunPosition, RunQuery } from "../../core/runs/run-query.ts";
 import { SignedPlaces } from "../auth/signed-place.ts";
 
-type Walk = Omit<RunQuery, "limit" | "after">;
+type Listing = Omit<RunQuery, "limit" | "after">;
 type Position = [value: string, id: RunId, until: string | null];
 
-/** Where a page of runs ended, opaque to the caller: good for the sort, the filters and the viewer it was made for. */
+/** Opaque cursors for pages of runs. A cursor is valid only for its sort, filters and viewer. */
 export class Cursors {
   readonly #places: SignedPlaces;
 
@@ -13,19 +13,19 @@ export class Cursors {
     this.#places = new SignedPlaces(secret, "cursor");
   }
 
-  encode({ value, id, until }: RunPosition, walk: Walk): string {
+  encode({ value, id, until }: RunPosition, listing: Listing): string {
     const position = Buffer.from(JSON.stringify([value, id, until])).toString("base64url");
-    return this.#places.encode(position, membersOf(walk));
+    return this.#places.encode(position, membersOf(listing));
   }
 
-  decode(cursor: string, walk: Walk): RunPosition {
-    const position = this.#places.decode(cursor, membersOf(walk));
+  decode(cursor: string, listing: Listing): RunPosition {
+    const position = this.#places.decode(cursor, membersOf(listing));
     const [value, id, until] = JSON.parse(Buffer.from(position, "base64url").toString()) as Position;
     return { value, id, ...(typeof until === "string" ? { until } : {}) };
   }
 }
 
-function membersOf({ viewer, filters, sort, order }: Walk): readonly unknown[] {
+function membersOf({ viewer, filters, sort, order }: Listing): readonly unknown[] {
   return [viewer.id, sort, order, Object.entries(filters).sort(byName)];
 }
 

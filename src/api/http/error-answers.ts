@@ -10,21 +10,21 @@ const PROBLEM_TYPE = "application/problem+json";
 
 export type ErrorAnswer = (error: unknown, request: FastifyRequest, reply: FastifyReply) => FastifyReply;
 
-/** Answers every error of the server as `application/problem+json`, wherever it was thrown. */
+/** Answers every error of the server as `application/problem+json`. */
 export function answerErrors(publicUrl: () => string): ErrorAnswer {
   return (thrown, request, reply) => {
     const error = asAppError(thrown, request);
     logOnce(request, error, thrown);
     const problem = problemOf(error, {
       publicUrl: publicUrl(),
-      // As in the log: who pastes an answer into an issue does not publish the key that stood in the address.
+      // Hidden as in the log, so that a caller who publishes the response does not publish a key in the address.
       instance: hideKeys(pathOf(request.url)),
       traceId: request.id,
     });
     if (problem.status === 401) reply.header("www-authenticate", "Bearer");
     return (
       reply
-        // Of a file that was about to be sent.
+        // The header belongs to a file that was about to be sent.
         .removeHeader("content-disposition")
         .code(problem.status)
         .headers({ ...retryHeaders(error), "x-request-id": request.id, "cache-control": "no-store" })
@@ -41,7 +41,7 @@ export function addErrorAnswers(server: FastifyInstance, answer: ErrorAnswer): v
   });
 }
 
-/** For what is not even HTTP: there is no request yet, only a socket. */
+/** Answers input that is not HTTP. There is no request yet, only a socket. */
 export function answerBrokenRequest(
   publicUrl: () => string,
 ): (error: Error & { code?: string }, socket: Socket) => void {
@@ -63,10 +63,12 @@ function brokenRequest(code: string | undefined): StatusError {
   if (code === "HPE_HEADER_OVERFLOW") {
     return new StatusError(431, "invalid_request", "The request's headers are too large.");
   }
-  return new StatusError(400, "invalid_request", "This is no HTTP request.");
+  return new StatusError(400, "invalid_request", "This is not an HTTP request.");
 }
 
-/** Not Node's list: who imports `node:http` by name has Node load its `fetch` and `WebSocket` too, 13 MiB of memory. */
+/**
+ * Not Node's own list: importing `node:http` by name also loads `fetch` and `WebSocket`, which take 13 MiB of memory.
+ */
 const REASON_PHRASES: Readonly<Record<number, string>> = {
   400: "Bad Request",
   408: "Request Timeout",

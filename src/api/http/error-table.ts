@@ -3,21 +3,21 @@ import type { ErrorCode } from "../../core/errors.ts";
 interface ErrorRow {
   readonly status: number;
   readonly title: string;
-  /** What to do next, unless the thrown error has its own remedy. */
+  /** How to fix the problem, unless the thrown error has its own remedy. */
   readonly remedy: string;
 }
 
-/** HTTP status, title and remedy of each error code: the only such table. The core decides whether a retry may help. */
+/** The HTTP status, title and remedy of each error code. The core decides whether a retry may help. */
 export const ERROR_TABLE: Readonly<Record<ErrorCode, ErrorRow>> = {
   invalid_request: {
     status: 400,
     title: "Invalid request",
-    remedy: "Change what `issues` or `detail` names and send the request again.",
+    remedy: "Correct what `issues` or `detail` names and send the request again.",
   },
   integration_not_configured: {
     status: 400,
     title: "Integration not configured",
-    remedy: "Ask the operator of this server to set up the integration.",
+    remedy: "Ask the operator of this server to configure the integration.",
   },
   authentication_required: {
     status: 401,
@@ -27,12 +27,12 @@ export const ERROR_TABLE: Readonly<Record<ErrorCode, ErrorRow>> = {
   external_authentication_required: {
     status: 401,
     title: "External authentication required",
-    remedy: "Renew the credentials of the outside service that refused them.",
+    remedy: "Renew the credentials of the external service that refused them.",
   },
   not_authorized: {
     status: 403,
     title: "Not authorized",
-    remedy: "Use a key that may do this, or ask an administrator of your team for one.",
+    remedy: "Use a key with the required rights, or ask an administrator of your team for one.",
   },
   insufficient_credits: {
     status: 403,
@@ -42,37 +42,37 @@ export const ERROR_TABLE: Readonly<Record<ErrorCode, ErrorRow>> = {
   budget_exceeded: {
     status: 403,
     title: "Budget exceeded",
-    remedy: "Raise the budget, or ask for less at once.",
+    remedy: "Raise the budget, or request less work at once.",
   },
   feature_not_available: {
     status: 403,
     title: "Feature not available",
-    remedy: "Leave the feature out, or ask an administrator to allow it.",
+    remedy: "Omit the feature, or ask an administrator to allow it.",
   },
   integration_disabled: {
     status: 403,
     title: "Integration disabled",
-    remedy: "Ask an administrator to switch the integration on.",
+    remedy: "Ask an administrator to enable the integration.",
   },
   content_policy_violation: {
     status: 403,
     title: "Content policy violation",
-    remedy: "Change what is asked for: it is against a policy.",
+    remedy: "Change the request, because it violates a policy.",
   },
   resource_not_found: {
     status: 404,
     title: "Not found",
-    remedy: "Check the address and the id, and that your key's principal may see it.",
+    remedy: "Check the address and the id, and that the principal of your key can see the resource.",
   },
   conflict: {
     status: 409,
     title: "Conflict",
-    remedy: "Look at how things stand now, and send the request again if you still want it.",
+    remedy: "Read the current state, and send the request again if it is still needed.",
   },
   operation_not_supported: {
     status: 422,
     title: "Operation not supported",
-    remedy: "Ask for it in a way that this server supports.",
+    remedy: "Change the request to something that this server supports.",
   },
   resource_unavailable: {
     status: 503,
@@ -83,7 +83,8 @@ export const ERROR_TABLE: Readonly<Record<ErrorCode, ErrorRow>> = {
     status: 500,
     title: "Internal error",
     remedy:
-      "Send the request again under the same Idempotency-Key; if it stays so, give the operator the trace_id.",
+      "Send the request again with the same Idempotency-Key. If the error persists, give the trace_id to the " +
+      "operator.",
   },
   environment_setup_failed: {
     status: 500,
@@ -94,11 +95,11 @@ export const ERROR_TABLE: Readonly<Record<ErrorCode, ErrorRow>> = {
     status: 500,
     title: "Agent process failed",
     remedy:
-      "Send a follow-up, which starts the agent anew; if it fails again, give the operator the trace_id.",
+      "Send a follow-up, which restarts the agent. If it fails again, give the trace_id to the operator.",
   },
   infrastructure_timeout: {
     status: 500,
     title: "Infrastructure timeout",
-    remedy: "Send a follow-up, which goes on where it ended, or ask for less at once.",
+    remedy: "Send a follow-up, which continues the work, or request less work at once.",
   },
 };

@@ -1,7 +1,7 @@
 import { AppError, type ErrorCode, type ErrorOptions } from "../../core/errors.ts";
 import { ERROR_TABLE } from "./error-table.ts";
 
-/** An error whose status is not that of its code: 413, 415, 429, the 422 of a reused idempotency key. */
+/** An error with another status than that of its code: 413, 415, 429, and 422 for a reused idempotency key. */
 export class StatusError extends AppError {
   readonly status: number;
 
@@ -39,7 +39,7 @@ export function statusOf(error: AppError): number {
   return error instanceof StatusError ? error.status : ERROR_TABLE[error.code].status;
 }
 
-/** The body of a refusal. What went wrong inside is not the caller's: of a 5xx it is told what the API chose to say. */
+/** Returns the body of an error response. Messages of internal errors (5xx) are not shown to the caller. */
 export function problemOf(error: AppError, { publicUrl, instance, traceId }: ProblemContext): Problem {
   const status = statusOf(error);
   const { title, remedy: usualRemedy } = ERROR_TABLE[error.code];
@@ -61,7 +61,7 @@ export function problemOf(error: AppError, { publicUrl, instance, traceId }: Pro
   };
 }
 
-/** Of those that the call would have needed. Only where the code that refused knows them. */
+/** The members about external services, if the thrown error has them. */
 function othersOf({ authUrl, integrationName, provider, setupUrl }: ErrorOptions): Partial<Problem> {
   return {
     ...(authUrl && { auth_url: authUrl }),
@@ -73,7 +73,7 @@ function othersOf({ authUrl, integrationName, provider, setupUrl }: ErrorOptions
 
 const UNAVAILABLE_RETRY_MS = 1_000;
 
-/** Public clients repeat every 409, 429 and 5xx, POST included, unless these headers say otherwise. */
+/** Public clients repeat each 409, 429 and 5xx, including POST, unless these headers forbid it. */
 export function retryHeaders(error: AppError): Record<string, string> {
   const headers = { "x-should-retry": String(error.retryable) };
   const unavailableMs = error.code === "resource_unavailable" ? UNAVAILABLE_RETRY_MS : undefined;

@@ -10,33 +10,33 @@ import { holderOf } from "../auth/authentication.ts";
 import { StatusError } from "./errors.ts";
 
 interface Operation {
-  /** Keys are the caller's own for each operation, whatever its path is called. */
+  /** Each operation has its own key space per caller, independent of the path. */
   readonly operation: string;
-  /** What it is done to, where that is not in the body. */
+  /** The id of the object, if it is not in the body. */
   readonly target?: string;
-  /** The body holds a secret: what is kept to know it again must not let it be guessed. */
+  /** The body contains a secret, so the stored hash must not allow guessing it. */
   readonly hidesBody?: boolean;
 }
 
-/** A write to a run, whose change stores the answer itself. */
+/** A write to a run. The change of the run stores the response. */
 export type RunWrite<Body> = RunOperation & (RunTransaction<Body> | PreparedWrite<Body>);
 
 interface RunOperation extends Operation {
   /**
-   * The work leaves nothing but what its transaction stores. Then nobody looks first whether it was done before: a
-   * repeat meets the remembered answer there. This spares every first request, which is nearly all of them, a look-up.
+   * True if the work has no effect outside its transaction. Then no lookup is needed before the work: a repeat meets
+   * the stored response in the transaction. That saves a query for each first request.
    */
   readonly isAtomic?: boolean;
 }
 
-/** A write whose answer needs something that is read before the transaction. */
+/** A write whose response needs something that is read before the transaction. */
 interface PreparedWrite<Body> {
   /** May be called again when the request is repeated. */
   prepare(): Promise<RunTransaction<Body>>;
 }
 
 interface RunTransaction<Body> {
-  /** Does the work, with `extras` stored in the same transaction. */
+  /** Does the work and stores `extras` in the same transaction. */
   perform(extras: Pick<TransactionExtras, "remembers">): Promise<FollowUpResult>;
   /** With a key it is called inside the transaction, which stores the answer. */
   answer(result: FollowUpResult): Body;
@@ -44,18 +44,18 @@ interface RunTransaction<Body> {
 
 /** Any other write. */
 export interface Write<Body> extends Operation {
-  /** Of the answer; default 200. */
+  /** The status of the response. Default: 200. */
   readonly status?: number;
   /**
-   * The answer shows a secret this once, so it is not remembered in the clear, and is given again to the very API key
-   * that asked first: another of the same principal may be allowed less than the secret is good for.
+   * The response contains a secret. It is stored encrypted and repeated only for the same API key, because another
+   * key of the principal may have fewer rights than the secret gives.
    */
   readonly isSecret?: boolean;
   /** Does the work through `storage`, in one transaction. May be called again. */
   perform(storage: Storage): Promise<Body>;
 }
 
-type Asked = Pick<IdempotentResponse, "principalId" | "key" | "requestHash">;
+type IdempotencyKey = Pick<IdempotentResponse, "principalId" | "key" | "requestHash">;
 
 export interface IdempotencyDeps {
   readonly storage: Storage;
@@ -64,9 +64,9 @@ export interface IdempotencyDeps {
 }
 
 /**
- * Writes under an `Idempotency-Key`: the answer is stored in the transaction of the write itself, so either both
- * are there or neither is. Of two at once, the second meets the unique index and is given the first's answer.
- * A refused request stores nothing and may be sent again under its key.
+ * Writes with an `Idempotency-Key`. The response is stored in the transaction of the write, so that both exist or
+ * neither. Of two concurrent requests, the second violates the unique index and gets the first one's response. A
+ * refused request stores nothing and may be sent again with its key.
  */
 export class Idempotency {
   readonly #deps: IdempotencyDeps;
@@ -75,77 +75,77 @@ export class Idempotency {
     this.#deps = deps;
   }
 
-  /** For a write to a run, whose change stores the answer too. */
+  /** For a write to a run. The change of the run stores the response. */
   async writeRunOnce<Body>(
     request: FastifyRequest,
     reply: FastifyReply,
     write: RunWrite<Body>,
   ): Promise<Body> {
-    const asked = this.#askedBy(request, write);
-    if (asked === undefined) {
+    const requestKey = this.#keyOf(request, write);
+    if (requestKey === undefined) {
       const { answer, perform } = await prepared(write);
       return answer(await perform({}));
     }
-    const perform = async () => performAndRemember(asked, await prepared(write));
+    const perform = async () => performAndStore(requestKey, await prepared(write));
     return write.isAtomic === true
-      ? this.#perform(reply, asked, false, perform)
-      : this.#lookFirst(reply, asked, false, perform);
+      ? this.#perform(reply, requestKey, false, perform)
+      : this.#performUnlessStored(reply, requestKey, false, perform);
   }
 
-  /** For any other: the work and the answer are stored through one transaction, which is opened here. */
+  /** For any other write. The work and its response are stored in one transaction, which is opened here. */
   async writeOnce<Body>(request: FastifyRequest, reply: FastifyReply, write: Write<Body>): Promise<Body> {
     const { status = 200, isSecret = false } = write;
     const { storage } = this.#deps;
     reply.code(status);
-    const asked = this.#askedBy(request, write, isSecret);
-    if (asked === undefined) return storage.atomically((stores) => write.perform(stores));
-    return this.#lookFirst(reply, asked, isSecret, () =>
+    const requestKey = this.#keyOf(request, write, isSecret);
+    if (requestKey === undefined) return storage.atomically((stores) => write.perform(stores));
+    return this.#performUnlessStored(reply, requestKey, isSecret, () =>
       storage.atomically(async (stores) => {
         const body = await write.perform(stores);
         await stores.answers.remember({
-          ...asked,
+          ...requestKey,
           status,
-          body: isSecret ? this.#sealed(body, asked) : body,
+          body: isSecret ? this.#sealed(body, requestKey) : body,
         });
         return body;
       }),
     );
   }
 
-  async #lookFirst<Body>(
+  async #performUnlessStored<Body>(
     reply: FastifyReply,
-    asked: Asked,
+    requestKey: IdempotencyKey,
     isSecret: boolean,
     perform: () => Promise<Body>,
   ): Promise<Body> {
-    const first = await this.#deps.storage.answers.find(asked.principalId, asked.key);
-    if (first !== undefined) return this.#replay<Body>(reply, first, asked, isSecret);
-    return this.#perform(reply, asked, isSecret, perform);
+    const first = await this.#deps.storage.answers.find(requestKey.principalId, requestKey.key);
+    if (first !== undefined) return this.#replay<Body>(reply, first, requestKey, isSecret);
+    return this.#perform(reply, requestKey, isSecret, perform);
   }
 
   async #perform<Body>(
     reply: FastifyReply,
-    asked: Asked,
+    requestKey: IdempotencyKey,
     isSecret: boolean,
     perform: () => Promise<Body>,
   ): Promise<Body> {
     try {
       return await perform();
     } catch (error) {
-      // A twin may be met at the answer, or before that at what it has made, such as a name that is now taken.
-      const twin = await this.#deps.storage.answers.find(asked.principalId, asked.key);
-      if (twin !== undefined) return this.#replay<Body>(reply, twin, asked, isSecret);
+      // A concurrent duplicate may fail at the stored response, or earlier at a unique name.
+      const duplicate = await this.#deps.storage.answers.find(requestKey.principalId, requestKey.key);
+      if (duplicate !== undefined) return this.#replay<Body>(reply, duplicate, requestKey, isSecret);
       if (!(error instanceof UniqueConflict) || error.what !== "answer") throw error;
     }
-    throw new AppError("conflict", "The same request is still being worked on.", { retryAfterMs: 200 });
+    throw new AppError("conflict", "The same request is still in progress.", { retryAfterMs: 200 });
   }
 
-  /** undefined: the request carries no key. */
-  #askedBy(
+  /** Returns undefined if the request has no key. */
+  #keyOf(
     request: FastifyRequest,
     { operation, target = "", hidesBody }: Operation,
     isSecret = false,
-  ): Asked | undefined {
+  ): IdempotencyKey | undefined {
     const key = readKey(request.raw.rawHeaders);
     if (key === undefined) return undefined;
     const digest = createHash("sha256")
@@ -157,22 +157,27 @@ export class Idempotency {
     return { principalId: principal.id, key: name, requestHash };
   }
 
-  #replay<Body>(reply: FastifyReply, first: IdempotentResponse, asked: Asked, isSecret: boolean): Body {
-    requireSame(first, asked);
+  #replay<Body>(
+    reply: FastifyReply,
+    first: IdempotentResponse,
+    requestKey: IdempotencyKey,
+    isSecret: boolean,
+  ): Body {
+    requireSame(first, requestKey);
     reply.code(first.status).header("idempotent-replay", "true");
     const body = isSecret
-      ? JSON.parse(this.#deps.secrets.open(String(first.body), ownerOf(asked)))
+      ? JSON.parse(this.#deps.secrets.open(String(first.body), ownerOf(requestKey)))
       : first.body;
-    // Stored by the same operation, so it has the operation's shape.
+    // The response was stored by the same operation, so it has the right type.
     return body as Body;
   }
 
-  #sealed(body: unknown, asked: Asked): string {
-    return this.#deps.secrets.seal(JSON.stringify(body), ownerOf(asked));
+  #sealed(body: unknown, requestKey: IdempotencyKey): string {
+    return this.#deps.secrets.seal(JSON.stringify(body), ownerOf(requestKey));
   }
 }
 
-function ownerOf({ principalId, key }: Asked): string {
+function ownerOf({ principalId, key }: IdempotencyKey): string {
   return `answer:${principalId}:${key}`;
 }
 
@@ -180,9 +185,9 @@ async function prepared<Body>(write: RunWrite<Body>): Promise<RunTransaction<Bod
   return "prepare" in write ? write.prepare() : write;
 }
 
-/** The caller gets the answer that the transaction stored last: a transaction may be tried more than once. */
-async function performAndRemember<Body>(
-  asked: Asked,
+/** Returns the response that the transaction stored last, because a transaction may be tried more than once. */
+async function performAndStore<Body>(
+  requestKey: IdempotencyKey,
   { answer, perform }: RunTransaction<Body>,
 ): Promise<Body> {
   const stored: Body[] = [];
@@ -190,22 +195,22 @@ async function performAndRemember<Body>(
     remembers: (run, followUpId) => {
       const body = answer({ run, followUpId });
       stored.push(body);
-      return { ...asked, status: 200, body };
+      return { ...requestKey, status: 200, body };
     },
   });
   const body = stored.at(-1);
-  if (body === undefined) throw new Error("A write under an idempotency key stored no answer.");
+  if (body === undefined) throw new Error("A write under an idempotency key stored no response.");
   return body;
 }
 
-function requireSame(first: IdempotentResponse, asked: Asked): void {
-  if (first.requestHash === asked.requestHash) return;
+function requireSame(first: IdempotentResponse, requestKey: IdempotencyKey): void {
+  if (first.requestHash === requestKey.requestHash) return;
   throw new StatusError(422, "invalid_request", "This Idempotency-Key was used with another request.", {
     remedy: "Use a new key for each different request.",
   });
 }
 
-/** The same value gives the same text, whatever the order of its members. */
+/** Returns the same text for equal values, whatever the order of their members. */
 function canonical(value: unknown): string {
   const text = JSON.stringify(value, (_name, member: unknown) => {
     if (typeof member !== "object" || member === null || Array.isArray(member)) return member;
@@ -217,7 +222,7 @@ function canonical(value: unknown): string {
 const HEADER = "idempotency-key";
 const MAX_LENGTH = 255;
 
-/** From the raw headers: Node joins a header that was sent twice, which would pass as one key. */
+/** Reads the raw headers, because Node joins a header that was sent twice into one value. */
 function readKey(rawHeaders: readonly string[]): string | undefined {
   const values = rawHeaders.filter(
     (_, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === HEADER,
@@ -229,7 +234,7 @@ function readKey(rawHeaders: readonly string[]): string | undefined {
   return key;
 }
 
-/** The standard draft has the key as a quoted string; most clients send it bare. */
+/** The draft of the standard defines the key as a quoted string. Most clients send it without quotes. */
 function unquoted(value: string): string {
   const inner = /^"(.*)"$/.exec(value)?.[1];
   return inner === undefined ? value : inner.replace(/\\(["\\])/g, "$1");

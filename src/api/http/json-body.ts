@@ -5,9 +5,9 @@ import { excessOf } from "./json-structure.ts";
 import { invalid } from "./request-validation.ts";
 
 /**
- * Bodies of the API are JSON and nothing else. An empty one is no body: public clients send
- * `Content-Type: application/json` with nothing behind it. Text that is not UTF-8 is refused, not mended. What is
- * compressed is refused unseen: a few bytes of it may unpack to more than memory holds.
+ * Accepts only JSON bodies. An empty body is absent, because public clients send `Content-Type: application/json`
+ * without a body. Text that is not UTF-8 is refused. Compressed bodies are refused unread, because a few bytes may
+ * unpack to more than fits into memory.
  */
 export function readJsonBodies(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser("error", "error");
@@ -26,7 +26,7 @@ export function readJsonBodies(app: FastifyInstance): void {
 }
 
 function compressed(): StatusError {
-  return new StatusError(415, "invalid_request", "Compressed bodies are not read here.", {
-    remedy: "Send the body as it is, without Content-Encoding.",
+  return new StatusError(415, "invalid_request", "Compressed bodies are not supported.", {
+    remedy: "Send the body without Content-Encoding.",
   });
 }

@@ -1,8 +1,8 @@
-/** Deeper than anything that is asked for here, and far from exhausting the stack. */
+/** Deeper than any valid request, and far below the limit of the stack. */
 export const DEPTH_MAX = 64;
-/** Brackets, commas, numbers, indentation. */
+/** Brackets, commas, numbers and whitespace. */
 const OUTSIDE_MAX = 2 ** 17;
-/** Escaped ones too: a prompt may be made of nothing else. */
+/** Includes escaped quotation marks, because a prompt may consist of them. */
 const QUOTES_MAX = 600_000;
 
 const QUOTE = 0x22;
@@ -11,9 +11,9 @@ const OPENING: readonly (number | undefined)[] = [0x5b, 0x7b];
 const CLOSING: readonly (number | undefined)[] = [0x5d, 0x7d];
 
 /**
- * Why a JSON text would keep the parser, and with it everybody else, for long; undefined: it does not. What a text costs to
- * parse depends on how much structure it has: a mebibyte of brackets takes 75 ms, of one string 1 ms. So strings are stepped
- * over. What else is wrong with a text, the parser says.
+ * Returns why a JSON text would block the parser, and so all requests, for too long; undefined if it would not. The
+ * cost depends on the structure: 1 MiB of brackets takes 75 ms, 1 MiB of one string takes 1 ms. Therefore strings are
+ * skipped. The parser finds all other errors.
  */
 export function excessOf(text: Buffer): string | undefined {
   let depth = 0;
@@ -35,7 +35,7 @@ export function excessOf(text: Buffer): string | undefined {
   return undefined;
 }
 
-/** Where the string that begins at `start` ends, and how many quotation marks it has: no more than one beyond `max`. */
+/** Finds the end of the string that begins at `start` and counts its quotation marks, up to one more than `max`. */
 function stringAt(
   text: Buffer,
   start: number,

@@ -1,6 +1,6 @@
 import { v5 } from "uuid";
 
-/** Only this file names UUIDs in this namespace. */
+/** No other file may create UUIDs in this namespace. */
 const NAMESPACE = "8d5a6a3e-5f0c-4c1e-9b7d-e2a1f4c30917";
 
 /** Gives the same UUID for the same name in every process (RFC 9562, version 5). */

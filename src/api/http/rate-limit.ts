@@ -3,14 +3,14 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { ApiLimits } from "../api-deps.ts";
 import { StatusError } from "./errors.ts";
 
-/** Counts a request, and refuses it when there were too many. */
+/** Counts a request and refuses it if there were too many. */
 export type RateLimit = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
 
 /**
- * So many requests in each window: of a key, once it is known whose it is, else of the address, so that guessing keys
- * is counted too. Who has a valid key is never kept waiting for what others at the same address do. Counted in the
- * memory of this process, because a count in the database would cost more than most requests; the library keeps
- * those 5,000 that were seen last.
+ * Limits the requests per window: per key once the caller is known, otherwise per address, so that guessing keys is
+ * limited as well. A caller with a valid key is not affected by others at its address. The counts are in the memory
+ * of the process, because a count in the database would cost more than most requests. The library keeps the 5,000
+ * most recent callers.
  */
 export async function createRateLimit(
   server: FastifyInstance,
@@ -23,25 +23,25 @@ export async function createRateLimit(
   const ofAddress = server.createRateLimit({ max, timeWindow });
   return async (request, reply) => {
     const isKnown = request.caller !== undefined;
-    const counted = await (isKnown ? ofKey : ofAddress)(request);
-    if (counted.isAllowed) return;
-    reply.headers(headersOf(isKnown ? "key" : "address", counted));
-    if (counted.isExceeded) throw tooMany(counted);
+    const count = await (isKnown ? ofKey : ofAddress)(request);
+    if (count.isAllowed) return;
+    reply.headers(headersOf(isKnown ? "key" : "address", count));
+    if (count.isExceeded) throw tooMany(count);
   };
 }
 
-interface Counted {
+interface RateCount {
   readonly max: number;
   readonly timeWindow: number;
   readonly remaining: number;
-  /** Until the window ends. */
+  /** Milliseconds until the window ends. */
   readonly ttl: number;
   readonly ttlInSeconds: number;
 }
 
-/** The standard draft's two, and what older clients look for. */
-function headersOf(name: "key" | "address", counted: Counted): Record<string, string | number> {
-  const { max, timeWindow, remaining, ttlInSeconds } = counted;
+/** The headers of the draft standard, and those that older clients read. */
+function headersOf(name: "key" | "address", count: RateCount): Record<string, string | number> {
+  const { max, timeWindow, remaining, ttlInSeconds } = count;
   return {
     "ratelimit-policy": `"${name}";q=${max};w=${Math.ceil(timeWindow / 1_000)}`,
     ratelimit: `"${name}";r=${remaining};t=${ttlInSeconds}`,
@@ -51,10 +51,10 @@ function headersOf(name: "key" | "address", counted: Counted): Record<string, st
   };
 }
 
-function tooMany({ max, timeWindow, ttl }: Counted): StatusError {
-  const message = `These are more than ${max} requests in ${timeWindow / 1_000} seconds.`;
+function tooMany({ max, timeWindow, ttl }: RateCount): StatusError {
+  const message = `You sent more than ${max} requests in ${timeWindow / 1_000} seconds.`;
   return new StatusError(429, "resource_unavailable", message, {
     retryAfterMs: ttl,
-    remedy: "Wait as long as Retry-After says. Read events as a stream rather than asking again and again.",
+    remedy: "Wait as long as Retry-After says. Read events as a stream instead of polling.",
   });
 }

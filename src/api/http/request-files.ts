@@ -3,11 +3,11 @@ import type { RequestFile } from "../../core/inputs/run-input.ts";
 import type { ApiLimits } from "../api-deps.ts";
 import type { RunAgentRequest } from "../schemas/run-requests.ts";
 
-type Given = Pick<RunAgentRequest, "images" | "attachments">;
-type ImageType = NonNullable<Given["images"]>[number]["mime_type"];
+type FileMembers = Pick<RunAgentRequest, "images" | "attachments">;
+type ImageType = NonNullable<FileMembers["images"]>[number]["mime_type"];
 type Limits = Pick<ApiLimits, "attachmentBytes" | "attachmentsBytes">;
 
-/** By which bytes a file of the type begins; a dot stands for any byte. */
+/** The first bytes of each type as a regular expression; a dot matches any digit. */
 const IMAGES: Readonly<Record<ImageType, { extension: string; signatures: readonly string[] }>> = {
   "image/jpeg": { extension: "jpg", signatures: ["ffd8ff"] },
   "image/png": { extension: "png", signatures: ["89504e470d0a1a0a"] },
@@ -16,9 +16,9 @@ const IMAGES: Readonly<Record<ImageType, { extension: string; signatures: readon
 };
 const SIGNATURE_BYTES = 12;
 
-/** The files of a request, decoded. Refuses what is no base64, too large, or no image of the kind it says. */
+/** Decodes the files of a request. Refuses invalid base64, files that are too large, and images of another type. */
 export function requestFilesOf(
-  { images = [], attachments = [] }: Given,
+  { images = [], attachments = [] }: FileMembers,
   limits: Limits,
 ): readonly RequestFile[] {
   const files = [
@@ -35,13 +35,13 @@ export function requestFilesOf(
   ];
   const total = files.reduce((sum, { bytes }) => sum + bytes.length, 0);
   if (total > limits.attachmentsBytes) {
-    const message = `must have at most ${limits.attachmentsBytes} bytes together, with the images`;
+    const message = `must have at most ${limits.attachmentsBytes} bytes in total, including the images`;
     throw invalidMember("attachments", message);
   }
   return files;
 }
 
-/** Node decodes anything, leaving out what it does not know. */
+/** Checks the text first, because Node ignores invalid characters. */
 function decode(path: string, data: string, { attachmentBytes }: Limits): Buffer {
   if (data.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(data)) {
     throw invalidMember(path, "must be base64");
@@ -57,7 +57,7 @@ function requireImage(path: string, bytes: Buffer, type: ImageType): void {
   throw invalidMember(path, `must be an image of the type ${type}`);
 }
 
-/** Without its parameters, which say nothing to an agent. */
+/** Removes the parameters of a media type, which agents do not need. */
 function essenceOf(mimeType: string): string {
   return mimeType.split(";", 1).join("").trim().toLowerCase();
 }

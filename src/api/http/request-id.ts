@@ -1,20 +1,20 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 
-/** Short, and nothing in it that could break out of a log line, a header or a page. */
-const SANE = /^[A-Za-z0-9._:/+=~-]{1,128}$/;
+/** Short, without characters that could break a log line, a header or a page. */
+const SAFE = /^[A-Za-z0-9._:/+=~-]{1,128}$/;
 
-/** The caller's own id for the request where it is sane, else a new one. */
+/** Returns the caller's own id of the request if it is valid, otherwise a new one. */
 export function requestIdOf({ headers }: Pick<IncomingMessage, "headers">): string {
-  const given = headers["x-request-id"];
-  return typeof given === "string" && SANE.test(given) ? given : newRequestId();
+  const id = headers["x-request-id"];
+  return typeof id === "string" && SAFE.test(id) ? id : newRequestId();
 }
 
 export function newRequestId(): string {
   return randomUUID();
 }
 
-/** Query strings may hold what the caller would not have logged or echoed. */
+/** Returns the path without the query, which may contain private data. */
 export function pathOf(url: string): string {
   return url.split("?", 1)[0] ?? "";
 }

@@ -2,10 +2,10 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { hideKeys } from "../auth/api-keys.ts";
 import { pathOf } from "./request-id.ts";
 
-/** Probes and files of the pages come all the time and tell nothing. */
+/** Probes and files of the pages are frequent and not interesting. */
 const QUIET = /^\/(healthz|readyz|assets\/)/;
 
-/** One line a request: never its query, headers or body. */
+/** Logs one line per request, without its query, headers and body. */
 export function addRequestLog(server: FastifyInstance): void {
   server.addHook("onRequest", async (request, reply) => {
     reply.header("x-request-id", request.id);

@@ -6,20 +6,23 @@ import { DEPTH_MAX } from "./json-structure.ts";
 type Issue = { readonly path: string; readonly message: string };
 type Validation = { readonly value: unknown } | { readonly error: AppError };
 
-interface Checked {
+interface RoutePart {
   readonly schema: z.ZodType;
-  /** Which part of a request it is, as Fastify calls it. */
+  /** The part of the request, by Fastify's name. */
   readonly httpPart?: string;
 }
 
-/** Turns a route's zod schema into the check Fastify calls; bad input is an `invalid_request` that names the fields. */
-export function compileValidator({ schema, httpPart }: Checked): (input: unknown) => Validation {
+/**
+ * Converts the zod schema of a route to Fastify's validator. Invalid input results in `invalid_request` with the
+ * fields.
+ */
+export function compileValidator({ schema, httpPart }: RoutePart): (input: unknown) => Validation {
   return (input) => {
     const bad = badTextIn(input, "", 0);
     if (bad !== undefined) return { error: invalid([bad]) };
-    // An empty part of an address is an id that nobody has. What is not there at all comes here as null.
-    const given = httpPart === "params" ? input : withoutEmpty(schema, input ?? undefined);
-    const result = schema.safeParse(given);
+    // An empty path segment is an unknown id. A missing part arrives as null.
+    const cleaned = httpPart === "params" ? input : withoutEmpty(schema, input ?? undefined);
+    const result = schema.safeParse(cleaned);
     return result.success ? { value: result.data } : { error: invalid(result.error.issues.map(issueOf)) };
   };
 }
@@ -37,7 +40,7 @@ export function requireBytes(path: string, text: string | undefined, max: number
   }
 }
 
-/** A configuration is read with its run wherever that is, so it is bounded; its base prompt by itself. */
+/** Limits the size of a configuration, because it is read with each run. The base prompt has its own limit. */
 export function requireConfigBytes(
   path: string,
   config: { readonly base_prompt?: string | undefined } = {},
@@ -48,28 +51,28 @@ export function requireConfigBytes(
   requireBytes(path, JSON.stringify(others), configBytes);
 }
 
-/** Characters as people count them. */
+/** Counts characters as people do, not UTF-16 units. */
 export function requireCharacters(path: string, text: string | undefined, max: number): void {
   if (text !== undefined && !hasAtMost(max, text)) {
     throw invalidMember(path, `must have at most ${max} characters`);
   }
 }
 
-/** Of a member with a wrong name, what is wrong with the name is in an issue of its own. */
+/** For a member with an invalid name, the message about the name is in a nested issue. */
 function issueOf(issue: z.core.$ZodIssue): Issue {
   const ofName = issue.code === "invalid_key" ? issue.issues[0] : undefined;
   const message = ofName === undefined ? issue.message : `name ${ofName.message}`;
   return { path: issue.path.map(String).join("."), message };
 }
 
-/** PostgreSQL cannot store NUL or half a character pair, and what is nested without end exhausts the stack. */
+/** PostgreSQL cannot store NUL or half a surrogate pair, and unlimited nesting exhausts the stack. */
 function badTextIn(value: unknown, path: string, depth: number): Issue | undefined {
   if (typeof value === "string")
-    return isText(value) ? undefined : { path, message: "must be text without NUL" };
+    return isText(value) ? undefined : { path, message: "must be text without NUL characters" };
   if (typeof value !== "object" || value === null) return undefined;
   if (depth === DEPTH_MAX) return { path: "", message: `must not be nested deeper than ${DEPTH_MAX}` };
   for (const [name, member] of Object.entries(value)) {
-    if (!isText(name)) return { path, message: "has a member whose name is no text" };
+    if (!isText(name)) return { path, message: "has a member whose name is not valid text" };
     const bad = badTextIn(member, path === "" ? name : `${path}.${name}`, depth + 1);
     if (bad !== undefined) return bad;
   }
@@ -80,7 +83,7 @@ function isText(text: string): boolean {
   return text.isWellFormed() && !text.includes("\0");
 }
 
-/** A `null` or empty optional member means absent. Members that the schema does not name are left alone. */
+/** Treats a `null` or empty optional member as absent. Members that the schema does not name stay unchanged. */
 function withoutEmpty(schema: z.core.$ZodType, value: unknown): unknown {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
   const inner = unwrapped(schema);

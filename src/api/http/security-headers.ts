@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import helmet from "@fastify/helmet";
 import type { FastifyInstance, FastifyReply } from "fastify";
 
-/** Everything a page loads is our own file; nothing is inline, and nobody may frame us. */
+/** Pages load only the server's own files, without inline scripts, and may not be framed. */
 const DIRECTIVES = {
   defaultSrc: ["'none'"],
   scriptSrc: ["'self'"],
@@ -22,7 +22,8 @@ export async function addSecurityHeaders(server: FastifyInstance, publicUrl: str
     referrerPolicy: { policy: "same-origin" },
     global: false,
   });
-  // They are the same on every answer, and putting them together takes longer than most of what a request needs.
+  // Computed once, because the headers are the same for each response and computing them takes longer than most
+  // requests.
   let headers: Headers | undefined;
   server.addHook("onRequest", async (_request, reply) => {
     headers ??= await helmetHeaders(reply);
@@ -40,8 +41,8 @@ async function helmetHeaders(reply: FastifyReply): Promise<Headers> {
 }
 
 /**
- * The one exception: the reference page writes its styles by script, and begins with a script of its own, which may
- * run because it is exactly this one. It still loads nothing from elsewhere and reaches nobody but us.
+ * Returns the policy of the reference page, the only exception. It sets styles by script and begins with an inline
+ * script, which is allowed by its hash. It still loads and contacts only this server.
  */
 export function referencePolicy(html: string): string {
   const scripts = Array.from(html.matchAll(/<script[^>]*>([\s\S]*?)<\/script>/g), ([, text = ""]) => text);

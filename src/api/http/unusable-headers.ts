@@ -3,8 +3,8 @@ import type { FastifyInstance } from "fastify";
 import { StatusError } from "./errors.ts";
 
 /**
- * Node answers both by itself, before any route and without a body: a request without `Host`, and one that expects what
- * there is not. Here they go the way of all requests, so that their refusals have the one shape and are logged.
+ * Passes requests without `Host` and with an unknown expectation to the hooks, so that their errors have the usual
+ * format and are logged. Otherwise Node answers them itself, without a body.
  */
 export function refuseUnusableHeaders(server: FastifyInstance): void {
   const unmet = new WeakSet<IncomingMessage>();
@@ -14,25 +14,25 @@ export function refuseUnusableHeaders(server: FastifyInstance): void {
   });
   server.addHook("onRequest", async ({ raw }, reply) => {
     if (!lacksHost(raw) && !unmet.has(raw)) return;
-    // A body may follow that nobody waits for.
+    // An unread body may follow.
     reply.header("connection", "close");
     throw lacksHost(raw) ? noHost() : unmetExpectation();
   });
 }
 
-/** HTTP/1.0 has no such header; simple probes still speak it. */
+/** HTTP/1.0 has no such header, and simple probes still use HTTP/1.0. */
 function lacksHost({ headers, httpVersion }: IncomingMessage): boolean {
   return httpVersion === "1.1" && headers.host === undefined;
 }
 
 function noHost(): StatusError {
   return new StatusError(400, "invalid_request", "The request has no Host header.", {
-    remedy: "Send the Host header, as HTTP/1.1 demands.",
+    remedy: "Send the Host header, which HTTP/1.1 requires.",
   });
 }
 
 function unmetExpectation(): StatusError {
-  return new StatusError(417, "invalid_request", "The Expect header asks for what there is not here.", {
-    remedy: "Leave the Expect header out, or send 100-continue.",
+  return new StatusError(417, "invalid_request", "The expectation in the Expect header is not supported.", {
+    remedy: "Omit the Expect header, or send 100-continue.",
   });
 }

@@ -1,7 +1,7 @@
 const UUID = "0195b2a4-5c1e-7e4b-9d57-3f8a1c2b4d6e";
 const TIME = "2026-03-01T09:00:00Z";
 
-/** Of what is no choice among a few. */
+/** Examples of parameters that are not an enumeration. */
 const EXAMPLES: Readonly<Record<string, unknown>> = {
   "Idempotency-Key": "deploy-2026-03-01",
   "Last-Event-ID": "42",
@@ -53,7 +53,7 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
   webhookId: UUID,
 };
 
-/** Where the same name means something else. */
+/** Examples for names that have another meaning at these paths. */
 const OTHERS: Readonly<Record<string, unknown>> = {
   "/api/v1/agent/secrets/{name} name": "NPM_TOKEN",
   "/api/v1/agent/catalogue/{name}/test name": "demo",
@@ -67,7 +67,7 @@ export interface Parameter {
   readonly schema?: { readonly default?: unknown; readonly enum?: readonly unknown[] };
 }
 
-/** A parameter of an operation at `path`, with an example. */
+/** Adds an example to a parameter of an operation at `path`. */
 export function withExample<T extends Parameter>(
   parameter: T,
   path: string,

@@ -7,7 +7,7 @@ interface Response {
   readonly content?: Readonly<Record<string, { readonly schema?: { readonly $ref?: string } }>>;
 }
 type Reference = { readonly $ref: string };
-/** Marks an operation that takes a body and does without. */
+/** Marks an operation whose body is optional. */
 export const OPTIONAL_BODY = "x-optional-body";
 const DEPRECATIONS: readonly HeaderName[] = ["Deprecation", "Sunset", "Link"];
 
@@ -28,30 +28,35 @@ const NUMBER = { type: "integer" };
 const TEXT = { type: "string" };
 const FLAG = { type: "boolean" };
 
-/** Headers of answers, named once and referred to. */
+/** Response headers. The document defines them once and refers to them. */
 const HEADERS = {
-  "X-Request-Id": { description: "The caller's own id for the request, or a new one.", schema: TEXT },
+  "X-Request-Id": { description: "The caller's own id of the request, or a new one.", schema: TEXT },
   "RateLimit-Policy": {
-    description: 'What is allowed: `"key";q=600;w=60`, 600 in 60 seconds.',
+    description: 'The limit: `"key";q=600;w=60` means 600 requests in 60 seconds.',
     schema: TEXT,
   },
-  RateLimit: { description: 'What is left: `"key";r=599;t=42`, 599 in the next 42 seconds.', schema: TEXT },
-  "X-RateLimit-Limit": { description: "Requests a minute.", schema: NUMBER },
-  "X-RateLimit-Remaining": { description: "Requests that are left.", schema: NUMBER },
-  "X-RateLimit-Reset": { description: "Seconds until they are counted anew.", schema: NUMBER },
+  RateLimit: {
+    description: 'The remainder: `"key";r=599;t=42` means 599 requests in the next 42 seconds.',
+    schema: TEXT,
+  },
+  "X-RateLimit-Limit": { description: "The number of requests per minute.", schema: NUMBER },
+  "X-RateLimit-Remaining": { description: "The number of requests that are left.", schema: NUMBER },
+  "X-RateLimit-Reset": { description: "Seconds until the count starts again.", schema: NUMBER },
   "x-should-retry": { description: "Whether the same request may succeed later.", schema: FLAG },
-  "Retry-After": { description: "Seconds to wait, where a repeat helps.", schema: NUMBER },
-  "retry-after-ms": { description: "The same in milliseconds.", schema: NUMBER },
-  "WWW-Authenticate": { description: "`Bearer`: a key is needed.", schema: TEXT },
-  Location: { description: "Where it is.", schema: TEXT },
+  "Retry-After": { description: "Seconds to wait before a repeat.", schema: NUMBER },
+  "retry-after-ms": { description: "Milliseconds to wait before a repeat.", schema: NUMBER },
+  "WWW-Authenticate": { description: "`Bearer`: a key is required.", schema: TEXT },
+  Location: { description: "The address of the resource.", schema: TEXT },
   Deprecation: {
-    description:
-      "Since when the operation is deprecated, as `@` and seconds; with its refusals too (RFC 9745).",
+    description: "When the operation was deprecated, as `@` and seconds. Also sent with errors (RFC 9745).",
     schema: TEXT,
   },
-  Sunset: { description: "Until when it is there at least; with its refusals too (RFC 8594).", schema: TEXT },
-  Link: { description: "Where the deprecation is explained; with its refusals too.", schema: TEXT },
-  "Idempotent-Replay": { description: "`true`: this is the first answer again.", schema: FLAG },
+  Sunset: {
+    description: "The earliest time at which the operation may be removed. Also sent with errors (RFC 8594).",
+    schema: TEXT,
+  },
+  Link: { description: "An explanation of the deprecation. Also sent with errors.", schema: TEXT },
+  "Idempotent-Replay": { description: "`true`: this response repeats the first response.", schema: FLAG },
 } as const;
 type HeaderName = keyof typeof HEADERS;
 
@@ -64,10 +69,10 @@ const LIMITED: readonly HeaderName[] = [
   "X-RateLimit-Reset",
 ];
 const RETRYABLE: ReadonlySet<ProblemStatus> = new Set([409, 429, 503]);
-/** What the schema library says where a route says nothing. */
-const NOTHING_SAID = "Default Response";
+/** The library's description of a response without one. */
+const DEFAULT_DESCRIPTION = "Default Response";
 
-/** Adds the headers that answers come with, names refusals once, and finds words where there are none. */
+/** Adds the response headers, defines the error responses once, and fills in missing descriptions. */
 export function describeResponses<T extends Document>(document: T): T {
   const schemas = document.components?.schemas ?? {};
   const paths = mapValues(document.paths ?? {}, (operations, path) =>
@@ -95,8 +100,8 @@ function describeOperation(operation: Operation, schemas: Schemas): Operation {
   const responses = mapValues(operation.responses, (response, status) => {
     const problem = PROBLEM_STATUSES.find((known) => String(known) === status);
     if (problem !== undefined) return { $ref: `#/components/responses/${problemName(problem)}` };
-    const told: readonly HeaderName[] = status === "302" ? [...names, "Location"] : names;
-    return "$ref" in response ? response : describeAnswer(response, told, schemas);
+    const headerNames: readonly HeaderName[] = status === "302" ? [...names, "Location"] : names;
+    return "$ref" in response ? response : describeAnswer(response, headerNames, schemas);
   });
   const { [OPTIONAL_BODY]: isOptional, requestBody, ...others } = operation;
   const body = isOptional === true ? { ...requestBody, required: false } : requestBody;
@@ -134,7 +139,7 @@ function headers(names: readonly HeaderName[]): Record<string, Reference> {
 }
 
 function descriptionOf({ description, content }: Response, schemas: Schemas): string {
-  if (description !== NOTHING_SAID) return description;
+  if (description !== DEFAULT_DESCRIPTION) return description;
   const reference = content?.["application/json"]?.schema?.$ref ?? "";
   const schema = schemas[reference.split("/").at(-1) ?? ""];
   return String(Object(schema).description ?? description);

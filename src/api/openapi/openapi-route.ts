@@ -6,7 +6,7 @@ import { OPTIONAL_BODY } from "./openapi-responses.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** Headers that the route reads, named in the OpenAPI document. */
+    /** Request headers that the route reads, for the OpenAPI document. */
     readonly describedHeaders?: readonly string[];
   }
 }
@@ -18,19 +18,20 @@ const IDEMPOTENCY_KEY = "Idempotency-Key";
 const REQUEST_ID = "X-Request-Id";
 const HEADERS: Readonly<Record<string, string>> = {
   [IDEMPOTENCY_KEY]:
-    "Makes a repeat safe: the same key with the same request gives the first answer again, for 24 hours.",
-  "X-Run-Source": "`CLI`, `GITHUB_ACTION` or `LOCAL`; anything else counts as `API`.",
+    "Makes a repeat safe: for 24 hours, the same key with the same request returns the first response.",
+  "X-Run-Source": "`CLI`, `GITHUB_ACTION` or `LOCAL`. Any other value means `API`.",
   [REQUEST_ID]:
-    "The caller's own id for the request, given back with the answer: 1 to 128 of `A-Z a-z 0-9 . _ : / + = ~ -`.",
-  "Last-Event-ID": "The id of the last event that was seen; the stream goes on behind it.",
+    "The caller's own id of the request, returned with the response: 1 to 128 characters of `A-Z a-z 0-9 . _ : / " +
+    "+ = ~ -`.",
+  "Last-Event-ID": "The id of the last event that you received. The stream continues behind it.",
 };
 
-/** Stands for the refusal of its status, which the document names once. */
+/** A placeholder for the error response of a status, which the document defines once. */
 const PROBLEM = {
   content: { "application/problem+json": { schema: { $ref: "#/components/schemas/Error" } } },
 };
 
-/** A route as the document shows it: with what it has in common with all others added. */
+/** Describes a route for the document and adds what all routes have in common. */
 export function describeRoute(route: Route): Described {
   const { schema, url } = jsonSchemaTransform(route);
   if (schema?.hide === true) return { schema, url };
@@ -47,7 +48,7 @@ export function describeRoute(route: Route): Described {
   return { url, schema: described };
 }
 
-/** What is referred to by name counts as required, whatever the route takes. */
+/** The library marks a schema that is referred to by name as required, even if the route does not require it. */
 function mayLackBody(body: unknown): { [OPTIONAL_BODY]?: true } {
   return body instanceof z.ZodType && body.safeParse(undefined).success ? { [OPTIONAL_BODY]: true } : {};
 }
@@ -57,7 +58,7 @@ function describedHeaders(names: readonly string[]): { headers: unknown } {
   return { headers: { type: "object", properties: Object.fromEntries(members) } };
 }
 
-/** What every route of its kind may be answered with, whether or not it says so itself. */
+/** The error responses that each route of its kind can have. */
 function commonProblems(
   { config, method, url }: Pick<RouteOptions, "config" | "method" | "url">,
   headers: readonly string[],
@@ -84,7 +85,7 @@ function security(config: RouteConfig): { security?: readonly { readonly key: re
   return { security: [{ key: config?.scope === undefined || config.scope === "any" ? [] : [config.scope] }] };
 }
 
-/** In words too, because few readers of such documents show the scopes of a key. */
+/** Also as text, because few viewers of such documents show the scopes of a key. */
 function descriptionOf(own: string | undefined, config: RouteConfig): string {
   const needs = isPublic(config) ? "Needs no key." : `Needs a key with ${scopeOf(config)}.`;
   return own === undefined ? needs : `${own}\n\n${needs}`;

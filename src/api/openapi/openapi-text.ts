@@ -1,39 +1,41 @@
-/** Heads the reference page. */
-export const DESCRIPTION = `Runs of cloud coding agents: start, watch, steer, stop.
+/** The introduction of the reference page. */
+export const DESCRIPTION = `Start, watch, steer and stop runs of coding agents.
 
-**Keys.** Every request but the public ones carries \`Authorization: Bearer <key>\`. A key has scopes; each operation names
-the one that it needs.
+**Keys.** Every request carries \`Authorization: Bearer <key>\`, except requests to public operations. A key has
+scopes. Each operation names the scope that it requires.
 
-**Refusals** are \`application/problem+json\` in the shape of \`Error\`. Branch on \`code\`, never on the text. The header
-\`x-should-retry\` says whether the same request may succeed later, \`Retry-After\` (seconds) and \`retry-after-ms\` when.
+**Errors** are \`application/problem+json\` in the format of \`Error\`. Programs should decide by \`code\`,
+never by the text. The header \`x-should-retry\` tells whether the same request may succeed later. \`Retry-After\`
+(in seconds) and \`retry-after-ms\` tell how long to wait.
 
-**Repeats.** A write under an \`Idempotency-Key\` is done once: the same key with the same body is answered with the first
-answer and \`Idempotent-Replay: true\`; with another body it is refused. An answer that shows a secret is given again to the
-very API key that asked first, and to no other of the same principal.
+**Repeats.** A write with an \`Idempotency-Key\` is executed once. The same key with the same body returns the first
+response and \`Idempotent-Replay: true\`; with another body, the request is refused. A response that contains a secret is repeated
+only for the API key that sent the first request, not for other keys of the same principal.
 
-**Limits.** So many requests a minute and so many open streams for each key; \`RateLimit-Policy\` and \`RateLimit\` (and
-\`X-RateLimit-Limit\`, \`-Remaining\`, \`-Reset\` for older clients) say how many and how many are left. They are counted by
-each process of the server for itself, so a server of several processes allows more.
+**Limits.** Each key has a limit of requests per minute and of open streams. \`RateLimit-Policy\` and \`RateLimit\` (and, for
+older clients, \`X-RateLimit-Limit\`, \`-Remaining\` and \`-Reset\`) contain the limit and the remainder. Each process of the
+server counts separately, so a server with several processes allows more.
 
-**Sizes.** Unless the server's operator set others: a body has at most 30 MiB, a prompt and a follow-up 256 KiB, a title 300
+**Sizes.** Unless the operator of the server configures other limits, a body has at most 30 MiB, a prompt and a follow-up 256 KiB, a title 300
 characters, a base prompt 64 KiB, the rest of a configuration 256 KiB, an attachment or image 10 MiB, and all of a run
 together 20 MiB.
 
-**Growth.** Version 1 only grows: new members, new event kinds and new operations may come at any time. Ignore what you do
-not know. What the server does not know, it ignores too, but for a kind of budget: a limit that nobody would keep is refused.`;
+**Compatibility.** Version 1 only grows: members, event kinds and operations may be added at any time. Clients should ignore
+what they do not know. The server also ignores unknown members, except unknown kinds of budget: it refuses them, because it
+could not enforce such a limit.`;
 
-/** Operations come under one of these, in this order. */
+/** The tags of the operations, in this order. */
 export const TAGS: Readonly<Record<string, string>> = {
-  runs: "Errands: a request and all that is done for it.",
-  conversations: "What was said and done, told in one shape whatever the agent.",
-  artifacts: "What runs made.",
-  schedules: "Runs that start by themselves, again and again.",
-  rules: "What is allowed, what waits for approval, and which environment a request gets.",
-  threads: "Where runs are talked about outside, and what came in from there.",
-  environments: "What agents work in, and the secrets that they are given.",
-  agents: "The agents that runs can be done by, their models, and the workers that run them.",
-  skills: "Instructions for agents that lie in repositories.",
-  webhooks: "Addresses that are told of runs, after the Standard Webhooks specification.",
-  people: "Who may do what: teams, principals, keys, and what talks to us from outside.",
-  operations: "How the installation is, and what runs took.",
+  runs: "Runs: a request and everything that is done for it.",
+  conversations: "Messages and actions, in a format that is the same for every agent.",
+  artifacts: "The results of runs.",
+  schedules: "Schedules that start runs repeatedly.",
+  rules: "Policies (what is allowed or needs approval) and routing rules (which environment a request gets).",
+  threads: "External conversations about runs, and incoming events.",
+  environments: "What agents work in, and the secrets that they get.",
+  agents: "The agents that can do runs, their models, and the workers that execute runs.",
+  skills: "Instructions for agents, stored in repositories.",
+  webhooks: "URLs that receive events of runs, as defined by the Standard Webhooks specification.",
+  people: "Teams, principals, keys, and the external accounts and installations that are connected.",
+  operations: "The health of the installation and the usage of runs.",
 };

@@ -8,19 +8,19 @@ interface Document {
 type Schemas = Readonly<Record<string, unknown>>;
 
 /**
- * The schema library names each schema twice, as it comes in (`RunItemInput`) and as it goes out (`RunItem`), and
- * closes the outgoing ones. Clients know one name for each, and version 1 may grow.
+ * The schema library defines each schema twice, for requests (`RunItemInput`) and for responses (`RunItem`), and
+ * closes the latter. The document has one open schema for both, because version 1 may get new members.
  */
 export function tidyDocument<T extends object>(document: T): T {
   const { components = {}, paths = {} }: Document = document;
   const schemas = oneOfEach(components.schemas ?? {}, paths);
   const whole = { ...document, components: { ...components, schemas } };
-  // The same document in other words, so of the same type.
+  // The type does not change, because only the content of the document differs.
   return describeResponses(tidied(whole)) as T;
 }
 
 const INCOMING = /Input$/;
-/** How the library's patterns of a UUID and of a time begin. */
+/** The beginnings of the library's patterns for UUIDs and times. */
 const NOISE = ["^([0-9a-fA-F]{8}-[0-9a-fA-F]{4}-", "^(?:(?:\\d\\d[2468][048]|"];
 
 function tidied<T>(value: T): T {
@@ -34,7 +34,7 @@ function tidyMember(name: string, value: unknown): unknown {
   return isNoise(name, value) ? undefined : value;
 }
 
-/** What says nothing: that an integer is one, and how the library itself checks a format. */
+/** True for keywords without information: the range of all integers, and the library's pattern for a format. */
 function isNoise(name: string, value: unknown): boolean {
   if (name === "pattern") return NOISE.some((start) => String(value).startsWith(start));
   return (name === "maximum" || name === "minimum") && Math.abs(Number(value)) === Number.MAX_SAFE_INTEGER;
@@ -51,7 +51,7 @@ function isObjectInQuery(value: unknown): value is object {
   );
 }
 
-/** A default makes a member optional as it comes in and sure as it goes out; few schemas do both. */
+/** A default makes a member optional in requests and required in responses. Few schemas are used for both. */
 function oneOfEach(schemas: Schemas, paths: object): Schemas {
   const used = usedNames(paths, schemas);
   const names = Object.keys(schemas).filter((name) => !INCOMING.test(name));
@@ -59,17 +59,17 @@ function oneOfEach(schemas: Schemas, paths: object): Schemas {
     names.map((name) => {
       const [out, incoming] = [schemas[name], schemas[`${name}Input`]];
       if (!used.has(`${name}Input`) || isDeepStrictEqual(tidied(out), tidied(incoming))) return [name, out];
-      // The library drops the examples of what is changed as it comes in.
+      // The library drops the examples of schemas that it changes for requests.
       if (!used.has(name)) return [name, { examples: Object(out).examples, ...Object(incoming) }];
-      throw new Error(`The schema ${name} differs as it comes in and as it goes out; it needs two names.`);
+      throw new Error(`The schema ${name} differs between requests and responses, so it needs two names.`);
     }),
   );
 }
 
-/** The names that paths refer to, and what these refer to, and so on. */
+/** Returns the names to which the paths refer, directly or through other schemas. */
 function usedNames(paths: object, schemas: Schemas): ReadonlySet<string> {
   const used = new Set(referredIn(paths));
-  // A set can be added to while it is walked.
+  // Names that are added during the loop are visited as well.
   for (const name of used) {
     for (const inner of referredIn(schemas[name] ?? {})) used.add(inner);
   }

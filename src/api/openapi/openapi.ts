@@ -7,7 +7,7 @@ import { tidyDocument } from "./openapi-tidy.ts";
 
 export const OPENAPI_PATH = "/api/v1/openapi.json";
 
-/** The document is made from the same schemas that check the requests. */
+/** Builds the document from the schemas that validate the requests. */
 export async function addOpenapi(server: FastifyInstance): Promise<void> {
   await server.register(swagger, {
     openapi: {
@@ -18,7 +18,7 @@ export async function addOpenapi(server: FastifyInstance): Promise<void> {
         description: DESCRIPTION,
         license: { name: "Apache-2.0", identifier: "Apache-2.0" },
       },
-      // Neutral, so that the document is the same wherever it is served from.
+      // A relative URL, so that the document is the same on every server.
       servers: [{ url: "/", description: "This server." }],
       tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
       components: {

@@ -4,10 +4,10 @@ import { OPENAPI_PATH } from "./openapi.ts";
 
 const PAGE = "/docs";
 const SCRIPT = "/docs/scalar.js";
-/** Where the page's package puts its script by itself. */
+/** The address of the script in the library's own page. */
 const BUNDLE = `${PAGE}/js/scalar.js`;
 
-/** The page loads its own script and our document, and nothing from anywhere else. */
+/** The page loads only its own script and the document of this server. */
 const CONFIGURATION = {
   url: OPENAPI_PATH,
   cdn: SCRIPT,
@@ -21,7 +21,7 @@ const CONFIGURATION = {
   documentDownloadType: "json",
 } as const;
 
-/** The OpenAPI document for people. */
+/** Serves the OpenAPI document as a page for people. */
 export async function referencePage(app: FastifyInstance): Promise<void> {
   let rendered: Promise<Rendered> | undefined;
   const schema = { hide: true };
@@ -44,7 +44,9 @@ interface Rendered {
   readonly policy: string;
 }
 
-/** When somebody asks first: the bundle costs a start a quarter of a second, and most processes never show it. */
+/**
+ * Called at the first request, because loading takes a quarter of a second and most processes never show the page.
+ */
 async function render(): Promise<Rendered> {
   const { default: reference } = await import("@scalar/fastify-api-reference");
   const own = fastify();

@@ -3,12 +3,12 @@ import { fileURLToPath } from "node:url";
 
 export const ASSETS_DIRECTORY = fileURLToPath(new URL("assets/", import.meta.url));
 
-/** The page of this name, as it lies beside this file. */
+/** Reads a page, which is stored next to this file. */
 export function readPage(name: "runs" | "run" | "sign-in" | "not-found" | "problem"): Promise<string> {
   return readFile(new URL(`${name}.html`, import.meta.url), "utf8");
 }
 
-/** Puts values into a page's `{{name}}` places, harmless inside of text and quoted attributes. */
+/** Replaces the `{{name}}` placeholders of a page. Values are escaped for text and quoted attributes. */
 export function fill(page: string, values: Readonly<Record<string, string>>): string {
   return page.replace(/\{\{(\w+)\}\}/g, (_place, name: string) => escapeHtml(values[name] ?? ""));
 }

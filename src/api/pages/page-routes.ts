@@ -8,10 +8,10 @@ import type { Run } from "../../core/runs/run.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { type AuthDeps, findByCookie } from "../auth/authentication.ts";
 import { pathOf } from "../http/request-id.ts";
-import { requireRunId } from "../routes/run-ids.ts";
+import { requireRunId } from "../routes/ids.ts";
 import { ASSETS_DIRECTORY, fill, readPage } from "./page-files.ts";
-import { returnPath } from "./return-path.ts";
 import { hasShareToken, takeShareToken } from "./share-token.ts";
+import { returnPath } from "./sign-in-routes.ts";
 
 type Show = (viewer: Viewer, request: FastifyRequest, reply: FastifyReply) => Promise<string>;
 type FindRun = (id: string, viewer: Viewer) => Promise<Run>;
@@ -19,11 +19,11 @@ type FindRun = (id: string, viewer: Viewer) => Promise<Run>;
 const HTML = {
   "content-type": "text/html; charset=utf-8",
   "cache-control": "no-store",
-  // The address may still hold the token of a share link.
+  // The address may still contain the token of a share link.
   "referrer-policy": "no-referrer",
 };
 
-/** The pages: still shells, which read the public API with the visitor's cookie. */
+/** Serves the pages. They are static and read the public API with the visitor's cookie. */
 export function pageRoutes(deps: ApiDeps, auth: AuthDeps): (app: FastifyInstance) => Promise<void> {
   return async (app) => {
     const files = {
@@ -49,7 +49,12 @@ export function pageRoutes(deps: ApiDeps, auth: AuthDeps): (app: FastifyInstance
 
 type PageFiles = Readonly<Record<"runs" | "run" | "notFound", string>>;
 
-function addOwnPages(app: FastifyInstance, files: PageFiles, { runs }: ApiDeps, auth: AuthDeps): void {
+function addOwnPages(
+  app: FastifyInstance,
+  files: PageFiles,
+  { runs }: Pick<ApiDeps, "runs">,
+  auth: AuthDeps,
+): void {
   const page = (path: string, show: Show): void => {
     app.get(path, { schema: { hide: true } }, async (request, reply) => {
       const viewer = await findSignedIn(auth, request);
@@ -63,7 +68,7 @@ function addOwnPages(app: FastifyInstance, files: PageFiles, { runs }: ApiDeps, 
   );
 }
 
-/** Open to guests too. */
+/** The page of a session is open to guests as well. */
 function addSessionPage(app: FastifyInstance, files: PageFiles, deps: ApiDeps, auth: AuthDeps): void {
   const show = showRun(files, async (id, viewer) => deps.runs.get({ sessionId: requireRunId(id) }, viewer));
   const options = { schema: { hide: true }, preHandler: takeShareToken(deps, auth.guests) };
@@ -92,8 +97,8 @@ function showRun(
   return async (viewer, request, reply) => {
     try {
       const { id } = request.params as { id: string };
-      const found = await find(id, viewer);
-      return fill(run, { runId: found.id });
+      const visibleRun = await find(id, viewer);
+      return fill(run, { runId: visibleRun.id });
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== "resource_not_found") throw error;
       reply.code(404);

@@ -3,7 +3,10 @@ import { ERROR_CODES, endStateOf } from "../../core/errors.ts";
 import { ERROR_TABLE } from "../http/error-table.ts";
 import { fill, readPage } from "./page-files.ts";
 
-/** The page behind the `type` URL of a problem. It is public, because it shows only what docs/api.md says. */
+/**
+ * Serves the pages behind the `type` URLs of errors. They are public, because they show only what docs/api.md
+ * contains.
+ */
 export async function problemPages(app: FastifyInstance): Promise<void> {
   const problem = await readPage("problem");
   for (const code of ERROR_CODES) {

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Storage } from "../../core/storage.ts";
 import type { Guests } from "../auth/guests.ts";
 
-/** The address of a shared session; whoever has it may see the run. */
+/** Returns the address of a shared session. Everyone who has it can see the run. */
 export function shareUrl(publicUrl: string, sessionId: string, token: string): string {
   return `${publicUrl}/sessions/${sessionId}?share=${token}`;
 }
@@ -12,8 +12,8 @@ export function hasShareToken(request: FastifyRequest): boolean {
 }
 
 /**
- * Before a session is shown: whoever comes with a token that opens it gets a cookie for it and is sent on, so that the
- * token stands in no address that is bookmarked, shown on a screen or passed on.
+ * Exchanges the token in the address of a session for a cookie and redirects. The token is then not in an address
+ * that is bookmarked, shown on a screen or passed on.
  */
 export function takeShareToken(
   { storage }: { readonly storage: Storage },

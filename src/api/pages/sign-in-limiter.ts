@@ -9,7 +9,7 @@ interface Failures {
   readonly count: number;
 }
 
-/** Bounds failed sign-ins by address, within this process. */
+/** Limits failed sign-ins per address, within this process. */
 export class SignInLimiter {
   readonly #clock: Clock;
   readonly #max: number;
@@ -20,7 +20,7 @@ export class SignInLimiter {
     this.#max = max;
   }
 
-  /** Counted as failed until it has succeeded: many may come at once. */
+  /** Counts the sign-in as failed until it has succeeded, because many may run concurrently. */
   begun(address: string): void {
     const { since, count } = this.#recent(address) ?? { since: this.#now(), count: 0 };
     if (count >= this.#max)

@@ -5,14 +5,13 @@ import type { AuthDeps } from "../auth/authentication.ts";
 import { callerNetwork } from "../http/caller-network.ts";
 import { readJsonBodies } from "../http/json-body.ts";
 import { fill, readPage } from "./page-files.ts";
-import { returnPath } from "./return-path.ts";
 import { SignInLimiter } from "./sign-in-limiter.ts";
 
 const FORM = "application/x-www-form-urlencoded";
 const BODY_BYTES = 4_096;
 const REFUSED = "This key was not accepted.";
 
-/** Signing in to the pages with an API key, which is not kept itself, and signing out. */
+/** Signs in to the pages with an API key, which is not stored itself, and signs out. */
 export function signInRoutes(deps: ApiDeps, auth: AuthDeps): (app: FastifyInstance) => Promise<void> {
   const limiter = new SignInLimiter(deps.clock, limitsOf(deps).failedSignIns);
   const schema = { hide: true };
@@ -28,17 +27,17 @@ export function signInRoutes(deps: ApiDeps, auth: AuthDeps): (app: FastifyInstan
       const keyHash = await verify({ ...auth, ...deps }, limiter, request);
       if (keyHash === undefined) return refuse(request, reply, fill(signIn, { next, message: REFUSED }));
       auth.cookies.issue(reply, keyHash);
-      return lead(request, reply, next);
+      return continueTo(request, reply, next);
     });
     app.post("/signout", { schema, bodyLimit: BODY_BYTES }, async (request, reply) => {
       requireOwnPage(request);
       auth.cookies.clear(reply);
-      return lead(request, reply, "/signin");
+      return continueTo(request, reply, "/signin");
     });
   };
 }
 
-/** The stored form of the key, if there is such a key. */
+/** Returns the stored form of the key if the key is valid. */
 async function verify(
   { hashKey, keys }: Pick<ApiDeps, "hashKey"> & Pick<AuthDeps, "keys">,
   limiter: SignInLimiter,
@@ -47,14 +46,14 @@ async function verify(
   requireOwnPage(request);
   const network = callerNetwork(request.ip);
   limiter.begun(network);
-  const { key: given } = Object(request.body);
-  const key = typeof given === "string" ? given.trim() : "";
+  const { key: input } = Object(request.body);
+  const key = typeof input === "string" ? input.trim() : "";
   if ((await keys.findByKey(key)) === undefined) return undefined;
   limiter.succeeded(network);
   return hashKey(key);
 }
 
-function lead(request: FastifyRequest, reply: FastifyReply, next: string): FastifyReply {
+function continueTo(request: FastifyRequest, reply: FastifyReply, next: string): FastifyReply {
   reply.header("cache-control", "no-store");
   return isForm(request) ? reply.redirect(next, 303) : reply.send({ next });
 }
@@ -64,11 +63,11 @@ function refuse(request: FastifyRequest, reply: FastifyReply, form: string): Fas
   return page(reply).code(401).send(form);
 }
 
-/** Another site must not sign a visitor in as somebody else, nor out; nor must another server of the same domain. */
+/** Another site must not sign a visitor in or out, not even another server of the same domain. */
 function requireOwnPage({ headers }: FastifyRequest): void {
   const site = headers["sec-fetch-site"];
   if (site !== "cross-site" && site !== "same-site") return;
-  throw new AppError("not_authorized", "Signing in and out is possible from our own page alone.");
+  throw new AppError("not_authorized", "Signing in and out is possible only from the server's own pages.");
 }
 
 function page(reply: FastifyReply): FastifyReply {
@@ -84,4 +83,15 @@ function readBodies(app: FastifyInstance): void {
   app.addContentTypeParser(FORM, { parseAs: "string" }, (_request, body, done) => {
     done(null, Object.fromEntries(new URLSearchParams(body.toString())));
   });
+}
+
+const UUID = "[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}";
+const OUR_PAGES = new RegExp(`^/(?:(?:runs|sessions)/${UUID})?$`);
+
+/**
+ * Returns the page to show after signing in. Only the server's own pages are accepted, so that a prepared link cannot
+ * lead to another site.
+ */
+export function returnPath(path: unknown): string {
+  return typeof path === "string" && OUR_PAGES.test(path) ? path : "/";
 }

@@ -22,25 +22,28 @@ const MODELS = {
 };
 const CATALOGUE = {
   operationId: "listCatalogue",
-  summary: "List agents, and what each needs",
+  summary: "List agents and their requirements",
   tags,
   response: { 200: ListCatalogueResponse, ...problems(401, 503) },
 };
 const TEST = {
   operationId: "testCatalogueAgent",
-  summary: "Try an agent",
+  summary: "Test an agent",
   description:
-    "Starts a small run with it, which costs what one word of its model costs. Its log tells how the agent was " +
-    "installed and started, in what version and how fast; its end says whether it works, and what is missing where it does " +
-    "not. What is known to be missing before is refused at once.",
+    "Starts a small run of the agent, which costs about one word of its model. The log of the run shows how the " +
+    "agent was installed and started, its version and its speed. The end of the run shows whether the agent " +
+    "works, or what is missing. If something is already known to be missing, the request is refused at once.",
   tags,
-  params: z.object({ name: z.string().describe("An agent's name.") }),
+  params: z.object({ name: z.string().describe("The agent's name.") }),
   response: { 200: RunAgentResponse, ...problems(400, 401, 403, 404, 503) },
 };
 
 const TEST_PROMPT = "This is a test. Answer with the one word: ready";
 
-export function agentRoutes({ catalogue, runs }: ApiDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
+export function agentRoutes(
+  { catalogue, runs }: Pick<ApiDeps, "catalogue" | "runs">,
+  idempotency: Idempotency,
+): FastifyPluginAsyncZod {
   return async (app) => {
     app.get("/agent/models", { schema: MODELS, config: reading }, async () => {
       const entries = (await catalogue.list()).filter(({ usable }) => usable);
@@ -52,7 +55,7 @@ export function agentRoutes({ catalogue, runs }: ApiDeps, idempotency: Idempoten
     app.post("/agent/catalogue/:name/test", { schema: TEST, config: writing }, async (request, reply) => {
       const { displayName: title, name } = entryOf(await catalogue.list(), request.params.name);
       const creator = viewerOf(request);
-      const wanted = {
+      const newRun = {
         ...{ creator, prompt: TEST_PROMPT, source: "API" as const },
         title: `Test of ${title}`,
         config: { harness: { type: name } },
@@ -61,19 +64,19 @@ export function agentRoutes({ catalogue, runs }: ApiDeps, idempotency: Idempoten
       return idempotency.writeRunOnce(request, reply, {
         operation: "catalogue.test",
         target: name,
-        perform: async (extras) => ({ run: await runs.create(wanted, extras), followUpId: undefined }),
+        perform: async (extras) => ({ run: await runs.create(newRun, extras), followUpId: undefined }),
         answer: createdOf,
       });
     });
   };
 }
 
-/** The default agent stands first, and so does its default model. */
+/** The default agent is first, and so is its default model. */
 function defaultModelOf(entries: readonly CatalogueEntry[]): string {
   const id = entries[0]?.models[0]?.id;
   if (id !== undefined) return id;
-  throw new AppError("resource_unavailable", "No agent can be used here.", {
-    remedy: "See GET /agent/catalogue for what each needs.",
+  throw new AppError("resource_unavailable", "No agent is usable on this server.", {
+    remedy: "See GET /agent/catalogue for the requirements of each agent.",
   });
 }
 

@@ -9,40 +9,41 @@ import type { Run } from "../../core/runs/run.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { viewerOf } from "../auth/authentication.ts";
 import { SignedLinks } from "../auth/signed-links.ts";
-import { attachmentHeader } from "../http/attachment-header.ts";
+import { attachmentHeader, Redirect, SignedQuery } from "../http/downloads.ts";
 import { ArtifactItem, artifactItemOf } from "../schemas/artifact.ts";
 import { problems } from "../schemas/problem.ts";
-import { Redirect, SignedQuery } from "../schemas/signed-query.ts";
+
+type ArtifactDeps = Pick<ApiDeps, "blobs" | "clock" | "runs" | "sessionSecret" | "storage">;
 
 const Params = z.object({ uid: z.string().describe("A UUID.") });
 
 const GET = {
   operationId: "getArtifact",
-  summary: "An artifact",
+  summary: "Get an artifact",
   tags: ["artifacts"],
   params: Params,
   response: { 200: ArtifactItem, ...problems(401, 404, 503) },
 };
 const DOWNLOAD = {
   operationId: "downloadArtifact",
-  summary: "The file of an artifact",
+  summary: "Download the file of an artifact",
   tags: ["artifacts"],
   params: Params,
   response: { 302: Redirect, ...problems(401, 404, 503) },
 };
 const FILE = {
   operationId: "downloadArtifactFile",
-  summary: "The file that a signed address leads to",
+  summary: "Download the file at a signed address",
   tags: ["artifacts"],
   params: Params,
   querystring: SignedQuery,
   response: {
-    200: { description: "The file, of its own type.", content: { "*/*": { schema: z.string() } } },
+    200: { description: "The file, with its own media type.", content: { "*/*": { schema: z.string() } } },
     ...problems(400, 403, 404, 503),
   },
 };
 
-export function artifactRoutes(deps: ApiDeps): FastifyPluginAsyncZod {
+export function artifactRoutes(deps: ArtifactDeps): FastifyPluginAsyncZod {
   const links = new SignedLinks(deps, "artifact");
   const config = { scope: "runs:read", acceptsCookie: true } as const;
   return async (app) => {
@@ -62,7 +63,7 @@ export function artifactRoutes(deps: ApiDeps): FastifyPluginAsyncZod {
       const { uid } = request.params;
       const { artifact } = await getArtifact(deps, uid, links.open(request.query, uid));
       const { fileName, mimeType, blobId, sizeBytes } = requireFile(artifact);
-      // What an agent made is shown by nobody's browser as if it were ours: it is saved, and runs nothing.
+      // Browsers must save what an agent made. They must not show it as a page of this server or run it.
       await reply
         .type(mimeType)
         .header("content-disposition", attachmentHeader(fileName))
@@ -74,9 +75,9 @@ export function artifactRoutes(deps: ApiDeps): FastifyPluginAsyncZod {
   };
 }
 
-/** Seen by whoever sees its run. */
+/** An artifact is visible to everyone who can see its run. */
 async function getArtifact(
-  { runs, storage }: ApiDeps,
+  { runs, storage }: Pick<ApiDeps, "runs" | "storage">,
   uid: string,
   viewer: Viewer,
 ): Promise<{ artifact: Artifact; run: Run }> {
@@ -91,7 +92,7 @@ async function getArtifact(
 
 function requireFile({ body, file }: Artifact): StoredFile & { fileName: string; mimeType: string } {
   if (file === undefined || !("mimeType" in body)) {
-    throw new AppError("resource_not_found", "This artifact is no file.");
+    throw new AppError("resource_not_found", "The artifact has no file.");
   }
   const fileName = body.type === "FILE" ? body.fileName : "screenshot";
   return { ...file, fileName, mimeType: body.mimeType };

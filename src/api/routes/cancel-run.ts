@@ -4,7 +4,9 @@ import type { ApiDeps } from "../api-deps.ts";
 import { viewerOf } from "../auth/authentication.ts";
 import type { Idempotency } from "../http/idempotency.ts";
 import { problems } from "../schemas/problem.ts";
-import { RunParams, requireRunId } from "./run-ids.ts";
+import { RunParams, requireRunId } from "./ids.ts";
+
+type CancelDeps = Pick<ApiDeps, "runs">;
 
 const ADDRESSES = [
   { path: "/agent/runs/:runId/cancel", operationId: "cancelRun", deprecated: false },
@@ -13,7 +15,7 @@ const ADDRESSES = [
 
 const RESPONSE = { 200: z.string().describe("The run's id."), ...problems(400, 401, 404, 422, 503) };
 
-export function cancelRunRoutes(deps: ApiDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
+export function cancelRunRoutes(deps: CancelDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
   const config = { scope: "runs:write", describedHeaders: ["Idempotency-Key"] } as const;
   return async (app) => {
     for (const { path, operationId, deprecated } of ADDRESSES) {

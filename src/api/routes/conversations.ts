@@ -12,8 +12,7 @@ import { audienceOf, visibleLog } from "../events/visible-log.ts";
 import { ConversationResponse, conversationOf } from "../schemas/conversation.ts";
 import { problems } from "../schemas/problem.ts";
 import { RunTimeline, timelineEventOf } from "../schemas/timeline.ts";
-import { requireId } from "./ids.ts";
-import { RunParams, requireRunId } from "./run-ids.ts";
+import { RunParams, requireId, requireRunId } from "./ids.ts";
 
 const config = { scope: "runs:read", acceptsCookie: true } as const;
 const configOfRun = { ...config, acceptsGuest: true } as const;
@@ -21,10 +20,10 @@ const ConversationParams = z.object({ conversationId: z.string().describe("A UUI
 
 const OF_RUN = {
   operationId: "getRunConversation",
-  summary: "The conversation that a run belongs to",
+  summary: "Get the conversation of a run",
   description:
-    "Of what its agents and commands said, the first 32 Mi characters. An event `left_out` says how many events of a run " +
-    "came behind; its transcript has them.",
+    "Contains the first 32 Mi characters of the output of agents and commands. An event `left_out` tells how " +
+    "many later events of a run are missing; the transcript of the run contains them.",
   tags: ["conversations"],
   params: RunParams,
   response: { 200: ConversationResponse, ...problems(401, 404, 503) },
@@ -32,18 +31,18 @@ const OF_RUN = {
 const BY_ID = {
   ...OF_RUN,
   operationId: "getConversation",
-  summary: "A conversation, as far as its runs may be seen",
+  summary: "Get a conversation, with the runs that you can see",
   params: ConversationParams,
 };
 const TIMELINE = {
   operationId: "getRunTimeline",
-  summary: "What happened to a run, without what its agent said and did",
+  summary: "Get the history of a run, without the messages and actions of its agent",
   tags: ["runs"],
   params: RunParams,
   response: { 200: RunTimeline, ...problems(401, 404, 503) },
 };
 
-export function conversationRoutes({ runs }: ApiDeps): FastifyPluginAsyncZod {
+export function conversationRoutes({ runs }: Pick<ApiDeps, "runs">): FastifyPluginAsyncZod {
   return async (app) => {
     app.get("/agent/runs/:runId/conversation", { schema: OF_RUN, config: configOfRun }, async (request) => {
       const viewer = viewerOf(request);
@@ -61,7 +60,7 @@ export function conversationRoutes({ runs }: ApiDeps): FastifyPluginAsyncZod {
       const viewer = viewerOf(request);
       const run = await runs.get({ id: requireRunId(request.params.runId) }, viewer);
       const pages = eventPages(visibleLog(runs, audienceOf(viewer)), { ...run, kinds: TIMELINE_KINDS });
-      // A stream, since nothing bounds what a run is told in its life.
+      // Streamed, because the number of events of a run has no limit.
       const text = Readable.from(timelineText(timelineOf(pages)));
       await reply.type("application/json; charset=utf-8").send(text as never);
       return reply;
@@ -69,12 +68,12 @@ export function conversationRoutes({ runs }: ApiDeps): FastifyPluginAsyncZod {
   };
 }
 
-/** The run behind which a conversation can be gone on with. */
+/** Returns the run after which a conversation can be continued. */
 export function findContinued({ runs }: Pick<ApiDeps, "runs">, id: string, viewer: Viewer): Promise<Run> {
   return newestRunOf(runs, requireId(id, "conversation"), viewer);
 }
 
-/** A `RunTimeline` as JSON, event by event. */
+/** Formats a `RunTimeline` as JSON, one event at a time. */
 async function* timelineText(entries: AsyncIterable<TimelineEntry>): AsyncGenerator<string> {
   let before = '{"events":[';
   for await (const entry of entries) {

@@ -14,16 +14,16 @@ import { requireBytes, requireCharacters, requireConfigBytes } from "../http/req
 import { problems } from "../schemas/problem.ts";
 import { RunAgentRequest, RunAgentResponse } from "../schemas/run-requests.ts";
 import { findContinued } from "./conversations.ts";
-import { requireRunId } from "./run-ids.ts";
+import { requireRunId } from "./ids.ts";
 
-/** Two addresses, one behaviour: public clients use either. */
+/** Two addresses with the same behaviour, because public clients use either. */
 const ADDRESSES = [
   { path: "/agent/runs", operationId: "createRun" },
   { path: "/agent/run", operationId: "runAgent" },
 ] as const;
 
-/** What a conversation is gone on with when nothing is said. */
-const GO_ON = "Continue.";
+/** The prompt of a continued conversation if the request has none. */
+const DEFAULT_PROMPT = "Continue.";
 
 export function createRunRoutes(deps: ApiDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
   const limits = limitsOf(deps);
@@ -41,11 +41,11 @@ export function createRunRoutes(deps: ApiDeps, idempotency: Idempotency): Fastif
           operation: "runs.create",
           isAtomic: files.length === 0,
           prepare: async () => {
-            const wanted = await newRunOf(deps, request.body, viewerOf(request));
-            const prepared = await deps.runs.prepare({ ...wanted, source });
-            // Not before: a routing rule may say which workers are asked for.
+            const newRun = await newRunOf(deps, request.body, viewerOf(request));
+            const prepared = await deps.runs.prepare({ ...newRun, source });
+            // Only now, because a routing rule may choose the worker.
             const isFull = await capacity.isFull(prepared.origin.config.worker_host);
-            // Not before: what is refused should leave no files.
+            // Only now, because a refused request must not leave files.
             const inputs = await keepInputs(deps.blobs, files);
             return {
               perform: async (extras) => ({
@@ -68,7 +68,7 @@ function requireTexts({ config, prompt, title }: RunAgentRequest, limits: ApiLim
 }
 
 async function newRunOf(
-  { runs }: ApiDeps,
+  { runs }: Pick<ApiDeps, "runs">,
   request: RunAgentRequest,
   creator: Viewer,
 ): Promise<Omit<NewRun, "source">> {
@@ -90,17 +90,17 @@ async function newRunOf(
   };
 }
 
-/** A skill says itself what is to be done. */
+/** A skill needs no prompt. */
 function promptOf({ prompt = "", skill, config, conversation_id }: RunAgentRequest): string {
   const isSkill = skill !== undefined || config?.skill_spec !== undefined;
-  return prompt.trim() !== "" || isSkill || conversation_id === undefined ? prompt : GO_ON;
+  return prompt.trim() !== "" || isSkill || conversation_id === undefined ? prompt : DEFAULT_PROMPT;
 }
 
-/** Somebody who is there wants to be asked. A skill that is named beside the configuration beats the one in it. */
+/** An interactive caller wants to be asked for permissions. `skill` takes precedence over the skill in `config`. */
 function configOf({ config, interactive, skill }: RunAgentRequest): RunConfig {
   const named = skill === undefined ? {} : { skill_spec: skill };
-  const given: RunConfig = { ...(config as RunConfig | undefined), ...named };
-  return interactive === true ? { permission_policy: "ask", ...given } : given;
+  const runConfig: RunConfig = { ...(config as RunConfig | undefined), ...named };
+  return interactive === true ? { permission_policy: "ask", ...runConfig } : runConfig;
 }
 
 export function createdOf({ run: { id, state } }: FollowUpResult, isFull?: boolean): RunAgentResponse {

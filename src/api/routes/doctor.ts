@@ -6,21 +6,21 @@ import { viewerOf } from "../auth/authentication.ts";
 import { DoctorResponse, doctorResponse } from "../schemas/doctor.ts";
 import { problems } from "../schemas/problem.ts";
 
-const LOOK = {
+const GET = {
   operationId: "getDoctor",
-  summary: "Look whether the installation is as it should be",
+  summary: "Check the installation",
   description:
-    "For operators. Looks at the process that answers, the database, and the workers as they tell of themselves.",
+    "For operators. Checks the process that answers, the database, and the workers, by their last reports.",
   tags: ["operations"],
   response: { 200: DoctorResponse, ...problems(401, 403, 503) },
 };
 
-export function doctorRoutes({ doctor }: ApiDeps): FastifyPluginAsyncZod {
+export function doctorRoutes({ doctor }: Pick<ApiDeps, "doctor">): FastifyPluginAsyncZod {
   const config = { scope: "admin", acceptsCookie: true } as const;
   return async (app) => {
-    app.get("/agent/doctor", { schema: LOOK, config }, async (request) => {
+    app.get("/agent/doctor", { schema: GET, config }, async (request) => {
       if (!isOperator(viewerOf(request)))
-        throw new AppError("not_authorized", "This is for whoever runs the installation.");
+        throw new AppError("not_authorized", "Only operators of the installation may do this.");
       return doctorResponse(await doctor.examine());
     });
   };

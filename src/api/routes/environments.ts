@@ -48,15 +48,15 @@ export function environmentRoutes(
     },
     create: {
       operationId: "createEnvironment",
-      summary: "Make an environment",
+      summary: "Create an environment",
       body: CreateEnvironmentRequest,
       run: (environments, viewer, { config, team = true }) =>
         environments.create(viewer, environmentConfigOf(config), team),
     },
     replace: {
       operationId: "replaceEnvironment",
-      summary: "Change an environment",
-      description: "Runs that are under way go on with it as it was when they began.",
+      summary: "Replace an environment",
+      description: "Runs that have started keep the previous configuration.",
       body: ReplaceEnvironmentRequest,
       run: (environments, viewer, uid, { config }) =>
         environments.replace(viewer, uid, environmentConfigOf(config)),
@@ -64,20 +64,20 @@ export function environmentRoutes(
     remove: {
       operationId: "deleteEnvironment",
       summary: "Delete an environment",
-      description: "Runs keep its uid; new runs and schedules that name it are refused.",
+      description: "Runs keep the uid. New runs and schedules that name it are refused.",
       run: (environments, viewer, uid) => environments.remove(viewer, uid),
     },
   });
 }
 
-/** With the last runs in each environment that the viewer may see. */
+/** Adds the last runs in each environment that the viewer can see. */
 async function environmentItems(
   environments: readonly Environment[],
   { storage: { people, reports }, viewer }: ItemContext,
 ): Promise<EnvironmentItem[]> {
   if (environments.length === 0) return [];
   const ids = new Set(environments.flatMap(({ creatorId, lastEditorId }) => [creatorId, lastEditorId]));
-  // One after the other: within a transaction there is one connection.
+  // Sequential queries, because a transaction has only one connection.
   const principalRows = await people.getMany([...ids]);
   const uids = environments.map(({ id }) => id);
   const lastRuns = await reports.lastRuns(viewer, uids);

@@ -7,19 +7,21 @@ import type { Idempotency } from "../http/idempotency.ts";
 import { requireBytes } from "../http/request-validation.ts";
 import { problems } from "../schemas/problem.ts";
 import { RunFollowupRequest, RunFollowupResponse } from "../schemas/run-requests.ts";
-import { RunParams, requireRunId } from "./run-ids.ts";
+import { RunParams, requireRunId } from "./ids.ts";
+
+type FollowUpDeps = Pick<ApiDeps, "limits" | "runs">;
 
 const SCHEMA = {
   operationId: "submitRunFollowup",
-  summary: "Send a follow-up to a run, whatever its state",
-  description: "Accepted in any state. A run that has ended is taken up again.",
+  summary: "Send a follow-up to a run",
+  description: "A follow-up is accepted in every state. It continues a run that has ended.",
   tags: ["runs"],
   params: RunParams,
   body: RunFollowupRequest,
   response: { 200: RunFollowupResponse, ...problems(400, 401, 404, 413, 422, 503) },
 };
 
-export function followUpRoutes(deps: ApiDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
+export function followUpRoutes(deps: FollowUpDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
   const { promptBytes } = limitsOf(deps);
   const config = { scope: "runs:write", describedHeaders: ["Idempotency-Key"] } as const;
   return async (app) => {

@@ -2,7 +2,7 @@ import type { FastifyPluginAsync } from "fastify";
 import type { ApiDeps } from "../api-deps.ts";
 import { StatusError } from "../http/errors.ts";
 
-/** For whoever restarts the process (alive) and whoever sends it traffic (ready). */
+/** Reports whether the process is alive (for restarts) and ready (for load balancing). */
 export function healthRoutes({ ready }: Pick<ApiDeps, "ready">): FastifyPluginAsync {
   return async (app) => {
     app.get("/healthz", { schema: { hide: true } }, async () => ({ status: "alive" }));

@@ -15,6 +15,8 @@ import { problems } from "../schemas/problem.ts";
 import { SUCCESS, Success } from "../schemas/success.ts";
 import { requireId } from "./ids.ts";
 
+type LinkDeps = Pick<ApiDeps, "clock" | "storage">;
+
 const PATH = "/agent/identities/links";
 const tags = ["people"];
 const reading = { scope: "settings:read", acceptsCookie: true } as const;
@@ -22,30 +24,30 @@ const writing = { scope: "admin", describedHeaders: ["Idempotency-Key"] } as con
 
 const LIST = {
   operationId: "listIdentityLinks",
-  summary: "Who is who outside",
+  summary: "List the external accounts of principals",
   tags,
   response: { 200: ListIdentityLinksResponse, ...problems(401, 403, 503) },
 };
 const LINK = {
   operationId: "linkIdentity",
-  summary: "Say whose an account outside is",
+  summary: "Link an external account to a principal",
   description:
-    "Runs stay whose they were. A principal that is left with neither an account nor a key is disabled, unless it is an " +
-    "administrator.",
+    "Existing runs keep their owner. A principal that has neither an account nor a key left is disabled, unless " +
+    "it is an administrator.",
   tags,
   body: LinkIdentityRequest,
   response: { 201: IdentityLinkItem, ...problems(400, 401, 403, 404, 503) },
 };
 const UNLINK = {
   operationId: "unlinkIdentity",
-  summary: "Forget whose an account outside is",
-  description: "The next message from there makes a fresh principal.",
+  summary: "Remove the link of an external account",
+  description: "The next message of the account creates a new principal.",
   tags,
-  params: z.object({ linkId: z.string().describe("A link's id.") }),
+  params: z.object({ linkId: z.string().describe("The link's id.") }),
   response: { 200: Success, ...problems(401, 403, 404, 503) },
 };
 
-export function identityLinkRoutes(deps: ApiDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
+export function identityLinkRoutes(deps: LinkDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
   const { clock } = deps;
   const links = new IdentityService(deps);
   return async (app) => {

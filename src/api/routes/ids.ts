@@ -1,9 +1,19 @@
+import { z } from "zod";
 import { AppError } from "../../core/errors.ts";
-import { parseId } from "../../core/ids.ts";
+import { parseId, type RunId } from "../../core/ids.ts";
 
-/** What is no UUID can be nobody's id: the same answer as for an unknown one. `what` is that one's noun. */
-export function requireId<Id extends string = string>(text: string, what: string): Id {
+/**
+ * Returns the id, or throws the same 404 as for an unknown id, because no record can have an id that is not a UUID.
+ * `noun` names the record.
+ */
+export function requireId<Id extends string = string>(text: string, noun: string): Id {
   const id = parseId<Id>(text);
-  if (id === undefined) throw new AppError("resource_not_found", `There is no such ${what}.`);
+  if (id === undefined) throw new AppError("resource_not_found", `There is no such ${noun}.`);
   return id;
+}
+
+export const RunParams = z.object({ runId: z.string().describe("A UUID.") });
+
+export function requireRunId(text: string): RunId {
+  return requireId(text, "run");
 }

@@ -10,14 +10,17 @@ import { problems } from "../schemas/problem.ts";
 
 const LIST = {
   operationId: "listInbox",
-  summary: "List what came in from outside, and what became of it",
-  description: "Operators also see what is not known yet to be of any team.",
+  summary: "List incoming events and their results",
+  description: "Operators also see events whose team is not known yet.",
   tags: ["threads"],
   querystring: ListInboxQuery,
   response: { 200: ListInboxResponse, ...problems(400, 401, 403, 503) },
 };
 
-export function inboxRoutes({ sessionSecret, storage }: ApiDeps): FastifyPluginAsyncZod {
+export function inboxRoutes({
+  sessionSecret,
+  storage,
+}: Pick<ApiDeps, "sessionSecret" | "storage">): FastifyPluginAsyncZod {
   const places = new SignedPlaces(sessionSecret, "inbox cursor");
   return async (app) => {
     const config = { scope: "admin", acceptsCookie: true } as const;
@@ -26,20 +29,20 @@ export function inboxRoutes({ sessionSecret, storage }: ApiDeps): FastifyPluginA
       const query = queryOf(request.query, viewerOf(request));
       if (query === undefined) return { events: [], page_info: { has_next_page: false } };
       const before = cursor === undefined ? {} : { before: BigInt(places.decode(cursor, [query])) };
-      // One more than the page has, to tell whether there is another.
-      const found = await storage.inboxLog.list({ ...query, ...before, limit: limit + 1 });
-      const page = found.slice(0, limit);
-      const last = found.length > limit ? page.at(-1) : undefined;
+      // One more than the page has, to find out whether there is a next page.
+      const rows = await storage.inboxLog.list({ ...query, ...before, limit: limit + 1 });
+      const page = rows.slice(0, limit);
+      const last = rows.length > limit ? page.at(-1) : undefined;
       const next = last === undefined ? {} : { next_cursor: places.encode(String(last.seq), [query]) };
       return { events: page.map(inboxItem), page_info: { has_next_page: last !== undefined, ...next } };
     });
   };
 }
 
-type Walk = Omit<InboxQuery, "limit" | "before">;
+type Listing = Omit<InboxQuery, "limit" | "before">;
 
-/** undefined: it names a run that there cannot be. */
-function queryOf({ disposition, integration, run_id }: ListInboxQuery, viewer: Viewer): Walk | undefined {
+/** Returns undefined if no run can have the given id. */
+function queryOf({ disposition, integration, run_id }: ListInboxQuery, viewer: Viewer): Listing | undefined {
   const runId = run_id === undefined ? undefined : parseRunId(run_id);
   if (run_id !== undefined && runId === undefined) return undefined;
   return {

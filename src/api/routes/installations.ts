@@ -18,22 +18,22 @@ const tags = ["people"];
 
 const LIST = {
   operationId: "listInstallations",
-  summary: "List what talks to the team from outside",
-  description: "For operators, of all teams.",
+  summary: "List the installations of external platforms",
+  description: "Operators see the installations of all teams.",
   tags,
   response: { 200: ListInstallationsResponse, ...problems(401, 403, 503) },
 };
 const UPDATE = {
   operationId: "updateInstallation",
-  summary: "Rename an installation, switch it on or off, or give it to another team",
+  summary: "Rename an installation, enable or disable it, or assign it to another team",
   tags,
-  params: z.object({ installationId: z.string().describe("An installation's id.") }),
+  params: z.object({ installationId: z.string().describe("The installation's id.") }),
   body: UpdateInstallationRequest,
   response: { 200: InstallationItem, ...problems(400, 401, 403, 404, 503) },
 };
 
 export function installationRoutes(
-  { storage: wholeStorage }: ApiDeps,
+  { storage: wholeStorage }: Pick<ApiDeps, "storage">,
   idempotency: Idempotency,
 ): FastifyPluginAsyncZod {
   const installations = new InstallationService(wholeStorage);

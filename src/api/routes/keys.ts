@@ -21,14 +21,16 @@ import { problems } from "../schemas/problem.ts";
 import { SUCCESS, Success } from "../schemas/success.ts";
 import { requireId } from "./ids.ts";
 
+type KeyDeps = Pick<ApiDeps, "clock" | "hashKey" | "storage">;
+
 const tags = ["people"];
 const reading = { scope: "settings:read", acceptsCookie: true } as const;
 const writing = { scope: "settings:write", describedHeaders: ["Idempotency-Key"] } as const;
 const ending = { ...writing, endsKeys: true } as const;
 
-const params = z.object({ keyId: z.string().describe("A key's id.") });
+const params = z.object({ keyId: z.string().describe("The key's id.") });
 const querystring = z.object({
-  principal: z.string().optional().describe("Only keys of the principal with this uid."),
+  principal: z.string().optional().describe("Only the keys of the principal with this uid."),
 });
 
 const LIST = {
@@ -40,9 +42,9 @@ const LIST = {
 };
 const CREATE = {
   operationId: "createKey",
-  summary: "Make a key",
+  summary: "Create a key",
   description:
-    "The key itself is shown in this answer alone. It may do no more than the key that asks for it.",
+    "Only this response contains the key itself. A key cannot allow more than the key that creates it.",
   tags,
   body: CreateKeyRequest,
   response: { 201: IssuedKeyItem, ...problems(400, 401, 403, 404, 503) },
@@ -56,7 +58,7 @@ const GET = {
 };
 const UPDATE = {
   operationId: "updateKey",
-  summary: "Rename a key or change when it expires",
+  summary: "Rename a key or change its expiry",
   tags,
   params,
   body: UpdateKeyRequest,
@@ -65,8 +67,7 @@ const UPDATE = {
 const REVOKE = {
   operationId: "revokeKey",
   summary: "Revoke a key",
-  description:
-    "It opens nothing any more from then on, and so does the session of the pages it signed in to.",
+  description: "The key stops working at once, and so does every session of the pages that it signed in to.",
   tags,
   params,
   response: { 200: Success, ...problems(400, 401, 403, 404, 503) },
@@ -74,14 +75,15 @@ const REVOKE = {
 const ROTATE = {
   operationId: "rotateKey",
   summary: "Replace a key",
-  description: "By a new one with the same name, scopes and end, which is shown in this answer alone.",
+  description:
+    "The new key has the same name, scopes and expiry. Only this response contains the key itself.",
   tags,
   params,
   body: RotateKeyRequest.default({ overlap_seconds: 0 }),
   response: { 201: IssuedKeyItem, ...problems(400, 401, 403, 404, 503) },
 };
 
-export function keyRoutes(deps: ApiDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
+export function keyRoutes(deps: KeyDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
   return async (app) => {
     await app.register(readRoutes(deps));
     await app.register(changeRoutes(deps, idempotency));
@@ -89,12 +91,12 @@ export function keyRoutes(deps: ApiDeps, idempotency: Idempotency): FastifyPlugi
   };
 }
 
-/** On what one request stores: a transaction of its own. */
-function serviceOn({ clock, hashKey }: ApiDeps, storage: Storage): KeyService {
+/** Returns the service on all stores, or on those of one transaction. */
+function serviceOn({ clock, hashKey }: Pick<ApiDeps, "clock" | "hashKey">, storage: Storage): KeyService {
   return new KeyService({ storage, clock, makeKey: () => makeKey(hashKey) });
 }
 
-function readRoutes(deps: ApiDeps): FastifyPluginAsyncZod {
+function readRoutes(deps: KeyDeps): FastifyPluginAsyncZod {
   const keys = serviceOn(deps, deps.storage);
   return async (app) => {
     app.get("/agent/keys", { schema: LIST, config: reading }, async (request) => {
@@ -108,7 +110,7 @@ function readRoutes(deps: ApiDeps): FastifyPluginAsyncZod {
   };
 }
 
-function changeRoutes(deps: ApiDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
+function changeRoutes(deps: KeyDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
   return async (app) => {
     app.patch("/agent/keys/:keyId", { schema: UPDATE, config: ending }, async (request, reply) => {
       const [caller, id] = [holderOf(request), requireKeyId(request.params)];
@@ -137,16 +139,16 @@ function changeRoutes(deps: ApiDeps, idempotency: Idempotency): FastifyPluginAsy
   };
 }
 
-function issueRoutes(deps: ApiDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
+function issueRoutes(deps: KeyDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
   const issuing = { status: 201, isSecret: true };
   return async (app) => {
     app.post("/agent/keys", { schema: CREATE, config: writing }, async (request, reply) => {
       const caller = holderOf(request);
-      const wanted = newKeyOf(request.body, deps.clock.now());
+      const newKey = newKeyOf(request.body, deps.clock.now());
       return idempotency.writeOnce(request, reply, {
         ...issuing,
         operation: "keys.create",
-        perform: async (storage) => issuedKeyItem(await serviceOn(deps, storage).create(caller, wanted)),
+        perform: async (storage) => issuedKeyItem(await serviceOn(deps, storage).create(caller, newKey)),
       });
     });
     app.post("/agent/keys/:keyId/rotate", { schema: ROTATE, config: ending }, async (request, reply) => {

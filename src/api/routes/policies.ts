@@ -54,15 +54,15 @@ export function policyRoutes(
     },
     create: {
       operationId: "createPolicy",
-      summary: "Make a policy",
-      description: "It counts within moments, in all processes of the server.",
+      summary: "Create a policy",
+      description: "The policy takes effect within moments, in all processes of the server.",
       body: PolicyRequest,
       run: (rules, viewer, body) => rules.create(viewer, policyEditOf(body)),
     },
     replace: {
       operationId: "replacePolicy",
       summary: "Replace a policy",
-      description: "What is left out gets its default again.",
+      description: "Members that are left out get their default value.",
       body: PolicyRequest,
       run: (rules, { teamId }, id, body) => rules.replace(teamId, id, policyEditOf(body)),
     },
@@ -84,7 +84,7 @@ export function policyRoutes(
 
 const EVALUATE = {
   operationId: "evaluatePolicies",
-  summary: "See what the policies say of something, without doing it",
+  summary: "Evaluate the policies for a hypothetical action",
   tags,
   body: EvaluatePolicyRequest,
   response: { 200: PolicyVerdict, ...problems(400, 401, 403, 404, 503) },

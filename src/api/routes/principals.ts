@@ -20,25 +20,27 @@ import { problems } from "../schemas/problem.ts";
 import { SUCCESS, Success } from "../schemas/success.ts";
 import { requireId } from "./ids.ts";
 
+type PrincipalDeps = Pick<ApiDeps, "clock" | "storage">;
+
 const tags = ["people"];
 const reading = { scope: "settings:read", acceptsCookie: true } as const;
 const writing = { scope: "admin", describedHeaders: ["Idempotency-Key"] } as const;
 const ending = { ...writing, endsKeys: true } as const;
 
-const params = z.object({ uid: z.string().describe("A principal's uid.") });
+const params = z.object({ uid: z.string().describe("The principal's uid.") });
 
 const LIST = {
   operationId: "listPrincipals",
-  summary: "List the team's principals",
+  summary: "List the principals of the team",
   tags,
   response: { 200: ListPrincipalsResponse, ...problems(401, 403, 503) },
 };
 const CREATE = {
   operationId: "createPrincipal",
-  summary: "Make a principal",
+  summary: "Create a principal",
   description:
-    "A user or a service account. Operators may make one in another team, and as long as that team has no key, also " +
-    "its first key: so a new team gets its administrator.",
+    "A user or a service account. Operators may create a principal in another team. As long as that team has no " +
+    "key, they may also create its first key, so that a new team gets an administrator.",
   tags,
   body: CreatePrincipalRequest,
   response: { 201: PrincipalItem, ...problems(400, 401, 403, 404, 503) },
@@ -61,13 +63,14 @@ const UPDATE = {
 const DISABLE = {
   operationId: "disablePrincipal",
   summary: "Disable a principal",
-  description: "Its keys die at once; its runs stay. To enable it again, set `disabled` to false.",
+  description:
+    "Its keys stop working at once, and its runs are kept. To enable it again, set `disabled` to false.",
   tags,
   params,
   response: { 200: Success, ...problems(400, 401, 403, 404, 503) },
 };
 
-export function principalRoutes(deps: ApiDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
+export function principalRoutes(deps: PrincipalDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
   return async (app) => {
     await app.register(readRoutes(deps));
     await app.register(createRoute(deps, idempotency));
@@ -75,7 +78,7 @@ export function principalRoutes(deps: ApiDeps, idempotency: Idempotency): Fastif
   };
 }
 
-function readRoutes(deps: ApiDeps): FastifyPluginAsyncZod {
+function readRoutes(deps: PrincipalDeps): FastifyPluginAsyncZod {
   const principals = new PrincipalService(deps);
   return async (app) => {
     app.get("/agent/principals", { schema: LIST, config: reading }, async (request) => {
@@ -89,21 +92,21 @@ function readRoutes(deps: ApiDeps): FastifyPluginAsyncZod {
   };
 }
 
-function createRoute({ clock }: ApiDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
+function createRoute({ clock }: Pick<ApiDeps, "clock">, idempotency: Idempotency): FastifyPluginAsyncZod {
   return async (app) => {
     app.post("/agent/principals", { schema: CREATE, config: writing }, async (request, reply) => {
-      const [viewer, wanted] = [viewerOf(request), newPrincipalOf(request.body)];
+      const [viewer, newPrincipal] = [viewerOf(request), newPrincipalOf(request.body)];
       return idempotency.writeOnce(request, reply, {
         operation: "principals.create",
         status: 201,
         perform: async (storage) =>
-          principalItem(await new PrincipalService({ storage, clock }).create(viewer, wanted), viewer),
+          principalItem(await new PrincipalService({ storage, clock }).create(viewer, newPrincipal), viewer),
       });
     });
   };
 }
 
-function changeRoutes({ clock }: ApiDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
+function changeRoutes({ clock }: Pick<ApiDeps, "clock">, idempotency: Idempotency): FastifyPluginAsyncZod {
   return async (app) => {
     app.patch("/agent/principals/:uid", { schema: UPDATE, config: ending }, async (request, reply) => {
       const [viewer, id] = [viewerOf(request), requireUid(request.params)];

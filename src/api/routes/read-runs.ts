@@ -3,14 +3,15 @@ import type { Viewer } from "../../core/people/principal.ts";
 import type { RunPage, RunQuery } from "../../core/runs/run-query.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { viewerOf } from "../auth/authentication.ts";
+import { itemForGuest } from "../auth/guest-view.ts";
 import { Cursors } from "../http/cursor.ts";
 import { filtersOf, ListRunsQuery, nestMetadata } from "../schemas/list-runs.ts";
 import { problems } from "../schemas/problem.ts";
 import { ListRunsResponse, RunItem } from "../schemas/run-item.ts";
-import { RunParams, requireRunId } from "./run-ids.ts";
-import { itemForGuest, runItem, runItemsOf } from "./run-items.ts";
+import { RunParams, requireRunId } from "./ids.ts";
+import { runItem, runItemsOf } from "./run-items.ts";
 
-/** The second name of each is the old one, kept for clients that still use it. */
+/** The second root is the deprecated one, for existing clients. */
 const ADDRESSES = [
   { root: "/agent/runs", list: "listRuns", get: "getRun", deprecated: false },
   { root: "/agent/tasks", list: "listTasks", get: "getTask", deprecated: true },
@@ -59,20 +60,20 @@ async function listRuns(
   viewer: Viewer,
 ): Promise<ListRunsResponse> {
   const filters = filtersOf(query);
-  const walk = { viewer, filters: filters ?? {}, sort: query.sort_by, order: query.sort_order };
-  const after = query.cursor === undefined ? {} : { after: cursors.decode(query.cursor, walk) };
+  const listing = { viewer, filters: filters ?? {}, sort: query.sort_by, order: query.sort_order };
+  const after = query.cursor === undefined ? {} : { after: cursors.decode(query.cursor, listing) };
   if (filters === undefined) return { runs: [], page_info: { has_next_page: false } };
-  const page = await deps.runs.list({ ...walk, ...after, limit: query.limit });
-  return { runs: await runItemsOf(deps, page.runs), page_info: pageInfoOf(page, walk, cursors) };
+  const page = await deps.runs.list({ ...listing, ...after, limit: query.limit });
+  return { runs: await runItemsOf(deps, page.runs), page_info: pageInfoOf(page, listing, cursors) };
 }
 
 function pageInfoOf(
   { next }: RunPage,
-  walk: Omit<RunQuery, "limit">,
+  listing: Omit<RunQuery, "limit">,
   cursors: Cursors,
 ): ListRunsResponse["page_info"] {
   if (next === undefined) return { has_next_page: false };
-  return { has_next_page: true, next_cursor: cursors.encode(next, walk) };
+  return { has_next_page: true, next_cursor: cursors.encode(next, listing) };
 }
 
 async function getRun(deps: ApiDeps, id: string, viewer: Viewer): Promise<RunItem> {

@@ -10,16 +10,17 @@ const Params = z.object({ id: z.string().describe("A UUID.") });
 
 const OF_SESSION = {
   operationId: "getSessionRedirect",
-  summary: "The conversation that a session shows",
-  description: "Without a key, and telling nothing else. Of a session that there is not, nothing.",
+  summary: "Get the conversation of a session",
+  description:
+    "Requires no key, and reveals nothing else. The response is empty if the session does not exist.",
   tags: ["conversations"],
   params: Params,
   response: {
     200: z
-      .object({ conversation_id: z.uuid().optional().describe("Absent: there is no such session.") })
+      .object({ conversation_id: z.uuid().optional().describe("Absent if the session does not exist.") })
       .meta({
         id: "SessionRedirect",
-        description: "Where a session leads.",
+        description: "The target of a session.",
         examples: [{ conversation_id: ID }],
       }),
     ...problems(503),
@@ -27,24 +28,25 @@ const OF_SESSION = {
 };
 const OF_CONVERSATION = {
   operationId: "getConversationRedirect",
-  summary: "The session that shows a conversation",
-  description: "That of its newest run. Without a key, and telling nothing else.",
+  summary: "Get the session of a conversation",
+  description:
+    "The session of the newest run of the conversation. Requires no key, and reveals nothing else.",
   tags: ["conversations"],
   params: Params,
   response: {
     200: z
-      .object({ session_id: z.uuid().optional().describe("Absent: there is no such conversation.") })
+      .object({ session_id: z.uuid().optional().describe("Absent if the conversation does not exist.") })
       .meta({
         id: "ConversationRedirect",
-        description: "Where a conversation leads.",
+        description: "The target of a conversation.",
         examples: [{ session_id: ID }],
       }),
     ...problems(503),
   },
 };
 
-/** From an old link to a new one. The ids are random, and open nothing without a key. */
-export function redirectRoutes({ runs }: ApiDeps): FastifyPluginAsyncZod {
+/** Redirects old links to new ones. The ids are random and give no access without a key. */
+export function redirectRoutes({ runs }: Pick<ApiDeps, "runs">): FastifyPluginAsyncZod {
   return async (app) => {
     app.get("/agent/sessions/:id/redirect", { schema: OF_SESSION, config }, async (request) => {
       const sessionId = parseRunId(request.params.id);

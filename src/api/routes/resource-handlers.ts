@@ -9,7 +9,10 @@ import type { Body, Change, Resource } from "./resource.ts";
 type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;
 type Declared<Service, Row, Id> = Resource<Service, Row, Id>;
 
-/** The handlers of one resource. A request has passed the schemas of its route, which give its parts their types. */
+/**
+ * The handlers of one resource. The routes have already validated the requests by their schemas, which define the
+ * types.
+ */
 export class ResourceHandlers<Service, Row, Id> {
   readonly #storage: Storage;
   readonly #idempotency: Idempotency;
@@ -87,7 +90,7 @@ export class ResourceHandlers<Service, Row, Id> {
     };
   }
 
-  /** Keys are remembered under this name. */
+  /** The name of an operation in stored idempotency keys. */
   #operation(verb: string): string {
     const { path } = this.#resource;
     return `${path.slice(path.lastIndexOf("/") + 1)}.${verb}`;

@@ -44,6 +44,7 @@ export function resourceRoutes<
     }
     if (replace !== undefined) app.put(one, changing(replace), handlers.change("replace", replace));
     if (update !== undefined) app.patch(one, changing(update), handlers.change("update", update));
+    if (resource.extraRoutes !== undefined) await app.register(resource.extraRoutes);
     const removing = schemaOf(remove, { 200: Success }, { tags, ...named }, ONE_RECORD);
     app.delete(one, { schema: removing, config }, handlers.remove(remove));
     for (const [verb, action] of Object.entries(actions))

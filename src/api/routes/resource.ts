@@ -1,3 +1,4 @@
+import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
 import type { Scope } from "../../core/people/api-key.ts";
 import type { Viewer } from "../../core/people/principal.ts";
@@ -45,6 +46,8 @@ export interface Resource<
   readonly replace?: Change<Service, Row, Id, Replace> & Body<Replace>;
   /** By PATCH. */
   readonly update?: Change<Service, Row, Id, Update> & Body<Update>;
+  /** Routes that cannot be declared. They are registered before DELETE, so that the document has the usual order. */
+  readonly extraRoutes?: FastifyPluginAsyncZod;
   readonly remove: Operation & { run(service: Service, viewer: Viewer, id: Id): Promise<void> };
   /** Each is a POST without a body to `{path}/{id}/{name of the action}`. */
   readonly actions?: Readonly<Record<string, Change<Service, Row, Id>>>;
@@ -94,6 +97,6 @@ export function textId(name: string, description: string): ResourceId<string> {
 
 /** `noun` names the record in the message of a 404. */
 export function uuidId(name: string, noun: string): ResourceId<string> {
-  const description = `A ${noun}'s id.`;
+  const description = `The ${noun}'s id.`;
   return { ...textId(name, description), parse: (value) => requireId(value, noun) };
 }

@@ -10,20 +10,22 @@ import type { Idempotency } from "../http/idempotency.ts";
 import { problems } from "../schemas/problem.ts";
 import { RunAgentResponse } from "../schemas/run-requests.ts";
 import { createdOf, sourceOf } from "./create-run.ts";
-import { RunParams, requireRunId } from "./run-ids.ts";
+import { RunParams, requireRunId } from "./ids.ts";
+
+type RetryDeps = Pick<ApiDeps, "runs" | "storage">;
 
 const SCHEMA = {
   operationId: "retryRun",
-  summary: "Start the same run once more",
+  summary: "Repeat a run",
   description:
-    "A new run with the same prompt, files and resolved configuration, below the one that it repeats. Where that one went " +
-    "on with a conversation, so does this one, from the same place.",
+    "Creates a run with the same prompt, files and resolved configuration, as a child of the original run. If " +
+    "the original run continued a conversation, the new run continues it from the same point.",
   tags: ["runs"],
   params: RunParams,
   response: { 200: RunAgentResponse, ...problems(401, 404, 409, 422, 503) },
 };
 
-export function retryRunRoutes(deps: ApiDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
+export function retryRunRoutes(deps: RetryDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
   const config = { scope: "runs:write", describedHeaders: ["Idempotency-Key", "X-Run-Source"] } as const;
   return async (app) => {
     app.post("/agent/runs/:runId/retry", { schema: SCHEMA, config }, async (request, reply) => {
@@ -33,8 +35,8 @@ export function retryRunRoutes(deps: ApiDeps, idempotency: Idempotency): Fastify
         operation: "runs.retry",
         target: id,
         perform: async (extras) => {
-          const wanted = await repeated(deps, id, { creator: viewerOf(request), source });
-          return { run: await deps.runs.create(wanted, extras), followUpId: undefined };
+          const newRun = await newRunOf(deps, id, { creator: viewerOf(request), source });
+          return { run: await deps.runs.create(newRun, extras), followUpId: undefined };
         },
         answer: createdOf,
       });
@@ -42,17 +44,17 @@ export function retryRunRoutes(deps: ApiDeps, idempotency: Idempotency): Fastify
   };
 }
 
-async function repeated(
-  { runs, storage }: ApiDeps,
+async function newRunOf(
+  { runs, storage }: Pick<ApiDeps, "runs" | "storage">,
   id: RunId,
   { creator, source }: { readonly creator: Viewer; readonly source: NewRun["source"] },
 ): Promise<NewRun> {
   const run = await runs.get({ id }, creator);
   const inputs = await storage.files.inputsOf(id);
-  return retryOf(run, { creator, source, inputs, ...(await continuedBy(runs, run, creator)) });
+  return retryOf(run, { creator, source, inputs, ...(await continuedRunOf(runs, run, creator)) });
 }
 
-async function continuedBy(
+async function continuedRunOf(
   runs: ApiDeps["runs"],
   { continuesId }: Run,
   viewer: Viewer,

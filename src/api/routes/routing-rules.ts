@@ -63,8 +63,8 @@ export function routingRuleRoutes(
     },
     create: {
       operationId: "createRoutingRule",
-      summary: "Make a routing rule",
-      description: "It counts within moments, in all processes of the server.",
+      summary: "Create a routing rule",
+      description: "The rule takes effect within moments, in all processes of the server.",
       problems: [404, 422],
       body: RoutingRuleRequest,
       check: ({ config }) => requireUsable(deps, config),
@@ -73,7 +73,7 @@ export function routingRuleRoutes(
     replace: {
       operationId: "replaceRoutingRule",
       summary: "Replace a routing rule",
-      description: "What is left out gets its default again.",
+      description: "Members that are left out get their default value.",
       problems: [422],
       body: RoutingRuleRequest,
       check: ({ config }) => requireUsable(deps, config),
@@ -98,7 +98,7 @@ export function routingRuleRoutes(
 
 const EVALUATE = {
   operationId: "evaluateRoutingRules",
-  summary: "See where a request would go, without making it",
+  summary: "Evaluate the routing rules for a hypothetical request",
   tags,
   body: EvaluateRoutingRequest,
   response: { 200: RoutingResult, ...problems(400, 401, 403, 422, 503) },

@@ -6,17 +6,17 @@ import { viewerOf } from "../auth/authentication.ts";
 import type { Idempotency } from "../http/idempotency.ts";
 import { problems } from "../schemas/problem.ts";
 import { ApprovalRequest, PermissionAnswerRequest, RunStateResponse } from "../schemas/run-decisions.ts";
-import { RunParams, requireRunId } from "./run-ids.ts";
+import { RunParams, requireRunId } from "./ids.ts";
 
 const config = { scope: "runs:write", describedHeaders: ["Idempotency-Key"] } as const;
 const response = { 200: RunStateResponse, ...problems(400, 401, 403, 404, 409, 422, 503) };
 
 const PERMISSION = {
   operationId: "answerPermission",
-  summary: "Answer what a run asks",
-  description: "A question that is answered already, or gone, is a conflict.",
+  summary: "Answer a permission request of a run",
+  description: "If the question is already answered or no longer open, the response is a conflict.",
   tags: ["runs"],
-  params: RunParams.extend({ permissionId: z.string().describe("The permission that is asked for.") }),
+  params: RunParams.extend({ permissionId: z.string().describe("The id of the permission request.") }),
   body: PermissionAnswerRequest,
   response,
 };
@@ -24,16 +24,19 @@ const APPROVAL = {
   operationId: "decideApproval",
   summary: "Approve or refuse a run that waits for approval",
   description:
-    "For administrators, and whom a policy lets approve, though not what they asked for themselves. The same decision " +
-    "again is no error, another one is a conflict.",
+    "Allowed to administrators and to principals that a policy allows to approve, but not for their own " +
+    "requests. Repeating the same decision is not an error; a different decision is a conflict.",
   tags: ["runs"],
   params: RunParams,
   body: ApprovalRequest,
   response,
 };
 
-/** What people decide about runs that wait for them. */
-export function runDecisionRoutes({ runs }: ApiDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
+/** The decisions of people about runs that wait for them. */
+export function runDecisionRoutes(
+  { runs }: Pick<ApiDeps, "runs">,
+  idempotency: Idempotency,
+): FastifyPluginAsyncZod {
   return async (app) => {
     const path = "/agent/runs/:runId/permissions/:permissionId";
     app.post(path, { schema: PERMISSION, config }, async (request, reply) => {

@@ -49,10 +49,11 @@ export function scheduleRoutes(
     },
     create: {
       operationId: "createSchedule",
-      summary: "Start runs on a schedule",
+      summary: "Create a schedule",
       description:
-        "In the name of who makes it, without their rights to administer. A due time fires once; one that was missed fires " +
-        "once, late, when the server is back.",
+        "The runs have the rights of the principal that creates the schedule, except the administrator right. Each " +
+        "due time starts one run. A due time that was missed starts one run late, as soon as the server is available " +
+        "again.",
       problems: [404, 422],
       body: ScheduleRequest,
       check: (body) => requireRunnable(deps, body),
@@ -69,20 +70,20 @@ export function scheduleRoutes(
     remove: {
       operationId: "deleteSchedule",
       summary: "Delete a schedule",
-      description: "Its runs stay.",
+      description: "The runs of the schedule are kept.",
       run: (schedules, viewer, id) => schedules.remove(viewer, id),
     },
     actions: {
       pause: {
         operationId: "pauseSchedule",
         summary: "Pause a schedule",
-        description: "Pausing it twice is no error.",
+        description: "Pausing a paused schedule is not an error.",
         run: (schedules, viewer, id) => schedules.pause(viewer, id),
       },
       resume: {
         operationId: "resumeSchedule",
         summary: "Resume a paused schedule",
-        description: "What came due while it was paused is not made up for.",
+        description: "Due times during the pause are not made up.",
         run: (schedules, viewer, id) => schedules.resume(viewer, id),
       },
     },
@@ -99,11 +100,11 @@ async function scheduleItems(
   const isInOne = schedules.some(({ config }) => config.environment_id !== undefined);
   const all: readonly Environment[] = isInOne ? await storage.environments.list(viewer.teamId) : [];
   const open = all.filter((environment) => isOpenTo(environment, viewer));
-  const around = {
+  const surroundings = {
     people: new Map(principals.map((principal) => [principal.id, principal])),
     environments: new Map(open.map((environment) => [environment.id, environment])),
   };
-  return schedules.map((schedule) => scheduleItem(schedule, around));
+  return schedules.map((schedule) => scheduleItem(schedule, surroundings));
 }
 
 /** Refuses a schedule whose runs could not be created, instead of failing at its due time. */

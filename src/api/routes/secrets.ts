@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
-import { SecretService } from "../../core/secrets/secret-service.ts";
+import type { Secret } from "../../core/secrets/secret.ts";
+import { type SecretKey, SecretService } from "../../core/secrets/secret-service.ts";
 import type { Storage } from "../../core/storage.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { viewerOf } from "../auth/authentication.ts";
@@ -13,60 +14,33 @@ import {
   SecretQuery,
   secretItem,
 } from "../schemas/secret.ts";
-import { SUCCESS, Success } from "../schemas/success.ts";
+import type { ResourceId } from "./resource.ts";
+import { resourceRoutes } from "./resource-routes.ts";
 
 const PATH = "/agent/secrets";
 const tags = ["environments"];
-const reading = { scope: "settings:read" } as const;
 const writing = { scope: "settings:write", describedHeaders: ["Idempotency-Key"] } as const;
 
-const LIST = {
-  operationId: "listSecrets",
-  summary: "List secrets, without their values",
-  tags,
-  response: { 200: ListSecretsResponse, ...problems(401, 403, 503) },
-};
-const GET = {
-  operationId: "getSecret",
-  summary: "Get a secret, without its value",
-  tags,
-  params: SecretParams,
-  querystring: SecretQuery,
-  response: { 200: SecretItem, ...problems(400, 401, 403, 404, 503) },
-};
 const PUT = {
   operationId: "putSecret",
   summary: "Set a secret",
   description:
-    "It becomes an environment variable of runs that begin, or go on, from now on: the team's of all its runs, and your own " +
-    "of those that you start, over the team's of that name. Whoever may write to a run can have its agent use them.",
+    "The secret becomes an environment variable of runs that start or continue from now on. A team secret " +
+    "applies to all runs of the team. Your own secret applies to the runs that you start, and takes precedence " +
+    "over the team's secret of the same name. Everyone who may write to a run can make its agent use these " +
+    "secrets.",
   tags,
   params: SecretParams,
   body: PutSecretRequest,
   response: { 200: SecretItem, ...problems(400, 401, 403, 503) },
 };
-const REMOVE = {
-  operationId: "deleteSecret",
-  summary: "Delete a secret",
-  description: "Agents that are at work keep it until they have ended.",
-  tags,
-  params: SecretParams,
-  querystring: SecretQuery,
-  response: { 200: Success, ...problems(400, 401, 403, 404, 503) },
-};
 
-export function secretRoutes(deps: ApiDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
-  const { clock, secrets: box, storage: wholeStorage } = deps;
-  const within = ({ secrets }: Storage) => new SecretService({ secrets, box, clock });
-  const all = within(wholeStorage);
-  return async (app) => {
-    app.get(PATH, { schema: LIST, config: reading }, async (request) => ({
-      secrets: (await all.list(viewerOf(request))).map(secretItem),
-    }));
-    app.get(`${PATH}/:name`, { schema: GET, config: reading }, async (request) => {
-      const key = { name: request.params.name, isTeamOwned: request.query.team === "true" };
-      return secretItem(await all.get(viewerOf(request), key));
-    });
+export function secretRoutes(
+  { clock, secrets: box, storage }: Pick<ApiDeps, "clock" | "secrets" | "storage">,
+  idempotency: Idempotency,
+): FastifyPluginAsyncZod {
+  const serviceOn = ({ secrets }: Pick<Storage, "secrets">) => new SecretService({ secrets, box, clock });
+  const putRoute: FastifyPluginAsyncZod = async (app) => {
     app.put(`${PATH}/:name`, { schema: PUT, config: writing }, async (request, reply) => {
       const { team = true, value } = request.body;
       const key = { name: request.params.name, isTeamOwned: team };
@@ -74,20 +48,46 @@ export function secretRoutes(deps: ApiDeps, idempotency: Idempotency): FastifyPl
         operation: "secrets.put",
         target: key.name,
         hidesBody: true,
-        perform: async (storage) => secretItem(await within(storage).put(viewerOf(request), key, value)),
-      });
-    });
-    app.delete(`${PATH}/:name`, { schema: REMOVE, config: writing }, async (request, reply) => {
-      const { team } = request.query;
-      const key = { name: request.params.name, isTeamOwned: team === "true" };
-      return idempotency.writeOnce(request, reply, {
-        operation: "secrets.delete",
-        target: `${team} ${key.name}`,
-        perform: async (storage) => {
-          await within(storage).remove(viewerOf(request), key);
-          return SUCCESS;
-        },
+        perform: async (stores) => secretItem(await serviceOn(stores).put(viewerOf(request), key, value)),
       });
     });
   };
+  return resourceRoutes(storage, idempotency, {
+    path: PATH,
+    tags,
+    scopes: { read: "settings:read", write: writing.scope },
+    acceptsCookie: false,
+    id: secretId,
+    serviceOn,
+    item: SecretItem,
+    items: (rows: readonly Secret[]) => rows.map(secretItem),
+    list: {
+      operationId: "listSecrets",
+      summary: "List secrets, without their values",
+      member: "secrets",
+      response: ListSecretsResponse,
+      run: (service, viewer) => service.list(viewer),
+    },
+    get: {
+      operationId: "getSecret",
+      summary: "Get a secret, without its value",
+      run: (service, viewer, key) => service.get(viewer, key),
+    },
+    extraRoutes: putRoute,
+    remove: {
+      operationId: "deleteSecret",
+      summary: "Delete a secret",
+      description: "Agents that are working keep the secret until they end.",
+      run: (service, viewer, key) => service.remove(viewer, key),
+    },
+  });
 }
+
+/** A name belongs to one secret of the team and to one of each principal. */
+const secretId: ResourceId<SecretKey> = {
+  name: "name",
+  params: SecretParams,
+  querystring: SecretQuery,
+  parse: (name, { team }) => ({ name, isTeamOwned: team === "true" }),
+  target: ({ isTeamOwned, name }) => `${isTeamOwned} ${name}`,
+};

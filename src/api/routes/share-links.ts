@@ -17,12 +17,13 @@ import {
   shareLinkItem,
 } from "../schemas/share-link.ts";
 import { SUCCESS, Success } from "../schemas/success.ts";
-import { requireId } from "./ids.ts";
-import { RunParams, requireRunId } from "./run-ids.ts";
+import { RunParams, requireId, requireRunId } from "./ids.ts";
+
+type ShareLinkDeps = Pick<ApiDeps, "clock" | "hashKey" | "publicUrl" | "storage">;
 
 const PATH = "/agent/runs/:runId/share-links";
 const tags = ["runs"];
-/** Who may not write to a run does not hand it out, and does not see to whom it was handed out. */
+/** Reading the links also requires `runs:write`, because they show with whom the run is shared. */
 const reading = { scope: "runs:write" } as const;
 const writing = { scope: "runs:write", describedHeaders: ["Idempotency-Key"] } as const;
 
@@ -35,11 +36,11 @@ const LIST = {
 };
 const CREATE = {
   operationId: "createShareLink",
-  summary: "Share a run with whoever has the link",
+  summary: "Create a share link of a run",
   description:
-    "The link opens the run's page, and what that page reads, without an account and without writing. It is shown in this " +
-    "answer alone. It ends with its time, when it is deleted, when its maker is disabled or may not see the run any more, " +
-    "and when the key that made it is revoked. A run has at most 100, also of those that are over.",
+    "The link opens the run's page for reading, without an account. Only this response contains the link. It " +
+    "stops working when it expires or is deleted, when its creator is disabled or can no longer see the run, and " +
+    "when the key that created it is revoked. A run has at most 100 links, including expired ones.",
   tags,
   params: RunParams,
   body: CreateShareLinkRequest.default({ expires_in_seconds: 7 * 24 * 60 * 60 }),
@@ -48,19 +49,19 @@ const CREATE = {
 const REMOVE = {
   operationId: "deleteShareLink",
   summary: "Delete a share link",
-  description: "It opens nothing any more; pages that are open end within a minute.",
+  description: "The link stops working. Pages that are open end within a minute.",
   tags,
-  params: RunParams.extend({ linkId: z.string().describe("A link's id.") }),
+  params: RunParams.extend({ linkId: z.string().describe("The link's id.") }),
   response: { 200: Success, ...problems(401, 403, 404, 503) },
 };
 
-export function shareLinkRoutes(deps: ApiDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
+export function shareLinkRoutes(deps: ShareLinkDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
   const { clock } = deps;
   const links = new ShareLinkService(deps);
   return async (app) => {
     app.get(PATH, { schema: LIST, config: reading }, async (request) => {
-      const found = await links.list(viewerOf(request), requireRunId(request.params.runId));
-      return { share_links: found.map(shareLinkItem) };
+      const shareLinks = await links.list(viewerOf(request), requireRunId(request.params.runId));
+      return { share_links: shareLinks.map(shareLinkItem) };
     });
     app.post(PATH, { schema: CREATE, config: writing }, async (request, reply) => {
       const [maker, runId] = [holderOf(request), requireRunId(request.params.runId)];
@@ -89,13 +90,13 @@ export function shareLinkRoutes(deps: ApiDeps, idempotency: Idempotency): Fastif
 }
 
 async function issue(
-  deps: ApiDeps,
+  deps: ShareLinkDeps,
   maker: KeyHolder,
   runId: RunId,
   lifetimeMs: number,
 ): Promise<IssuedShareLink> {
   const token = newShareToken();
-  const wanted = { tokenHash: deps.hashKey(token), lifetimeMs };
-  const { link, run } = await new ShareLinkService(deps).create(maker, runId, wanted);
+  const newLink = { tokenHash: deps.hashKey(token), lifetimeMs };
+  const { link, run } = await new ShareLinkService(deps).create(maker, runId, newLink);
   return { ...shareLinkItem(link), url: shareUrl(deps.publicUrl(), run.sessionId, token) };
 }

@@ -14,7 +14,7 @@ const LIST = {
   response: { 200: ListAgentsResponse, ...problems(400, 401, 404, 422, 503) },
 };
 
-export function skillRoutes({ skills }: ApiDeps): FastifyPluginAsyncZod {
+export function skillRoutes({ skills }: Pick<ApiDeps, "skills">): FastifyPluginAsyncZod {
   const config = { scope: "runs:read", acceptsCookie: true } as const;
   return async (app) => {
     app.get("/agent", { schema: LIST, config }, async (request) => {

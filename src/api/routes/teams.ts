@@ -9,23 +9,27 @@ import { problems } from "../schemas/problem.ts";
 import { ListTeamsResponse, TeamItem, TeamRequest, teamItem } from "../schemas/team.ts";
 import { requireId } from "./ids.ts";
 
+type TeamDeps = Pick<ApiDeps, "clock" | "storage">;
+
 const tags = ["people"];
 const reading = { scope: "settings:read", acceptsCookie: true } as const;
 const writing = { scope: "admin", describedHeaders: ["Idempotency-Key"] } as const;
 
-const params = z.object({ uid: z.string().describe("A team's uid.") });
+const params = z.object({ uid: z.string().describe("The team's uid.") });
 
 const LIST = {
   operationId: "listTeams",
   summary: "List teams",
-  description: "The caller's own; for operators, who are the administrators of the first team, all of them.",
+  description:
+    "The caller's own team. Operators, who are the administrators of the first team, get all teams.",
   tags,
   response: { 200: ListTeamsResponse, ...problems(401, 403, 503) },
 };
 const CREATE = {
   operationId: "createTeam",
-  summary: "Make a team",
-  description: "For operators. It gets its first administrator by POST /agent/principals with its uid.",
+  summary: "Create a team",
+  description:
+    "For operators. To create the first administrator of the team, use POST /agent/principals with its uid.",
   tags,
   body: TeamRequest,
   response: { 201: TeamItem, ...problems(400, 401, 403, 503) },
@@ -46,14 +50,14 @@ const UPDATE = {
   response: { 200: TeamItem, ...problems(400, 401, 403, 404, 503) },
 };
 
-export function teamRoutes(deps: ApiDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
+export function teamRoutes(deps: TeamDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
   return async (app) => {
     await app.register(readRoutes(deps));
     await app.register(writeRoutes(deps, idempotency));
   };
 }
 
-function readRoutes(deps: ApiDeps): FastifyPluginAsyncZod {
+function readRoutes(deps: TeamDeps): FastifyPluginAsyncZod {
   const teams = new TeamService(deps);
   return async (app) => {
     app.get("/agent/teams", { schema: LIST, config: reading }, async (request) => ({
@@ -65,7 +69,7 @@ function readRoutes(deps: ApiDeps): FastifyPluginAsyncZod {
   };
 }
 
-function writeRoutes({ clock }: ApiDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
+function writeRoutes({ clock }: Pick<ApiDeps, "clock">, idempotency: Idempotency): FastifyPluginAsyncZod {
   return async (app) => {
     app.post("/agent/teams", { schema: CREATE, config: writing }, async (request, reply) => {
       const viewer = viewerOf(request);

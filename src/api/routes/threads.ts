@@ -17,8 +17,7 @@ import {
   ThreadItem,
   threadItem,
 } from "../schemas/thread.ts";
-import { requireId } from "./ids.ts";
-import { requireRunId } from "./run-ids.ts";
+import { requireId, requireRunId } from "./ids.ts";
 
 const tags = ["threads"];
 const reading = { scope: "runs:read", acceptsCookie: true } as const;
@@ -33,14 +32,17 @@ const LIST = {
 };
 const UPDATE = {
   operationId: "updateThread",
-  summary: "Change how much a thread is told",
+  summary: "Change the verbosity of a thread",
   tags,
-  params: z.object({ threadId: z.string().describe("A thread's id.") }),
+  params: z.object({ threadId: z.string().describe("The thread's id.") }),
   body: ThreadChange,
   response: { 200: ThreadItem, ...problems(400, 401, 403, 404, 503) },
 };
 
-export function threadRoutes({ runs, storage }: ApiDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
+export function threadRoutes(
+  { runs, storage }: Pick<ApiDeps, "runs" | "storage">,
+  idempotency: Idempotency,
+): FastifyPluginAsyncZod {
   return async (app) => {
     app.get("/agent/threads", { schema: LIST, config: reading }, async (request) => {
       const { id } = await runs.get({ id: requireRunId(request.query.run_id) }, viewerOf(request));
@@ -64,7 +66,7 @@ export function threadRoutes({ runs, storage }: ApiDeps, idempotency: Idempotenc
   };
 }
 
-/** Whoever sees the current run of a thread may have a say in it. */
+/** A viewer may change a thread if they can see its current run. */
 async function requireThread(
   { runs, threads }: Storage,
   viewer: Viewer,

@@ -7,33 +7,34 @@ import type { ApiDeps } from "../api-deps.ts";
 import { viewerOf } from "../auth/authentication.ts";
 import { SignedLinks } from "../auth/signed-links.ts";
 import { eventJson } from "../events/event-text.ts";
-import { attachmentHeader } from "../http/attachment-header.ts";
+import { attachmentHeader, Redirect, SignedQuery } from "../http/downloads.ts";
 import { problems } from "../schemas/problem.ts";
-import { Redirect, SignedQuery } from "../schemas/signed-query.ts";
-import { RunParams, requireRunId } from "./run-ids.ts";
+import { RunParams, requireRunId } from "./ids.ts";
+
+type TranscriptDeps = Pick<ApiDeps, "clock" | "runs" | "sessionSecret">;
 
 const LINK = {
   operationId: "getRunTranscript",
-  summary: "The raw event log of a run, as a file",
+  summary: "Download the raw event log of a run",
   tags: ["runs"],
   params: RunParams,
   response: { 302: Redirect, ...problems(401, 404, 503) },
 };
 const FILE = {
   operationId: "downloadRunTranscript",
-  summary: "The file that a signed address leads to",
-  description: "One event a line, as JSON, in order.",
+  summary: "Download the file at a signed address",
+  description: "One event per line, as JSON, in order.",
   tags: ["runs"],
   querystring: SignedQuery,
   response: {
-    200: { description: "The log.", content: { "application/x-ndjson": { schema: z.string() } } },
+    200: { description: "The event log.", content: { "application/x-ndjson": { schema: z.string() } } },
     ...problems(400, 403, 404, 503),
   },
 };
 
 const FILE_PATH = "/agent/transcript-files";
 
-export function transcriptRoutes(deps: ApiDeps): FastifyPluginAsyncZod {
+export function transcriptRoutes(deps: TranscriptDeps): FastifyPluginAsyncZod {
   const { runs } = deps;
   const links = new SignedLinks(deps, "transcript");
   const config = { scope: "runs:read", acceptsCookie: true } as const;
@@ -47,7 +48,7 @@ export function transcriptRoutes(deps: ApiDeps): FastifyPluginAsyncZod {
     app.get(FILE_PATH, file, async (request, reply) => {
       const viewer = links.open(request.query);
       const run = await runs.get({ id: viewer.onlyRunId }, viewer);
-      // Not typed by the schema: what is sent is a stream of that text.
+      // The schema cannot type a stream of text.
       await reply
         .type("application/x-ndjson; charset=utf-8")
         .header("content-disposition", attachmentHeader(`run-${run.id}.jsonl`))
@@ -57,7 +58,7 @@ export function transcriptRoutes(deps: ApiDeps): FastifyPluginAsyncZod {
   };
 }
 
-/** A page is read when the one before was taken, so a slow reader costs no more memory than a fast one. */
+/** Reads a page only after the previous one was sent, so that a slow reader costs no more memory than a fast one. */
 async function* linesOf(runs: ApiDeps["runs"], run: Run): AsyncGenerator<string> {
   for await (const page of eventPages(runs, run)) {
     for (const event of page) yield `${JSON.stringify(eventJson(event))}\n`;

@@ -8,20 +8,24 @@ import { UsageQuery, UsageResponse, usageItem } from "../schemas/usage.ts";
 
 const ROWS_MAX = 10_000;
 
-const LOOK = {
+const GET = {
   operationId: "getUsage",
-  summary: "Add up what runs took",
+  summary: "Get the usage of runs",
   description:
-    "Of the runs that you see: administrators those of the team, members the team's and their own.",
+    "The totals of the runs that you can see: for administrators all runs of the team, for members the team's " +
+    "runs and their own.",
   tags: ["operations"],
   querystring: UsageQuery,
   response: { 200: UsageResponse, ...problems(400, 401, 503) },
 };
 
-export function usageRoutes({ clock, storage: { reports } }: ApiDeps): FastifyPluginAsyncZod {
+export function usageRoutes({
+  clock,
+  storage: { reports },
+}: Pick<ApiDeps, "clock" | "storage">): FastifyPluginAsyncZod {
   const config = { scope: "runs:read", acceptsCookie: true } as const;
   return async (app) => {
-    app.get("/agent/usage", { schema: LOOK, config }, async (request) => {
+    app.get("/agent/usage", { schema: GET, config }, async (request) => {
       const { group_by, ...days } = request.query;
       const period = usagePeriod(days, clock.now());
       const groups = [...new Set(group_by)];
@@ -33,7 +37,7 @@ export function usageRoutes({ clock, storage: { reports } }: ApiDeps): FastifyPl
 }
 
 function tooMany(): AppError {
-  return new AppError("invalid_request", `There are more than ${ROWS_MAX} groups.`, {
-    remedy: "Ask for fewer days, or group by less.",
+  return new AppError("invalid_request", `The result has more than ${ROWS_MAX} groups.`, {
+    remedy: "Request fewer days, or fewer members in group_by.",
   });
 }

@@ -20,17 +20,19 @@ import {
 } from "../schemas/webhook-deliveries.ts";
 import { requireId } from "./ids.ts";
 
+type DeliveryDeps = Pick<ApiDeps, "clock" | "sessionSecret" | "storage">;
+
 const WEBHOOK = "/agent/webhooks/:webhookId";
 const ONE = `${WEBHOOK}/deliveries/:deliveryId`;
 const tags = ["webhooks"];
-const ofWebhook = z.object({ webhookId: z.string().describe("A webhook's id.") });
-const ofDelivery = ofWebhook.extend({ deliveryId: z.string().describe("A delivery's id.") });
+const ofWebhook = z.object({ webhookId: z.string().describe("The webhook's id.") });
+const ofDelivery = ofWebhook.extend({ deliveryId: z.string().describe("The delivery's id.") });
 const reading = { scope: "settings:read", acceptsCookie: true } as const;
 const writing = { scope: "settings:write", describedHeaders: ["Idempotency-Key"] } as const;
 
 const LIST = {
   operationId: "listWebhookDeliveries",
-  summary: "List what a webhook is sent",
+  summary: "List the deliveries of a webhook",
   tags,
   params: ofWebhook,
   querystring: ListWebhookDeliveriesQuery,
@@ -45,29 +47,29 @@ const GET = {
 };
 const TEST = {
   operationId: "testWebhook",
-  summary: "Send a webhook a test",
-  description: "Its delivery says what came of it.",
+  summary: "Send a test message to a webhook",
+  description: "The delivery in the response shows the result.",
   tags,
   params: ofWebhook,
   response: { 201: WebhookDelivery, ...problems(401, 403, 404, 422, 503) },
 };
 const REPLAY = {
   operationId: "replayWebhookDelivery",
-  summary: "Send a delivery again, whatever became of it",
+  summary: "Send a delivery again, in any state",
   tags,
   params: ofDelivery,
   response: { 200: WebhookDelivery, ...problems(401, 403, 404, 422, 503) },
 };
 const REPLAY_MANY = {
   operationId: "replayWebhookDeliveries",
-  summary: "Send again all that was given up within a time",
+  summary: "Send all dead deliveries of a period again",
   tags,
   params: ofWebhook,
   body: ReplayWebhookDeliveriesRequest,
   response: { 200: ReplayedWebhookDeliveries, ...problems(400, 401, 403, 404, 422, 503) },
 };
 
-export function webhookDeliveryRoutes(deps: ApiDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
+export function webhookDeliveryRoutes(deps: DeliveryDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
   return async (app) => {
     await app.register(historyRoutes(deps));
     await app.register(sendRoutes(deps, idempotency));
@@ -75,23 +77,23 @@ export function webhookDeliveryRoutes(deps: ApiDeps, idempotency: Idempotency): 
   };
 }
 
-function deliveriesOn({ clock }: ApiDeps, storage: Storage): WebhookDeliveries {
+function deliveriesOn({ clock }: Pick<ApiDeps, "clock">, storage: Storage): WebhookDeliveries {
   return new WebhookDeliveries({ storage, clock });
 }
 
-function historyRoutes(deps: ApiDeps): FastifyPluginAsyncZod {
+function historyRoutes(deps: DeliveryDeps): FastifyPluginAsyncZod {
   const deliveries = deliveriesOn(deps, deps.storage);
   const places = new SignedPlaces(deps.sessionSecret, "webhook delivery cursor");
   return async (app) => {
     app.get(`${WEBHOOK}/deliveries`, { schema: LIST, config: reading }, async (request) => {
       const endpointId = requireId(request.params.webhookId, "webhook");
       const { cursor, limit, state } = request.query;
-      const walk = [endpointId, state ?? null];
-      const after = cursor === undefined ? {} : { after: places.decode(cursor, walk) };
-      // One more than the page has, to tell whether there is another.
+      const listing = [endpointId, state ?? null];
+      const after = cursor === undefined ? {} : { after: places.decode(cursor, listing) };
+      // One more than the page has, to find out whether there is a next page.
       const query = { endpointId, ...(state && { state }), ...after, limit: limit + 1 };
-      const found = await deliveries.list(principalOf(request).teamId, query);
-      return pageOf(found, limit, (last) => places.encode(last, walk));
+      const rows = await deliveries.list(principalOf(request).teamId, query);
+      return pageOf(rows, limit, (last) => places.encode(last, listing));
     });
     app.get(ONE, { schema: GET, config: reading }, async (request) => {
       const endpointId = requireId(request.params.webhookId, "webhook");
@@ -103,17 +105,17 @@ function historyRoutes(deps: ApiDeps): FastifyPluginAsyncZod {
 }
 
 function pageOf(
-  found: readonly Delivery[],
+  rows: readonly Delivery[],
   limit: number,
   cursorOf: (last: string) => string,
 ): ListWebhookDeliveriesResponse {
-  const deliveries = found.slice(0, limit).map(webhookDeliveryOf);
-  const last = found.length > limit ? deliveries.at(-1) : undefined;
+  const deliveries = rows.slice(0, limit).map(webhookDeliveryOf);
+  const last = rows.length > limit ? deliveries.at(-1) : undefined;
   const next = last === undefined ? {} : { next_cursor: cursorOf(last.id) };
   return { deliveries, page_info: { has_next_page: last !== undefined, ...next } };
 }
 
-function sendRoutes(deps: ApiDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
+function sendRoutes(deps: DeliveryDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
   return async (app) => {
     app.post(`${WEBHOOK}/test`, { schema: TEST, config: writing }, async (request, reply) => {
       const endpointId = requireId(request.params.webhookId, "webhook");
@@ -140,7 +142,7 @@ function sendRoutes(deps: ApiDeps, idempotency: Idempotency): FastifyPluginAsync
   };
 }
 
-function replayManyRoute(deps: ApiDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
+function replayManyRoute(deps: DeliveryDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
   return async (app) => {
     app.post(
       `${WEBHOOK}/deliveries/replay`,

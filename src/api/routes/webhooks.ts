@@ -28,21 +28,22 @@ type WebhookDeps = Pick<ApiDeps, "clock" | "secrets" | "storage" | "webhookClien
 const ROOT = "/agent/webhooks";
 const ONE = `${ROOT}/:webhookId`;
 const tags = ["webhooks"];
-const params = z.object({ webhookId: z.string().describe("A webhook's id.") });
+const params = z.object({ webhookId: z.string().describe("The webhook's id.") });
 const writing = { scope: "settings:write", describedHeaders: ["Idempotency-Key"] } as const;
 
 const CREATE = {
   operationId: "createWebhook",
-  summary: "Have an address told of the team's runs",
-  description: "The secret that messages are signed with is shown in this answer alone.",
+  summary: "Create a webhook for the team's runs",
+  description: "Only this response contains the secret that signs the messages.",
   tags,
   body: WebhookRequest,
   response: { 201: RevealedWebhook, ...problems(400, 401, 403, 503) },
 };
 const ROTATE = {
   operationId: "rotateWebhookSecret",
-  summary: "Give a webhook a new secret",
-  description: "It is shown in this answer alone. For a while messages are signed with the old one as well.",
+  summary: "Rotate the secret of a webhook",
+  description:
+    "Only this response contains the new secret. During the overlap, messages are also signed with the old one.",
   tags,
   params,
   body: RotateWebhookSecretRequest.prefault({}),
@@ -74,7 +75,7 @@ export function webhookRoutes(deps: WebhookDeps, idempotency: Idempotency): Fast
     },
     update: {
       operationId: "updateWebhook",
-      summary: "Change a webhook, or switch it on or off",
+      summary: "Change, enable or disable a webhook",
       body: WebhookChange,
       run: ({ service }, { teamId }, id, body) => service.change(teamId, id, webhookChangesOf(body)),
     },

@@ -9,7 +9,7 @@ import { Whoami } from "../schemas/whoami.ts";
 
 const schema = {
   operationId: "whoami",
-  summary: "Who calls, and what they may do",
+  summary: "Get the caller and its rights",
   tags: ["people"],
   response: { 200: Whoami, ...problems(401, 503) },
 };

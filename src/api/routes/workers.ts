@@ -11,7 +11,7 @@ const LIST = {
   response: { 200: ListWorkersResponse, ...problems(401, 503) },
 };
 
-export function workerRoutes({ storage: { workers } }: ApiDeps): FastifyPluginAsyncZod {
+export function workerRoutes({ storage: { workers } }: Pick<ApiDeps, "storage">): FastifyPluginAsyncZod {
   const config = { scope: "runs:read", acceptsCookie: true } as const;
   return async (app) => {
     app.get("/agent/connected-self-hosted-workers", { schema: LIST, config }, async () => ({

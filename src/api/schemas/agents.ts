@@ -25,25 +25,26 @@ const AGENT_EXAMPLE = {
 const Model = z
   .object({
     id: z.string().describe("`config.model_id` or `config.harness.model_id` of a run."),
-    display_name: z.string().describe("What people call it."),
-    provider: z.string().describe("Whose it is."),
-    vision_supported: z.boolean().describe("Whether it looks at images."),
-    description: z.string().optional().describe("What it is good for."),
+    display_name: z.string().describe("The name shown to people."),
+    provider: z.string().describe("The provider of the model."),
+    vision_supported: z.boolean().describe("Whether the model accepts images."),
+    description: z.string().optional().describe("What the model is good at."),
   })
-  .meta({ id: "AgentModel", description: "A model that an agent works with.", examples: [MODEL_EXAMPLE] });
+  .meta({ id: "AgentModel", description: "A model that an agent can use.", examples: [MODEL_EXAMPLE] });
 
 export const ListModelsResponse = z
   .object({
-    default_model_id: z.string().describe("What a run gets that names neither an agent nor a model."),
+    default_model_id: z.string().describe("The model of a run that names neither an agent nor a model."),
     models: z
       .array(Model)
       .describe(
-        "Of the agents that can be used, the default one's first. Agents may know others, which can be named all the same.",
+        "The models of all usable agents, those of the default agent first. An agent may accept other models, which " +
+          "a run can name as well.",
       ),
   })
   .meta({
     id: "ListModelsResponse",
-    description: "The models that the agents of this server are known to work with.",
+    description: "The models that the agents of this server are known to support.",
     examples: [{ default_model_id: "demo", models: [MODEL_EXAMPLE] }],
   });
 export type ListModelsResponse = z.output<typeof ListModelsResponse>;
@@ -51,26 +52,26 @@ export type ListModelsResponse = z.output<typeof ListModelsResponse>;
 const Agent = z
   .object({
     name: z.string().describe("`config.harness.type` of a run."),
-    display_name: z.string().describe("What people call it."),
-    description: z.string().describe("What it is, in one sentence."),
-    installed: z.boolean().describe("Whether it is on the machine that answers."),
-    version: z.string().optional().describe("Of the agent."),
-    is_default: z.boolean().describe("Whether it does the runs that name none."),
+    display_name: z.string().describe("The name shown to people."),
+    description: z.string().describe("What the agent is, in one sentence."),
+    installed: z.boolean().describe("Whether the agent is installed on the machine that answers."),
+    version: z.string().optional().describe("The version of the agent."),
+    is_default: z.boolean().describe("Whether the agent does the runs that name no agent."),
     needs: z
       .array(z.string())
-      .describe("What is missing, or done when it is first used, each as a sentence."),
-    usable: z.boolean().describe("Whether a run can be done by it now."),
-    license: z.string().optional().describe("The agent's own, as SPDX names it or in words."),
-    models: z.array(Model).describe("The first is what it takes when none is named."),
+      .describe("What is missing, or is installed at the first use. One sentence each."),
+    usable: z.boolean().describe("Whether the agent can do a run now."),
+    license: z.string().optional().describe("The license of the agent: an SPDX identifier or a text."),
+    models: z.array(Model).describe("The first model is used if a run names none."),
   })
   .meta({
     id: "CatalogueAgent",
-    description: "An agent that runs can be done by.",
+    description: "An agent that can do runs.",
     examples: [AGENT_EXAMPLE],
   });
 
 export const ListCatalogueResponse = z
-  .object({ agents: z.array(Agent).describe("The default one first.") })
+  .object({ agents: z.array(Agent).describe("The default agent comes first.") })
   .meta({
     id: "ListCatalogueResponse",
     description: "The agents of this server.",

@@ -20,21 +20,25 @@ const EXAMPLE = {
 
 const KeyScope = z.enum(SCOPES).meta({
   id: "KeyScope",
-  description: "What a key may do at most. Writing includes reading, `admin` everything.",
+  description:
+    "What a key allows at most. A write scope includes the read scope; `admin` includes all scopes.",
   examples: ["runs:write"],
 });
 
 const MEMBERS = {
   id: z.uuid().describe("The key's id."),
-  name: z.string().describe("As its owner called it."),
-  hint: z.string().describe("How the key begins, by which its owner knows it again."),
-  scopes: z.array(KeyScope).describe("What it may do."),
-  principal_uid: z.uuid().describe("Whose it is."),
-  created_by: z.uuid().optional().describe("Who made it. Absent: the installation's own key."),
-  created_at: Timestamp.describe("When it was made."),
-  expires_at: Timestamp.optional().describe("Until when it opens; absent: for ever."),
-  last_used_at: Timestamp.optional().describe("To the minute."),
-  revoked_at: Timestamp.optional().describe("Since when it opens nothing any more."),
+  name: z.string().describe("The name that the owner chose."),
+  hint: z.string().describe("The beginning of the key, so that its owner recognises it."),
+  scopes: z.array(KeyScope).describe("The scopes of the key."),
+  principal_uid: z.uuid().describe("The uid of the principal that owns the key."),
+  created_by: z
+    .uuid()
+    .optional()
+    .describe("The uid of the principal that created the key. Absent for the installation's own key."),
+  created_at: Timestamp.describe("When the key was created."),
+  expires_at: Timestamp.optional().describe("When the key expires. Absent if it does not expire."),
+  last_used_at: Timestamp.optional().describe("When the key was last used, to the minute."),
+  revoked_at: Timestamp.optional().describe("When the key was revoked."),
 };
 
 export const KeyItem = z
@@ -43,7 +47,7 @@ export const KeyItem = z
 export type KeyItem = z.output<typeof KeyItem>;
 
 export const IssuedKeyItem = z
-  .object({ ...MEMBERS, key: z.string().describe("The key itself, shown this once.") })
+  .object({ ...MEMBERS, key: z.string().describe("The key itself. It is shown only once.") })
   .meta({
     id: "IssuedApiKey",
     description: "A new key.",
@@ -52,10 +56,12 @@ export const IssuedKeyItem = z
 export type IssuedKeyItem = z.output<typeof IssuedKeyItem>;
 
 export const ListKeysResponse = z
-  .object({ keys: z.array(KeyItem).describe("The newest first, those that are over too.") })
+  .object({
+    keys: z.array(KeyItem).describe("The newest key comes first. Expired and revoked keys are included."),
+  })
   .meta({
     id: "ListKeysResponse",
-    description: "For administrators all keys of the team, for others their own.",
+    description: "An administrator gets all keys of the team, others get their own.",
     examples: [{ keys: [EXAMPLE] }],
   });
 
@@ -63,23 +69,28 @@ const KeyName = textOfCharacters(NAME_LENGTH);
 
 export const CreateKeyRequest = z
   .object({
-    name: KeyName.min(1).describe("For whoever finds it in the list."),
+    name: KeyName.min(1).describe("A name for the list of keys."),
     scopes: z
       .array(KeyScope)
       .min(1)
       .max(SCOPES.length)
       .default(["runs:write"])
-      .describe("No more than the caller's own key has. Default: `runs:write`."),
-    expires_at: GivenTimestamp.optional().describe("Until when it opens. Default: for ever."),
-    expires_in_days: z.int().min(1).max(DAYS_MAX).optional().describe("The same, counted from now."),
+      .describe("At most the scopes of the caller's own key. Default: `runs:write`."),
+    expires_at: GivenTimestamp.optional().describe("When the key expires. Default: never."),
+    expires_in_days: z
+      .int()
+      .min(1)
+      .max(DAYS_MAX)
+      .optional()
+      .describe("The lifetime in days, instead of `expires_at`."),
     principal_uid: z
       .string()
       .optional()
-      .describe("For administrators: whose it is to be. Default: their own."),
+      .describe("For administrators: the uid of the principal that will own the key. Default: the caller."),
   })
   .refine(({ expires_at, expires_in_days }) => expires_at === undefined || expires_in_days === undefined, {
     path: ["expires_in_days"],
-    message: "goes without expires_at",
+    message: "must not be combined with expires_at",
   })
   .meta({
     id: "CreateKeyRequest",
@@ -90,12 +101,12 @@ export type CreateKeyRequest = z.output<typeof CreateKeyRequest>;
 
 export const UpdateKeyRequest = z
   .object({
-    name: KeyName.optional().describe("For whoever finds it in the list."),
-    expires_at: GivenTimestamp.optional().describe("Until when it opens."),
+    name: KeyName.optional().describe("A name for the list of keys."),
+    expires_at: GivenTimestamp.optional().describe("When the key expires."),
   })
   .meta({
     id: "UpdateKeyRequest",
-    description: "What is to change; the rest stays.",
+    description: "The members to change. Other members keep their value.",
     examples: [{ name: "Nightly build" }],
   });
 export type UpdateKeyRequest = z.output<typeof UpdateKeyRequest>;
@@ -107,7 +118,7 @@ export const RotateKeyRequest = z
       .min(0)
       .max(OVERLAP_MAX_SECONDS)
       .default(0)
-      .describe("How long the old key opens still. Default: not at all."),
+      .describe("For how long the old key continues to work. Default: 0."),
   })
   .meta({
     id: "RotateKeyRequest",

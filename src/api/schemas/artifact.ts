@@ -3,15 +3,15 @@ import type { Artifact } from "../../core/artifacts/artifact.ts";
 import { Timestamp } from "./text.ts";
 
 const ArtifactUid = z.uuid().describe("The artifact's id.");
-const MimeType = z.string().describe("By the file's name.");
-const Title = z.string().optional().describe("For people.");
-const PageUrl = z.string().describe("Where it is to be seen.");
+const MimeType = z.string().describe("The media type, derived from the file's name.");
+const Title = z.string().optional().describe("A title for people.");
+const PageUrl = z.string().describe("The URL where it can be viewed.");
 
 function typed<Type extends string, Data extends z.ZodType>(type: Type, data: Data) {
   return z.object({
     artifact_type: z.literal(type),
-    created_at: Timestamp.describe("When it was first made; a newer version keeps it."),
-    data: data.describe("What is known of it, each type in its own way."),
+    created_at: Timestamp.describe("When the artifact was first created. Newer versions keep this time."),
+    data: data.describe("Details that depend on the type."),
   });
 }
 
@@ -21,19 +21,22 @@ export const ArtifactItem = z
       "FILE",
       z.object({
         artifact_uid: ArtifactUid,
-        filepath: z.string().describe("In the workspace."),
-        filename: z.string().describe("Its last part."),
+        filepath: z.string().describe("The path in the workspace."),
+        filename: z.string().describe("The last segment of the path."),
         mime_type: MimeType,
-        size_bytes: z.int().optional().describe("Of the newest version."),
+        size_bytes: z.int().optional().describe("The size of the newest version."),
       }),
     ),
-    typed("PULL_REQUEST", z.object({ url: PageUrl, branch: z.string().describe("What it is to merge.") })),
+    typed(
+      "PULL_REQUEST",
+      z.object({ url: PageUrl, branch: z.string().describe("The branch that the pull request merges.") }),
+    ),
     typed("PLAN", z.object({ document_uid: z.string().describe("The plan's id."), title: Title })),
     typed("SCREENSHOT", z.object({ artifact_uid: ArtifactUid, mime_type: MimeType })),
     typed(
       "EXTERNAL_REFERENCE",
       z.object({
-        reference_type: z.string().describe("What it is, as the agent names it."),
+        reference_type: z.string().describe("The kind of reference, as the agent names it."),
         url: PageUrl,
         title: Title,
       }),
@@ -41,7 +44,7 @@ export const ArtifactItem = z
   ])
   .meta({
     id: "ArtifactItem",
-    description: "Something a run made.",
+    description: "A result of a run.",
     examples: [
       {
         artifact_type: "FILE",

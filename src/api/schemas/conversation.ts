@@ -10,37 +10,37 @@ import {
 } from "../../core/conversations/conversation.ts";
 import { Timestamp } from "./text.ts";
 
-const Category = z.enum(ACTION_CATEGORIES).describe("What kind of thing it is about.");
-const Name = z.string().describe("As the agent calls it.");
+const Category = z.enum(ACTION_CATEGORIES).describe("The kind of action.");
+const Name = z.string().describe("The name that the agent uses.");
 
 const ContentBlock = z.discriminatedUnion("type", [
-  z.object({ type: z.literal("text"), text: z.string().describe("Words.") }),
+  z.object({ type: z.literal("text"), text: z.string().describe("The text.") }),
   z.object({
     type: z.literal("action"),
-    id: z.string().describe("Named by its result."),
+    id: z.string().describe("The id by which the result refers to the action."),
     category: Category,
     name: Name,
-    input: z.unknown().describe("What it was given; long texts are cut."),
+    input: z.unknown().describe("The input of the action. Long texts are cut."),
   }),
   z.object({
     type: z.literal("action_result"),
-    action_id: z.string().describe("The action it is of."),
+    action_id: z.string().describe("The id of the action."),
     category: Category,
     name: Name,
-    state: z.enum(ACTION_STATES).describe("`denied`: somebody said no to it."),
-    output: z.unknown().describe("What came of it so far; long texts are cut."),
+    state: z.enum(ACTION_STATES).describe("`denied`: a person or a policy refused the action."),
+    output: z.unknown().describe("The output so far. Long texts are cut."),
   }),
   z.object({
     type: z.literal("event"),
-    name: z.string().describe("What happened; new names may come."),
-    data: z.unknown().describe("Its own members."),
+    name: z.string().describe("What happened. New names may be added."),
+    data: z.unknown().describe("The members of this event."),
   }),
 ]);
 
 const ConversationMessage = z.object({
-  role: z.enum(MESSAGE_ROLES).describe("Who says it."),
-  content: z.array(ContentBlock).describe("What is said, in order."),
-  timestamp: Timestamp.optional().describe("When it was begun."),
+  role: z.enum(MESSAGE_ROLES).describe("The author of the message."),
+  content: z.array(ContentBlock).describe("The parts of the message, in order."),
+  timestamp: Timestamp.optional().describe("When the message began."),
 });
 
 const EXAMPLE = {
@@ -66,24 +66,24 @@ const EXAMPLE = {
 
 export const ConversationResponse = z
   .object({
-    conversation_id: z.uuid().describe("The conversation's id; its runs share it."),
+    conversation_id: z.uuid().describe("The conversation's id. All its runs have the same."),
     steps: z
       .array(
         z.object({
-          id: z.string().describe("Stays the same however often it is read."),
-          description: z.string().optional().describe("What it is about, in one line."),
-          summary: z.string().optional().describe("The agent's closing words, cut where they are long."),
-          started_at: Timestamp.optional().describe("Absent: it waits to begin."),
-          completed_at: Timestamp.optional().describe("Absent: it has not ended."),
-          messages: z.array(ConversationMessage).describe("In the order in which they were begun."),
-          steps: z.array(z.unknown()).describe("Steps within this one; there are none yet."),
+          id: z.string().describe("An id that is the same at each read."),
+          description: z.string().optional().describe("The subject of the step, in one line."),
+          summary: z.string().optional().describe("The agent's final answer, shortened if it is long."),
+          started_at: Timestamp.optional().describe("When the step started. Absent while it waits."),
+          completed_at: Timestamp.optional().describe("When the step ended. Absent while it is in progress."),
+          messages: z.array(ConversationMessage).describe("Ordered by the time at which each message began."),
+          steps: z.array(z.unknown()).describe("Steps within this one. Always empty in this version."),
         }),
       )
-      .describe("One for each turn, of all runs of the conversation, the oldest first."),
+      .describe("One step per turn, of all runs of the conversation, the oldest first."),
   })
   .meta({
     id: "Conversation",
-    description: "All that was said and done, in a shape that does not hang on the agent.",
+    description: "All messages and actions, in a format that is the same for every agent.",
     examples: [EXAMPLE],
   });
 export type ConversationResponse = z.output<typeof ConversationResponse>;

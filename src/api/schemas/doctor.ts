@@ -12,21 +12,23 @@ const Status = z.enum(CHECK_STATUSES);
 
 const DoctorCheck = z
   .object({
-    name: z.string().describe("What was looked at."),
-    status: Status.describe("`fail`: something does not work. `warn`: it may soon not, or not safely."),
-    message: z.string().describe("What was found."),
-    remedy: z.string().optional().describe("What to do about it."),
+    name: z.string().describe("The name of the check."),
+    status: Status.describe(
+      "`fail`: something does not work. `warn`: something may soon fail or is not safe.",
+    ),
+    message: z.string().describe("The result of the check."),
+    remedy: z.string().optional().describe("How to fix the problem."),
   })
-  .meta({ id: "DoctorCheck", description: "One thing that was looked at.", examples: [EXAMPLE] });
+  .meta({ id: "DoctorCheck", description: "One check of the installation.", examples: [EXAMPLE] });
 
 export const DoctorResponse = z
   .object({
-    status: Status.describe("The worst of all."),
-    checks: z.array(DoctorCheck).describe("As the process that answers finds them now."),
+    status: Status.describe("The worst status of all checks."),
+    checks: z.array(DoctorCheck).describe("The results of all checks, made now by the process that answers."),
   })
   .meta({
     id: "DoctorResponse",
-    description: "How the installation is.",
+    description: "The health of the installation.",
     examples: [{ status: "fail", checks: [EXAMPLE] }],
   });
 

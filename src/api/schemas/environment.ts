@@ -1,10 +1,38 @@
 import { z } from "zod";
 import { type EnvironmentConfig, NETWORK_ACCESSES } from "../../core/environments/environment.ts";
 import { ENVIRONMENT_SORTS } from "../../core/environments/environment-service.ts";
-import { ENVIRONMENT_CONFIG_EXAMPLE, ENVIRONMENT_EXAMPLE } from "./environment-examples.ts";
 import { RunCreatorInfo, Scope } from "./run-item.ts";
 import { RunState } from "./run-requests.ts";
 import { Timestamp, textOfCharacters } from "./text.ts";
+
+const ENVIRONMENT_CONFIG_EXAMPLE = {
+  name: "Backend",
+  description: "The API server and its workers",
+  docker_image: "node:24",
+  github_repos: [{ owner: "acme", repo: "api" }],
+  setup_commands: ["npm ci"],
+  network: "none",
+};
+
+const ENVIRONMENT_EXAMPLE = {
+  uid: "4fXq0ZsT9bKc2LmVwY7dRh",
+  config: ENVIRONMENT_CONFIG_EXAMPLE,
+  last_updated: "2026-02-03T14:10:00.000Z",
+  setup_failed: false,
+  last_task_run_timestamp: "2026-03-01T09:00:00.410Z",
+  last_task_created: {
+    id: "0195b2a4-5c1f-7a3b-9d52-1f0c8e6b4a21",
+    title: "Fix the parser",
+    prompt: "Fix the parser, please",
+    state: "SUCCEEDED",
+    created_at: "2026-03-01T09:00:00.000Z",
+    updated_at: "2026-03-01T09:04:31.250Z",
+    started_at: "2026-03-01T09:00:00.410Z",
+  },
+  scope: { type: "Team" },
+  creator: { uid: "0195b2a0-0000-7000-8000-000000000001", type: "user", display_name: "Mira" },
+  last_editor: { uid: "0195b2a0-0000-7000-8000-000000000001", type: "user", display_name: "Mira" },
+};
 
 const NAME_LENGTH = 100;
 const DESCRIPTION_LENGTH = 240;
@@ -13,47 +41,51 @@ const REPOSITORIES_MAX = 100;
 const COMMANDS_MAX = 100;
 const COMMAND_LENGTH = 4_096;
 
-/** What a host of repositories takes for a name, and no `..`. */
+/** The names that repository hosts allow, without `..`. */
 const RepositoryWord = z
   .string()
   .regex(/^(?!\.{1,2}$)[\w.-]{1,100}$/, "must be 1 to 100 letters, digits, `.`, `_` and `-`");
 
 const Repository = z.object({
-  owner: RepositoryWord.describe("Whose it is."),
-  repo: RepositoryWord.describe("Its name."),
+  owner: RepositoryWord.describe("The owner of the repository."),
+  repo: RepositoryWord.describe("The name of the repository."),
 });
 
 export const EnvironmentConfigSchema = z
   .object({
-    name: textOfCharacters(NAME_LENGTH).min(1).describe("What people call it."),
-    description: textOfCharacters(DESCRIPTION_LENGTH).optional().describe("What it is for."),
+    name: textOfCharacters(NAME_LENGTH).min(1).describe("The name shown to people."),
+    description: textOfCharacters(DESCRIPTION_LENGTH).optional().describe("The purpose of the environment."),
     docker_image: z
       .string()
       .max(IMAGE_LENGTH)
       .optional()
-      .describe("The container image that commands and agent run in. Needs the docker sandbox."),
+      .describe(
+        "The container image in which the setup commands and the agent run. Requires the docker sandbox.",
+      ),
     github_repos: z
       .array(Repository)
       .max(REPOSITORIES_MAX)
       .optional()
-      .describe("Its repositories. Each run begins with a clone of each; their skills can be used."),
+      .describe("The repositories. Each run begins with a clone of each, and can use their skills."),
     setup_commands: z
       .array(textOfCharacters(COMMAND_LENGTH).min(1))
       .max(COMMANDS_MAX)
       .optional()
       .describe(
-        "Shell commands that prepare it, one after the other, in the sandbox. One that fails ends the run.",
+        "Shell commands that prepare the workspace, run one after the other in the sandbox. If one fails, the run " +
+          "ends.",
       ),
     network: z
       .enum(NETWORK_ACCESSES)
       .optional()
       .describe(
-        "`none` (default): commands and agent reach the model, the run's repositories and its tool servers. `internet`: public addresses too.",
+        "`none` (default): the commands and the agent reach only the model, the run's repositories and its MCP " +
+          "servers. `internet`: they also reach public addresses.",
       ),
   })
   .meta({
     id: "EnvironmentConfig",
-    description: "What an agent works in.",
+    description: "What an agent works in: repositories, image and setup.",
     examples: [ENVIRONMENT_CONFIG_EXAMPLE],
   });
 export type EnvironmentConfigJson = z.output<typeof EnvironmentConfigSchema>;
@@ -64,7 +96,7 @@ export const CreateEnvironmentRequest = z
     team: z
       .boolean()
       .optional()
-      .describe("false: only its creator and administrators see and use it. Default true."),
+      .describe("false: only the creator and administrators can see and use it. Default: true."),
   })
   .meta({
     id: "CreateEnvironmentRequest",
@@ -74,7 +106,7 @@ export const CreateEnvironmentRequest = z
 
 export const ReplaceEnvironmentRequest = z.object({ config: EnvironmentConfigSchema }).meta({
   id: "ReplaceEnvironmentRequest",
-  description: "The environment as it is to be. Whose it is does not change.",
+  description: "The new configuration of the environment. Its owner does not change.",
   examples: [{ config: ENVIRONMENT_CONFIG_EXAMPLE }],
 });
 
@@ -82,49 +114,51 @@ export const ListEnvironmentsQuery = z.object({
   sort_by: z
     .enum(ENVIRONMENT_SORTS)
     .default("last_updated")
-    .describe("`last_updated`: the newest first. `name`: by the alphabet."),
+    .describe("`last_updated`: the most recently changed first. `name`: in alphabetical order."),
 });
 
 const LastTask = z.object({
   id: z.uuid().describe("The run's id."),
   title: z.string().describe("The run's title."),
-  prompt: z.string().describe("What was asked for."),
+  prompt: z.string().describe("The prompt of the run."),
   state: RunState,
   created_at: Timestamp.describe("When the run was accepted."),
-  updated_at: Timestamp.describe("When it changed last, by a new event too."),
-  started_at: Timestamp.optional().describe("When its agent first took the prompt."),
+  updated_at: Timestamp.describe("When the run last changed. A new event counts as a change."),
+  started_at: Timestamp.optional().describe("When the agent first received the prompt."),
 });
 
 export const EnvironmentItem = z
   .object({
-    uid: z.string().describe("22 letters and digits: `config.environment_id` of a run."),
+    uid: z.string().describe("22 letters and digits, used as `config.environment_id` of a run."),
     config: EnvironmentConfigSchema,
-    last_updated: Timestamp.describe("When it was changed last."),
-    setup_failed: z.boolean().describe("Whether its commands failed when they were last tried."),
+    last_updated: Timestamp.describe("When the environment was last changed."),
+    setup_failed: z.boolean().describe("Whether the setup commands failed at their last execution."),
     last_task_run_timestamp: Timestamp.optional().describe(
-      "When the last run in it began, of those you see.",
+      "When the most recent run in the environment started, of the runs that you can see.",
     ),
-    last_task_created: LastTask.optional().describe("The newest run in it, of those you see."),
-    scope: Scope.optional().describe("Who sees and uses it."),
+    last_task_created: LastTask.optional().describe(
+      "The newest run in the environment, of the runs that you can see.",
+    ),
+    scope: Scope.optional().describe("Who can see and use the environment."),
     creator: RunCreatorInfo.optional(),
     last_editor: RunCreatorInfo.optional(),
   })
   .meta({
     id: "Environment",
-    description: "An environment, and what was last done in it.",
+    description: "An environment and its most recent runs.",
     examples: [ENVIRONMENT_EXAMPLE],
   });
 export type EnvironmentItem = z.output<typeof EnvironmentItem>;
 
 export const ListEnvironmentsResponse = z
-  .object({ environments: z.array(EnvironmentItem).describe("In the order asked for.") })
+  .object({ environments: z.array(EnvironmentItem).describe("In the order of `sort_by`.") })
   .meta({
     id: "ListEnvironmentsResponse",
-    description: "The environments that you may use.",
+    description: "The environments that you can use.",
     examples: [{ environments: [ENVIRONMENT_EXAMPLE] }],
   });
 
-export function environmentConfigOf(given: EnvironmentConfigJson): EnvironmentConfig {
+export function environmentConfigOf(json: EnvironmentConfigJson): EnvironmentConfig {
   const {
     name,
     description,
@@ -132,7 +166,7 @@ export function environmentConfigOf(given: EnvironmentConfigJson): EnvironmentCo
     github_repos = [],
     setup_commands = [],
     network = "none",
-  } = given;
+  } = json;
   return {
     name,
     ...(description === undefined ? {} : { description }),

@@ -15,19 +15,23 @@ const EXAMPLE = {
 export const IdentityLinkItem = z
   .object({
     id: z.uuid().describe("The link's id."),
-    subject: z.string().describe("The account, as its adapter names it."),
-    adapter: z.string().describe("Which adapter that is: what stands before the first colon."),
-    principal_uid: z.uuid().describe("Whose account it is."),
-    created_at: Timestamp.describe("When it was first heard of or linked."),
+    subject: z.string().describe("The external account, as its adapter names it."),
+    adapter: z.string().describe("The adapter of the account: the part of `subject` before the first colon."),
+    principal_uid: z.uuid().describe("The uid of the principal that owns the account."),
+    created_at: Timestamp.describe("When the account was first seen or linked."),
   })
-  .meta({ id: "IdentityLink", description: "Whose an account outside is.", examples: [EXAMPLE] });
+  .meta({
+    id: "IdentityLink",
+    description: "Links an external account to a principal.",
+    examples: [EXAMPLE],
+  });
 export type IdentityLinkItem = z.output<typeof IdentityLinkItem>;
 
 export const ListIdentityLinksResponse = z
-  .object({ links: z.array(IdentityLinkItem).describe("The oldest first.") })
+  .object({ links: z.array(IdentityLinkItem).describe("The oldest link comes first.") })
   .meta({
     id: "ListIdentityLinksResponse",
-    description: "Who is who outside.",
+    description: "The external accounts of the team's principals.",
     examples: [{ links: [EXAMPLE] }],
   });
 
@@ -36,13 +40,18 @@ export const LinkIdentityRequest = z
     subject: z
       .string()
       .max(SUBJECT_LENGTH)
-      .regex(/^[a-z][a-z0-9-]*:\S+$/, "must be an adapter's name, a colon and what it calls the account")
-      .describe("The account, as its adapter names it. One that was never heard of may be linked as well."),
-    principal_uid: z.string().describe("Whose account it is to be."),
+      .regex(
+        /^[a-z][a-z0-9-]*:\S+$/,
+        "must be an adapter's name, a colon and the adapter's id of the account",
+      )
+      .describe(
+        "The external account, as its adapter names it. It may be an account that has not been seen yet.",
+      ),
+    principal_uid: z.string().describe("The uid of the principal that will own the account."),
   })
   .meta({
     id: "LinkIdentityRequest",
-    description: "Says whose an account is.",
+    description: "Links an external account to a principal.",
     examples: [{ subject: EXAMPLE.subject, principal_uid: EXAMPLE.principal_uid }],
   });
 

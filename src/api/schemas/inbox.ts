@@ -7,7 +7,7 @@ import { Timestamp } from "./text.ts";
 
 const LIMIT_MAX = 500;
 const LIMIT_DEFAULT = 50;
-/** What has no disposition yet. */
+/** The filter for events without a disposition. */
 export const OPEN = "open";
 const EXAMPLE = {
   id: "0195b2a4-5c1e-7e4b-9d57-3f8a1c2b4d74",
@@ -20,42 +20,44 @@ const EXAMPLE = {
 
 const Disposition = z
   .enum(DISPOSITIONS)
-  .describe("What became of it: a run, a follow-up, a cancel, an answer, a reply, or why nothing did.");
+  .describe(
+    "The result: a run, a follow-up, a cancellation, an answer, a reply, or the reason why nothing was done.",
+  );
 
 export const ListInboxQuery = z.object({
-  limit: limitInQuery(LIMIT_MAX, LIMIT_DEFAULT).describe("Events a page."),
-  cursor: z.string().optional().describe("Where the previous page ended; only with the same filters."),
+  limit: limitInQuery(LIMIT_MAX, LIMIT_DEFAULT).describe("The number of events per page."),
+  cursor: z.string().optional().describe("`next_cursor` of the previous page. Requires the same filters."),
   disposition: z
     .enum([...DISPOSITIONS, OPEN])
     .optional()
-    .describe(`What became of it; \`${OPEN}\`: nothing yet.`),
-  integration: z.string().optional().describe("Where it came from."),
-  run_id: z.string().optional().describe("The run that it made, steered or stopped."),
+    .describe(`The result of the event. \`${OPEN}\`: not processed yet.`),
+  integration: z.string().optional().describe("The integration that received the event."),
+  run_id: z.string().optional().describe("The run that the event created, continued or cancelled."),
 });
 export type ListInboxQuery = z.output<typeof ListInboxQuery>;
 
 const InboxItem = z
   .object({
     id: z.uuid().describe("The event's id."),
-    integration: z.string().describe("Where it came from."),
-    name: z.string().describe("What the platform calls it."),
-    received_at: Timestamp.describe("When it was stored, and acknowledged."),
-    disposition: Disposition.nullable().describe("How it ended; null while it waits."),
-    reason: z.string().optional().describe("Why, or what went wrong when it was tried last."),
-    run_id: z.uuid().optional().describe("The run that it made, steered or stopped."),
+    integration: z.string().describe("The integration that received the event."),
+    name: z.string().describe("The name of the event on its platform."),
+    received_at: Timestamp.describe("When the event was stored and acknowledged."),
+    disposition: Disposition.nullable().describe("The result; null while the event waits."),
+    reason: z.string().optional().describe("The reason for the result, or the error of the last attempt."),
+    run_id: z.uuid().optional().describe("The run that the event created, continued or cancelled."),
   })
   .meta({
     id: "InboxEvent",
-    description: "Something that came in from outside, and what became of it. What it said is not shown.",
+    description: "An incoming event and its result. The content of the event is not shown.",
     examples: [EXAMPLE],
   });
 type InboxItem = z.output<typeof InboxItem>;
 
 export const ListInboxResponse = z
-  .object({ events: z.array(InboxItem).describe("The newest first."), page_info: PageInfo })
+  .object({ events: z.array(InboxItem).describe("The newest event comes first."), page_info: PageInfo })
   .meta({
     id: "ListInboxResponse",
-    description: "A page of what came in.",
+    description: "A page of incoming events.",
     examples: [{ events: [EXAMPLE], page_info: { has_next_page: false } }],
   });
 export type ListInboxResponse = z.output<typeof ListInboxResponse>;

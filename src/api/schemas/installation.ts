@@ -17,37 +17,45 @@ const EXAMPLE = {
 export const InstallationItem = z
   .object({
     id: z.uuid().describe("The installation's id."),
-    adapter: z.string().describe("Through which adapter it talks to us."),
-    external_id: z.string().describe("What it is called outside."),
-    name: z.string().optional().describe("As an administrator called it."),
-    enabled: z.boolean().describe("false: what comes from there is refused, and the reason is said there."),
-    team_uid: z.uuid().describe("Whose it is: runs from there belong to that team."),
-    created_at: Timestamp.describe("When it was first heard of."),
+    adapter: z.string().describe("The adapter that connects the installation."),
+    external_id: z.string().describe("The id on the external platform."),
+    name: z.string().optional().describe("The name that an administrator chose."),
+    enabled: z
+      .boolean()
+      .describe("false: events from the installation are refused, and the sender is told the reason."),
+    team_uid: z.uuid().describe("The uid of the team that owns the runs from this installation."),
+    created_at: Timestamp.describe("When the installation was first seen."),
   })
   .meta({
     id: "Installation",
-    description: "A workspace, organisation or account outside that talks to us.",
+    description:
+      "A workspace, organisation or account of an external platform that is connected to the server.",
     examples: [EXAMPLE],
   });
 export type InstallationItem = z.output<typeof InstallationItem>;
 
 export const ListInstallationsResponse = z
-  .object({ installations: z.array(InstallationItem).describe("The oldest first.") })
+  .object({ installations: z.array(InstallationItem).describe("The oldest installation comes first.") })
   .meta({
     id: "ListInstallationsResponse",
-    description: "Those of the team; for operators all of them.",
+    description: "The installations of the team; for operators, of all teams.",
     examples: [{ installations: [EXAMPLE] }],
   });
 
 export const UpdateInstallationRequest = z
   .object({
-    name: textOfCharacters(NAME_LENGTH).optional().describe("For whoever finds it in the list."),
-    enabled: z.boolean().optional().describe("false: what comes from there is refused."),
-    team_uid: z.string().optional().describe("For operators: to which team it goes. Its runs so far stay."),
+    name: textOfCharacters(NAME_LENGTH).optional().describe("A name for the list of installations."),
+    enabled: z.boolean().optional().describe("false: events from the installation are refused."),
+    team_uid: z
+      .string()
+      .optional()
+      .describe(
+        "For operators: the uid of the team that will own the installation. Existing runs keep their team.",
+      ),
   })
   .meta({
     id: "UpdateInstallationRequest",
-    description: "What is to change; the rest stays.",
+    description: "The members to change. Other members keep their value.",
     examples: [{ enabled: false }],
   });
 export type UpdateInstallationRequest = z.output<typeof UpdateInstallationRequest>;

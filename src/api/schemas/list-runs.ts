@@ -13,7 +13,7 @@ const METADATA_FILTERS = 5;
 const WORDS = 32;
 const NO_ENVIRONMENT = "empty-environment";
 
-/** `?limit=20`: digits and nothing else, so that neither `1e2` nor a repeated parameter passes for a number. */
+/** Reads a number such as `?limit=20`. Only digits are accepted, so that `1e2` and repeated parameters are errors. */
 export function numberInQuery(min: number, max: number): z.ZodType<number> {
   return z.preprocess(
     (text) => (typeof text === "string" && /^\d{1,15}$/.test(text) ? Number(text) : text),
@@ -21,12 +21,12 @@ export function numberInQuery(min: number, max: number): z.ZodType<number> {
   );
 }
 
-/** How many there are a page. Of a default over what is read from text the schema library tells nothing, of this it does. */
+/** The size of a page. The schema library documents a default of a preprocessed value only with `prefault`. */
 export function limitInQuery(max: number, byDefault: number): z.ZodPrefault<z.ZodType<number>> {
   return numberInQuery(1, max).prefault(byDefault);
 }
 
-const States = z.preprocess((given) => (typeof given === "string" ? [given] : given), z.array(RunState));
+const States = z.preprocess((value) => (typeof value === "string" ? [value] : value), z.array(RunState));
 const MetadataFilter = z
   .record(MetadataKey, z.string())
   .refine(
@@ -36,62 +36,69 @@ const MetadataFilter = z
   .meta({ maxProperties: METADATA_FILTERS });
 
 export const ListRunsQuery = z.object({
-  limit: limitInQuery(LIMIT_MAX, LIMIT_DEFAULT).describe("Runs a page."),
+  limit: limitInQuery(LIMIT_MAX, LIMIT_DEFAULT).describe("The number of runs per page."),
   cursor: z
     .string()
     .optional()
-    .describe("Where the previous page ended; only with the same sort and filters."),
-  sort_by: z.enum(RUN_SORTS).default("updated_at").describe("By what they are sorted."),
+    .describe("`next_cursor` of the previous page. Requires the same sort and the same filters."),
+  sort_by: z.enum(RUN_SORTS).default("updated_at").describe("The member by which the runs are sorted."),
   sort_order: z
     .enum(["desc", "asc"])
     .default("desc")
-    .describe("Newest or last of the alphabet first, or not."),
-  state: States.optional().describe("Repeatable: any of these."),
-  name: z.string().optional().describe("The configuration's name."),
-  config_name: z.string().optional().describe("Another name of `name`."),
-  model_id: z.string().optional().describe("The configuration's model."),
-  creator: z.string().optional().describe("A principal's uid."),
-  source: RunSourceType.optional().describe("Where the run came from."),
-  created_after: GivenTime.optional().describe("RFC 3339; that very moment is left out."),
-  created_before: GivenTime.optional().describe("RFC 3339; that very moment is left out."),
-  updated_after: GivenTime.optional().describe("RFC 3339; that very moment is left out."),
-  environment_id: z.string().optional().describe(`\`${NO_ENVIRONMENT}\`: runs with none.`),
+    .describe("Descending (the newest first) or ascending order."),
+  state: States.optional().describe("One of these states. Can be repeated."),
+  name: z.string().optional().describe("The name of the run's configuration."),
+  config_name: z.string().optional().describe("An alias of `name`."),
+  model_id: z.string().optional().describe("The model of the run's configuration."),
+  creator: z.string().optional().describe("The uid of the principal that started the run."),
+  source: RunSourceType.optional().describe("The source of the run."),
+  created_after: GivenTime.optional().describe("Only runs created after this time (RFC 3339)."),
+  created_before: GivenTime.optional().describe("Only runs created before this time (RFC 3339)."),
+  updated_after: GivenTime.optional().describe("Only runs changed after this time (RFC 3339)."),
+  environment_id: z
+    .string()
+    .optional()
+    .describe(`The environment of the run. \`${NO_ENVIRONMENT}\`: runs without an environment.`),
   skill: z
     .string()
     .optional()
     .describe(
-      "The skill that the run was started from: `owner/repo:path/to/SKILL.md`, as `skill_spec` of its `agent_config` and " +
-        "the `id`s of `GET /agent` have it. A skill's name, or a repository without its owner, finds nothing.",
+      "The skill that started the run: `owner/repo:path/to/SKILL.md`, the format of `skill_spec` in `agent_config` " +
+        "and of the ids in `GET /agent`. A skill's name, or a repository without its owner, matches nothing.",
     ),
-  skill_spec: z.string().optional().describe("Another name of `skill`."),
+  skill_spec: z.string().optional().describe("An alias of `skill`."),
   schedule_id: z.string().optional().describe("The schedule that started the run."),
-  ancestor_run_id: z.string().optional().describe("Runs below this one, at any depth."),
-  artifact_type: z.string().optional().describe("Runs that made one of this type."),
+  ancestor_run_id: z.string().optional().describe("Only runs below this run, at any depth."),
+  artifact_type: z.string().optional().describe("Only runs that produced an artifact of this type."),
   execution_location: z
     .enum(["LOCAL", "REMOTE"])
     .optional()
-    .describe("Where the run was done. All are done by workers: `REMOTE` finds each, `LOCAL` none."),
+    .describe(
+      "Where the run is executed. Workers execute all runs, so `REMOTE` matches every run and `LOCAL` matches none.",
+    ),
   metadata: MetadataFilter.optional().describe(
-    `\`metadata[key]=value\`: all of these, at most ${METADATA_FILTERS}.`,
+    `\`metadata[key]=value\`: all of these pairs, at most ${METADATA_FILTERS}.`,
   ),
   q: z
     .string()
     .refine((text) => wordsOf(text).length <= WORDS, `must have at most ${WORDS} words`)
     .optional()
-    .describe("Words, or parts of words, that all are in title, prompt or skill, in upper or lower case."),
+    .describe(
+      "Words that must all occur in the title, the prompt or the skill. Parts of words match, and case is ignored.",
+    ),
 });
 export type ListRunsQuery = z.output<typeof ListRunsQuery>;
 
-/** The schema library steps over a member of this name, so that the filter would be left out. */
-const STEPPED_OVER = "__proto__";
+/** The schema library ignores a member of this name, so the filter would have no effect. */
+const IGNORED_NAME = "__proto__";
 
-/** `metadata[key]=value` as one member of pairs, the way the schema reads it. */
+/** Collects the parameters `metadata[key]=value` in one member, as the schema expects. */
 export function nestMetadata(query: object): unknown {
   const members: [string, unknown][] = [];
   const pairs: [string, unknown][] = [];
   for (const [name, value] of Object.entries(query)) {
     const key = /^metadata\[(.*)\]$/s.exec(name)?.[1];
-    if (key === STEPPED_OVER) throw invalidMember(`metadata.${key}`, `name must not be ${key}`);
+    if (key === IGNORED_NAME) throw invalidMember(`metadata.${key}`, `name must not be ${key}`);
     if (key === undefined) members.push([name, value]);
     else pairs.push([key, value]);
   }
@@ -99,7 +106,7 @@ export function nestMetadata(query: object): unknown {
   return Object.fromEntries(members);
 }
 
-/** undefined: a filter asks for what no run can have, so there is nothing to look for. */
+/** Returns undefined if no run can match a filter. */
 export function filtersOf(query: ListRunsQuery): RunFilters | undefined {
   const { creator, schedule_id, ancestor_run_id } = query;
   const skill = query.skill ?? query.skill_spec;
@@ -126,6 +133,6 @@ export function filtersOf(query: ListRunsQuery): RunFilters | undefined {
 }
 
 function withoutUndefined<T extends object>(members: T): { [Key in keyof T]?: Exclude<T[Key], undefined> } {
-  const given = Object.entries(members).filter(([, member]) => member !== undefined);
-  return Object.fromEntries(given) as { [Key in keyof T]?: Exclude<T[Key], undefined> };
+  const value = Object.entries(members).filter(([, member]) => member !== undefined);
+  return Object.fromEntries(value) as { [Key in keyof T]?: Exclude<T[Key], undefined> };
 }

@@ -39,34 +39,36 @@ const EXAMPLE = {
 
 const PolicyEffect = z
   .enum(POLICY_EFFECTS)
-  .describe("`require_approval` is about new runs alone: they are BLOCKED until somebody approves.");
+  .describe("`require_approval` applies only to new runs: they are BLOCKED until a person approves them.");
 const PolicyAction = z
   .enum(POLICY_ACTIONS)
   .describe(
-    "What is done to a run. `approve` is allowed to administrators, and to whom a policy allows it by name.",
+    "The action on a run. `approve` is allowed to administrators, and to principals that a policy allows by name.",
   );
 
-/** Strict, unlike other bodies: a misspelt condition that is ignored would allow or forbid more than was meant. */
+/** Strict, unlike other bodies: ignoring a misspelt condition would allow or forbid more than intended. */
 const PolicyMatch = z
   .strictObject({
-    actions: oneOf(PolicyAction).optional().describe("What is done."),
+    actions: oneOf(PolicyAction).optional().describe("The actions."),
     sources: oneOf(RunSourceType)
       .optional()
       .describe(
-        "Where the request came from. `CLI`, `GITHUB_ACTION` and `LOCAL` are what callers of the API say of themselves: a " +
-          "policy that denies, or asks for approval, means them too where it names `API`.",
+        "The sources of the request. API callers choose `CLI`, `GITHUB_ACTION` and `LOCAL` themselves. Therefore a " +
+          "policy that denies or requires approval for `API` also applies to these three.",
       ),
     ...placeConditions,
-    principals: oneOf(z.uuid()).optional().describe("Who does it: uids of principals."),
-    principal_types: oneOf(z.enum(PRINCIPAL_TYPES)).optional().describe("People, programs, or both."),
-    environments: oneOf(MatchedText).optional().describe("Uids of environments that the run works in."),
+    principals: oneOf(z.uuid()).optional().describe("The uids of the principals that act."),
+    principal_types: oneOf(z.enum(PRINCIPAL_TYPES))
+      .optional()
+      .describe("`user` (people), `service_account` (programs), or both."),
+    environments: oneOf(MatchedText).optional().describe("The uids of the run's environments."),
     agents: oneOf(MatchedText).optional().describe("Names of the agent catalogue."),
   })
   .meta({
     id: "PolicyMatch",
     description:
-      "All that is given must hold; of each list, one. A condition about what is not known does not hold. Without any it " +
-      "is about everything.",
+      "All conditions must hold. A list holds if one of its values matches. A condition about an unknown value " +
+      "does not hold. Without conditions, everything matches.",
     examples: [REQUEST_EXAMPLE.match],
   });
 type PolicyMatch = z.output<typeof PolicyMatch>;
@@ -78,13 +80,13 @@ export const PolicyRequest = z
     match: PolicyMatch.optional(),
     reason: textOfCharacters(REASON_LENGTH)
       .optional()
-      .describe("Said to whoever is refused, or has to wait."),
+      .describe("Shown to callers that are refused or must wait."),
   })
   .refine(isAboutNewRuns, {
     path: ["match", "actions"],
-    message: "must be create alone, or left out, with the effect require_approval",
+    message: "must be only create, or absent, with the effect require_approval",
   })
-  .meta({ id: "PolicyRequest", description: "A policy to be.", examples: [REQUEST_EXAMPLE] });
+  .meta({ id: "PolicyRequest", description: "A new or replaced policy.", examples: [REQUEST_EXAMPLE] });
 export type PolicyRequest = z.output<typeof PolicyRequest>;
 
 export const PolicyItem = z
@@ -92,20 +94,22 @@ export const PolicyItem = z
     ...ruleMembers,
     effect: PolicyEffect,
     match: PolicyMatch,
-    reason: z.string().optional().describe("Said to whoever is refused, or has to wait."),
+    reason: z.string().optional().describe("Shown to callers that are refused or must wait."),
   })
   .meta({
     id: "Policy",
-    description: "Who may do what from where. The first that matches decides; what none matches is allowed.",
+    description:
+      "A rule about who may do what, and from where. The first policy that matches decides. If none matches, the " +
+      "action is allowed.",
     examples: [EXAMPLE],
   });
 export type PolicyItem = z.output<typeof PolicyItem>;
 
 export const ListPoliciesResponse = z
-  .object({ policies: z.array(PolicyItem).describe("In the order in which they are looked at.") })
+  .object({ policies: z.array(PolicyItem).describe("In the order of evaluation.") })
   .meta({
     id: "ListPoliciesResponse",
-    description: "All policies of the team, those that are switched off too.",
+    description: "All policies of the team, including disabled ones.",
     examples: [{ policies: [EXAMPLE] }],
   });
 
@@ -113,55 +117,55 @@ export const EvaluatePolicyRequest = z
   .object({
     action: PolicyAction,
     source: RunSourceType.optional().describe("Default: `API`."),
-    principal_uid: z.uuid().optional().describe("Who does it."),
-    integration: MatchedText.optional().describe("The integration it came through."),
-    installation: MatchedText.optional().describe("Its workspace, organisation or account."),
-    place: MatchedText.optional().describe("Its channel or repository."),
+    principal_uid: z.uuid().optional().describe("The uid of the principal that acts."),
+    integration: MatchedText.optional().describe("The integration of the request."),
+    installation: MatchedText.optional().describe("The workspace, organisation or account."),
+    place: MatchedText.optional().describe("The channel or repository."),
     environment_id: MatchedText.optional().describe("The environment of the run."),
     agent: MatchedText.optional().describe("The agent of the run."),
   })
   .meta({
     id: "EvaluatePolicyRequest",
-    description: "Something that somebody might do.",
+    description: "A hypothetical action.",
     examples: [{ action: "create", source: "SLACK", place: "C024BE91L", agent: "demo" }],
   });
 export type EvaluatePolicyRequest = z.output<typeof EvaluatePolicyRequest>;
 
 const ConsideredPolicy = z.object({
-  id: z.uuid().describe("The policy."),
-  name: z.string().describe("Its name."),
+  id: z.uuid().describe("The policy's id."),
+  name: z.string().describe("The policy's name."),
   effect: PolicyEffect,
-  matches: z.boolean().describe("Whether it matches, and so decides."),
-  mismatch: z.string().optional().describe("The first of its conditions that does not hold."),
+  matches: z.boolean().describe("Whether the policy matches and therefore decides."),
+  mismatch: z.string().optional().describe("The first condition that does not hold."),
 });
 
 export const PolicyVerdict = z
   .object({
     effect: PolicyEffect,
-    reason: z.string().describe("What would be said."),
+    reason: z.string().describe("The reason that the caller would see."),
     policy: z
-      .object({ id: z.uuid().describe("Its id."), name: z.string().describe("Its name.") })
+      .object({ id: z.uuid().describe("The policy's id."), name: z.string().describe("The policy's name.") })
       .optional()
-      .describe("The policy that decides; absent where none matches."),
-    considered: z.array(ConsideredPolicy).describe("All that were looked at, in their order."),
+      .describe("The policy that decides. Absent if none matches."),
+    considered: z.array(ConsideredPolicy).describe("All evaluated policies, in order."),
   })
   .meta({
     id: "PolicyVerdict",
-    description: "What the policies say of it, and why. Nothing was done.",
+    description: "The decision of the policies and its reason. The action itself is not performed.",
     examples: [{ effect: "allow", reason: "No policy matches, so it is allowed.", considered: [] }],
   });
 type PolicyVerdict = z.output<typeof PolicyVerdict>;
 
 export function policyEditOf(request: PolicyRequest) {
   const { effect, match = {}, reason } = request;
-  const said = reason === undefined ? {} : { reason };
-  return { ...ruleEditOf(request), effect, match: matchOf(match), ...said };
+  const reasonMember = reason === undefined ? {} : { reason };
+  return { ...ruleEditOf(request), effect, match: matchOf(match), ...reasonMember };
 }
 
 export function policyItem(policy: Policy): PolicyItem {
   const { effect, match, reason } = policy;
-  const said = reason === undefined ? {} : { reason };
-  return { ...ruleItem(policy), effect, match: matchItem(match), ...said };
+  const reasonMember = reason === undefined ? {} : { reason };
+  return { ...ruleItem(policy), effect, match: matchItem(match), ...reasonMember };
 }
 
 export function verdictItem({ effect, reason, policy, considered }: Verdict): PolicyVerdict {
@@ -174,7 +178,7 @@ function consideredItem({ policy: { id, name, effect }, mismatch }: Considered) 
   return { id, name, effect, matches: false, mismatch: NAMES[mismatch] ?? mismatch };
 }
 
-/** Conditions whose name differs here. */
+/** Conditions that have another name in the API. */
 const NAMES: Partial<Record<Condition, keyof PolicyMatch>> = { principalTypes: "principal_types" };
 
 function matchOf({ principal_types: principalTypes, principals, ...match }: PolicyMatch): Match {

@@ -19,25 +19,29 @@ const EXAMPLE = {
 
 const Uid = z.uuid();
 
-const PrincipalType = z.enum(PRINCIPAL_TYPES).describe("A person, or a program.");
+const PrincipalType = z.enum(PRINCIPAL_TYPES).describe("`user`: a person. `service_account`: a program.");
 
 export const PrincipalItem = z
   .object({
     uid: Uid.describe("The principal's id."),
-    team_uid: Uid.describe("Whose team it belongs to."),
+    team_uid: Uid.describe("The uid of the principal's team."),
     type: PrincipalType,
-    display_name: z.string().optional().describe("As the principal is called on the pages."),
-    email: z.string().optional().describe("For administrators, and the principal itself."),
-    photo_url: z.string().optional().describe("Where it is known."),
-    administrator: z.boolean().describe("Whether it sees and manages everything of the team."),
-    disabled: z.boolean().describe("Whether it may do nothing any more. What was done stays."),
-    created_at: Timestamp.describe("When it was made."),
+    display_name: z.string().optional().describe("The name shown on the pages."),
+    email: z.string().optional().describe("Visible to administrators and to the principal itself."),
+    photo_url: z.string().optional().describe("The URL of a picture, if known."),
+    administrator: z.boolean().describe("Whether the principal can see and manage everything of the team."),
+    disabled: z.boolean().describe("Whether the principal is disabled. Its runs are kept."),
+    created_at: Timestamp.describe("When the principal was created."),
   })
   .meta({ id: "Principal", description: "A user or a service account of a team.", examples: [EXAMPLE] });
 export type PrincipalItem = z.output<typeof PrincipalItem>;
 
 export const ListPrincipalsResponse = z
-  .object({ principals: z.array(PrincipalItem).describe("The oldest first, disabled ones too.") })
+  .object({
+    principals: z
+      .array(PrincipalItem)
+      .describe("The oldest principal comes first. Disabled principals are included."),
+  })
   .meta({
     id: "ListPrincipalsResponse",
     description: "All principals of the team.",
@@ -51,11 +55,17 @@ const PhotoUrl = z.url({ protocol: /^https?$/ }).max(URL_LENGTH);
 export const CreatePrincipalRequest = z
   .object({
     type: PrincipalType,
-    display_name: DisplayName.min(1).describe("As the principal is to be called."),
-    email: Email.optional().describe("Where it can be reached."),
-    photo_url: PhotoUrl.optional().describe("A picture for the pages."),
-    administrator: z.boolean().default(false).describe("Whether it manages the team. Default: no."),
-    team_uid: z.string().optional().describe("For operators: another team than their own."),
+    display_name: DisplayName.min(1).describe("The name shown on the pages."),
+    email: Email.optional().describe("The email address."),
+    photo_url: PhotoUrl.optional().describe("The URL of a picture for the pages."),
+    administrator: z
+      .boolean()
+      .default(false)
+      .describe("Whether the principal manages the team. Default: false."),
+    team_uid: z
+      .string()
+      .optional()
+      .describe("For operators: the uid of another team. Default: the caller's team."),
   })
   .meta({
     id: "CreatePrincipalRequest",
@@ -67,21 +77,28 @@ export type CreatePrincipalRequest = z.output<typeof CreatePrincipalRequest>;
 export const UpdatePrincipalRequest = z
   .object({
     display_name: DisplayName.optional().describe(
-      "The name of somebody who writes from one account outside follows that account.",
+      "The name shown on the pages. For a principal with exactly one external account, the name of that account " +
+        "replaces it.",
     ),
-    email: Email.optional().describe("Where it can be reached."),
-    photo_url: PhotoUrl.optional().describe("A picture for the pages."),
-    administrator: z.boolean().optional().describe("A team keeps at least one."),
-    disabled: z.boolean().optional().describe("true: it may do nothing any more, and its keys die at once."),
+    email: Email.optional().describe("The email address."),
+    photo_url: PhotoUrl.optional().describe("The URL of a picture for the pages."),
+    administrator: z
+      .boolean()
+      .optional()
+      .describe("Whether the principal manages the team. A team always keeps at least one administrator."),
+    disabled: z
+      .boolean()
+      .optional()
+      .describe("true: the principal is disabled, and its keys stop working at once."),
   })
   .meta({
     id: "UpdatePrincipalRequest",
-    description: "What is to change; the rest stays.",
+    description: "The members to change. Other members keep their value.",
     examples: [{ administrator: true }],
   });
 export type UpdatePrincipalRequest = z.output<typeof UpdatePrincipalRequest>;
 
-/** A principal as `viewer` may see it. */
+/** Converts a principal to the format of the API, as `viewer` may see it. */
 export function principalItem(principal: Principal, viewer: Viewer): PrincipalItem {
   const { administrator, createdAt, disabled, displayName, email, id, photoUrl, teamId, type } = principal;
   const seesEmail = email !== undefined && (viewer.administrator || viewer.id === id);

@@ -16,45 +16,42 @@ const EXAMPLE = {
 };
 
 const Issue = z.object({
-  path: z.string().describe("The member's path, with dots."),
-  message: z.string().describe("What it must be."),
+  path: z.string().describe("The path of the member, separated by dots."),
+  message: z.string().describe("The requirement that is not met."),
 });
 
 const ProblemDetails = z
   .object({
     type: z.string().describe("A URI whose last segment is the code."),
-    title: z.string().describe("The code in words."),
+    title: z.string().describe("The meaning of the code."),
     status: z.int().describe("The HTTP status."),
-    error: z.string().describe("For people: the title, with the detail where there is one."),
-    detail: z.string().optional().describe("What went wrong this time."),
+    error: z.string().describe("For people: the title, and the detail if there is one."),
+    detail: z.string().optional().describe("What went wrong with this request."),
     instance: z.string().optional().describe("The path of the request."),
     retryable: z.boolean().optional().describe("Whether the same request may succeed later."),
-    trace_id: z.string().optional().describe("Equals the X-Request-Id of the answer."),
-    code: z.enum(ERROR_CODES).optional().describe("Branch on this, never on the text."),
-    remedy: z.string().optional().describe("What to do next."),
-    issues: z.array(Issue).optional().describe("For bad input: every member that is not as it must be."),
-    auth_url: z.string().optional().describe("Where to log in, where that would help."),
-    provider: z.string().optional().describe("Whose models or service it is about, where that is known."),
-    integration_name: z.string().optional().describe("The integration that it is about, where there is one."),
-    setup_url: z
-      .string()
-      .optional()
-      .describe("Where to set up what is missing, where there is a page for it."),
+    trace_id: z.string().optional().describe("The same value as X-Request-Id of the response."),
+    code: z.enum(ERROR_CODES).optional().describe("Programs should decide by this code, never by the text."),
+    remedy: z.string().optional().describe("How to fix the problem."),
+    issues: z.array(Issue).optional().describe("For invalid input: each member that is not valid."),
+    auth_url: z.string().optional().describe("Where to sign in, if that would help."),
+    provider: z.string().optional().describe("The provider of the model or service, if known."),
+    integration_name: z.string().optional().describe("The name of the integration, if there is one."),
+    setup_url: z.string().optional().describe("Where to set up what is missing, if there is such a page."),
   })
-  .meta({ id: "Error", description: "Every refusal, as `application/problem+json`.", examples: [EXAMPLE] });
+  .meta({ id: "Error", description: "Every error, as `application/problem+json`.", examples: [EXAMPLE] });
 
 const DESCRIPTIONS = {
   400: "The request is not valid.",
   401: "The key is missing, malformed, revoked or expired.",
-  403: "The key, or its principal, may not do this.",
-  404: "Unknown, or not visible to this caller.",
-  409: "The same request is still being worked on, or somebody else changed it meanwhile.",
+  403: "The key or its principal is not allowed to do this.",
+  404: "The resource does not exist or is not visible to this caller.",
+  409: "The same request is still in progress, or the resource was changed at the same time.",
   413: "The body is too large.",
   415: "The body is not JSON.",
-  422: "Not available here, or the Idempotency-Key was used with another request.",
-  429: "Too many requests, or too many streams.",
-  500: "A bug of ours; the trace id finds it in the log.",
-  503: "Not reachable right now.",
+  422: "The operation is not available here, or the Idempotency-Key was used with another request.",
+  429: "Too many requests or too many open streams.",
+  500: "An error of the server. The log contains the trace id.",
+  503: "The service is not available at the moment.",
 } as const;
 export type ProblemStatus = keyof typeof DESCRIPTIONS;
 export const PROBLEM_STATUSES = Object.keys(DESCRIPTIONS).map(Number) as readonly ProblemStatus[];
@@ -68,7 +65,7 @@ interface ProblemResponse {
   readonly content: { readonly "application/problem+json": { readonly schema: typeof ProblemDetails } };
 }
 
-/** The refusals that a route documents; each comes in the shape of `Error`. */
+/** The documented errors of a route, each in the format of `Error`. */
 export function problems<S extends ProblemStatus>(...statuses: S[]): { [Key in S]: ProblemResponse } {
   const content = { "application/problem+json": { schema: ProblemDetails } };
   const entries = statuses.map((status) => [status, { description: DESCRIPTIONS[status], content }]);

@@ -31,22 +31,25 @@ const EXAMPLE = {
   updated_at: "2026-03-01T09:00:00.000Z",
 };
 const ENVIRONMENT = "The environment that the request gets.";
-const CONFIG = "Values for what the request does not configure itself.";
+const CONFIG = "Values for members that the request does not configure.";
 
-/** Strict, unlike other bodies: a misspelt condition that is ignored would match more than was meant. */
+/** Strict, unlike other bodies: ignoring a misspelt condition would match more than intended. */
 const RoutingMatch = z
   .strictObject({
     ...placeConditions,
     text: oneOf(MatchedText.regex(/\S/, "must not be blank"))
       .optional()
-      .describe("Words of the request, or words in a row, whatever their case."),
+      .describe("Words or phrases of the request. Case is ignored."),
     sources: oneOf(RunSourceType)
       .optional()
-      .describe("What did not come through an integration is routed only by rules that name its source."),
+      .describe(
+        "The sources of the request. A request that did not come through an integration is matched only by rules " +
+          "that name its source.",
+      ),
   })
   .meta({
     id: "RoutingMatch",
-    description: "All that is given must hold; of each list, one.",
+    description: "All conditions must hold. A list holds if one of its values matches.",
     examples: [REQUEST_EXAMPLE.match],
   });
 
@@ -57,7 +60,11 @@ export const RoutingRuleRequest = z
     environment_id: MatchedText.optional().describe(ENVIRONMENT),
     config: AmbientAgentConfig.optional(),
   })
-  .meta({ id: "RoutingRuleRequest", description: "A routing rule to be.", examples: [REQUEST_EXAMPLE] });
+  .meta({
+    id: "RoutingRuleRequest",
+    description: "A new or replaced routing rule.",
+    examples: [REQUEST_EXAMPLE],
+  });
 export type RoutingRuleRequest = z.output<typeof RoutingRuleRequest>;
 
 export const RoutingRuleItem = z
@@ -70,32 +77,32 @@ export const RoutingRuleItem = z
   .meta({
     id: "RoutingRule",
     description:
-      "Gives a request that names no environment its environment, and values for what it does not configure. The first " +
-      "that matches decides.",
+      "Assigns an environment to a request that names none, and values for members that the request does not " +
+      "configure. The first rule that matches decides.",
     examples: [EXAMPLE],
   });
 export type RoutingRuleItem = z.output<typeof RoutingRuleItem>;
 
 export const ListRoutingRulesResponse = z
-  .object({ routing_rules: z.array(RoutingRuleItem).describe("In the order in which they are looked at.") })
+  .object({ routing_rules: z.array(RoutingRuleItem).describe("In the order of evaluation.") })
   .meta({
     id: "ListRoutingRulesResponse",
-    description: "All routing rules of the team, those that are switched off too.",
+    description: "All routing rules of the team, including disabled ones.",
     examples: [{ routing_rules: [EXAMPLE] }],
   });
 
 export const EvaluateRoutingRequest = z
   .object({
-    text: z.string().optional().describe("What is asked for."),
+    text: z.string().optional().describe("The text of the request."),
     source: RunSourceType.optional().describe("Default: `API`."),
-    integration: MatchedText.optional().describe("The integration it came through."),
-    installation: MatchedText.optional().describe("Its workspace, organisation or account."),
-    place: MatchedText.optional().describe("Its channel or repository."),
+    integration: MatchedText.optional().describe("The integration of the request."),
+    installation: MatchedText.optional().describe("The workspace, organisation or account."),
+    place: MatchedText.optional().describe("The channel or repository."),
     config: AmbientAgentConfig.optional(),
   })
   .meta({
     id: "EvaluateRoutingRequest",
-    description: "A request that somebody might make.",
+    description: "A hypothetical request.",
     examples: [
       { text: "Fix the cart", source: "GITHUB_WEBHOOK", integration: "issues", place: "acme/web-shop" },
     ],
@@ -103,28 +110,28 @@ export const EvaluateRoutingRequest = z
 export type EvaluateRoutingRequest = z.output<typeof EvaluateRoutingRequest>;
 
 const ConsideredRoutingRule = z.object({
-  id: z.uuid().describe("The rule."),
-  name: z.string().describe("Its name."),
-  matches: z.boolean().describe("Whether it matches, and so decides."),
-  mismatch: z.string().optional().describe("The first of its conditions that does not hold."),
+  id: z.uuid().describe("The rule's id."),
+  name: z.string().describe("The rule's name."),
+  matches: z.boolean().describe("Whether the rule matches and therefore decides."),
+  mismatch: z.string().optional().describe("The first condition that does not hold."),
 });
 
 export const RoutingResult = z
   .object({
     rule: z
-      .object({ id: z.uuid().describe("Its id."), name: z.string().describe("Its name.") })
+      .object({ id: z.uuid().describe("The rule's id."), name: z.string().describe("The rule's name.") })
       .optional()
-      .describe("The rule that decides; absent where none matches."),
-    reason: z.string().describe("Why."),
-    config: AmbientAgentConfig.describe("What the run would be configured with."),
+      .describe("The rule that decides. Absent if none matches."),
+    reason: z.string().describe("The reason for the result."),
+    config: AmbientAgentConfig.describe("The configuration that the run would get."),
     config_layers: z
       .record(z.string(), z.string())
-      .describe("Which layer gave each of its values: `request`, `routing_rule` or `default`."),
-    considered: z.array(ConsideredRoutingRule).describe("All that were looked at, in their order."),
+      .describe("The source of each value: `request`, `routing_rule` or `default`."),
+    considered: z.array(ConsideredRoutingRule).describe("All evaluated rules, in order."),
   })
   .meta({
     id: "RoutingResult",
-    description: "Where the request would go, and why. Nothing was done.",
+    description: "The routing of the request and its reason. No run is started.",
     examples: [
       {
         rule: { id: EXAMPLE.id, name: EXAMPLE.name },

@@ -8,26 +8,26 @@ const VALUES_MAX = 100;
 const PRIORITY_MAX = 1_000_000;
 const DEFAULT_PRIORITY = 100;
 
-/** A list of values of which one must hold. An empty one could never hold, and is surely not meant. */
+/** A list of which one value must match. An empty list is refused, because it could never match. */
 export function oneOf<T extends z.ZodType>(value: T): z.ZodArray<T> {
   return z.array(value).min(1).max(VALUES_MAX);
 }
 
-/** A name or id of the outside, as adapters give it. */
+/** An external name or id, as adapters report it. */
 export const MatchedText = textOfCharacters(VALUE_LENGTH).min(1);
 
-/** Members of a condition that policies and routing rules share. */
+/** The conditions that policies and routing rules share. */
 export const placeConditions = {
   integrations: oneOf(MatchedText).optional().describe("Names of integrations."),
   installations: oneOf(MatchedText)
     .optional()
-    .describe("Workspaces, organisations or accounts, by the platform's own ids."),
+    .describe("Workspaces, organisations or accounts, by the ids of their platform."),
   places: oneOf(MatchedText)
     .optional()
-    .describe("Channels or repositories, as the integration names them. `*` stands for any characters."),
+    .describe("Channels or repositories, as the integration names them. `*` matches any characters."),
 };
 
-/** Members of the requests that make or replace a rule. */
+/** The members of requests that create or replace a rule. */
 export const ruleRequest = {
   name: textOfCharacters(NAME_LENGTH).min(1).describe("Unique in the team."),
   priority: z
@@ -35,19 +35,24 @@ export const ruleRequest = {
     .min(-PRIORITY_MAX)
     .max(PRIORITY_MAX)
     .optional()
-    .describe(`The lowest is looked at first, of equals the oldest. Default: ${DEFAULT_PRIORITY}.`),
-  enabled: z.boolean().optional().describe("Whether it counts. Default: true."),
+    .describe(
+      "The lowest priority is evaluated first. Of equal priorities, the oldest is first. Default: " +
+        `${DEFAULT_PRIORITY}.`,
+    ),
+  enabled: z.boolean().optional().describe("Whether the rule is active. Default: true."),
 };
 
-/** Members of a rule as it is shown. */
+/** The members of a rule in responses. */
 export const ruleMembers = {
   id: z.uuid().describe("The rule's id."),
   name: z.string().describe("Unique in the team."),
-  priority: z.int().describe("The lowest is looked at first, of equals the oldest."),
-  enabled: z.boolean().describe("Whether it counts."),
-  created_by: z.uuid().describe("The uid of the principal who made it."),
-  created_at: Timestamp.describe("When it was made."),
-  updated_at: Timestamp.describe("When it was changed last."),
+  priority: z
+    .int()
+    .describe("The lowest priority is evaluated first. Of equal priorities, the oldest is first."),
+  enabled: z.boolean().describe("Whether the rule is active."),
+  created_by: z.uuid().describe("The uid of the principal that created the rule."),
+  created_at: Timestamp.describe("When the rule was created."),
+  updated_at: Timestamp.describe("When the rule was last changed."),
 };
 
 export interface RuleRequest {

@@ -3,11 +3,11 @@ import { skillSpecProblem } from "../../core/skills/skill-spec.ts";
 import { CONFIG_EXAMPLE, MCP_SERVER_EXAMPLE } from "./run-examples.ts";
 
 const IDLE_MINUTES_MAX = 60;
-/** Written with a `$` and braces around the secret's name. */
+/** The reference is `$` and the name of the secret in braces. */
 const SECRETS =
-  "Values may name secrets: `$` and the name in braces. They are filled in when the run starts.";
-/** Taken all the same: public clients send these with every request, and want them back. */
-const NOT_USED = "Kept and given back; no agent of this version uses it.";
+  "Values may refer to secrets: `$` and the name in braces. They are filled in when the run starts.";
+/** Accepted nevertheless, because public clients send these members with each request and expect them back. */
+const NOT_USED = "Stored and returned, but not used by any agent of this version.";
 const MCP_KINDS = ["command", "url", "warp_id"] as const;
 
 const McpServerConfig = z
@@ -16,58 +16,70 @@ const McpServerConfig = z
       .string()
       .optional()
       .describe(
-        "A program that speaks MCP on its standard streams; it runs in the sandbox, beside the agent.",
+        "A program that speaks MCP on its standard streams. It runs in the sandbox, next to the agent.",
       ),
-    args: z.array(z.string()).optional().describe("The program's arguments. They may name no secrets."),
+    args: z
+      .array(z.string())
+      .optional()
+      .describe("The arguments of the program. They must not refer to secrets."),
     env: z.record(z.string(), z.string()).optional().describe(SECRETS),
     url: z
       .string()
       .optional()
-      .describe("The address of a remote server. The agent reaches it without learning its keys."),
+      .describe("The URL of a remote server. The agent reaches it without access to its keys."),
     headers: z.record(z.string(), z.string()).optional().describe(SECRETS),
-    warp_id: z.string().optional().describe("A shared server, by its id or name. There are none here: 422."),
+    warp_id: z
+      .string()
+      .optional()
+      .describe("A shared server, by its id or name. This server has none: the request is refused with 422."),
   })
   .meta({
     id: "MCPServerConfig",
-    description: "A tool server for the agent: exactly one of `command`, `url` and `warp_id`.",
+    description: "An MCP server for the agent: exactly one of `command`, `url` and `warp_id`.",
     examples: [MCP_SERVER_EXAMPLE],
   });
 
 const McpServers = z.record(z.string(), McpServerConfig).superRefine((servers, context) => {
   for (const [name, server] of Object.entries(servers)) {
-    const given = MCP_KINDS.filter((kind) => server[kind] !== undefined);
-    if (given.length === 1) continue;
-    const has = given.length === 0 ? "none" : given.join(" and ");
+    const kinds = MCP_KINDS.filter((kind) => server[kind] !== undefined);
+    if (kinds.length === 1) continue;
+    const has = kinds.length === 0 ? "none" : kinds.join(" and ");
     const message = `MCP server "${name}" must have exactly one of command, url and warp_id, and has ${has}`;
     context.addIssue({ code: "custom", path: [name], message });
   }
 });
 
 const Harness = z.looseObject({
-  type: z
+  type: z.string().optional().describe("A name of the agent catalogue. `oz` is the server's default agent."),
+  model_id: z
     .string()
     .optional()
-    .describe("A name of the agent catalogue; `oz` means the server's default agent."),
-  model_id: z.string().optional().describe("For this agent alone; beats the configuration's `model_id`."),
-  reasoning_level: z.string().optional().describe("As the agent names it."),
+    .describe("The model of this agent. It takes precedence over `model_id` of the configuration."),
+  reasoning_level: z.string().optional().describe("The reasoning level, as the agent names it."),
 });
 
 const Budget = z.looseObject({
-  max_turns: z.int().min(1).optional().describe("Prompts to the agent."),
+  max_turns: z.int().min(1).optional().describe("The maximum number of prompts to the agent."),
   max_minutes: z
     .number()
     .positive()
     .optional()
-    .describe("Of the agent at work; not while it waits for a person or a worker."),
-  max_tokens: z.int().min(1).optional().describe("In and out, of all turns."),
+    .describe(
+      "The maximum working time of the agent. Time in which it waits for a person or a worker does not count.",
+    ),
+  max_tokens: z
+    .int()
+    .min(1)
+    .optional()
+    .describe("The maximum number of input and output tokens of all turns."),
   max_cost_usd: z
     .number()
     .positive()
     .optional()
-    .describe("As the agent or the price list reckons it, whichever is more."),
+    .describe("The maximum cost, computed by the agent or from the price list, whichever is higher."),
 });
 
-/** What names no skill is told at its member. */
+/** Reports an invalid skill at its member. */
 export const SkillSpec = z.string().superRefine((text, context) => {
   const message = skillSpecProblem(text);
   if (message !== undefined) context.addIssue({ code: "custom", message });
@@ -75,57 +87,64 @@ export const SkillSpec = z.string().superRefine((text, context) => {
 
 export const AmbientAgentConfig = z
   .looseObject({
-    name: z.string().optional().describe("Runs can be listed by it."),
+    name: z.string().optional().describe("A name by which runs can be listed."),
     model_id: z
       .string()
       .optional()
       .describe(
-        "The model, as the agent names it. One that it does not know is told in the log, and its own choice taken.",
+        "The model, as the agent names it. If the agent does not know it, the run logs this and uses the agent's " +
+          "default model.",
       ),
     base_prompt: z
       .string()
       .optional()
       .describe(
-        "Instructions for the whole session, given to the agent with its start or ahead of its first prompt.",
+        "Instructions for the whole session. The agent receives them at its start or before its first prompt.",
       ),
     environment_id: z
       .string()
       .optional()
-      .describe("The environment that the run works in. Yours or the team's."),
+      .describe("The environment in which the run works: one of your own or of the team."),
     skill_spec: SkillSpec.optional().describe("`owner/repo:skill-name` or `owner/repo:path/to/SKILL.md`."),
     skills: z.array(z.string()).optional().describe(NOT_USED),
     mcp_servers: McpServers.optional().describe(
-      "Tool servers for the agent, at most 20. Names are 1 to 64 letters, digits, _ and -.",
+      "MCP servers for the agent, at most 20. Names have 1 to 64 letters, digits, `_` and `-`.",
     ),
     computer_use_enabled: z.boolean().optional().describe(NOT_USED),
     worker_host: z
       .string()
       .optional()
-      .describe("Only workers of this name take the run, whenever there is one."),
+      .describe("Only workers with this name may execute the run, even if it has to wait for one."),
     idle_timeout_minutes: z
       .int()
       .min(1)
       .max(IDLE_MINUTES_MAX)
       .optional()
       .describe("How long an agent that waits for a person is kept running."),
-    harness: Harness.optional().describe("Which agent does the work."),
+    harness: Harness.optional().describe("The agent that does the work."),
     session_sharing: z
-      .looseObject({ public_access: z.enum(["VIEWER", "EDITOR"]).optional().describe("What strangers may.") })
+      .looseObject({
+        public_access: z
+          .enum(["VIEWER", "EDITOR"])
+          .optional()
+          .describe("What users outside the team may do."),
+      })
       .optional()
       .describe(NOT_USED),
     budget: Budget.optional().describe(
-      "What the run may take in all its turns. When it is used up, the turn is stopped and the run is FAILED with `budget_exceeded`.",
+      "The limits of all turns together. When a limit is reached, the turn is stopped and the run becomes FAILED " +
+        "with `budget_exceeded`.",
     ),
     permission_policy: z
       .enum(["allow", "ask"])
       .optional()
       .describe(
-        "`ask`: what the agent wants leave for is asked of a person, and the run is BLOCKED until somebody answers. " +
-          "`allow`, the default: it may, within its sandbox.",
+        "`ask`: a person decides each permission that the agent requests, and the run is BLOCKED until then. `allow` " +
+          "(default): all permissions are granted, within the sandbox.",
       ),
   })
   .meta({
     id: "AmbientAgentConfig",
-    description: "How a run is to be done. Unknown members are kept and given back.",
+    description: "The configuration of a run. Unknown members are stored and returned.",
     examples: [CONFIG_EXAMPLE],
   });

@@ -6,30 +6,27 @@ const COMMENT_LENGTH = 1_000;
 
 export const PermissionAnswerRequest = z
   .object({
-    option_id: z
-      .string()
-      .min(1)
-      .describe("One of the options that the agent offers: `permission.options` of the run."),
+    option_id: z.string().min(1).describe("One of the agent's options: `permission.options` of the run."),
   })
   .meta({
     id: "PermissionAnswerRequest",
-    description: "What a run that asks for permission is told.",
+    description: "The answer to a permission request.",
     examples: [{ option_id: "allow_once" }],
   });
 
 export const ApprovalRequest = z
   .object({
-    approve: z.boolean().describe("false: it is refused, and cancelled."),
-    comment: textOfCharacters(COMMENT_LENGTH).optional().describe("Told with the decision."),
+    approve: z.boolean().describe("false: the run is refused and cancelled."),
+    comment: textOfCharacters(COMMENT_LENGTH).optional().describe("Published together with the decision."),
   })
   .meta({
     id: "ApprovalRequest",
-    description: "Whether a run that waits for approval may begin.",
+    description: "The decision about a run that waits for approval.",
     examples: [{ approve: false, comment: "Not on a Friday" }],
   });
 
 export const RunStateResponse = z.object({ state: RunState }).meta({
   id: "RunStateResponse",
-  description: "The state of the run now.",
+  description: "The current state of the run.",
   examples: [{ state: "QUEUED" }],
 });

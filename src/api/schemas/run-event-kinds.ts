@@ -7,7 +7,7 @@ import { RUN_MODES } from "../../core/runs/run.ts";
 import { RunState } from "./run-requests.ts";
 
 type Body<Kind extends RunEventKind> = Extract<RunEventBody, { readonly kind: Kind }>;
-/** All members of a kind, and no others. */
+/** Exactly the members of a kind. */
 type Members<Kind extends RunEventKind> = {
   readonly [Name in Exclude<keyof Body<Kind>, "kind">]-?: z.ZodType;
 };
@@ -21,254 +21,269 @@ const maybe = (description: string) => text(description).optional();
 
 const Status = z
   .object({
-    message: text("For people."),
-    errorCode: z.enum(ERROR_CODES).optional().describe("For programs: one of the codes of `Error`."),
-    retryable: flag("Whether the same run, done again, may end better.").optional(),
+    message: text("A text for people."),
+    errorCode: z.enum(ERROR_CODES).optional().describe("A code for programs: one of the codes of `Error`."),
+    retryable: flag("Whether a repeat of the same run may succeed.").optional(),
   })
   .optional()
-  .describe("Why the run ended so, or what it waits for.");
+  .describe("Why the run ended, or what it waits for.");
 
 const RequestFile = z.object({
-  path: text("Below the workspace's directory."),
-  kind: z.enum(INPUT_KINDS).describe("As what it was given."),
-  mimeType: text("What the bytes are."),
-  sizeBytes: count("How many there are."),
+  path: text("The path in the workspace."),
+  kind: z.enum(INPUT_KINDS).describe("The kind of input."),
+  mimeType: text("The media type."),
+  sizeBytes: count("The size in bytes."),
 });
 
 const Question = z
   .object({
-    permissionId: text("What the answer is posted to."),
-    toolCallId: maybe("The tool call that it is about."),
-    title: text("What the agent asks."),
+    permissionId: text("The id in the path of the request that answers the question."),
+    toolCallId: maybe("The tool call that the question is about."),
+    title: text("The question of the agent."),
     options: z
       .array(
         z.object({
-          optionId: text("What the answer names."),
-          name: text("For people."),
-          kind: z.enum(PERMISSION_KINDS).describe("Whether it allows or rejects, and for how long."),
+          optionId: text("The value of the answer."),
+          name: text("A text for people."),
+          kind: z.enum(PERMISSION_KINDS).describe("Whether the option allows or rejects, and for how long."),
         }),
       )
       .describe("The answers that the agent offers."),
   })
-  .describe("The question. `GET /agent/runs/{runId}` has it too, while the run waits.");
+  .describe("The question. `GET /agent/runs/{runId}` also contains it while the run waits.");
 
 const Made = z
   .discriminatedUnion("type", [
     z.object({
       type: z.literal("PULL_REQUEST"),
-      url: text("Where it is to be seen."),
-      branch: text("What it is to merge."),
+      url: text("The URL where it can be viewed."),
+      branch: text("The branch that the pull request merges."),
     }),
-    z.object({ type: z.literal("PLAN"), documentUid: text("The plan's id."), title: maybe("For people.") }),
+    z.object({
+      type: z.literal("PLAN"),
+      documentUid: text("The plan's id."),
+      title: maybe("A title for people."),
+    }),
     z.object({
       type: z.literal("FILE"),
-      filePath: text("In the workspace."),
-      fileName: text("Its last part."),
-      mimeType: text("By the file's name."),
+      filePath: text("The path in the workspace."),
+      fileName: text("The last segment of the path."),
+      mimeType: text("The media type, derived from the file's name."),
     }),
-    z.object({ type: z.literal("SCREENSHOT"), mimeType: text("By the file's name.") }),
+    z.object({
+      type: z.literal("SCREENSHOT"),
+      mimeType: text("The media type, derived from the file's name."),
+    }),
     z.object({
       type: z.literal("EXTERNAL_REFERENCE"),
-      referenceType: text("What it is, as the agent names it."),
-      url: text("Where it is to be seen."),
-      title: maybe("For people."),
+      referenceType: text("The kind of reference, as the agent names it."),
+      url: text("The URL where it can be viewed."),
+      title: maybe("A title for people."),
     }),
   ])
-  .describe("What is told of it, each type in its own way.");
+  .describe("Details that depend on the type.");
 
 const ToolContent = z.discriminatedUnion("type", [
-  z.object({ type: z.literal("text"), text: text("The words.") }),
+  z.object({ type: z.literal("text"), text: text("The text.") }),
   z.object({
     type: z.literal("diff"),
-    path: text("The file."),
-    oldText: z.string().nullable().describe("What it was; null: there was no such file."),
-    newText: text("What it is."),
+    path: text("The path of the file."),
+    oldText: z.string().nullable().describe("The old text. null if the file is new."),
+    newText: text("The new text."),
   }),
   z.object({
     type: z.literal("terminal"),
-    terminalId: text("The agent's name of it."),
-    output: maybe("What it shows."),
+    terminalId: text("The agent's id of the terminal."),
+    output: maybe("The output of the terminal."),
   }),
-  z.object({ type: z.literal("other"), data: anything("As the agent told it.") }),
+  z.object({ type: z.literal("other"), data: anything("The content as the agent sent it.") }),
 ]);
 
 const SPEECH = {
-  messageId: maybe("Pieces of one message have the same."),
-  text: text("The words, or a piece of them."),
+  messageId: maybe("The same for all parts of one message."),
+  text: text("The text or a part of it."),
 };
-const REASON = { reason: text("Why, for people.") };
+const REASON = { reason: text("The reason, for people.") };
 
-/** What each kind of event is, and the members that it has besides those of all. */
+/** The description of each kind of event and its own members. */
 export const RUN_EVENT_KINDS: Kinds = {
   "run.created": {
     says: "The run was accepted.",
     members: {
       state: RunState,
-      files: z.array(RequestFile).optional().describe("What was given with it, as the workspace has it."),
+      files: z.array(RequestFile).optional().describe("The input files, as stored in the workspace."),
     },
   },
   "run.state": {
-    says: "The run moved to another state.",
-    members: { from: RunState, to: RunState, reason: maybe("Why, for people."), status: Status },
+    says: "The state of the run changed.",
+    members: { from: RunState, to: RunState, reason: maybe("The reason, for people."), status: Status },
   },
   "attempt.started": {
-    says: "A worker has taken the run.",
-    members: { attempt: count("1, 2, 3 …"), worker: text("The worker's name.") },
+    says: "A worker started to execute the run.",
+    members: { attempt: count("1, 2, 3 …"), worker: text("The name of the worker.") },
   },
   "attempt.ended": {
-    says: "The worker has put the run away.",
-    members: { attempt: count("The same as at its start."), ...REASON },
+    says: "The worker stopped executing the run.",
+    members: { attempt: count("The number of the attempt that ended."), ...REASON },
   },
   "workspace.step": {
-    says: "Something that prepares the workspace; later ones of the same id go on with it.",
+    says: "A step that prepares the workspace. Later events with the same id continue it.",
     members: {
       stepId: text("The step's id."),
-      title: text("What is done."),
-      status: z.enum(["running", "completed", "failed"]).describe("How far it is."),
-      output: maybe("What it printed, or more of it."),
+      title: text("The title of the step."),
+      status: z.enum(["running", "completed", "failed"]).describe("The state of the step."),
+      output: maybe("The output, or a further part of it."),
     },
   },
   "workspace.ready": {
-    says: "The workspace is there.",
-    members: { restored: flag("Whether it is as the run had left it.") },
+    says: "The workspace is ready.",
+    members: { restored: flag("Whether the workspace was restored from an earlier attempt.") },
   },
-  "workspace.stored": { says: "The workspace was kept.", members: { checkpoint: text("By what name.") } },
-  "workspace.not_stored": { says: "The workspace could not be kept.", members: REASON },
+  "workspace.stored": {
+    says: "The workspace was stored.",
+    members: { checkpoint: text("The name of the checkpoint.") },
+  },
+  "workspace.not_stored": { says: "The workspace could not be stored.", members: REASON },
   "changes.not_kept": {
-    says: "What the run changed, or its pull request, could not be kept where people look for it.",
+    says: "The changes of the run, or its pull request, could not be published.",
     members: REASON,
   },
   "agent.started": {
-    says: "The agent's process is there.",
+    says: "The agent's process has started.",
     members: {
       agent: text("A name of the catalogue."),
-      version: maybe("As the agent tells it."),
-      session: text("The agent's own id of its session."),
-      resumed: flag("Whether it remembers the turns before."),
+      version: maybe("The version that the agent reports."),
+      session: text("The agent's own id of the session."),
+      resumed: flag("Whether the agent remembers the earlier turns."),
     },
   },
   "turn.started": {
-    says: "The agent was given a prompt.",
+    says: "The agent received a prompt.",
     members: {
-      followUpIds: z.array(z.string()).describe("The follow-ups that it is made of; none: the request."),
-      again: flag("Whether the turn was begun before, by a worker that was lost."),
-      mode: z.enum(RUN_MODES).optional().describe("How the agent goes about it."),
+      followUpIds: z
+        .array(z.string())
+        .describe("The follow-ups in the prompt. Empty if the prompt is the run's own."),
+      again: flag("Whether the turn is repeated because its worker was lost."),
+      mode: z.enum(RUN_MODES).optional().describe("The mode of the agent."),
     },
   },
   "turn.ended": {
-    says: "The agent has stopped.",
+    says: "The agent finished a turn.",
     members: {
-      stopReason: text("As the agent tells it, `end_turn` when all is well."),
-      answer: text("Its closing words; they may be empty."),
-      usage: anything("Tokens of the turn, where the agent tells them."),
+      stopReason: text("The agent's reason; `end_turn` if it finished normally."),
+      answer: text("The agent's final answer. May be empty."),
+      usage: anything("The tokens of the turn, if the agent reports them."),
     },
   },
   "followup.received": {
-    says: "Somebody said something to the run.",
+    says: "The run received a follow-up.",
     members: {
       followUpId: text("The follow-up's id."),
-      message: text("What was said."),
-      authorId: text("Who said it: a principal's uid."),
+      message: text("The text of the follow-up."),
+      authorId: text("The uid of the principal that wrote it."),
       delivery: text("`queue`, `interrupt` or `steer`."),
     },
   },
   "followup.steered": {
-    says: "The agent was told of a follow-up during its turn.",
+    says: "The agent received a follow-up during its turn.",
     members: { followUpId: text("The follow-up's id.") },
   },
   "permission.requested": {
-    says: "The agent asks, and the run waits for the answer.",
+    says: "The agent asks for permission, and the run waits for the answer.",
     members: { request: Question },
   },
   "permission.answered": {
-    says: "Somebody answered.",
+    says: "A permission request was answered.",
     members: {
       permissionId: text("The question's id."),
-      optionId: z.string().nullable().describe("What was chosen; null: a no that the agent does not offer."),
+      optionId: z
+        .string()
+        .nullable()
+        .describe("The chosen option. null if the answer is a rejection that the agent does not offer."),
     },
   },
   "approval.requested": {
-    says: "A policy wants somebody's approval first.",
+    says: "A policy requires approval before the run starts.",
     members: { policyId: text("The policy's id."), ...REASON },
   },
   "approval.decided": {
-    says: "Somebody approved or refused.",
+    says: "The run was approved or refused.",
     members: {
-      approved: flag("false: refused."),
-      decidedBy: text("Who: a principal's uid."),
-      comment: maybe("What was said with it."),
+      approved: flag("false: the run was refused."),
+      decidedBy: text("The uid of the principal that decided."),
+      comment: maybe("A comment on the decision."),
     },
   },
   "thread.bound": {
-    says: "The run is talked about in a thread.",
-    members: { adapter: text("Where the thread is."), threadId: text("The thread's id.") },
+    says: "The run was bound to a thread.",
+    members: { adapter: text("The adapter of the thread."), threadId: text("The thread's id.") },
   },
   "artifact.added": {
-    says: "The run made something, or a newer version of it.",
+    says: "The run produced an artifact or a newer version of it.",
     members: { artifactId: text("The artifact's id."), version: count("1, 2, 3 …"), artifact: Made },
   },
   "artifact.left_out": {
-    says: "Files in `artifacts/` that were not kept.",
+    says: "Files in `artifacts/` that were not stored.",
     members: {
       files: z
-        .array(z.object({ path: text("Below `artifacts/`."), ...REASON }))
-        .describe("Each with its reason."),
+        .array(z.object({ path: text("The path in `artifacts/`."), ...REASON }))
+        .describe("Each file with the reason."),
     },
   },
-  "agent.message": { says: "The agent speaks.", members: SPEECH },
-  "agent.thought": { says: "The agent thinks aloud.", members: SPEECH },
+  "agent.message": { says: "The agent wrote a message.", members: SPEECH },
+  "agent.thought": { says: "The agent reported a thought.", members: SPEECH },
   "agent.tool_call": {
-    says: "A tool call as far as it is known; later ones of the same id replace the members that they name.",
+    says: "The known part of a tool call. A later event with the same id replaces the members that it contains.",
     members: {
-      toolCallId: text("The agent's id of it."),
-      title: maybe("For people."),
+      toolCallId: text("The agent's id of the tool call."),
+      title: maybe("A title for people."),
       toolKind: maybe("`read`, `edit`, `delete`, `move`, `search`, `execute`, `think`, `fetch` or `other`."),
-      status: z.enum(TOOL_STATUSES).optional().describe("How far it is."),
-      content: z.array(ToolContent).optional().describe("What it shows."),
+      status: z.enum(TOOL_STATUSES).optional().describe("The state of the tool call."),
+      content: z.array(ToolContent).optional().describe("The content of the tool call."),
       locations: z
-        .array(z.object({ path: text("The file."), line: count("Where in it.").optional() }))
+        .array(z.object({ path: text("The path of the file."), line: count("The line number.").optional() }))
         .optional()
-        .describe("Where it is at work."),
-      rawInput: anything("What the tool was given."),
-      rawOutput: anything("What it gave back."),
+        .describe("The files that the tool call works on."),
+      rawInput: anything("The input of the tool."),
+      rawOutput: anything("The output of the tool."),
     },
   },
   "agent.plan": {
-    says: "The agent's plan, as a whole; a newer one replaces it.",
+    says: "The complete plan of the agent. A newer plan replaces it.",
     members: {
       entries: z
         .array(
           z.object({
-            content: text("What is to be done."),
-            status: text("How far it is."),
-            priority: maybe("As the agent tells it."),
+            content: text("The task."),
+            status: text("The state of the task."),
+            priority: maybe("The priority that the agent reports."),
           }),
         )
-        .describe("In their order."),
+        .describe("In the order of the plan."),
     },
   },
   "agent.usage": {
-    says: "What the agent's session has taken so far.",
+    says: "The usage of the agent's session so far.",
     members: {
-      used: z.number().describe("Tokens in the agent's memory."),
-      size: z.number().describe("How many there is room for."),
-      costUsd: z.number().optional().describe("Dollars, as the agent reckons."),
+      used: z.number().describe("The tokens in the agent's context."),
+      size: z.number().describe("The size of the agent's context in tokens."),
+      costUsd: z.number().optional().describe("The cost in US dollars that the agent reports."),
     },
   },
-  "agent.title": { says: "The agent calls its work something.", members: { title: text("That.") } },
+  "agent.title": { says: "The agent chose a title for its work.", members: { title: text("The title.") } },
   "agent.notice": {
-    says: "Something about the agent that is worth knowing.",
+    says: "A notice about the agent.",
     members: {
-      severity: text("`info`, `warning` or `error`, or the agent's own word."),
-      text: text("For people."),
+      severity: text("`info`, `warning`, `error`, or another word of the agent."),
+      text: text("A text for people."),
     },
   },
   "agent.permission_granted": {
-    says: "The agent asked, and the run is one that allows.",
-    members: { title: text("What it asked."), optionId: text("Which option it was given.") },
+    says: "The agent asked for permission, and the run's permission policy granted it.",
+    members: { title: text("The question of the agent."), optionId: text("The option that was chosen.") },
   },
   "agent.other": {
-    says: "What the agent told beyond these.",
-    members: { name: text("The agent's name of it."), data: anything("As the agent told it.") },
+    says: "Other information from the agent.",
+    members: { name: text("The agent's name of it."), data: anything("The content as the agent sent it.") },
   },
 };

@@ -4,11 +4,14 @@ import { RUN_EVENT_EXAMPLE } from "./run-examples.ts";
 import { Timestamp } from "./text.ts";
 
 const COMMON = {
-  seq: z.int().describe("1, 2, 3 … without holes."),
-  turn: z.int().describe("The turn it belongs to; 0 before the first."),
-  at: Timestamp.describe("When it was committed."),
-  run_id: z.uuid().optional().describe("Whose event it is: told in the log of all runs."),
-  cursor: z.string().optional().describe("`after` of what comes behind it: told in the log of all runs."),
+  seq: z.int().describe("1, 2, 3 …, without gaps."),
+  turn: z.int().describe("The turn of the event. 0 before the first turn."),
+  at: Timestamp.describe("When the event was committed."),
+  run_id: z.uuid().optional().describe("The run of the event. Present only in the log of all runs."),
+  cursor: z
+    .string()
+    .optional()
+    .describe("The value of `after` that continues behind this event. Present only in the log of all runs."),
 };
 
 const known = Object.entries(RUN_EVENT_KINDS).map(([kind, { says, members }]) =>
@@ -19,9 +22,9 @@ const later = z
     ...COMMON,
     kind: z
       .string()
-      .meta({ description: "None of those above.", not: { enum: Object.keys(RUN_EVENT_KINDS) } }),
+      .meta({ description: "A kind that is not listed above.", not: { enum: Object.keys(RUN_EVENT_KINDS) } }),
   })
-  .describe("New kinds may come, with members of their own. Ignore those that you do not know.");
+  .describe("New kinds with other members may be added. Clients should ignore kinds that they do not know.");
 
 export interface EventJson {
   readonly seq: number;
@@ -31,20 +34,20 @@ export interface EventJson {
   readonly [member: string]: unknown;
 }
 
-/** Only ever told, so that what is known of each kind need not be known to the compiler. */
+/** The schema only documents responses, so the type need not contain the members of each kind. */
 const RunEvent = (z.union([...known, later]) as unknown as z.ZodType<EventJson>).meta({
   id: "RunEvent",
   description:
-    "One line of a run's log: what happened is its `kind`, and the other members are the kind's own.",
+    "An event in the log of a run. `kind` names what happened; further members depend on the kind.",
   examples: [RUN_EVENT_EXAMPLE],
 });
 
 export const RunEventPage = z
   .object({
-    events: z.array(RunEvent).describe("In the order of their numbers."),
+    events: z.array(RunEvent).describe("Ordered by `seq`."),
     next_after: z
       .int()
-      .describe("`after` of the next page; the same as was given when nothing is behind it yet."),
+      .describe("The value of `after` for the next page. It is unchanged if there are no newer events yet."),
   })
   .meta({
     id: "RunEventPage",
@@ -54,12 +57,12 @@ export const RunEventPage = z
 export type RunEventPage = z.output<typeof RunEventPage>;
 
 const Place = z.looseObject({
-  run_id: z.uuid().describe("Whose event it is."),
-  cursor: z.string().describe("`after` of what comes behind it."),
+  run_id: z.uuid().describe("The run of the event."),
+  cursor: z.string().describe("The value of `after` that continues behind this event."),
 });
 const LoggedEvent = z.intersection(RunEvent, Place).meta({
   id: "LoggedEvent",
-  description: "One line of the log of all runs.",
+  description: "An event in the log of all runs.",
   examples: [{ ...RUN_EVENT_EXAMPLE, run_id: "0198f3a2-6c1e-7b90-8f53-2f1f6e0c9a11", cursor: "NzQxLi4u" }],
 });
 export type LoggedEventJson = z.output<typeof LoggedEvent>;
@@ -67,8 +70,8 @@ export type LoggedEventJson = z.output<typeof LoggedEvent>;
 export const LoggedEventPage = z
   .object({
     events: z.array(LoggedEvent).describe("In the order of the log."),
-    next_after: z.string().describe("`after` of the next page."),
-    has_more: z.boolean().describe("Whether the next page has something to look at already."),
+    next_after: z.string().describe("The value of `after` for the next page."),
+    has_more: z.boolean().describe("Whether the log already contains more events."),
   })
   .meta({
     id: "LoggedEventPage",

@@ -1,4 +1,4 @@
-/** Shown in the OpenAPI document. A test holds each against its schema. */
+/** Examples for the OpenAPI document. A test validates each against its schema. */
 export const CONFIG_EXAMPLE = {
   name: "nightly-tidy",
   base_prompt: "Answer in one paragraph.",

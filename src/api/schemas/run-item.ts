@@ -15,19 +15,19 @@ import { Timestamp } from "./text.ts";
 
 export const RunSourceType = z.enum(RUN_SOURCES).meta({
   id: "RunSourceType",
-  description: "Where a run came from. `API` unless something more is known.",
+  description: "The source of a run. `API` if nothing more specific is known.",
   examples: ["API"],
 });
 
 const RunStatusMessage = z
   .object({
-    message: z.string().describe("For people."),
-    error_code: z.enum(ERROR_CODES).optional().describe("For programs: one of the codes of `Error`."),
-    retryable: z.boolean().optional().describe("Whether the same run, done again, may end better."),
+    message: z.string().describe("A text for people."),
+    error_code: z.enum(ERROR_CODES).optional().describe("A code for programs: one of the codes of `Error`."),
+    retryable: z.boolean().optional().describe("Whether a repeat of the same run may succeed."),
   })
   .meta({
     id: "RunStatusMessage",
-    description: "Why the run ended as it did, or what it waits for.",
+    description: "Why the run ended, or what it waits for.",
     examples: [
       { message: "The agent's process died.", error_code: "agent_process_failed", retryable: false },
     ],
@@ -36,61 +36,69 @@ const RunStatusMessage = z
 export const RunCreatorInfo = z
   .object({
     uid: z.string().describe("The principal's id."),
-    type: z.enum(["user", "service_account"]).describe("A person, or a program."),
-    display_name: z.string().optional().describe("As the principal is called on the pages."),
-    email: z.string().optional().describe("Where it is known."),
-    photo_url: z.string().optional().describe("Where it is known."),
+    type: z.enum(["user", "service_account"]).describe("`user`: a person. `service_account`: a program."),
+    display_name: z.string().optional().describe("The name shown on the pages."),
+    email: z.string().optional().describe("The email address, if known."),
+    photo_url: z.string().optional().describe("The URL of a picture, if known."),
   })
   .meta({
     id: "RunCreatorInfo",
-    description: "Who started a run.",
+    description: "The principal that started the run.",
     examples: [RUN_ITEM_EXAMPLE.creator],
   });
 
 export const Scope = z.object({
-  type: z.enum(["User", "Team"]).describe("`Team`: all of the team. `User`: the creator and administrators."),
-  uid: z.string().optional().describe("With `User`: the creator."),
+  type: z
+    .enum(["User", "Team"])
+    .describe("`Team`: all members of the team. `User`: the creator and administrators."),
+  uid: z.string().optional().describe("The uid of the creator, if the type is `User`."),
 });
 
 const RequestUsage = z.object({
   total_tokens: z
     .int()
     .optional()
-    .describe("In and out, of all turns, as the agent told or the gateway counted, whichever is more."),
+    .describe(
+      "Input and output tokens of all turns, as reported by the agent or counted by the gateway, whichever is " +
+        "higher.",
+    ),
   inference_cost_usd: z
     .number()
     .optional()
-    .describe("As the agent or the price list reckons it, whichever is more; absent where neither does."),
+    .describe(
+      "The cost reported by the agent or computed from the price list, whichever is higher. Absent if both are " +
+        "unknown.",
+    ),
 });
 
 const RunSkill = z.object({
-  name: z.string().describe("What it calls itself; else the name of its folder."),
-  description: z.string().describe("What it is for, in its own words."),
-  full_path: z.string().describe("The path of its SKILL.md in the repository that `skill_spec` names."),
+  name: z.string().describe("The name in SKILL.md, otherwise the name of the folder."),
+  description: z.string().describe("The purpose of the skill, from its SKILL.md."),
+  full_path: z.string().describe("The path of SKILL.md in the repository that `skill_spec` names."),
 });
 
 const RunSchedule = z.object({
   schedule_id: z.uuid().describe("The schedule's id."),
-  schedule_name: z.string().describe("What it was called."),
-  cron_schedule: z.string().describe("When it came due."),
+  schedule_name: z.string().describe("The name of the schedule at that time."),
+  cron_schedule: z.string().describe("The cron expression at that time."),
 });
 
 const RunApproval = z.object({
-  policy_id: z.uuid().describe("The policy that asked for it."),
-  reason: z.string().describe("Why it is needed."),
-  approved: z.boolean().optional().describe("What was decided; absent as long as it waits."),
-  decided_by: z.uuid().optional().describe("The principal who decided."),
+  policy_id: z.uuid().describe("The policy that requires the approval."),
+  reason: z.string().describe("Why the approval is required."),
+  approved: z.boolean().optional().describe("The decision. Absent while the run waits."),
+  decided_by: z.uuid().optional().describe("The uid of the principal that decided."),
 });
 
 const RunPermission = z.object({
-  permission_id: z.string().describe("What the answer is posted to."),
-  title: z.string().describe("What the agent asks."),
+  permission_id: z.string().describe("The id in the path of the request that answers the question."),
+  title: z.string().describe("The question of the agent."),
   options: z
     .array(
       z.object({
-        option_id: z.string().describe("What the answer names."),
-        name: z.string().describe("For people."),
-        kind: z.enum(PERMISSION_KINDS).describe("Whether it allows or rejects, and for how long."),
+        option_id: z.string().describe("The value of the answer."),
+        name: z.string().describe("A text for people."),
+        kind: z.enum(PERMISSION_KINDS).describe("Whether the option allows or rejects, and for how long."),
       }),
     )
     .describe("The answers that the agent offers."),
@@ -100,63 +108,71 @@ export const RunItem = z
   .object({
     run_id: z.uuid().describe("The run's id."),
     task_id: z.uuid().describe("The same as `run_id`."),
-    title: z.string().describe("As given, or the beginning of the prompt."),
-    prompt: z.string().describe("What was asked for at the start."),
+    title: z.string().describe("The title of the request, or the beginning of the prompt."),
+    prompt: z.string().describe("The prompt of the request."),
     state: RunState,
     created_at: Timestamp.describe("When the run was accepted."),
-    updated_at: Timestamp.describe("When it changed last, by a new event too."),
+    updated_at: Timestamp.describe("When the run last changed. A new event counts as a change."),
     is_sandbox_running: z
       .boolean()
-      .describe("Whether a worker holds the run; true until its processes are gone."),
+      .describe("Whether a worker holds the run. It is true until the processes of the run have ended."),
     source: RunSourceType,
     creator: RunCreatorInfo,
     started_at: Timestamp.nullable()
       .optional()
-      .describe("When its agent first took the prompt; null before that."),
-    run_time: z.string().optional().describe("ISO 8601 duration from the start to the end, or to now."),
+      .describe("When the agent first received the prompt. null before that."),
+    run_time: z
+      .string()
+      .optional()
+      .describe("The ISO 8601 duration from the start to the end, or until now."),
     status_message: RunStatusMessage.optional(),
-    trigger_url: z.string().optional().describe("Where it was asked for: a message, a comment, a schedule."),
-    session_id: z.uuid().optional().describe("The id of its page."),
-    session_link: z.string().optional().describe("The page that shows it live."),
-    conversation_id: z.uuid().optional().describe("All turns of the run as one talk."),
+    trigger_url: z.string().optional().describe("The message, comment or schedule that started the run."),
+    session_id: z.uuid().optional().describe("The id of the run's page."),
+    session_link: z.string().optional().describe("The URL of the page that shows the run live."),
+    conversation_id: z.uuid().optional().describe("The conversation that contains all turns of the run."),
     agent_config: AmbientAgentConfig.optional(),
-    agent_skill: RunSkill.optional().describe("The skill it was started from, as it was then."),
-    artifacts: z.array(ArtifactItem).optional().describe("What the run made, the oldest first."),
-    schedule: RunSchedule.optional().describe("The schedule that started it, as it was then."),
-    approval: RunApproval.optional().describe("Whose approval it needs before it begins, or needed."),
+    agent_skill: RunSkill.optional().describe("The skill that started the run, as it was at that time."),
+    artifacts: z.array(ArtifactItem).optional().describe("The artifacts of the run, the oldest first."),
+    schedule: RunSchedule.optional().describe("The schedule that started the run, as it was at that time."),
+    approval: RunApproval.optional().describe("The approval that the run needs or needed before it starts."),
     permission: RunPermission.optional().describe(
-      "What its agent asks, while the run waits for the answer: `POST …/permissions/{permissionId}`, or words in a follow-up.",
+      "The question that the run waits for. To answer, use `POST …/permissions/{permissionId}` or send a follow-up.",
     ),
-    parent_run_id: z.uuid().optional().describe("The run that this one belongs to."),
-    metadata: z.record(z.string(), z.string()).optional().describe("As it was given at the start."),
-    request_usage: RequestUsage.optional().describe("What the run took of a model, once any of it is known."),
-    scope: Scope.optional().describe("Who sees the run."),
+    parent_run_id: z.uuid().optional().describe("The parent of the run."),
+    metadata: z.record(z.string(), z.string()).optional().describe("The metadata of the request."),
+    request_usage: RequestUsage.optional().describe("The usage of the model, as far as it is known."),
+    scope: Scope.optional().describe("Who can see the run."),
     execution_location: z
       .enum(["LOCAL", "REMOTE"])
       .optional()
-      .describe("Where the run is done: by a worker, so `REMOTE`, also where its `source` is `LOCAL`."),
+      .describe(
+        "Where the run is executed. Always `REMOTE`, because workers execute all runs, even if `source` is `LOCAL`.",
+      ),
     provenance: z
       .record(z.string(), z.unknown())
       .optional()
       .describe(
-        "Where the run came from, as proven then. `config_layers` tells for each member of `agent_config` who gave it: " +
-          "`request`, also for the skill that `skill` names; `conversation`, for what was taken over from the run that this " +
-          "one goes on with; `routing_rule`; `skill` for a name that is the skill's own; " +
-          "`default`. A run started by a retry keeps the `routing` and `config_layers` of the one that it repeats.",
+        "The verified origin of the run. `config_layers` names the source of each member of `agent_config`: " +
+          "`request` (also for a skill that `skill` names), `conversation` (taken from the run that this run " +
+          "continues), `routing_rule`, `skill` (a name that the skill defines), or `default`. A retry keeps `routing` " +
+          "and `config_layers` of the run that it repeats.",
       ),
   })
-  .meta({ id: "RunItem", description: "A run, as it stands now.", examples: [RUN_ITEM_EXAMPLE] });
+  .meta({ id: "RunItem", description: "The current state of a run.", examples: [RUN_ITEM_EXAMPLE] });
 export type RunItem = z.output<typeof RunItem>;
 
 export const PageInfo = z
   .object({
-    has_next_page: z.boolean().describe("Whether there is more."),
-    next_cursor: z.string().optional().describe("`cursor` of the next page, with the same sort and filters."),
+    has_next_page: z.boolean().describe("Whether there are more results."),
+    next_cursor: z
+      .string()
+      .optional()
+      .describe("The value of `cursor` for the next page, with the same sort and filters."),
   })
-  .meta({ id: "PageInfo", description: "How to go on.", examples: [PAGE_INFO_EXAMPLE] });
+  .meta({ id: "PageInfo", description: "Describes the next page.", examples: [PAGE_INFO_EXAMPLE] });
 
 export const ListRunsResponse = z
-  .object({ runs: z.array(RunItem).describe("In the order asked for."), page_info: PageInfo })
+  .object({ runs: z.array(RunItem).describe("In the order of `sort_by`."), page_info: PageInfo })
   .meta({
     id: "ListRunsResponse",
     description: "A page of runs.",
@@ -171,7 +187,7 @@ export interface RunItemContext {
   readonly now: Date;
 }
 
-/** A run in the API's format. Absent optional members are left out; only `started_at` may be null. */
+/** Converts a run to the format of the API. Absent optional members are left out; only `started_at` may be null. */
 export function runItemOf(run: Run, { creator, sessionLink, artifacts, now }: RunItemContext): RunItem {
   return {
     run_id: run.id,
@@ -190,7 +206,7 @@ export function runItemOf(run: Run, { creator, sessionLink, artifacts, now }: Ru
     conversation_id: run.conversationId,
     agent_config: { ...run.config, harness: { ...run.config.harness, type: run.agent } },
     scope: run.teamOwned ? { type: "Team" } : { type: "User", uid: run.creatorId },
-    // What is queued here is done by a worker, whoever asked for it.
+    // Workers execute all runs, wherever the request came from.
     execution_location: "REMOTE",
     ...(artifacts.length === 0 ? {} : { artifacts: artifacts.map(artifactItemOf) }),
     ...optionalMembers(run, now),
@@ -263,7 +279,7 @@ function statusOf({
   };
 }
 
-/** A principal that is gone leaves its id: the member is always there. */
+/** The id is present even if the principal was deleted. */
 export function creatorInfo(uid: PrincipalId, creator: Principal | undefined): RunItem["creator"] {
   const { type = "user", displayName, email, photoUrl } = creator ?? {};
   return {

@@ -14,9 +14,9 @@ const MIME_TYPE = /^[A-Za-z0-9][\w!#$&^.+-]{0,126}\/[A-Za-z0-9][\w!#$&^.+-]{0,12
 export const RunState = z.enum(RUN_STATES).meta({
   id: "RunState",
   description:
-    "`QUEUED` waits for a worker, `PENDING` and `CLAIMED` are being prepared, `INPROGRESS` works, `BLOCKED` waits for a " +
-    "person. `SUCCEEDED`, `FAILED` (the request's side), `ERROR` (the platform's side) and `CANCELLED` have ended, until a " +
-    "follow-up takes the run up again.",
+    "`QUEUED`: the run waits for a worker. `PENDING` and `CLAIMED`: a worker prepares it. `INPROGRESS`: the " +
+    "agent works. `BLOCKED`: the run waits for a person. `SUCCEEDED`, `FAILED` (a problem of the request), " +
+    "`ERROR` (a problem of the platform) and `CANCELLED`: the run has ended. A follow-up continues an ended run.",
   examples: ["QUEUED"],
 });
 
@@ -30,71 +30,75 @@ export const Metadata = z
   .refine((pairs) => Object.keys(pairs).length <= METADATA_PAIRS, `must have at most ${METADATA_PAIRS} pairs`)
   .meta({ maxProperties: METADATA_PAIRS })
   .describe(
-    `The caller's own names for the run; runs can be listed by them. At most ${METADATA_PAIRS} pairs, of names of up to 64 ` +
-      `of \`a-z A-Z 0-9 . _ -\` and values of up to ${METADATA_VALUE_BYTES} bytes.`,
+    `The caller's own labels of the run, by which runs can be listed. At most ${METADATA_PAIRS} pairs. Names ` +
+      `have up to 64 characters of \`a-z A-Z 0-9 . _ -\`, values up to ${METADATA_VALUE_BYTES} bytes.`,
   );
 
 const Image = z.object({
-  data: z.string().describe("Base64."),
-  mime_type: z.enum(["image/jpeg", "image/png", "image/gif", "image/webp"]).describe("What the bytes are."),
+  data: z.string().describe("The bytes, encoded as base64."),
+  mime_type: z
+    .enum(["image/jpeg", "image/png", "image/gif", "image/webp"])
+    .describe("The media type of the bytes."),
 });
 const Attachment = z.object({
   file_name: z
     .string()
     .min(1)
     .max(FILE_NAME_LENGTH)
-    .describe("The agent finds it in `attachments/` by this name, cleaned, and numbered where it is taken."),
+    .describe(
+      "The name of the file in `attachments/`. Unsafe characters are replaced, and a number is added if the name " +
+        "is already used.",
+    ),
   mime_type: z
     .string()
     .regex(MIME_TYPE, "must be a media type such as text/plain")
-    .describe("What the bytes are."),
-  data: z.string().describe("Base64."),
+    .describe("The media type of the bytes."),
+  data: z.string().describe("The bytes, encoded as base64."),
 });
 
 const Mode = z
   .enum(RUN_MODES)
   .describe(
-    "How the agent goes about it, for one turn: `plan` changes nothing, `orchestrate` shares the work out. In the agent's " +
-      "own mode of that name where it has one, else told in words. Default `normal`.",
+    "The mode of the agent, for one turn. `plan` changes nothing, `orchestrate` divides the work. The agent's " +
+      "own mode of that name is used if it has one; otherwise the mode is described in the prompt. Default: " +
+      "`normal`.",
   );
 
 export const RunAgentRequest = z
   .object({
-    prompt: z.string().optional().describe("What is to be done, in words."),
+    prompt: z.string().optional().describe("The task, in words."),
     config: AmbientAgentConfig.optional(),
-    title: z.string().optional().describe("Default: the beginning of the prompt."),
+    title: z.string().optional().describe("The title of the run. Default: the beginning of the prompt."),
     skill: SkillSpec.optional().describe(
-      "`[owner/]repo:name` or `[owner/]repo:path`; beats `config.skill_spec`.",
+      "`[owner/]repo:name` or `[owner/]repo:path`. It takes precedence over `config.skill_spec`.",
     ),
     conversation_id: z
       .string()
       .optional()
       .describe(
-        "A conversation to continue, with its files and, where it is the same agent, its memory. What `config` and `team` " +
-          "do not say is taken over from its newest run, but for `name` and `skill_spec`.",
+        "A conversation to continue, with its files and, if the agent is the same, its memory. Values that `config` " +
+          "and `team` leave out are taken from the newest run of the conversation, except `name` and `skill_spec`.",
       ),
-    parent_run_id: z.string().optional().describe("The run that this one belongs to."),
+    parent_run_id: z.string().optional().describe("The parent of the run."),
     team: z
       .boolean()
       .optional()
-      .describe("false: only the creator and administrators see the run. Default true."),
+      .describe("false: only the creator and administrators can see the run. Default: true."),
     images: z
       .array(Image)
       .max(FILES_MAX)
       .optional()
-      .describe("Pictures that belong to the prompt, shown to agents that look at images."),
+      .describe("Images that belong to the prompt, for agents that accept images."),
     attachments: z.array(Attachment).max(FILES_MAX).optional().describe("Files that belong to the prompt."),
     mode: Mode.optional(),
-    interactive: z
-      .boolean()
-      .optional()
-      .describe("true: the same as `config.permission_policy` `ask`, where that is not given."),
+    interactive: z.boolean().optional().describe("true: `config.permission_policy` defaults to `ask`."),
     metadata: Metadata.optional(),
   })
   .refine(hasWork, { path: ["prompt"], message: NOTHING_TO_DO })
   .meta({
     id: "RunAgentRequest",
-    description: "At least one of the members that say what to do is needed.",
+    description:
+      "A new run. At least one of `prompt`, `skill`, `config.skill_spec` and `conversation_id` is required.",
     examples: [RUN_REQUEST_EXAMPLE],
   });
 export type RunAgentRequest = z.output<typeof RunAgentRequest>;
@@ -106,7 +110,7 @@ interface Work {
   readonly config?: { readonly skill_spec?: string | undefined } | undefined;
 }
 
-/** A prompt of blanks asks for nothing. */
+/** A prompt of only spaces counts as absent. */
 function hasWork({ prompt, skill, config, conversation_id }: Work): boolean {
   if (prompt !== undefined && prompt.trim() !== "") return true;
   return [skill, config?.skill_spec, conversation_id].some((member) => member !== undefined);
@@ -120,7 +124,7 @@ export const RunAgentResponse = z
     at_capacity: z
       .boolean()
       .optional()
-      .describe("Whether all workers that may take it are busy, or there is none."),
+      .describe("Whether all workers that can execute the run are busy or none exists."),
   })
   .meta({
     id: "RunAgentResponse",
@@ -134,37 +138,37 @@ export const RunFollowupRequest = z
     message: z
       .string()
       .refine((text) => text.trim() !== "", "must not be empty")
-      .describe("What is said to the run."),
+      .describe("The text of the follow-up."),
     mode: Mode.optional(),
     delivery: z
       .enum(FOLLOW_UP_DELIVERIES)
       .optional()
       .describe(
-        "queue (default): the next turn takes it. interrupt: stops the current turn. steer: goes into it where the " +
-          "agent can take words in the middle of a turn, and is a queue where it cannot; no agent of this version can.",
+        "queue (default): the next turn processes it. interrupt: it stops the current turn. steer: it is added to " +
+          "the current turn if the agent supports that, otherwise it is queued; no agent of this version supports it.",
       ),
     visibility: z
       .enum(["thread", "private"])
       .optional()
       .describe(
-        "thread (default): told in the threads that the run is bound to. private: neither it nor the answer of a turn " +
-          "that takes nothing else is told there. How the run stands, and what its agent asks, still is.",
+        "thread (default): it is posted to the threads of the run. private: neither it nor the answer of a turn with " +
+          "only private follow-ups is posted. The run's state and the agent's questions are still posted.",
       ),
   })
   .meta({
     id: "RunFollowupRequest",
-    description: "What is said to a run after its start.",
+    description: "A message to an existing run.",
     examples: [{ message: "Leave the old tests as they are", delivery: "interrupt" }],
   });
 export type RunFollowupRequest = z.output<typeof RunFollowupRequest>;
 
 export const RunFollowupResponse = z
   .object({
-    followup_id: z.uuid().optional().describe("Absent where the words answered what the run had asked."),
+    followup_id: z.uuid().optional().describe("Absent if the message answered a question of the run."),
     state: RunState,
   })
   .meta({
     id: "RunFollowupResponse",
-    description: "Accepted, and not yet read by the agent.",
+    description: "The follow-up was accepted. The agent has not read it yet.",
     examples: [{ followup_id: "0195b2a6-1b2c-7d3e-8f40-516273849506", state: "INPROGRESS" }],
   });

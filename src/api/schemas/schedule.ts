@@ -31,75 +31,78 @@ const EXAMPLE = {
   history: { last_ran: "2026-03-02T03:00:00.210Z", next_run: "2026-03-03T03:00:00.000Z" },
   scope: { type: "Team" },
 };
-const NOTHING_TO_DO = "is needed unless agent_config.skill_spec names a skill";
+const NOTHING_TO_DO = "is required unless agent_config.skill_spec names a skill";
 
-const given = {
-  name: textOfCharacters(NAME_LENGTH).min(1).describe("What it is called; the title of its runs."),
+const members = {
+  name: textOfCharacters(NAME_LENGTH).min(1).describe("The name of the schedule and the title of its runs."),
   cron_schedule: z
     .string()
     .max(CRON_LENGTH)
     .describe(
-      "Five fields: minute, hour, day of month, month, day of week; in UTC. Numbers, names, lists, ranges and steps.",
+      "Five fields: minute, hour, day of month, month, day of week, in UTC. Numbers, names, lists, ranges and " +
+        "steps are allowed.",
     ),
-  prompt: z.string().optional().describe("What its runs are to do. Needed unless a skill says it."),
+  prompt: z.string().optional().describe("The prompt of the runs. Required unless a skill is named."),
   agent_config: AmbientAgentConfig.optional(),
   metadata: Metadata.optional(),
 };
 
 export const ScheduleRequest = z
   .object({
-    ...given,
-    enabled: z.boolean().optional().describe("Whether it comes due. Default: true."),
+    ...members,
+    enabled: z.boolean().optional().describe("Whether the schedule is active. Default: true."),
     team: z
       .boolean()
       .optional()
-      .describe("false: only its creator and administrators see it and its runs. Default true."),
+      .describe(
+        "false: only the creator and administrators can see the schedule and its runs. Default: true.",
+      ),
   })
   .refine(hasWork, { path: ["prompt"], message: NOTHING_TO_DO })
-  .meta({ id: "ScheduleRequest", description: "A schedule to be.", examples: [REQUEST_EXAMPLE] });
+  .meta({ id: "ScheduleRequest", description: "A new schedule.", examples: [REQUEST_EXAMPLE] });
 type ScheduleRequest = z.output<typeof ScheduleRequest>;
 
 export const ScheduleUpdateRequest = z
-  .object({ ...given, enabled: z.boolean().describe("Whether it comes due.") })
+  .object({ ...members, enabled: z.boolean().describe("Whether the schedule is active.") })
   .refine(hasWork, { path: ["prompt"], message: NOTHING_TO_DO })
   .meta({
     id: "ScheduleUpdateRequest",
-    description: "All of a schedule anew: what is left out is empty afterwards.",
+    description: "The new content of the schedule. Members that are left out become empty.",
     examples: [REQUEST_EXAMPLE],
   });
 export type ScheduleUpdateRequest = z.output<typeof ScheduleUpdateRequest>;
 
 const History = z.object({
-  last_ran: Timestamp.optional().describe("When it started a run last."),
-  next_run: Timestamp.optional().describe("When it comes due next; absent while it is paused."),
+  last_ran: Timestamp.optional().describe("When the schedule last started a run."),
+  next_run: Timestamp.optional().describe("When the schedule is next due. Absent while it is paused."),
 });
 
 export const ScheduleItem = z
   .object({
     id: z.uuid().describe("The schedule's id."),
-    name: z.string().describe("What it is called."),
+    name: z.string().describe("The name of the schedule."),
     cron_schedule: z.string().describe("Five fields, in UTC."),
-    enabled: z.boolean().describe("Whether it comes due."),
-    prompt: z.string().describe("What its runs are to do."),
-    created_at: Timestamp.describe("When it was made."),
-    updated_at: Timestamp.describe("When it was changed last."),
+    enabled: z.boolean().describe("Whether the schedule is active."),
+    prompt: z.string().describe("The prompt of the runs."),
+    created_at: Timestamp.describe("When the schedule was created."),
+    updated_at: Timestamp.describe("When the schedule was last changed."),
     agent_config: AmbientAgentConfig.optional(),
-    metadata: z.record(z.string(), z.string()).optional().describe("Names that its runs are given."),
+    metadata: z.record(z.string(), z.string()).optional().describe("The metadata of the runs."),
     environment: EnvironmentConfigSchema.optional(),
     created_by: RunCreatorInfo.optional(),
     updated_by: RunCreatorInfo.optional(),
-    history: History.optional().describe("When it ran and will run."),
-    last_spawn_error: z.string().optional().describe("Why its last due time started no run."),
-    scope: Scope.optional().describe("Who sees it and its runs."),
+    history: History.optional().describe("The last run and the next due time."),
+    last_spawn_error: z.string().optional().describe("Why the last due time started no run."),
+    scope: Scope.optional().describe("Who can see the schedule and its runs."),
   })
-  .meta({ id: "ScheduledAgentItem", description: "A schedule, as it stands now.", examples: [EXAMPLE] });
+  .meta({ id: "ScheduledAgentItem", description: "The current state of a schedule.", examples: [EXAMPLE] });
 export type ScheduleItem = z.output<typeof ScheduleItem>;
 
 export const ListSchedulesResponse = z
-  .object({ schedules: z.array(ScheduleItem).describe("By name.") })
+  .object({ schedules: z.array(ScheduleItem).describe("In alphabetical order.") })
   .meta({
     id: "ListSchedulesResponse",
-    description: "All schedules that the caller sees.",
+    description: "All schedules that you can see.",
     examples: [{ schedules: [EXAMPLE] }],
   });
 
@@ -119,7 +122,7 @@ export function scheduleEditOf(request: ScheduleUpdateRequest) {
   return { name, cron, prompt, enabled, config: config as RunConfig, metadata };
 }
 
-/** What a schedule names, by id, as far as whoever looks may know it. */
+/** The records that schedules name, by id, as far as the viewer can see them. */
 export interface ScheduleSurroundings {
   readonly people: ReadonlyMap<string, Principal>;
   readonly environments: ReadonlyMap<string, Environment>;

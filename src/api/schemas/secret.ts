@@ -15,28 +15,31 @@ const EXAMPLE = {
 
 export const SecretItem = z
   .object({
-    name: z.string().describe("Of the environment variable that runs get."),
+    name: z.string().describe("The name of the environment variable."),
     scope: Scope.describe(
-      "`Team`: for all runs of the team. `User`: for runs that you start, over the team's.",
+      "`Team`: for all runs of the team. `User`: for the runs that you start; it takes precedence over the team's " +
+        "secret.",
     ),
-    created_at: Timestamp.describe("When it was first set."),
-    updated_at: Timestamp.describe("When its value was last set."),
+    created_at: Timestamp.describe("When the secret was created."),
+    updated_at: Timestamp.describe("When the value was last set."),
   })
   .meta({
     id: "Secret",
-    description: "A secret, without its value: that is never shown.",
+    description: "A secret without its value. The value is never shown.",
     examples: [EXAMPLE],
   });
 export type SecretItem = z.output<typeof SecretItem>;
 
-export const ListSecretsResponse = z.object({ secrets: z.array(SecretItem).describe("By name.") }).meta({
-  id: "ListSecretsResponse",
-  description: "The team's secrets, and your own.",
-  examples: [{ secrets: [EXAMPLE] }],
-});
+export const ListSecretsResponse = z
+  .object({ secrets: z.array(SecretItem).describe("In alphabetical order.") })
+  .meta({
+    id: "ListSecretsResponse",
+    description: "The team's secrets and your own.",
+    examples: [{ secrets: [EXAMPLE] }],
+  });
 
 export const SecretParams = z.object({
-  name: z.string().describe("1 to 128 letters, digits and `_`, not beginning with a digit."),
+  name: z.string().describe("1 to 128 letters, digits and `_`. The first character is not a digit."),
 });
 
 export const SecretQuery = z.object({
@@ -48,13 +51,14 @@ export const PutSecretRequest = z
     value: textOfBytes(VALUE_BYTES)
       .min(1)
       .describe(
-        "The value, exactly. From 8 characters on it is replaced by `[redacted]` in all that is told of the runs it is in.",
+        "The exact value. A value of at least 8 characters is replaced by `[redacted]` in all output of the runs " +
+          "that use it.",
       ),
-    team: z.boolean().optional().describe("false: for your own runs alone. Default true."),
+    team: z.boolean().optional().describe("false: only for your own runs. Default: true."),
   })
   .meta({
     id: "PutSecretRequest",
-    description: "A secret's value.",
+    description: "The value of a secret.",
     examples: [{ value: "npm_4dq0Zs9bKc2LmVwY7dRh" }],
   });
 

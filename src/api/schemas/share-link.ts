@@ -15,20 +15,20 @@ const EXAMPLE = {
 
 const MEMBERS = {
   id: z.uuid().describe("The link's id."),
-  created_by: z.uuid().describe("Who made it."),
-  created_at: Timestamp.describe("When it was made."),
-  expires_at: Timestamp.describe("Until when it opens."),
+  created_by: z.uuid().describe("The uid of the principal that created the link."),
+  created_at: Timestamp.describe("When the link was created."),
+  expires_at: Timestamp.describe("When the link expires."),
 };
 
 export const ShareLinkItem = z.object(MEMBERS).meta({
   id: "ShareLink",
-  description: "Shows one run to whoever has it, without an account.",
+  description: "Shows one run to everyone who has the link, without an account.",
   examples: [EXAMPLE],
 });
 export type ShareLinkItem = z.output<typeof ShareLinkItem>;
 
 export const IssuedShareLink = z
-  .object({ ...MEMBERS, url: z.string().describe("The link itself, shown this once.") })
+  .object({ ...MEMBERS, url: z.string().describe("The URL of the link. It is shown only once.") })
   .meta({
     id: "IssuedShareLink",
     description: "A new link.",
@@ -38,7 +38,9 @@ export type IssuedShareLink = z.output<typeof IssuedShareLink>;
 
 export const ListShareLinksResponse = z
   .object({
-    share_links: z.array(ShareLinkItem).describe("The oldest first, those that are over too, for 30 days."),
+    share_links: z
+      .array(ShareLinkItem)
+      .describe("The oldest link comes first. Expired links are listed for 30 days."),
   })
   .meta({
     id: "ListShareLinksResponse",
@@ -53,11 +55,11 @@ export const CreateShareLinkRequest = z
       .min(1)
       .max(LIFETIME_MAX_SECONDS)
       .default(LIFETIME_SECONDS)
-      .describe("How long it opens. Default: 7 days, at most a year."),
+      .describe("The lifetime of the link. Default: 7 days; maximum: one year."),
   })
   .meta({
     id: "CreateShareLinkRequest",
-    description: "How long the link opens.",
+    description: "The lifetime of the link.",
     examples: [{ expires_in_seconds: DAY_SECONDS }],
   });
 

@@ -14,24 +14,26 @@ export const TeamItem = z
   .object({
     uid: z.uuid().describe("The team's id."),
     name: z.string().describe("Unique in the installation."),
-    created_at: Timestamp.describe("When it was made."),
+    created_at: Timestamp.describe("When the team was created."),
   })
   .meta({
     id: "Team",
-    description: "Whose data stays apart from everybody else's.",
+    description: "A group of principals. Its data is separate from that of other teams.",
     examples: [EXAMPLE],
   });
 export type TeamItem = z.output<typeof TeamItem>;
 
-export const ListTeamsResponse = z.object({ teams: z.array(TeamItem).describe("The oldest first.") }).meta({
-  id: "ListTeamsResponse",
-  description: "The caller's own team; for operators all of them.",
-  examples: [{ teams: [EXAMPLE] }],
-});
+export const ListTeamsResponse = z
+  .object({ teams: z.array(TeamItem).describe("The oldest team comes first.") })
+  .meta({
+    id: "ListTeamsResponse",
+    description: "The caller's team; for operators, all teams.",
+    examples: [{ teams: [EXAMPLE] }],
+  });
 
 export const TeamRequest = z
   .object({ name: textOfCharacters(NAME_LENGTH).min(1).describe("Unique in the installation.") })
-  .meta({ id: "TeamRequest", description: "What a team is called.", examples: [{ name: "Platform" }] });
+  .meta({ id: "TeamRequest", description: "The name of a team.", examples: [{ name: "Platform" }] });
 
 export function teamItem({ id, name, createdAt }: Team): TeamItem {
   return { uid: id, name, created_at: createdAt.toISOString() };

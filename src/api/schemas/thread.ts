@@ -16,37 +16,39 @@ const EXAMPLE = {
 
 const Verbosity = z
   .enum(VERBOSITIES)
-  .describe("`quiet`: the card changes only for a question and at an end. What is said stays the same.");
+  .describe(
+    "`quiet`: the status card changes only for a question and at the end. Messages are posted in both modes.",
+  );
 
 export const ListThreadsQuery = z.object({
-  run_id: z.string().describe("The run whose threads are asked for."),
+  run_id: z.string().describe("The run whose threads are listed."),
 });
 
 export const ThreadChange = z.object({ verbosity: Verbosity }).meta({
   id: "ThreadChange",
-  description: "How much a thread is told.",
+  description: "How often the status card of the thread is updated.",
   examples: [{ verbosity: "quiet" }],
 });
 
 export const ThreadItem = z
   .object({
     id: z.uuid().describe("The thread's id."),
-    integration: z.string().describe("Where it is."),
-    installation: z.string().describe("The workspace or account there, by the platform's own id."),
-    run_id: z.uuid().describe("The run that it is or was bound to."),
-    is_current: z.boolean().describe("Whether what is said there goes to this run."),
+    integration: z.string().describe("The integration that the thread belongs to."),
+    installation: z.string().describe("The workspace or account, by the id of its platform."),
+    run_id: z.uuid().describe("The run to which the thread is or was bound."),
+    is_current: z.boolean().describe("Whether messages in the thread go to this run."),
     verbosity: Verbosity,
-    created_at: Timestamp.describe("When it was heard of first."),
+    created_at: Timestamp.describe("When the thread was first seen."),
   })
   .meta({
     id: "Thread",
-    description: "A conversation outside in which a run is told of.",
+    description: "An external conversation in which a run reports.",
     examples: [EXAMPLE],
   });
 export type ThreadItem = z.output<typeof ThreadItem>;
 
 export const ListThreadsResponse = z
-  .object({ threads: z.array(ThreadItem).describe("Those that the run was ever bound to.") })
+  .object({ threads: z.array(ThreadItem).describe("All threads that were ever bound to the run.") })
   .meta({
     id: "ListThreadsResponse",
     description: "The threads of a run.",

@@ -14,25 +14,25 @@ const EXAMPLE = {
 };
 
 const TimelineEvent = z.object({
-  event_uuid: z.uuid().describe("The same however often it is read."),
+  event_uuid: z.uuid().describe("An id that is the same at each read."),
   run_id: z.uuid().describe("The run's id."),
   execution_id: z
     .uuid()
     .optional()
-    .describe("The attempt of a worker that it belongs to; absent while nobody works on the run."),
-  event_type: z.string().describe("What happened; new types may come."),
-  occurred_at: Timestamp.describe("When it was stored."),
+    .describe("The attempt of a worker. Absent while no worker executes the run."),
+  event_type: z.string().describe("What happened. New types may be added."),
+  occurred_at: Timestamp.describe("When the event was stored."),
   payload: z
     .record(z.string(), z.unknown())
     .optional()
-    .describe("The type's own members, as `RunEvent` has them."),
+    .describe("The members of the type, as in `RunEvent`."),
 });
 
 export const RunTimeline = z
   .object({ events: z.array(TimelineEvent).describe("In the order in which they happened.") })
   .meta({
     id: "RunTimeline",
-    description: "The course of a run, without what its agent said and did.",
+    description: "The history of a run, without the messages and actions of its agent.",
     examples: [{ events: [EXAMPLE] }],
   });
 export type RunTimeline = z.output<typeof RunTimeline>;
@@ -50,7 +50,7 @@ export function timelineEventOf({ event, attempt }: TimelineEntry): z.output<typ
   };
 }
 
-/** The closing words of a turn may be long; they stand in the conversation. */
+/** Removes the final answer of a turn, which may be long. The conversation contains it. */
 function withoutWords(payload: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(payload).filter(([name]) => name !== "answer"));
 }

@@ -14,36 +14,43 @@ const EXAMPLE = {
 } as const;
 
 const Groups = z.preprocess(
-  (given) => (typeof given === "string" ? [given] : given),
+  (value) => (typeof value === "string" ? [value] : value),
   z.array(z.enum(USAGE_GROUPS)).min(1),
 );
 
 export const UsageQuery = z.object({
-  from: z.string().optional().describe("The first day, by UTC: `2026-03-01`. Default: 30 days with today."),
-  to: z.string().optional().describe("The last day. Default: today. At most 366 days."),
-  group_by: Groups.default(["day"]).describe("Repeatable: a row for each combination. Default: by day."),
+  from: z
+    .string()
+    .optional()
+    .describe(
+      "The first day in UTC, such as `2026-03-01`. Default: 29 days ago, which gives 30 days with today.",
+    ),
+  to: z.string().optional().describe("The last day in UTC. Default: today. At most 366 days."),
+  group_by: Groups.default(["day"]).describe("Can be repeated: one row per combination. Default: by day."),
 });
 
 const UsageItem = z
   .object({
-    day: z.iso.date().optional().describe("By UTC; of the runs' creation."),
+    day: z.iso.date().optional().describe("The day in UTC on which the runs were created."),
     source: RunSourceType.optional(),
-    creator_uid: z.string().optional().describe("Who started the runs."),
-    environment_id: z.string().optional().describe("Absent for runs without one."),
-    runs: z.int().describe("How many."),
-    succeeded: z.int().describe("Of them, how many are SUCCEEDED now."),
-    failed: z.int().describe("Of them, how many are FAILED or ERROR now."),
-    run_seconds: z.number().describe("The sum of their `run_time`."),
-    total_tokens: z.number().describe("The sum of what each run tells in `request_usage`."),
-    inference_cost_usd: z.number().describe("The same; runs of unknown cost count as nothing."),
+    creator_uid: z.string().optional().describe("The uid of the principal that started the runs."),
+    environment_id: z.string().optional().describe("The environment. Absent for runs without one."),
+    runs: z.int().describe("The number of runs."),
+    succeeded: z.int().describe("The number of runs that are SUCCEEDED now."),
+    failed: z.int().describe("The number of runs that are FAILED or ERROR now."),
+    run_seconds: z.number().describe("The sum of `run_time` of the runs."),
+    total_tokens: z.number().describe("The sum of `request_usage` of the runs."),
+    inference_cost_usd: z
+      .number()
+      .describe("The sum of the known costs. Runs of unknown cost count as zero."),
   })
-  .meta({ id: "UsageRow", description: "What some runs add up to.", examples: [EXAMPLE] });
+  .meta({ id: "UsageRow", description: "The totals of a group of runs.", examples: [EXAMPLE] });
 
 export const UsageResponse = z
-  .object({ usage: z.array(UsageItem).describe("In the order of what they are grouped by.") })
+  .object({ usage: z.array(UsageItem).describe("Ordered by the members of `group_by`.") })
   .meta({
     id: "UsageResponse",
-    description: "What the runs that you see add up to.",
+    description: "The totals of the runs that you can see.",
     examples: [{ usage: [EXAMPLE] }],
   });
 

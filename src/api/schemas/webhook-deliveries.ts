@@ -16,27 +16,28 @@ const LIMIT_DEFAULT = 20;
 
 const DeliveryState = z.enum(WEBHOOK_DELIVERY_STATES).meta({
   id: "WebhookDeliveryState",
-  description: "`waiting` to be tried, again perhaps; `delivered`; `dead`: given up.",
+  description:
+    "`waiting`: the next try is pending. `delivered`: the receiver accepted it. `dead`: all tries failed.",
   examples: ["delivered"],
 });
 
 const members = {
-  id: z.uuid().describe("The delivery, and the header `webhook-id` of its messages."),
-  webhook_id: z.uuid().describe("Whom it is for."),
+  id: z.uuid().describe("The delivery's id, and the header `webhook-id` of its messages."),
+  webhook_id: z.uuid().describe("The webhook's id."),
   type: z.string().describe("The type of the message."),
-  run_id: z.uuid().optional().describe("The run that it tells of."),
-  seq: z.int().optional().describe("The event of the run that it tells of."),
+  run_id: z.uuid().optional().describe("The run that the message is about."),
+  seq: z.int().optional().describe("The event of the run that the message is about."),
   state: DeliveryState,
-  tries: z.int().describe("How often it was tried."),
-  error: z.string().optional().describe("Why the last try failed, or why there are no more."),
-  next_try_at: Timestamp.optional().describe("When it is tried next, at the earliest."),
-  created_at: Timestamp.describe("When it was made."),
-  settled_at: Timestamp.optional().describe("When it was delivered or given up."),
+  tries: z.int().describe("The number of tries."),
+  error: z.string().optional().describe("Why the last try failed, or why there are no more tries."),
+  next_try_at: Timestamp.optional().describe("The earliest time of the next try."),
+  created_at: Timestamp.describe("When the delivery was created."),
+  settled_at: Timestamp.optional().describe("When the message was delivered or given up."),
 };
 
 export const WebhookDelivery = z.object(members).meta({
   id: "WebhookDelivery",
-  description: "A message for a webhook, and what became of it.",
+  description: "A message for a webhook and its result.",
   examples: [DELIVERY_EXAMPLE],
 });
 type WebhookDelivery = z.output<typeof WebhookDelivery>;
@@ -44,18 +45,18 @@ type WebhookDelivery = z.output<typeof WebhookDelivery>;
 const WebhookTry = z
   .object({
     number: z.int().describe("1, 2, 3 …"),
-    at: Timestamp.describe("When it ended."),
-    duration_ms: z.int().describe("How long it took."),
-    status: z.int().optional().describe("The HTTP status of the answer; absent when there was none."),
-    error: z.string().optional().describe("Why it failed."),
+    at: Timestamp.describe("When the try ended."),
+    duration_ms: z.int().describe("The duration of the try."),
+    status: z.int().optional().describe("The HTTP status of the response. Absent if there was no response."),
+    error: z.string().optional().describe("Why the try failed."),
   })
   .meta({ id: "WebhookTry", description: "One try of a delivery.", examples: [TRY_EXAMPLE] });
 
 export const WebhookDeliveryDetail = z
   .object({
     ...members,
-    body: z.string().describe("The message exactly as it is sent."),
-    history: z.array(WebhookTry).describe("Every try, the first one first."),
+    body: z.string().describe("The exact message."),
+    history: z.array(WebhookTry).describe("All tries, the first one first."),
   })
   .meta({
     id: "WebhookDeliveryDetail",
@@ -64,13 +65,16 @@ export const WebhookDeliveryDetail = z
   });
 
 export const ListWebhookDeliveriesQuery = z.object({
-  limit: limitInQuery(LIMIT_MAX, LIMIT_DEFAULT).describe("How many, at most."),
-  cursor: z.string().optional().describe("Where the previous page ended; only with the same filters."),
-  state: DeliveryState.optional().describe("Only these."),
+  limit: limitInQuery(LIMIT_MAX, LIMIT_DEFAULT).describe("The maximum number of deliveries."),
+  cursor: z.string().optional().describe("`next_cursor` of the previous page. Requires the same filters."),
+  state: DeliveryState.optional().describe("Only deliveries in this state."),
 });
 
 export const ListWebhookDeliveriesResponse = z
-  .object({ deliveries: z.array(WebhookDelivery).describe("The newest first."), page_info: PageInfo })
+  .object({
+    deliveries: z.array(WebhookDelivery).describe("The newest delivery comes first."),
+    page_info: PageInfo,
+  })
   .meta({
     id: "ListWebhookDeliveriesResponse",
     description: "A page of a webhook's deliveries.",
@@ -80,12 +84,12 @@ export type ListWebhookDeliveriesResponse = z.output<typeof ListWebhookDeliverie
 
 export const ReplayWebhookDeliveriesRequest = z
   .object({
-    since: GivenTime.describe("Those made then or later."),
-    until: GivenTime.optional().describe("And before this."),
+    since: GivenTime.describe("Deliveries created at or after this time."),
+    until: GivenTime.optional().describe("Deliveries created before this time."),
   })
   .meta({
     id: "ReplayWebhookDeliveriesRequest",
-    description: "Which of the deliveries that were given up are sent again.",
+    description: "Selects dead deliveries to send again.",
     examples: [{ since: "2026-03-01T09:00:00Z" }],
   });
 
@@ -94,12 +98,13 @@ export const ReplayedWebhookDeliveries = z
     count: z
       .int()
       .describe(
-        `How many are sent again: ${REPLAYED_AT_ONCE} at most, the oldest first. Ask again for the rest.`,
+        `The number of deliveries that are sent again: at most ${REPLAYED_AT_ONCE}, the oldest first. Repeat the ` +
+          "request for the rest.",
       ),
   })
   .meta({
     id: "ReplayedWebhookDeliveries",
-    description: "What was replayed.",
+    description: "The result of a replay.",
     examples: [{ count: 3 }],
   });
 

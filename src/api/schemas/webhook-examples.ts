@@ -18,7 +18,7 @@ export const WEBHOOK_EXAMPLE = {
   updated_at: "2026-03-01T08:00:00.000Z",
 };
 
-/** Made up, like all else here: no server has it. */
+/** An invented secret, like all values in this file. */
 export const REVEALED_WEBHOOK_EXAMPLE = {
   ...WEBHOOK_EXAMPLE,
   secret: "whsec_ZXhhbXBsZSBvZiBhIHNlY3JldCBvZiB3ZWJob29rcw==",

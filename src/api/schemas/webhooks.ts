@@ -18,22 +18,24 @@ const OVERLAP_MAX_SECONDS = 7 * OVERLAP_SECONDS;
 const WebhookEventType = z.enum(WEBHOOK_EVENT_TYPES).meta({
   id: "WebhookEventType",
   description:
-    "`run.created`, `run.` and the name of the state that a run moves to, and `webhook.disabled`: another webhook of " +
-    "the team was switched off because it failed.",
+    "`run.created`, `run.` with the name of the run's new state, and `webhook.disabled`: another webhook of the " +
+    "team was disabled because it failed.",
   examples: ["run.succeeded"],
 });
 
 const Url = textOfCharacters(URL_LENGTH).describe(
-  "Where messages are posted to: https, and not inside the server's own network unless its operator allows it.",
+  "The receiver's URL. It must be https, and outside the server's own network unless the operator allows it.",
 );
-const Description = textOfCharacters(DESCRIPTION_LENGTH).describe("For people.");
+const Description = textOfCharacters(DESCRIPTION_LENGTH).describe("A description for people.");
 const Events = z
   .array(WebhookEventType)
   .transform((events) => [...new Set(events)])
-  .describe("What it is told of. None given: all that begin with `run.`.");
+  .describe("The events that are sent. An empty list means all that begin with `run.`.");
 const Enabled = z
   .boolean()
-  .describe("What happens while it is switched off, it is never told. Default true.");
+  .describe(
+    "Whether messages are sent. Events that happen while the webhook is disabled are never sent. Default: true.",
+  );
 
 export const WebhookRequest = z
   .object({
@@ -42,7 +44,7 @@ export const WebhookRequest = z
     events: Events.optional(),
     enabled: Enabled.optional(),
   })
-  .meta({ id: "WebhookRequest", description: "A webhook to be.", examples: [WEBHOOK_REQUEST_EXAMPLE] });
+  .meta({ id: "WebhookRequest", description: "A new webhook.", examples: [WEBHOOK_REQUEST_EXAMPLE] });
 
 export const WebhookChange = z
   .object({
@@ -53,7 +55,8 @@ export const WebhookChange = z
   })
   .meta({
     id: "WebhookChange",
-    description: "What is not named stays. Switching a webhook on also forgets how long it failed.",
+    description:
+      "The members to change. Other members keep their value. Enabling a webhook also resets `failing_since`.",
     examples: [WEBHOOK_CHANGE_EXAMPLE],
   });
 
@@ -64,39 +67,39 @@ export const RotateWebhookSecretRequest = z
       .min(0)
       .max(OVERLAP_MAX_SECONDS)
       .default(OVERLAP_SECONDS)
-      .describe("For so long messages are signed with the old secret as well."),
+      .describe("For how long messages are also signed with the old secret."),
   })
   .meta({
     id: "RotateWebhookSecretRequest",
-    description: "How the old secret gives way to a new one.",
+    description: "The end of the old secret.",
     examples: [{ overlap_seconds: OVERLAP_SECONDS }],
   });
 
 const members = {
-  id: z.uuid().describe("The webhook."),
-  url: z.string().describe("Where messages are posted to."),
-  description: z.string().optional().describe("For people."),
-  events: z.array(WebhookEventType).describe("What it is told of."),
-  enabled: z.boolean().describe("Whether it is told of anything."),
-  disabled_reason: z.string().optional().describe("Why the server switched it off."),
-  failing_since: Timestamp.optional().describe("Since when every try has failed."),
+  id: z.uuid().describe("The webhook's id."),
+  url: z.string().describe("The receiver's URL."),
+  description: z.string().optional().describe("A description for people."),
+  events: z.array(WebhookEventType).describe("The events that are sent."),
+  enabled: z.boolean().describe("Whether messages are sent."),
+  disabled_reason: z.string().optional().describe("Why the server disabled the webhook."),
+  failing_since: Timestamp.optional().describe("Since when all tries have failed."),
   previous_secret_expires_at: Timestamp.optional().describe(
-    "Until then messages are signed with the secret before the newest as well.",
+    "Until this time, messages are also signed with the previous secret.",
   ),
-  created_by: z.string().describe("A principal's uid."),
-  created_at: Timestamp.describe("When it was made."),
-  updated_at: Timestamp.describe("When it was changed last."),
+  created_by: z.string().describe("The uid of the principal that created the webhook."),
+  created_at: Timestamp.describe("When the webhook was created."),
+  updated_at: Timestamp.describe("When the webhook was last changed."),
 };
 
 export const Webhook = z
   .object(members)
-  .meta({ id: "Webhook", description: "An address that is told of runs.", examples: [WEBHOOK_EXAMPLE] });
+  .meta({ id: "Webhook", description: "A URL that receives events of runs.", examples: [WEBHOOK_EXAMPLE] });
 type Webhook = z.output<typeof Webhook>;
 
 export const RevealedWebhook = z
   .object({
     ...members,
-    secret: z.string().describe("What messages are signed with. Shown this once: keep it."),
+    secret: z.string().describe("The secret that signs messages. It is shown only once."),
   })
   .meta({
     id: "RevealedWebhook",
@@ -105,14 +108,14 @@ export const RevealedWebhook = z
   });
 
 export const ListWebhooksResponse = z
-  .object({ webhooks: z.array(Webhook).describe("The oldest first.") })
+  .object({ webhooks: z.array(Webhook).describe("The oldest webhook comes first.") })
   .meta({
     id: "ListWebhooksResponse",
     description: "All webhooks of the team.",
     examples: [{ webhooks: [WEBHOOK_EXAMPLE] }],
   });
 
-/** An empty list asks for nothing in particular, like none. */
+/** An empty list of events means the default, like an absent one. */
 export function webhookChangesOf({ url, description, events, enabled }: z.output<typeof WebhookChange>) {
   const changes: Partial<WebhookInput> = {
     ...(url === undefined ? {} : { url }),

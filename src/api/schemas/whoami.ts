@@ -26,24 +26,24 @@ const EXAMPLE = {
 
 const Team = z.object({
   uid: z.uuid().describe("The team's id."),
-  name: z.string().describe("What it is called."),
+  name: z.string().describe("The name of the team."),
 });
 
 const Key = z.object({
   id: z.uuid().describe("The key's id."),
-  name: z.string().describe("As its owner called it."),
-  hint: z.string().describe("How the key begins."),
-  scopes: z.array(z.enum(SCOPES)).describe("What it may do."),
-  expires_at: Timestamp.optional().describe("Until when it opens; absent: for ever."),
+  name: z.string().describe("The name that the owner chose."),
+  hint: z.string().describe("The beginning of the key."),
+  scopes: z.array(z.enum(SCOPES)).describe("The scopes of the key."),
+  expires_at: Timestamp.optional().describe("When the key expires. Absent if it does not expire."),
 });
 
 export const Whoami = z
   .object({
     principal: PrincipalItem,
     team: Team.describe("The principal's team."),
-    key: Key.describe("The key of this request, or the one that signed in to the pages."),
+    key: Key.describe("The key of this request, or the key that was used to sign in to the pages."),
     is_administrator: z.boolean().describe("Whether this key manages the team."),
     is_operator: z.boolean().describe("Whether this key manages the installation and its teams."),
   })
-  .meta({ id: "Whoami", description: "Who calls, and what they may do.", examples: [EXAMPLE] });
+  .meta({ id: "Whoami", description: "The caller and its rights.", examples: [EXAMPLE] });
 export type Whoami = z.output<typeof Whoami>;

@@ -11,18 +11,20 @@ const EXAMPLE = {
 
 const WorkerItem = z
   .object({
-    worker_host: z.string().describe("`config.worker_host` of a run that asks for it."),
-    connection_count: z.int().describe("How many worker processes go by this name."),
+    worker_host: z.string().describe("The value for `config.worker_host` of a run."),
+    connection_count: z.int().describe("The number of worker processes with this name."),
     connected_at: Timestamp.describe("When the oldest of them started."),
-    last_seen_at: Timestamp.describe("When one of them was last heard of."),
+    last_seen_at: Timestamp.describe("When one of them last reported."),
   })
-  .meta({ id: "WorkerHost", description: "Live workers of one name.", examples: [EXAMPLE] });
+  .meta({ id: "WorkerHost", description: "The live workers that share a name.", examples: [EXAMPLE] });
 
 export const ListWorkersResponse = z
-  .object({ workers: z.array(WorkerItem).describe("By name. Workers without one are left out.") })
+  .object({
+    workers: z.array(WorkerItem).describe("In alphabetical order. Workers without a name are left out."),
+  })
   .meta({
     id: "ListWorkersResponse",
-    description: "The names by which runs can ask for workers.",
+    description: "The worker names that a run can request.",
     examples: [{ workers: [EXAMPLE] }],
   });
 

@@ -5,7 +5,7 @@ import { readConfig } from "../../../src/config/config.ts";
 
 const RUNS = "/api/v1/agent/runs";
 
-test("what the operator sets is what the server keeps", async () => {
+test("the server enforces the limits that the operator sets", async () => {
   const environment = { ERRAND_RATE_LIMIT: "2", ERRAND_MAX_BODY_MIB: "3" };
 
   await withUnstartedServer(environment, async (server) => {
@@ -16,7 +16,7 @@ test("what the operator sets is what the server keeps", async () => {
   });
 });
 
-test("the sizes that the document tells are those that nobody has set", () => {
+test("the OpenAPI document states the default sizes", () => {
   const { limits } = readConfig({});
   const kibibytes = [limits.promptBytes, limits.basePromptBytes, limits.configBytes].map(
     (bytes) => bytes / 1_024,
@@ -32,7 +32,7 @@ test("the sizes that the document tells are those that nobody has set", () => {
   expect(told(/(\d+)\s+characters/g)).toEqual([limits.titleLength]);
 });
 
-test("what nobody sets is what is documented", async () => {
+test("the default limits are the documented ones", async () => {
   await withUnstartedServer({}, async (server) => {
     const { headers } = await server.inject(RUNS);
 

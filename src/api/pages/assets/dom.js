@@ -1,6 +1,6 @@
 /**
- * An element with text and children. Everything a run says is untrusted: it gets onto the page as text, here, and
- * never as markup.
+ * Creates an element with text and children. All content of a run is untrusted. It is added to the page only here, as
+ * text and never as markup.
  * @param {string} name
  * @param {{className?: string, text?: string, children?: Node[]}} [content]
  */
@@ -18,12 +18,12 @@ export function showState(pill, state) {
   pill.dataset.state = state;
 }
 
-/** A time as the reader's own clock has it. @param {string} time */
+/** Formats a time for the reader's locale and time zone. @param {string} time */
 export function localTime(time) {
   return new Date(time).toLocaleString();
 }
 
-/** JSON from the API; whoever is not signed in any more is sent to do so. @param {string} path */
+/** Reads JSON from the API. Redirects a reader who is no longer signed in. @param {string} path */
 export async function getJson(path) {
   const response = await fetch(path, { headers: { accept: "application/json" } });
   if (response.status === 401) {

@@ -1,7 +1,7 @@
 import { element } from "./dom.js";
 import { lineDiff } from "./line-diff.js";
 
-/** One entry of the transcript as it stands now. */
+/** Renders the current state of an entry of the transcript. */
 export function viewOf(entry) {
   const view = VIEWS[entry.kind];
   return element("li", { className: CLASSES[entry.kind] ?? entry.kind, children: view(entry) });

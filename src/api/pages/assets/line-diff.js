@@ -1,8 +1,8 @@
-/** Above this many pairs of lines, the old ones are shown removed and the new ones added. */
+/** Above this number of pairs of lines, all old lines are shown as removed and all new lines as added. */
 const PAIRS_MAX = 1_000_000;
 
 /**
- * The lines of a change with what became of each: "+" added, "-" removed, " " kept (longest common subsequence).
+ * Returns the lines of a change with their signs: "+" added, "-" removed, " " unchanged (longest common subsequence).
  * @param {string | null} oldText null: the file is new.
  * @param {string} newText
  * @returns {{sign: "+" | "-" | " ", text: string}[]}
@@ -62,7 +62,7 @@ function changed(before, after) {
   return lines;
 }
 
-/** lengths[row][column]: how much is common to what follows there. */
+/** lengths[row][column]: the length of the common subsequence of the remaining lines. */
 function commonLengths(before, after) {
   const lengths = Array.from({ length: before.length + 1 }, () => new Uint32Array(after.length + 1));
   for (let row = before.length - 1; row >= 0; row -= 1) {

@@ -37,7 +37,7 @@ function showEnd({ state, status_message: status }) {
   problem.textContent = status?.message ?? "";
 }
 
-/** The stream goes on after the end of the run, since a follow-up may take it up again. */
+/** The stream continues after the end of the run, because a follow-up may continue the run. */
 function listen() {
   const source = new EventSource(`${runPath}/events?follow=true&after=${transcript.seen}`);
   for (const kind of KINDS) source.addEventListener(kind, ({ data }) => take(JSON.parse(data)));
@@ -48,7 +48,10 @@ function listen() {
   });
 }
 
-/** A browser gives up for good on an error status; whether we are still signed in is found out on the way. */
+/**
+ * Called because browsers do not reconnect after an error status. Reading the run also shows whether the reader is
+ * still signed in.
+ */
 async function reopen() {
   await showRun();
   listen();
@@ -63,7 +66,7 @@ function take(event) {
   if (isFirst) requestAnimationFrame(drawChanged);
 }
 
-/** Once a frame, however many pieces of a message came in it. */
+/** Called once per frame, however many parts of a message have arrived. */
 function drawChanged() {
   const isAtEnd = innerHeight + scrollY >= document.body.scrollHeight - NEAR_END_PIXELS;
   for (const entry of changed) draw(entry);

@@ -1,6 +1,6 @@
 /**
- * What the log of a run looks like to a reader: entries in order, each with a key. An event adds an entry or
- * changes an earlier one; entries that changed are returned, so that only they are drawn again.
+ * The log of a run as readers see it: entries in order, each with a key. An event adds an entry or changes an earlier
+ * one. The changed entry is returned, so that only this one is rendered again.
  */
 export class Transcript {
   #entries = [];
@@ -16,7 +16,10 @@ export class Transcript {
     return this.#seen;
   }
 
-  /** Takes an event in; the entry it made or changed, if any. An event that was already seen changes nothing. */
+  /**
+   * Adds an event and returns the entry that it created or changed, if any. An event that was already added is
+   * ignored.
+   */
   add(event) {
     if (event.seq <= this.#seen) return undefined;
     this.#seen = event.seq;
@@ -24,7 +27,7 @@ export class Transcript {
     return take === undefined ? undefined : take(this, event);
   }
 
-  /** Goes on with the last entry where it is of the same kind and message: agents send words in pieces. */
+  /** Appends to the last entry if it has the same kind and message, because agents send messages in parts. */
   speak(kind, { seq, turn, text, messageId }) {
     const last = this.#entries.at(-1);
     if (last?.kind === kind && last.turn === turn && last.messageId === messageId) {
@@ -34,7 +37,7 @@ export class Transcript {
     return this.put(`${kind}:${seq}`, { kind, turn, messageId, text });
   }
 
-  /** Makes the entry of this key, or changes the members that are given. */
+  /** Creates the entry of this key, or changes the given members of it. */
   put(key, members) {
     const known = this.#byKey.get(key);
     if (known !== undefined) return Object.assign(known, members);
@@ -76,7 +79,7 @@ const TAKE = {
   "workspace.step": (log, { stepId, title, status, output = "" }) => {
     const key = `step:${stepId}`;
     const known = log.find(key);
-    // One that is begun anew prints anew.
+    // The output of a step that starts again replaces the earlier output.
     const before = known?.status === "running" ? known.content[0].text : "";
     const content = [{ type: "text", text: before + output }];
     return log.put(key, { kind: "tool", toolKind: "execute", title, status, content });
@@ -100,10 +103,10 @@ const TAKE = {
     log.put(`tool:${turn}:${toolCallId}`, { kind: "tool", ...members }),
 };
 
-/** The kinds of events that mean something here. */
+/** The kinds of events that the page shows. */
 export const KINDS = Object.keys(TAKE);
 
-/** Guests of a share link are not told why. */
+/** Guests of a share link do not get the reason. */
 function withReason(what, reason) {
   return reason ? `${what}: ${reason}` : `${what}.`;
 }

@@ -8,7 +8,7 @@ import { aPrincipal } from "../../../support/run-builders.ts";
 
 type Look = PromiseWithResolvers<KeyHolder | undefined>;
 
-/** Keys in a store whose answers the test gives. */
+/** A cache on a key store whose results the test provides. */
 function aHarness() {
   const looks: Look[] = [];
   const findByHash = () => {
@@ -41,7 +41,7 @@ function aHolder(): KeyHolder {
   return { key, principal };
 }
 
-test("one look is for all who come while it is under way, and after it", async () => {
+test("concurrent and later requests with the same key share one query", async () => {
   const { known, looks } = aHarness();
   const holder = aHolder();
 
@@ -53,7 +53,7 @@ test("one look is for all who come while it is under way, and after it", async (
   expect(found).toEqual([holder, holder, holder, holder]);
 });
 
-test("what was looked up before a change is for nobody who comes after it", async () => {
+test("a query from before a change of keys is not used after the change", async () => {
   const { known, looks } = aHarness();
   const [before, after] = [aHolder(), undefined];
 

@@ -8,14 +8,14 @@ import { systemClock } from "../../../../src/app/system-clock.ts";
 
 const KEY_HASH = createKeyHasher("s")("a key");
 
-test("a key is 256 random bits behind our name", () => {
+test("an API key is 256 random bits behind the prefix errand_", () => {
   const keys = Array.from({ length: 100 }, newApiKey);
 
   expect(new Set(keys).size).toBe(100);
   for (const key of keys) expect(key).toMatch(/^errand_[A-Za-z0-9_-]{43}$/);
 });
 
-test("a key is stored as a hash that hangs on the key and on the secret", () => {
+test("the stored hash depends on the API key and on the secret", () => {
   const hashes = [createKeyHasher("s")("a"), createKeyHasher("s")("b"), createKeyHasher("t")("a")];
 
   expect(new Set(hashes).size).toBe(3);
@@ -23,7 +23,7 @@ test("a key is stored as a hash that hangs on the key and on the secret", () => 
   expect(hashes[0]).toMatch(/^[0-9a-f]{64}$/);
 });
 
-test("what is signed for one purpose is no good for another, or under another secret", () => {
+test("a signature is not valid for another purpose or under another secret", () => {
   const signature = new Signer("s", "cookie").sign("x");
 
   expect(new Signer("s", "cookie").verify("x", signature)).toBe(true);
@@ -49,7 +49,7 @@ test.each([
   expect(cookie.startsWith("__Host-")).toBe(isSecure);
 });
 
-test("the cookie is found among others", async () => {
+test("the session cookie is found among other cookies", async () => {
   const server = await cookieServer("http://localhost");
   const [pair] = String((await server.inject("/issue")).headers["set-cookie"]).split(";");
   const read = async (headers: { cookie?: string }) => (await server.inject({ url: "/read", headers })).body;

@@ -1,11 +1,11 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { PrincipalCache } from "../../../../src/api/auth/principal-cache.ts";
 import type { PrincipalId } from "../../../../src/core/ids.ts";
 import type { Principal } from "../../../../src/core/people/principal.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
 import { aPrincipal } from "../../../support/run-builders.ts";
 
-/** People of whom it is written down how often they were asked for. */
+/** A cache on a store that records its queries. */
 function aHarness(...people: Principal[]) {
   const stored = new Map(people.map((principal) => [principal.id, principal]));
   const asked: PrincipalId[][] = [];
@@ -39,8 +39,8 @@ function aHarness(...people: Principal[]) {
   return { asked, clock, known, meanwhile, nameOf, rename, publishChange };
 }
 
-describe("known people", () => {
-  it("are asked for once, those that are not known together", async () => {
+describe("principal cache", () => {
+  test("principals are read once, all missing ones in one query", async () => {
     const [ada, bob] = [aPrincipal(), aPrincipal()];
     const { asked, known } = aHarness(ada, bob);
 
@@ -51,7 +51,7 @@ describe("known people", () => {
     expect(new Set(both.values())).toEqual(new Set([ada, bob]));
   });
 
-  it("have their new name at once when there is news of it, and after a while without", async () => {
+  test("a changed name is shown at once after a notification, and after a short time without one", async () => {
     const ada = aPrincipal({ displayName: "Ada" });
     const { clock, nameOf, rename, publishChange } = aHarness(ada);
     await nameOf(ada.id);
@@ -66,7 +66,7 @@ describe("known people", () => {
     expect(await nameOf(ada.id)).toBe("Countess");
   });
 
-  it("are not kept when the news comes while they are read", async () => {
+  test("principals are not cached if a notification arrives during the query", async () => {
     const ada = aPrincipal({ displayName: "Ada" });
     const { meanwhile, nameOf, rename, publishChange } = aHarness(ada);
     meanwhile(publishChange);
@@ -77,7 +77,7 @@ describe("known people", () => {
     expect(await nameOf(ada.id)).toBe("Ada L.");
   });
 
-  it("that do not exist are not made up", async () => {
+  test("principals that do not exist are left out", async () => {
     const { nameOf } = aHarness();
 
     expect(await nameOf(aPrincipal().id)).toBeUndefined();

@@ -6,7 +6,7 @@ const LONG_MS = 3_600_000;
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** Whether `waiting` is over without any time passing. */
+/** Whether `waiting` resolves without any time passing. */
 async function isOver(waiting: Promise<void>): Promise<boolean> {
   let over = false;
   void waiting.then(() => {
@@ -16,7 +16,7 @@ async function isOver(waiting: Promise<void>): Promise<boolean> {
   return over;
 }
 
-test("a ring while nobody waits ends the next wait at once, and only that one", async () => {
+test("a ring without a waiter ends only the next wait, at once", async () => {
   const bell = new ChangeSignal();
   bell.ring();
   bell.ring();
@@ -25,7 +25,7 @@ test("a ring while nobody waits ends the next wait at once, and only that one", 
   expect(await isOver(bell.wait(LONG_MS))).toBe(false);
 });
 
-test("a ring ends a wait that is under way, and leaves no timer behind", async () => {
+test("a ring ends the current wait and leaves no timer", async () => {
   const bell = new ChangeSignal();
   const waiting = bell.wait(LONG_MS);
 
@@ -35,7 +35,7 @@ test("a ring ends a wait that is under way, and leaves no timer behind", async (
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test("a wait without a ring ends when its time is over", async () => {
+test("a wait without a ring ends after its timeout", async () => {
   const waiting = new ChangeSignal().wait(LONG_MS);
 
   await vi.advanceTimersByTimeAsync(LONG_MS);

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import type { EventStream } from "../../../../src/api/events/event-stream.ts";
 import { FollowedRuns } from "../../../../src/api/events/followed-runs.ts";
 import type { PrincipalId } from "../../../../src/core/ids.ts";
@@ -8,12 +8,12 @@ import { InMemoryPubSub } from "../../../support/memory/in-memory-pubsub.ts";
 import { aRun } from "../../../support/run-builders.ts";
 import { waitFor } from "../../../support/wait-for.ts";
 
-/** What was written to it, and how it ended. */
+/** Records what was written and how the stream ended. */
 class FakeStream {
   readonly pieces: Uint8Array[] = [];
   readonly errors: unknown[] = [];
   readonly listeners: (() => void)[] = [];
-  /** Set: its reader has not taken what was written. */
+  /** If set, the reader has not taken what was written. */
   full: Promise<boolean> | undefined;
   isOver = false;
 
@@ -46,7 +46,7 @@ class FakeStream {
   }
 }
 
-/** A run that changes as the test says; looks at it take as long as `hold` wants. */
+/** A run that the test changes. Reading it takes as long as `hold`. */
 class Harness {
   readonly run: Run;
   readonly looks: (Run | undefined)[] = [];
@@ -69,7 +69,7 @@ class Harness {
     };
     const readEvents = async (_id: unknown, after: number) => this.#read(after);
     const parts = { pubsub: this.pubsub, storage: { runs: { find } }, runs: { readEvents } };
-    // A poll that never comes.
+    // An interval that never elapses.
     this.followed = new FollowedRuns(parts as never, 2 ** 30);
   }
 
@@ -81,7 +81,7 @@ class Harness {
     return stream;
   }
 
-  /** Stores it, and tells of it. */
+  /** Stores the change and publishes it. */
   change(changes: Partial<Run>): void {
     this.stored = { ...this.run, ...changes };
     this.pubsub.publish([`run:${this.run.id}`]);
@@ -114,8 +114,8 @@ afterEach(() => {
   for (const { streams } of benches.splice(0)) for (const stream of streams) stream.end();
 });
 
-describe("all who follow a run", () => {
-  it("share one look, one page and one text of it", async () => {
+describe("followers of a run", () => {
+  test("followers of a run share one query, one page and one formatted text", async () => {
     const harness = aHarness();
     const streams = [harness.follow(), harness.follow(), harness.follow()];
     await harness.looked(1);
@@ -128,7 +128,7 @@ describe("all who follow a run", () => {
     expect([harness.looks.length, harness.reads]).toEqual([2, [1]]);
   });
 
-  it("are told what they have not seen, each their own", async () => {
+  test("each follower gets the events that it has not received", async () => {
     const harness = aHarness(aRun({ lastSeq: 3 }));
 
     const streams = [
@@ -143,7 +143,7 @@ describe("all who follow a run", () => {
     expect(streams.map(({ told }) => told)).toEqual([[1, 2, 3, 4], [3, 4], [4]]);
   });
 
-  it("are told what happened between their own look at it and their coming", async () => {
+  test("a follower gets events from between its own read of the run and its registration", async () => {
     const harness = aHarness();
     harness.stored = { ...harness.run, lastSeq: 2 };
 
@@ -155,7 +155,7 @@ describe("all who follow a run", () => {
     expect([first.told, second.told, harness.looks.length]).toEqual([[2], [2], 1]);
   });
 
-  it("are told of what is news during a look by another one", async () => {
+  test("a change during a query causes another query", async () => {
     const harness = aHarness();
     const { promise, resolve } = Promise.withResolvers<void>();
     harness.hold = promise;
@@ -169,7 +169,7 @@ describe("all who follow a run", () => {
     expect(harness.looks.map((run) => run?.lastSeq)).toEqual([1, 2]);
   });
 
-  it("are told what came while their reader was slow, which keeps nobody else waiting", async () => {
+  test("a slow reader gets all events and does not delay other followers", async () => {
     const harness = aHarness();
     const [slow, quick] = [harness.follow(), harness.follow()];
     const { promise, resolve } = Promise.withResolvers<boolean>();
@@ -187,7 +187,7 @@ describe("all who follow a run", () => {
     expect([meanwhile, slow.told, quick.told]).toEqual([[2], [2, 3], [2, 3]]);
   });
 
-  it("are left alone when nothing is new", async () => {
+  test("followers get nothing if the run has not changed", async () => {
     const harness = aHarness();
     const stream = harness.follow();
 
@@ -197,7 +197,7 @@ describe("all who follow a run", () => {
     expect([harness.reads, stream.pieces, stream.isOver]).toEqual([[], [], false]);
   });
 
-  it("see it no more when it is not theirs to see, and others do", async () => {
+  test("a follower that may no longer see the run is disconnected, others are not", async () => {
     const harness = aHarness();
     const own = harness.follow();
     const strange = harness.follow({ viewerId: "another" as PrincipalId });
@@ -209,7 +209,7 @@ describe("all who follow a run", () => {
     expect([strange.told, own.isOver]).toEqual([[], false]);
   });
 
-  it("see it no more from the next look on, though nothing else is new", async () => {
+  test("a follower loses a hidden run at the next query, even without new events", async () => {
     const harness = aHarness();
     const strange = harness.follow({ viewerId: "another" as PrincipalId });
     const deleted = harness.follow();
@@ -224,7 +224,7 @@ describe("all who follow a run", () => {
     expect([wasOver, ...deleted.errors]).toMatchObject([false, { code: "resource_not_found" }]);
   });
 
-  it("are done when it has ended and all was told, if they do not follow on", async () => {
+  test("a stream ends after the last event of an ended run, unless it follows on", async () => {
     const harness = aHarness();
     const [ending, staying] = [harness.follow(), harness.follow({ follow: true })];
     const late = harness.follow({ found: { ...harness.run, state: "SUCCEEDED" } });
@@ -237,7 +237,7 @@ describe("all who follow a run", () => {
     expect([late.told, late.isOver]).toEqual([[], true]);
   });
 
-  it("are told of a failed look, and it is looked at anew for who comes then", async () => {
+  test("a failed query fails the streams, and a new follower causes a new query", async () => {
     const harness = aHarness();
     const stream = harness.follow();
     await harness.looked(1);
@@ -253,7 +253,7 @@ describe("all who follow a run", () => {
     expect(stream.errors).toMatchObject([{ message: "away" }]);
   });
 
-  it("are sent many small events at once, and large ones apart", async () => {
+  test("small events are sent together and large events separately", async () => {
     const small = aHarness(aRun({ lastSeq: 101 }));
     const large = aHarness(aRun({ lastSeq: 4 }));
     large.text = "x".repeat(40_000);

@@ -2,7 +2,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { oneAtATime } from "../../../../src/api/events/one-at-a-time.ts";
 
-test("works at once, once more for all who asked meanwhile, and again when it is asked later", async () => {
+test("the work starts at once, runs once more for all calls during it, and again for a later call", async () => {
   const works: PromiseWithResolvers<void>[] = [];
   const ask = oneAtATime(() => {
     const work = Promise.withResolvers<void>();

@@ -16,19 +16,19 @@ function open(streams: OpenStreams, id: string): EventStream {
   );
 }
 
-test("a key may have so many streams open, and others have their own", () => {
+test("each key has its own limit of open streams", () => {
   const streams = new OpenStreams({ ...LIMITS, streamsPerKey: 2 });
   const first = open(streams, "key");
   open(streams, "key");
 
-  expect(() => open(streams, "key")).toThrow(/2 streams/);
+  expect(() => open(streams, "key")).toThrow(/2 open streams/);
   expect(() => open(streams, "other")).not.toThrow();
   first.end();
   expect(() => open(streams, "key")).not.toThrow();
   streams.endAll();
 });
 
-test("0 sets no limit, and all end together", () => {
+test("a limit of 0 allows any number of streams, and endAll ends all of them", () => {
   const streams = new OpenStreams({ ...LIMITS, streamsPerKey: 0 });
 
   const opened = Array.from({ length: 100 }, () => open(streams, "key"));

@@ -5,7 +5,7 @@ import { AppError, ERROR_CODES, type ErrorCode, endStateOf } from "../../../../s
 
 const CONTEXT = { publicUrl: "https://errand.example", instance: "/x", traceId: "trace-1" };
 
-/** The error codes of docs/api.md: HTTP status, whether a retry may help, and how a run ends after this error. */
+/** The error codes as in docs/api.md: HTTP status, whether a retry may help, and the end state of a run. */
 const CONTRACT: Readonly<Record<ErrorCode, readonly [number, boolean, "FAILED" | "ERROR"]>> = {
   invalid_request: [400, false, "FAILED"],
   authentication_required: [401, false, "ERROR"],
@@ -32,7 +32,7 @@ describe.each(ERROR_CODES)("%s", (code) => {
   const error = new AppError(code, "words of the place that refused");
   const problem = problemOf(error, CONTEXT);
 
-  test("has its documented status and retry advice, and ends a run as documented", () => {
+  test("an error code has its documented status, retry advice and end state of a run", () => {
     expect([statusOf(error), problem.status]).toEqual([status, status]);
     expect([problem.retryable, retryHeaders(error)["x-should-retry"]]).toEqual([
       retryable,
@@ -41,7 +41,7 @@ describe.each(ERROR_CODES)("%s", (code) => {
     expect(endStateOf(code)).toBe(end);
   });
 
-  test("says what it is, where, and what to do next", () => {
+  test("an error response contains type, instance and remedy", () => {
     expect(problem).toMatchObject({
       type: `https://errand.example/problems/${code}`,
       code,
@@ -53,19 +53,19 @@ describe.each(ERROR_CODES)("%s", (code) => {
     });
   });
 
-  test("tells its own words to the caller below 500 alone", () => {
+  test("the caller gets the message of an error only below status 500", () => {
     expect(problem.detail).toBe(status < 500 ? error.message : undefined);
     expect(problem.error.includes(error.message)).toBe(status < 500);
   });
 });
 
-test("who refuses may know a better remedy", () => {
+test("a thrown error can have its own remedy", () => {
   const error = new AppError("invalid_request", "no", { remedy: "Do that instead." });
 
   expect(problemOf(error, CONTEXT).remedy).toBe("Do that instead.");
 });
 
-test("who refuses may know whom it is about, and where to go for it", () => {
+test("a thrown error can name the provider, the integration and URLs", () => {
   const error = new AppError("integration_not_configured", "no", {
     authUrl: "https://login.example/",
     provider: "openai",
@@ -81,7 +81,7 @@ test("who refuses may know whom it is about, and where to go for it", () => {
   });
 });
 
-test("what nobody knows is not there", () => {
+test("unknown members of an error are absent", () => {
   const problem = problemOf(new AppError("integration_not_configured", "no"), CONTEXT);
 
   for (const name of ["auth_url", "provider", "integration_name", "setup_url"]) {
@@ -89,7 +89,7 @@ test("what nobody knows is not there", () => {
   }
 });
 
-describe("when to come again", () => {
+describe("retry headers", () => {
   test.each<[string, AppError, string | undefined, string | undefined]>([
     ["is a second where nobody knows better", new AppError("resource_unavailable", "x"), "1", "1000"],
     ["is what was asked for", new AppError("conflict", "x", { retryAfterMs: 200 }), "1", "200"],
@@ -113,18 +113,18 @@ describe("when to come again", () => {
   });
 });
 
-describe("what the framework refuses", () => {
+describe("errors of the framework", () => {
   const refused = (code: string, statusCode: number) =>
     frameworkError(Object.assign(new Error("secret-input"), { code, statusCode }), 4_096);
 
   test.each([
     ["FST_ERR_CTP_BODY_TOO_LARGE", 413, 413, "4096 bytes"],
     ["FST_ERR_CTP_INVALID_MEDIA_TYPE", 415, 415, "content type"],
-    ["FST_ERR_CTP_INVALID_JSON_BODY", 400, 400, "no JSON"],
+    ["FST_ERR_CTP_INVALID_JSON_BODY", 400, 400, "not valid JSON"],
     ["FST_ERR_MAX_PARAM_LENGTH", 414, 404, "nothing at this address"],
     ["FST_ERR_BAD_URL", 400, 400, "malformed"],
     ["FST_ERR_SOMETHING_NEW", 418, 418, "cannot be read"],
-  ])("as %s is told in words of ours", (code, given, status, words) => {
+  ])("as %s has a message of the server", (code, given, status, words) => {
     const error = refused(code, given);
 
     expect(error && statusOf(error)).toBe(status);
@@ -133,7 +133,7 @@ describe("what the framework refuses", () => {
     expect(error?.options.remedy).toMatch(/\.$/);
   });
 
-  test("with a 5xx is a bug of ours", () => {
+  test("a framework error with a 5xx status is an internal error", () => {
     expect(refused("FST_ERR_SEND_INSIDE_ONERR", 500)).toBeUndefined();
   });
 });

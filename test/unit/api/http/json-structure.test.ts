@@ -13,7 +13,7 @@ function nested(depth: number): string {
 }
 
 describe("a JSON text", () => {
-  test("of any kind, within the limits, is left to the parser", () => {
+  test("a JSON text within the limits is left to the parser", () => {
     assert(
       property(json({ maxDepth: 30 }), (text) => {
         expect(excess(text)).toBeUndefined();

@@ -16,26 +16,26 @@ const check = compileValidator({
 });
 
 describe("an optional that is null or empty", () => {
-  test("is absent, at every depth that the schema names", () => {
+  test("an optional member that is null or empty is absent, at every depth of the schema", () => {
     const input = { inner: { kept: null }, map: { a: { kept: "" } }, size: "" };
 
     expect(check(input)).toEqual({ value: { inner: {}, map: { a: {} }, size: 7 } });
   });
 
-  test("stays what it is where the schema does not name it", () => {
+  test("a null or empty member that the schema does not name is unchanged", () => {
     expect(check({ inner: { other: null, more: "" } })).toEqual({
       value: { inner: { other: null, more: "" }, size: 7 },
     });
   });
 });
 
-test("a name that every object inherits is no member of the schema", () => {
+test("an inherited name of objects is not a member of the schema", () => {
   expect(check({ inner: { constructor: null } })).toEqual({
     value: { inner: { constructor: null }, size: 7 },
   });
 });
 
-test("many problems are all told, the first of them in words", () => {
+test("all problems are listed, and the message contains the first", () => {
   const result = check({ inner: 1, map: 2 });
 
   expect(result).toMatchObject({
@@ -43,7 +43,7 @@ test("many problems are all told, the first of them in words", () => {
   });
 });
 
-test("of a member with a wrong name, it is told how names must be", () => {
+test("the issue of an invalid member name says how names must be", () => {
   const result = compileValidator({ schema: RunAgentRequest })({ prompt: "x", metadata: { "a=b": "c" } });
 
   expect(result).toMatchObject({
@@ -55,13 +55,13 @@ test("of a member with a wrong name, it is told how names must be", () => {
   });
 });
 
-test("what is nested without end is refused before it exhausts the stack", () => {
+test("deep nesting is refused before it exhausts the stack", () => {
   const endless = JSON.parse(`${'{"inner":'.repeat(5_000)}{}${"}".repeat(5_000)}`);
 
   expect(check(endless)).toMatchObject({ error: { message: expect.stringContaining("nested") } });
 });
 
-test("whatever comes in is accepted or refused, and never thrown over", () => {
+test("any input is accepted or refused without an exception", () => {
   const asBody = compileValidator({ schema: RunAgentRequest });
   const asQuery = compileValidator({ schema: ListRunsQuery });
   const members = fc.dictionary(

@@ -9,7 +9,7 @@ import { AnswerJudge } from "../../../support/openapi-answers.ts";
 const FILE = resolve(import.meta.dirname, "../../../../docs/openapi.json");
 const METHODS = ["get", "post", "put", "patch", "delete"];
 
-// biome-ignore lint/suspicious/noExplicitAny: the document is looked into from all sides
+// biome-ignore lint/suspicious/noExplicitAny: the test reads any part of the document
 type Anything = any;
 let text: string;
 let document: Anything;
@@ -27,14 +27,14 @@ function operations(): { readonly name: string; readonly operation: Anything }[]
   );
 }
 
-test("the file in docs is that of the routes; else: npm run openapi", async () => {
+test("docs/openapi.json matches the routes (update it with npm run openapi)", async () => {
   const isSame = (await readFile(FILE, "utf8")) === text;
 
   expect(isSame).toBe(true);
 });
 
 describe("every operation", () => {
-  test("has an id of its own, a summary, and tags that are described", () => {
+  test("each operation has a unique id, a summary and described tags", () => {
     const tags = document.tags.map(({ name, description }: Anything) => (description ? name : ""));
     const bad = operations().filter(
       ({ operation: { operationId, summary, tags: own = [] } }) =>
@@ -46,7 +46,7 @@ describe("every operation", () => {
     expect(ids).toHaveLength(new Set(ids).size);
   });
 
-  test("describes what it reads and how it answers", () => {
+  test("each operation describes its input and its responses", () => {
     const bad = operations().flatMap(({ name, operation: { parameters = [], responses } }) => [
       ...parameters
         .filter((parameter: Anything) => !parameter.description && !isDescribed(parameter.schema))
@@ -59,7 +59,7 @@ describe("every operation", () => {
     expect(bad).toEqual([]);
   });
 
-  test("shows each parameter by an example that it takes", () => {
+  test("each parameter has a valid example", () => {
     const ajv = new Ajv2020({ strict: false, validateSchema: false });
     formats.default(ajv);
     ajv.addSchema(document, "https://errand.example/openapi.json");
@@ -76,9 +76,9 @@ describe("every operation", () => {
     expect(bad).toEqual([]);
   });
 
-  test("that writes takes an Idempotency-Key", () => {
+  test("each operation that writes accepts an Idempotency-Key", () => {
     const bad = operations()
-      // A dry run changes nothing.
+      // An evaluation changes nothing.
       .filter(({ name }) => !name.startsWith("GET") && !name.endsWith("/evaluate"))
       .filter(({ operation: { parameters = [] } }) =>
         parameters.every((parameter: Anything) => parameter.name !== "Idempotency-Key"),
@@ -87,7 +87,7 @@ describe("every operation", () => {
     expect(bad.map(({ name }) => name)).toEqual([]);
   });
 
-  test("names the refusals that any operation of its kind may meet", () => {
+  test("each operation lists the errors of its kind", () => {
     const bad = operations().flatMap(({ name, operation: { responses, security, parameters = [] } }) => {
       const isPublic = security?.length === 0;
       const hasKey = parameters.some((parameter: Anything) => parameter.name === "Idempotency-Key");
@@ -105,7 +105,7 @@ describe("every operation", () => {
   });
 });
 
-test("a page has a size that is told, and metadata are bounded", () => {
+test("page sizes are documented and metadata is bounded", () => {
   const parameters = operations().flatMap(({ operation }) => operation.parameters ?? []);
   const schemasOf = (name: string) =>
     parameters.filter((parameter: Anything) => parameter.name === name).map(({ schema }: Anything) => schema);
@@ -117,7 +117,7 @@ test("a page has a size that is told, and metadata are bounded", () => {
 });
 
 describe("every schema", () => {
-  test("describes all its members", () => {
+  test("each schema describes all its members", () => {
     const places = [
       ...Object.entries<Anything>(document.components.schemas),
       ...operations().map(({ name, operation }) => [name, operation.responses] as const),
@@ -127,7 +127,7 @@ describe("every schema", () => {
     expect(places.flatMap(([name, schema]) => undescribed(schema, name))).toEqual([]);
   });
 
-  test("that has a name has a description, and examples that it accepts", () => {
+  test("each named schema has a description and valid examples", () => {
     const evaluatePolicies = new AnswerJudge(document);
     const bad = Object.entries<Anything>(document.components.schemas).flatMap(
       ([name, { description, examples = [] }]) => [
@@ -141,12 +141,12 @@ describe("every schema", () => {
   });
 });
 
-test("nothing in it depends on where the server listens", () => {
+test("the OpenAPI document does not depend on the address of the server", () => {
   expect(document.servers).toEqual([{ url: "/", description: "This server." }]);
   expect(text).not.toMatch(/127\.0\.0\.1|localhost/);
 });
 
-/** The paths of members without a description, of their own or of the schema that they refer to. */
+/** Returns the paths of members without a description, neither their own nor that of the schema they refer to. */
 function undescribed(schema: Anything, path: string): string[] {
   if (typeof schema !== "object" || schema === null) return [];
   return Object.entries<Anything>(schema).flatMap(([name, member]) => {
@@ -159,7 +159,7 @@ function undescribed(schema: Anything, path: string): string[] {
   });
 }
 
-/** What is always the same says so itself. */
+/** A constant needs no description. */
 function isDescribed(schema: Anything): boolean {
   if (schema.const !== undefined) return true;
   const target = schema.$ref ? document.components.schemas[schema.$ref.split("/").at(-1)] : undefined;

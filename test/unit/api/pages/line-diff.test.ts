@@ -10,16 +10,16 @@ function shown(oldText: string | null, newText: string): string[] {
   return lineDiff(oldText, newText).map(({ sign, text }) => sign + text);
 }
 
-test("a new file is all added, an emptied one all removed", () => {
+test("all lines of a new file are added, all lines of an emptied file are removed", () => {
   expect(shown(null, "a\nb\n")).toEqual(["+a", "+b"]);
   expect(shown("a\nb\n", "")).toEqual(["-a", "-b"]);
 });
 
-test("what stays is kept around what changes", () => {
+test("unchanged lines are kept around changed lines", () => {
   expect(shown("a\nb\nc\nd", "a\nx\nc\ny\nd")).toEqual([" a", "-b", "+x", " c", "+y", " d"]);
 });
 
-test("without its added lines a diff is the old text, without its removed ones the new", () => {
+test("a diff without added lines is the old text, without removed lines the new text", () => {
   const lines = fc.array(fc.constantFrom("a", "b", "c"), { maxLength: 12 });
 
   fc.assert(
@@ -35,7 +35,7 @@ test("without its added lines a diff is the old text, without its removed ones t
   );
 });
 
-test("a large rewrite is shown without being compared line by line", () => {
+test("a large change is shown without comparing lines", () => {
   const [before, after] = [Array(2_000).fill("a").join("\n"), Array(2_000).fill("b").join("\n")];
 
   expect(shown(before, after)).toHaveLength(4_000);

@@ -1,4 +1,6 @@
-/** As much of a document as the pages use, so that their scripts run without a browser. Markup cannot get in. */
+/**
+ * The part of the DOM that the pages use, so that their scripts run without a browser. It cannot represent markup.
+ */
 export class PageElement {
   readonly name: string;
   readonly children: PageElement[] = [];

@@ -3,7 +3,7 @@ import { PageDocument, type PageElement } from "./page-document.ts";
 
 type Listener = (event: { data: string }) => void;
 
-/** What the page sees of the event stream. */
+/** The event stream as the page sees it. */
 class FakeEventSource {
   static readonly CLOSED = 2;
   static opened: FakeEventSource[] = [];
@@ -76,7 +76,7 @@ function log(): PageElement[] {
   return page.getElementById("log").children;
 }
 
-test("the page shows the run and listens from the beginning", async () => {
+test("the page shows the run and reads its events from the beginning", async () => {
   const source = await openPage();
 
   expect(page.getElementById("title").textContent).toBe("<b>T</b>");
@@ -85,7 +85,7 @@ test("the page shows the run and listens from the beginning", async () => {
   expect(source.url).toBe("/api/v1/agent/runs/R/events?follow=true&after=0");
 });
 
-test("pieces of a message become one, and a tool call is one entry however often it is told", async () => {
+test("parts of a message become one entry, and so do updates of a tool call", async () => {
   const source = await openPage();
 
   source.send(1, "agent.message", { text: "Hel" });
@@ -103,7 +103,7 @@ test("pieces of a message become one, and a tool call is one entry however often
   expect(log()[1]?.textContent).toBe("✓ Write a (completed)a 1\n-2\n+3\n");
 });
 
-test("every kind of event has its place", async () => {
+test("the page shows each kind of event", async () => {
   const source = await openPage();
   const options = [{ optionId: "y", name: "Yes", kind: "allow_once" }];
 
@@ -145,7 +145,7 @@ test("every kind of event has its place", async () => {
   ]);
 });
 
-test("a stream that was refused is opened again behind the last event", async () => {
+test("a refused stream is opened again behind the last event", async () => {
   const source = await openPage();
   source.send(1, "run.created", { state: "QUEUED" });
   source.send(2, "agent.message", { text: "a" });
@@ -157,7 +157,7 @@ test("a stream that was refused is opened again behind the last event", async ()
   expect(FakeEventSource.opened[1]?.url).toBe("/api/v1/agent/runs/R/events?follow=true&after=2");
 });
 
-test("whoever is signed out is sent to sign in, and comes back here", async () => {
+test("a signed-out reader is redirected to sign in and returns to the page", async () => {
   status = 401;
 
   await openPage();
