@@ -17,7 +17,7 @@ export interface AgentChooserOptions {
   readonly isPriced: (modelId: string) => boolean;
 }
 
-interface Asked {
+interface ModelRequest {
   readonly id: string;
   readonly path: string;
 }
@@ -38,30 +38,32 @@ export function defaultAgentName(setting: AgentSetting, servers: ModelServers): 
 const NATIVE: Readonly<Record<Provider, string>> = { anthropic: "claude", openai: "codex", gemini: "gemini" };
 
 /** Rejects an impossible configuration before the run is created. */
-export function createAgentChooser(given: AgentChooserOptions): AgentChoice {
+export function createAgentChooser(chooserOptions: AgentChooserOptions): AgentChoice {
   return {
     choose: (config, member = "config") => {
-      const options = { ...given, member };
-      const asked = modelAskedFor(config, member);
+      const options = { ...chooserOptions, member };
+      const modelRequest = modelAskedFor(config, member);
       const type = config.harness?.type;
       // Public clients call the server's default agent `oz`.
       const agent =
-        type === undefined || type === "oz" ? byModel(options, asked) : byName(options, type, asked);
-      requirePrice(options, agent, config, asked);
+        type === undefined || type === "oz"
+          ? byModel(options, modelRequest)
+          : byName(options, type, modelRequest);
+      requirePrice(options, agent, config, modelRequest);
       return agent.name;
     },
   };
 }
 
-function modelAskedFor({ harness, model_id: id }: RunConfig, member: string): Asked | undefined {
+function modelAskedFor({ harness, model_id: id }: RunConfig, member: string): ModelRequest | undefined {
   if (harness?.model_id) return { id: harness.model_id, path: `${member}.harness.model_id` };
   return id ? { id, path: `${member}.model_id` } : undefined;
 }
 
-function byName(options: Choosing, type: string, asked: Asked | undefined): AgentDefinition {
+function byName(options: Choosing, type: string, modelRequest: ModelRequest | undefined): AgentDefinition {
   const { catalogue, member } = options;
   const agent = catalogue.get(type);
-  if (agent !== undefined) return usable(options, agent, asked);
+  if (agent !== undefined) return usable(options, agent, modelRequest);
   const names = Array.from(catalogue.keys()).join(", ");
   throw refused(
     `There is no agent named "${type}" here.`,
@@ -74,16 +76,16 @@ function byName(options: Choosing, type: string, asked: Asked | undefined): Agen
 }
 
 /** The operator's own choice comes first. Otherwise each model belongs to the agent of its vendor. */
-function byModel(options: Choosing, asked: Asked | undefined): AgentDefinition {
+function byModel(options: Choosing, modelRequest: ModelRequest | undefined): AgentDefinition {
   const { servers, setting } = options;
   const usual = known(options, defaultAgentName(setting, servers));
-  if (asked === undefined || usual.isDemo) return usable(options, usual, undefined);
-  if (setting !== "auto" && typeof modelFor(usual, asked.id, servers) !== "string")
-    return usable(options, usual, asked);
-  const placed = placeModel(asked.id, servers);
-  if (placed === undefined) throw unknownModel(asked);
+  if (modelRequest === undefined || usual.isDemo) return usable(options, usual, undefined);
+  if (setting !== "auto" && typeof modelFor(usual, modelRequest.id, servers) !== "string")
+    return usable(options, usual, modelRequest);
+  const placed = placeModel(modelRequest.id, servers);
+  if (placed === undefined) throw unknownModel(modelRequest);
   const isForAny = placed.provider === "openai" && hasCompatible(servers);
-  return usable(options, known(options, isForAny ? "opencode" : NATIVE[placed.provider]), asked);
+  return usable(options, known(options, isForAny ? "opencode" : NATIVE[placed.provider]), modelRequest);
 }
 
 function known({ catalogue }: AgentChooserOptions, name: string): AgentDefinition {
@@ -95,20 +97,20 @@ function known({ catalogue }: AgentChooserOptions, name: string): AgentDefinitio
 function usable(
   { member, servers }: Choosing,
   agent: AgentDefinition,
-  asked: Asked | undefined,
+  modelRequest: ModelRequest | undefined,
 ): AgentDefinition {
-  const about = providerOf(agent, servers, asked);
+  const about = providerOf(agent, servers, modelRequest);
   const missing = missingFor(agent, servers);
   if (missing !== undefined) {
     const remedy = "Set it where this server is started, or choose another agent.";
-    throw refused(missing, asked?.path ?? `${member}.harness.type`, "has no model here", {
+    throw refused(missing, modelRequest?.path ?? `${member}.harness.type`, "has no model here", {
       ...about,
       remedy,
     });
   }
-  const model = asked === undefined ? undefined : modelFor(agent, asked.id, servers);
-  if (asked !== undefined && typeof model === "string")
-    throw refused(model, asked.path, "cannot be had by this agent here", about);
+  const model = modelRequest === undefined ? undefined : modelFor(agent, modelRequest.id, servers);
+  if (modelRequest !== undefined && typeof model === "string")
+    throw refused(model, modelRequest.path, "cannot be had by this agent here", about);
   return agent;
 }
 
@@ -116,14 +118,15 @@ function usable(
 function providerOf(
   { providers: [first, ...others] }: AgentDefinition,
   servers: ModelServers,
-  asked: Asked | undefined,
+  modelRequest: ModelRequest | undefined,
 ): Pick<ErrorOptions, "provider"> {
   const only = others.length === 0 ? first : undefined;
-  const provider = asked === undefined ? only : (placeModel(asked.id, servers)?.provider ?? only);
+  const provider =
+    modelRequest === undefined ? only : (placeModel(modelRequest.id, servers)?.provider ?? only);
   return provider === undefined ? {} : { provider };
 }
 
-function unknownModel({ id, path }: Asked): AppError {
+function unknownModel({ id, path }: ModelRequest): AppError {
   const variables = Object.values(PROVIDER_VARIABLES).join(", ");
   return refused(`Nobody here is known to have a model "${id}".`, path, "is not known", {
     remedy: `Name one of GET /agent/models, or have OPENAI_BASE_URL set to a server that has it (${variables}).`,
@@ -135,11 +138,11 @@ function requirePrice(
   { defaultModel, isPriced, member, servers }: Choosing,
   agent: AgentDefinition,
   { budget }: RunConfig,
-  asked: Asked | undefined,
+  modelRequest: ModelRequest | undefined,
 ): void {
   if (budget?.max_cost_usd === undefined || agent.reportsCost) return;
-  const wanted = asked === undefined ? defaultModelFor(agent, servers, defaultModel) : undefined;
-  const model = asked === undefined ? wanted : modelFor(agent, asked.id, servers);
+  const wanted = modelRequest === undefined ? defaultModelFor(agent, servers, defaultModel) : undefined;
+  const model = modelRequest === undefined ? wanted : modelFor(agent, modelRequest.id, servers);
   if (typeof model === "object" && isPriced(model.id)) return;
   const name = typeof model === "object" ? `The model ${model.id}` : agent.displayName;
   throw new AppError(

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { access, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { AgentUpdate } from "../../src/core/agents/agent-runner.ts";
 import { AgentHarness, type MakeRunner } from "../support/agent-harness.ts";
 import { waitFor } from "../support/wait-for.ts";
@@ -16,7 +16,7 @@ export function describeAgentRunner(name: string, makeRunner: MakeRunner): void 
     });
     afterEach(() => harness.close());
 
-    it("starts an agent that works in the workspace", async () => {
+    test("starts an agent that works in the workspace", async () => {
       const { session, updates } = await harness.start();
 
       const end = await session.prompt("Look around");
@@ -31,7 +31,7 @@ export function describeAgentRunner(name: string, makeRunner: MakeRunner): void 
       );
     });
 
-    it("has told everything of a turn, in order, when the turn ends", async () => {
+    test("all updates of a turn are reported in order before the turn ends", async () => {
       const { session, updates } = await harness.start();
 
       await session.prompt("flood 500");
@@ -45,7 +45,7 @@ export function describeAgentRunner(name: string, makeRunner: MakeRunner): void 
       expect(told).toEqual(Array.from({ length: 500 }, (_, index) => index + 1));
     });
 
-    it("gives the agent the run's variables, in no argument, and none in the place of its own", async () => {
+    test("gives the agent the run's variables, in no argument, and none in the place of its own", async () => {
       const value = `${randomUUID()}\nin two lines`;
       const { session, updates } = await harness.start({
         variables: { TOKEN: value, HOME: "/no", PATH: "/no" },
@@ -61,7 +61,7 @@ export function describeAgentRunner(name: string, makeRunner: MakeRunner): void 
       for (const argument of [value, `TOKEN=${value}`]) expect(await processesWith(argument)).toEqual([]);
     });
 
-    it("takes follow-ups in the same session", async () => {
+    test("a follow-up runs in the same session", async () => {
       const { session, said } = await harness.start();
       await session.prompt("first things first");
 
@@ -70,7 +70,7 @@ export function describeAgentRunner(name: string, makeRunner: MakeRunner): void 
       expect(said()).toContain("This is turn 2; before it you asked: first things first");
     });
 
-    it("takes a session up again, without telling its history again", async () => {
+    test("a resumed session does not repeat its history", async () => {
       const before = await harness.start();
       await before.session.prompt("say remember the milk");
       await before.session.close();
@@ -85,7 +85,7 @@ export function describeAgentRunner(name: string, makeRunner: MakeRunner): void 
       expect(said()).not.toContain("remember the milk\n");
     });
 
-    it("starts a new session where the old one is gone", async () => {
+    test("a new session starts if the old one no longer exists", async () => {
       const { session, said } = await harness.start({
         previousSession: "demo-00000000-0000-0000-0000-000000000000",
       });
@@ -96,7 +96,7 @@ export function describeAgentRunner(name: string, makeRunner: MakeRunner): void 
       expect(said()).toContain("hello");
     });
 
-    it("cancels a turn, and takes another one after it", async () => {
+    test("a session accepts another turn after a cancelled one", async () => {
       const { session, said } = await harness.start();
       const turn = session.prompt("sleep 1000");
       await waitFor(() => said().includes("I sleep"), { what: "the agent to sleep" });
@@ -108,7 +108,7 @@ export function describeAgentRunner(name: string, makeRunner: MakeRunner): void 
       expect(await session.prompt("say still here")).toMatchObject({ stopReason: "end_turn" });
     });
 
-    it("cancels a command that the agent runs, and what it started", async () => {
+    test("cancels a command that the agent runs, and what it started", async () => {
       const seconds = uniqueSeconds();
       const { session } = await harness.start();
       const turn = session.prompt(`shell sleep ${seconds} & sleep ${seconds}`);
@@ -120,7 +120,7 @@ export function describeAgentRunner(name: string, makeRunner: MakeRunner): void 
       await waitFor(async () => (await processesWith(seconds)).length === 0, { what: "their end" });
     });
 
-    it("grants what is asked for, and says so, when that is the policy", async () => {
+    test("the policy allow grants a permission request and reports it", async () => {
       const { session, updates, said } = await harness.start({ permissionPolicy: "allow" });
 
       await session.prompt("ask then say went on");
@@ -133,7 +133,7 @@ export function describeAgentRunner(name: string, makeRunner: MakeRunner): void 
       });
     });
 
-    it.each([
+    test.each([
       ["allow", "went on"],
       ["reject", "I stop here"],
     ])("asks the observer when that is the policy: %s", async (answer, expected) => {
@@ -145,7 +145,7 @@ export function describeAgentRunner(name: string, makeRunner: MakeRunner): void 
       expect(said()).toContain(expected);
     });
 
-    it("a turn that is cancelled while it waits for a permission ends", async () => {
+    test("a turn that is cancelled while it waits for a permission ends", async () => {
       let asked = false;
       const { session } = await harness.start({ permissionPolicy: "ask" }, () => {
         asked = true;
@@ -159,13 +159,13 @@ export function describeAgentRunner(name: string, makeRunner: MakeRunner): void 
       expect(await turn).toMatchObject({ stopReason: "cancelled" });
     });
 
-    it("tells a refusal", async () => {
+    test("a refusal of the agent is reported", async () => {
       const { session } = await harness.start();
 
       expect(await session.prompt("refuse")).toMatchObject({ stopReason: "refusal" });
     });
 
-    it.each([
+    test.each([
       ["fail", "agent_process_failed", false],
       ["fail 401", "external_authentication_required", false],
       ["fail 429", "resource_unavailable", true],
@@ -181,7 +181,7 @@ export function describeAgentRunner(name: string, makeRunner: MakeRunner): void 
       expect(await session.prompt("say still here")).toMatchObject({ stopReason: "end_turn" });
     });
 
-    it("an agent that crashes fails the turn with its exit code and its last words", async () => {
+    test("an agent that crashes fails the turn with its exit code and the end of its stderr", async () => {
       const { session } = await harness.start();
 
       await expect(session.prompt("crash")).rejects.toMatchObject({
@@ -191,7 +191,7 @@ export function describeAgentRunner(name: string, makeRunner: MakeRunner): void 
       await expect(session.prompt("say anything")).rejects.toMatchObject({ code: "agent_process_failed" });
     });
 
-    it("an agent that is killed fails the turn", async () => {
+    test("an agent that is killed fails the turn", async () => {
       const { session } = await harness.start();
 
       await expect(session.prompt("die")).rejects.toMatchObject({
@@ -200,7 +200,7 @@ export function describeAgentRunner(name: string, makeRunner: MakeRunner): void 
       });
     });
 
-    it("close ends an agent that hangs, and all it started, and can be repeated", async () => {
+    test("close ends an agent that hangs, and all it started, and can be repeated", async () => {
       const seconds = uniqueSeconds();
       const { session } = await harness.start();
       const turn = session.prompt(`shell setsid nohup sleep ${seconds} >/dev/null 2>&1 &\nhang`);
@@ -215,11 +215,11 @@ export function describeAgentRunner(name: string, makeRunner: MakeRunner): void 
       expect(await processesWith(seconds)).toEqual([]);
     });
 
-    it("refuses an agent that is not in the catalogue", async () => {
+    test("refuses an agent that is not in the catalogue", async () => {
       await expect(harness.start({ agent: "nobody" })).rejects.toMatchObject({ code: "resource_not_found" });
     });
 
-    it("the agent writes nothing outside its workspace when asked to", async () => {
+    test("the agent writes nothing outside its workspace when asked to", async () => {
       const { session, said } = await harness.start();
 
       await session.prompt(

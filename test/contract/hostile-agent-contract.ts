@@ -2,7 +2,7 @@ import { lstat, mkdir, readFile, stat, symlink, writeFile } from "node:fs/promis
 import { createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Sandbox } from "../../src/sandboxes/sandbox.ts";
 import { DEFAULT_SANDBOX_LIMITS, type SandboxLimits } from "../../src/sandboxes/sandbox-limits.ts";
 import { SandboxHarness } from "../support/sandbox-harness.ts";
@@ -21,7 +21,7 @@ export function describeHostileAgent(
   makeSandbox: (dataDir: string, limits: SandboxLimits) => Sandbox,
   unlimited?: string,
 ): void {
-  const itLimited = it.skipIf(unlimited !== undefined);
+  const itLimited = test.skipIf(unlimited !== undefined);
   describe(`a hostile agent in the ${name} sandbox`, () => {
     let harness: SandboxHarness;
     let narrow: SandboxHarness;
@@ -34,7 +34,7 @@ export function describeHostileAgent(
       await Promise.all([harness.close(), narrow.close()]);
     });
 
-    it("finds no environment and no memory of this process, nor of another run", async () => {
+    test("finds no environment and no memory of this process, nor of another run", async () => {
       const canary = `canary-${crypto.randomUUID()}`;
       const seconds = uniqueSeconds();
       process.env.ERRAND_TEST_CANARY = canary;
@@ -55,7 +55,7 @@ export function describeHostileAgent(
       expect(out).toBe("0\n");
     });
 
-    it("reaches neither the database's socket, nor this machine's ports, nor a cloud's metadata", async () => {
+    test("reaches neither the database's socket, nor this machine's ports, nor a cloud's metadata", async () => {
       const socketPath = join(harness.root, ".s.PGSQL.5432");
       const servers = await Promise.all([listen(socketPath), listen(0)]);
       const port = portOf(servers[1]);
@@ -73,7 +73,7 @@ export function describeHostileAgent(
       expect(out).toBe("0\n");
     });
 
-    it("sees no file of another run, of the data directory or of this machine's users", async () => {
+    test("sees no file of another run, of the data directory or of this machine's users", async () => {
       const other = join(harness.root, "runs", "other");
       await mkdir(other, { recursive: true });
       await writeFile(join(other, "secret"), "secret");
@@ -86,7 +86,7 @@ export function describeHostileAgent(
       expect(out).toBe("workspace\n");
     });
 
-    it("does not get out of its workspace by a link", async () => {
+    test("does not get out of its workspace by a link", async () => {
       const outside = join(harness.root, "outside");
       await writeFile(outside, "as it was");
       await symlink(outside, join(harness.workspace, "given"));
@@ -100,7 +100,7 @@ export function describeHostileAgent(
       expect((await lstat(join(harness.workspace, "made"))).isSymbolicLink()).toBe(true);
     });
 
-    it("fills its processes and no others, and is ended as a whole", async () => {
+    test("fills its processes and no others, and is ended as a whole", async () => {
       const seconds = uniqueSeconds();
       const bomb = narrow.shell(`bomb() { sleep ${seconds} & bomb | bomb & }; bomb; sleep ${seconds}`);
       bomb.stdout.resume();
@@ -152,7 +152,7 @@ export function describeHostileAgent(
       expect(await harness.run("echo well")).toMatchObject({ out: "well\n", code: 0 });
     });
 
-    it("writes no file larger than it may, in its workspace or in /tmp", async () => {
+    test("writes no file larger than it may, in its workspace or in /tmp", async () => {
       const { out } = await narrow.run(`
         (truncate -s 50G a) 2>/dev/null; (head -c 50000000 /dev/zero > b) 2>/dev/null
         (head -c 50000000 /dev/zero > /tmp/c) 2>/dev/null; wc -c < /tmp/c`);
@@ -164,7 +164,7 @@ export function describeHostileAgent(
       expect(named.reason).toMatch(/8 MiB.*ERRAND_SANDBOX_FILE_MIB/);
     });
 
-    it("is kept waiting when it says more than anybody reads, and can be ended then", async () => {
+    test("an agent whose output is not read is blocked, and can be killed", async () => {
       const before = process.memoryUsage().rss;
       const seconds = uniqueSeconds();
       const talker = harness.shell(`head -c 1000000000 /dev/zero; sleep ${seconds}`);
@@ -178,7 +178,7 @@ export function describeHostileAgent(
       expect(await processesWith(seconds)).toEqual([]);
     });
 
-    it("says 1 GB, and nobody stores it", async () => {
+    test("1 GB of agent output is not stored", async () => {
       const before = process.memoryUsage().rss;
       const talker = harness.shell("head -c 1000000000 /dev/zero");
       talker.stderr.resume();
@@ -189,7 +189,7 @@ export function describeHostileAgent(
       expect(process.memoryUsage().rss - before).toBeLessThan(200 * MEBIBYTE);
     });
 
-    it("has no capability and no way to more rights", async () => {
+    test("has no capability and no way to more rights", async () => {
       const { out } = await harness.run(`
         grep -h -E '^Cap(Eff|Prm|Bnd|Inh|Amb)|^NoNewPrivs' /proc/self/status
         unshare --user --map-root-user true 2>/dev/null && echo namespace

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { copyFile, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { AgentUpdate } from "../../src/core/agents/agent-runner.ts";
 import {
   fixtureProgram,
@@ -30,7 +30,7 @@ export async function describeRealAgent(name: string): Promise<void> {
     });
     afterEach(() => real[Symbol.asyncDispose]());
 
-    it("works in the workspace, on a follow-up too, and knows the real key at no time", async () => {
+    test("works in the workspace, on a follow-up too, and knows the real key at no time", async () => {
       const { session, said } = await real.start({ basePrompt: "Answer as a pirate." });
 
       const end = await session.prompt(ordered({ shell: "echo written > made.txt; env" }));
@@ -51,7 +51,7 @@ export async function describeRealAgent(name: string): Promise<void> {
       expect(environments().filter((each) => each.includes(REAL_KEY))).toEqual([]);
     });
 
-    it("uses a tool server that is a program, with a secret of its own", async () => {
+    test("the agent uses a local MCP server that has its own secret", async () => {
       const env = { PINGER_SECRET: "of-the-run" };
       const program = join(real.harness.workspace.directory, "pinger.mjs");
       await copyFile(fixtureProgram("pinger.mjs"), program);
@@ -64,7 +64,7 @@ export async function describeRealAgent(name: string): Promise<void> {
       expect(statusesOf(updates)).toContain("completed");
     });
 
-    it("asks before a command when that is the policy, and heeds the answer", async () => {
+    test("under the policy ask, the agent asks before a command and obeys the answer", async () => {
       const answers: ("reject_once" | "allow_once")[] = ["reject_once", "allow_once"];
       const asked: string[] = [];
       const { session } = await real.start({ permissionPolicy: "ask" }, async ({ title, options }) => {
@@ -82,7 +82,7 @@ export async function describeRealAgent(name: string): Promise<void> {
       expect(asked.join()).toMatch(/first\.txt.*second\.txt/);
     });
 
-    it("stops in the middle of an answer, and takes another turn", async () => {
+    test("stops in the middle of an answer, and takes another turn", async () => {
       const { session, said } = await real.start();
       const turn = session.prompt(ordered({ stream: 5_000 }));
       await waitFor(() => said().includes("word1"), { what: "the beginning of the answer", ...PATIENCE });
@@ -94,7 +94,7 @@ export async function describeRealAgent(name: string): Promise<void> {
       expect(said()).toContain("still here");
     });
 
-    it("stops in the middle of a command, and once it is closed no process is left", async () => {
+    test("stops in the middle of a command, and once it is closed no process is left", async () => {
       const seconds = uniqueSeconds();
       const { session } = await real.start();
       const turn = session.prompt(ordered({ shell: `/bin/sleep ${seconds}` }));
@@ -111,7 +111,7 @@ export async function describeRealAgent(name: string): Promise<void> {
       expect(processesOf(real)).toEqual([]);
     });
 
-    it("goes on with its session after it was killed in the middle of a turn", async () => {
+    test("the agent continues its session after it was killed in the middle of a turn", async () => {
       const seconds = uniqueSeconds();
       const before = await real.start();
       await before.session.prompt(ordered({ say: "the word is swordfish" }));
@@ -137,7 +137,7 @@ export async function describeRealAgent(name: string): Promise<void> {
       expect(await processesWith(seconds)).toEqual([]);
     });
 
-    it("begins anew, and says so, where its session is gone", async () => {
+    test("the agent starts a new session and reports it if the old one no longer exists", async () => {
       const first = await real.start();
       await first.session.close();
       const { session } = await real.start({ previousSession: "01a1fa78-a94c-7e01-856b-378c7de9fd50" });
@@ -146,7 +146,7 @@ export async function describeRealAgent(name: string): Promise<void> {
       expect(await session.prompt(ordered({ say: "hello" }))).toMatchObject({ stopReason: "end_turn" });
     });
 
-    it.each([
+    test.each([
       [401, "no such key", "external_authentication_required", false],
       [403, "not yours", "external_authentication_required", false],
       [429, "slow down", "resource_unavailable", true],

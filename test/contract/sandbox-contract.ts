@@ -1,7 +1,7 @@
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Sandbox } from "../../src/sandboxes/sandbox.ts";
 import { SandboxHarness } from "../support/sandbox-harness.ts";
 import { waitFor } from "../support/wait-for.ts";
@@ -32,11 +32,11 @@ export function describeSandbox(name: string, makeSandbox: (dataDir: string) => 
     });
     afterEach(() => harness.close());
 
-    it("can be used here", async () => {
+    test("can be used here", async () => {
       expect(await harness.sandbox.unavailable()).toBeUndefined();
     });
 
-    it("runs a command in its directory, with its streams", async () => {
+    test("runs a command in its directory, with its streams", async () => {
       const cat = harness.shell("pwd; cat; echo complaint >&2");
 
       cat.stdin.end("from outside");
@@ -49,7 +49,7 @@ export function describeSandbox(name: string, makeSandbox: (dataDir: string) => 
       });
     });
 
-    it("gives the command its environment, and nothing of ours", async () => {
+    test("gives the command its environment, and nothing of ours", async () => {
       process.env.ERRAND_TEST_CANARY = "canary";
 
       const { out } = await harness.run("env", {
@@ -67,7 +67,7 @@ export function describeSandbox(name: string, makeSandbox: (dataDir: string) => 
       ).toEqual([]);
     });
 
-    it("gives the command values of several lines, and those that would steer other programs", async () => {
+    test("gives the command values of several lines, and those that would steer other programs", async () => {
       const env = {
         PATH: "/usr/bin:/bin",
         LINES: "one\ntwo\n",
@@ -82,17 +82,17 @@ export function describeSandbox(name: string, makeSandbox: (dataDir: string) => 
       expect({ code, out }).toEqual({ code: 0, out: "one\ntwo\n|tcp://127.0.0.1:1|--no-such|" });
     });
 
-    it("tells the exit code", async () => {
+    test("the sandbox reports the exit code", async () => {
       expect(await harness.shell("exit 3").exited).toEqual({ code: 3, signal: null });
     });
 
-    it("tells of a command that was killed", async () => {
+    test("the sandbox reports that a command was killed", async () => {
       const { code, signal } = await harness.shell("kill -9 $$").exited;
 
       expect(signal ?? code).toBe(signal === null ? 137 : "SIGKILL");
     });
 
-    it("tells why a command could not be started", async () => {
+    test("the sandbox reports why a command could not be started", async () => {
       const process = harness.spawn({ argv: ["/usr/bin/no-such-program"] });
 
       expect(await process.exited).toMatchObject({
@@ -102,20 +102,20 @@ export function describeSandbox(name: string, makeSandbox: (dataDir: string) => 
       await process.kill();
     });
 
-    it("lets the command write where it may, for the host to read", async () => {
+    test("lets the command write where it may, for the host to read", async () => {
       await harness.run("mkdir a && echo hello > a/b.txt");
 
       expect(await readFile(join(harness.workspace, "a/b.txt"), "utf8")).toBe("hello\n");
     });
 
-    it("lets the command read what it may", async () => {
+    test("lets the command read what it may", async () => {
       const runtime = join(harness.root, "runtime");
       await writeFile(runtime, "program");
 
       expect((await harness.run(`cat ${runtime}`, { readable: [runtime] })).out).toBe("program");
     });
 
-    it("kill ends a process and what left its group and its session", async () => {
+    test("kill ends a process and what left its group and its session", async () => {
       const seconds = uniqueSeconds();
       const process = harness.shell(`setsid nohup sleep ${seconds} >/dev/null 2>&1 & sleep ${seconds}`);
       await waitFor(async () => (await processesWith(seconds)).length >= 2, { what: "both sleepers" });
@@ -125,7 +125,7 @@ export function describeSandbox(name: string, makeSandbox: (dataDir: string) => 
       expect(await processesWith(seconds)).toEqual([]);
     });
 
-    it("kill has ended a crowd when it resolves", async () => {
+    test("all of many processes have ended when kill resolves", async () => {
       const seconds = uniqueSeconds();
       const crowd = harness.shell(`for n in $(seq 150); do setsid sleep ${seconds} & done; wait`);
       await waitFor(async () => (await processesWith(seconds)).length >= 150, { what: "the crowd" });
@@ -135,7 +135,7 @@ export function describeSandbox(name: string, makeSandbox: (dataDir: string) => 
       expect(await processesWith(seconds)).toEqual([]);
     });
 
-    it("kill ends what a process left behind that has ended itself", async () => {
+    test("kill ends what a process left behind that has ended itself", async () => {
       const seconds = uniqueSeconds();
       const process = harness.shell(`setsid nohup sleep ${seconds} >/dev/null 2>&1 & exit 0`);
       await process.exited;
@@ -145,7 +145,7 @@ export function describeSandbox(name: string, makeSandbox: (dataDir: string) => 
       expect(await processesWith(seconds)).toEqual([]);
     });
 
-    it("kill ends a process that ignores every signal it can, and one that is stopped", async () => {
+    test("kill ends a process that ignores every signal it can, and one that is stopped", async () => {
       const seconds = uniqueSeconds();
       const process = harness.shell(
         `trap '' TERM INT HUP; sh -c 'kill -STOP $$; :' ${seconds} & sleep ${seconds}`,
@@ -157,7 +157,7 @@ export function describeSandbox(name: string, makeSandbox: (dataDir: string) => 
       expect(await processesWith(seconds)).toEqual([]);
     });
 
-    it("kill can be repeated, and comes right after the start or after the end", async () => {
+    test("kill can be repeated, and comes right after the start or after the end", async () => {
       const seconds = uniqueSeconds();
       const early = harness.shell(`sleep ${seconds}`);
       const ended = harness.shell("true");
@@ -170,7 +170,7 @@ export function describeSandbox(name: string, makeSandbox: (dataDir: string) => 
       expect(await processesWith(seconds)).toEqual([]);
     });
 
-    it("refuses an image where it has none, and says so beforehand", async () => {
+    test("a sandbox without images announces that and rejects an image", async () => {
       if (harness.sandbox.hasImages) return;
 
       const refused = harness.spawn({ image: "rust:1" });
@@ -179,7 +179,7 @@ export function describeSandbox(name: string, makeSandbox: (dataDir: string) => 
       await refused.kill();
     });
 
-    it("runs several commands at once, each with its own streams", async () => {
+    test("runs several commands at once, each with its own streams", async () => {
       const results = await Promise.all(["a", "b", "c"].map((word) => harness.run(`echo ${word}`)));
 
       expect(results.map(({ out }) => out)).toEqual(["a\n", "b\n", "c\n"]);

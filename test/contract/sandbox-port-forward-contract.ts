@@ -2,7 +2,7 @@ import { mkdir, rm } from "node:fs/promises";
 import { createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { PortForward, Sandbox } from "../../src/sandboxes/sandbox.ts";
 import { freePort } from "../support/free-port.ts";
 import { SandboxHarness } from "../support/sandbox-harness.ts";
@@ -57,7 +57,7 @@ export function describeSandboxDoor(name: string, makeSandbox: (dataDir: string)
       await harness.close();
     });
 
-    it("carries bytes both ways, and the end of each way by itself", async () => {
+    test("carries bytes both ways, and the end of each way by itself", async () => {
       server.on("connection", async (socket) => socket.end(`answer to ${await text(socket)}`));
 
       const { out, code } = await run(`
@@ -68,7 +68,7 @@ export function describeSandboxDoor(name: string, makeSandbox: (dataDir: string)
       expect({ out, code }).toEqual({ out: "answer to question", code: 0 });
     });
 
-    it("carries many connections at once, and a lot", async () => {
+    test("carries many connections at once, and a lot", async () => {
       server.on("connection", (socket) => socket.pipe(socket));
 
       const { out } = await run(`
@@ -84,7 +84,7 @@ export function describeSandboxDoor(name: string, makeSandbox: (dataDir: string)
       expect(out).toBe("40");
     });
 
-    it("closes the connection outside when the one inside is broken off", async () => {
+    test("closes the connection outside when the one inside is broken off", async () => {
       server.on("connection", (socket) =>
         socket
           .on("end", () => socket.end())
@@ -102,7 +102,7 @@ export function describeSandboxDoor(name: string, makeSandbox: (dataDir: string)
       await broken;
     });
 
-    it("closes the connection inside when the one outside is broken off", async () => {
+    test("closes the connection inside when the one outside is broken off", async () => {
       server.on("connection", (socket) => socket.destroy());
 
       const { out } = await run(`
@@ -111,7 +111,7 @@ export function describeSandboxDoor(name: string, makeSandbox: (dataDir: string)
       expect(out).toBe("closed");
     });
 
-    it("ends its connections when the command ends or is killed", async () => {
+    test("ends its connections when the command ends or is killed", async () => {
       server.on("connection", (socket) => socket.on("end", () => socket.end()).resume());
       const process = harness.spawn({
         argv: inside(`connect(port, "127.0.0.1");`),
@@ -124,7 +124,7 @@ export function describeSandboxDoor(name: string, makeSandbox: (dataDir: string)
       await waitFor(() => open.size === 0, { what: "its end" });
     });
 
-    it("closes what comes when nobody is behind it any more, and the command lives on", async () => {
+    test("a port forward without a listener closes new connections, and the command continues", async () => {
       server.close();
       await rm(portForward.socketPath, { force: true });
 
@@ -134,7 +134,7 @@ export function describeSandboxDoor(name: string, makeSandbox: (dataDir: string)
       expect({ out, code }).toEqual({ out: "closed", code: 0 });
     });
 
-    it("changes nothing of the command: streams, environment, exit code, signals, reason", async () => {
+    test("changes nothing of the command: streams, environment, exit code, signals, reason", async () => {
       const env = { PATH: "/usr/bin:/bin", NODE_OPTIONS: "--no-such-option", LINES: "a\nb" };
       const script = 'cat; printf "%s" "$NODE_OPTIONS$LINES"; env | grep -c ERRAND_HELD; exit 3';
       const process = harness.shell(script, { env, portForward });
@@ -155,7 +155,7 @@ export function describeSandboxDoor(name: string, makeSandbox: (dataDir: string)
       expect(missing).toMatchObject({ code: 127, reason: expect.stringContaining("ENOENT") });
     });
 
-    it("kill ends what is behind it, whatever that has done to hide", async () => {
+    test("kill ends the processes of a port forward, even if they hide", async () => {
       const seconds = uniqueSeconds();
       const process = harness.shell(`setsid nohup sleep ${seconds} >/dev/null 2>&1 & sleep ${seconds}`, {
         portForward,

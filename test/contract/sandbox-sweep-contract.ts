@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Sandbox } from "../../src/sandboxes/sandbox.ts";
 import type { WorkerSandbox } from "../support/sandbox-worker-main.ts";
 import { waitFor } from "../support/wait-for.ts";
@@ -39,7 +39,7 @@ export function describeSandboxSweep(name: string, { endsWithWorker, makeSandbox
       await rm(dataDir, { recursive: true });
     });
 
-    it("ends what a worker left that was killed", async () => {
+    test("the sweep ends the processes of a killed worker", async () => {
       await kill(process);
       if (endsWithWorker) {
         await waitFor(async () => (await processesWith(seconds)).length === 0, { what: "the agent's end" });
@@ -55,13 +55,13 @@ export function describeSandboxSweep(name: string, { endsWithWorker, makeSandbox
       expect(await makeSandbox(dataDir).sweep()).toBe(0);
     });
 
-    it("leaves a living worker's agents alone", async () => {
+    test("leaves a living worker's agents alone", async () => {
       expect(await makeSandbox(dataDir).sweep()).toBe(0);
 
       expect(await processesWith(seconds)).not.toEqual([]);
     });
 
-    it("leaves another data directory's agents alone", async () => {
+    test("leaves another data directory's agents alone", async () => {
       const before = (await processesWith(seconds)).length;
 
       expect(await makeSandbox(join(dataDir, "other")).sweep()).toBe(0);

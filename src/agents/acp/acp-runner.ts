@@ -107,10 +107,10 @@ async function prepareLaunch(
 function modelOf(
   { defaultModel, servers }: AcpRunnerOptions,
   agent: AgentDefinition,
-  asked: string | undefined,
+  requestedModel: string | undefined,
 ): PlacedModel | undefined {
-  if (asked === undefined) return defaultModelFor(agent, servers, defaultModel);
-  const model = modelFor(agent, asked, servers);
+  if (requestedModel === undefined) return defaultModelFor(agent, servers, defaultModel);
+  const model = modelFor(agent, requestedModel, servers);
   if (typeof model !== "string") return model;
   throw new AppError("integration_not_configured", model);
 }

@@ -40,7 +40,7 @@ export class AcpSession implements AgentSession {
   #preamble: string;
   #turn: Turn | undefined;
   /** The usage of all turns so far, as the agent reported it. */
-  #told: TokenUsage = NONE;
+  #reportedUsage: TokenUsage = NONE;
 
   constructor(deps: SessionDeps) {
     this.#deps = deps;
@@ -137,9 +137,9 @@ export class AcpSession implements AgentSession {
   /** The usage of this turn only, even if the agent counts the whole session. */
   #usageOf({ usage }: PromptResponse): TokenUsage | undefined {
     if (!usage) return undefined;
-    const before = this.#deps.countsUsage === "by session" ? this.#told : NONE;
-    this.#told = toUsage(usage);
-    return minus(this.#told, before);
+    const before = this.#deps.countsUsage === "by session" ? this.#reportedUsage : NONE;
+    this.#reportedUsage = toUsage(usage);
+    return minus(this.#reportedUsage, before);
   }
 
   async #notifyCancel(): Promise<void> {

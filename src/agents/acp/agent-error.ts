@@ -62,9 +62,9 @@ export function saysQuotaIsGone(message: string): boolean {
 }
 
 function statusOf(rpcCode: number, data: Details, message: string): number | undefined {
-  const told = [rpcCode, data.status, data.statusCode, Number(data.code)].find(isHttpError);
-  if (told !== undefined) {
-    return told;
+  const reportedStatus = [rpcCode, data.status, data.statusCode, Number(data.code)].find(isHttpError);
+  if (reportedStatus !== undefined) {
+    return reportedStatus;
   }
   if (/rate_limit|overloaded/i.test(data.errorKind ?? "")) {
     return 429;

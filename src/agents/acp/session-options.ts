@@ -20,13 +20,13 @@ export class SessionOptions {
   }
 
   /** Returns what the agent does not offer: nothing, or the requested value. */
-  async choose(category: string, wanted: string | undefined): Promise<readonly string[]> {
-    if (wanted === undefined) return [];
+  async choose(category: string, name: string | undefined): Promise<readonly string[]> {
+    if (name === undefined) return [];
     const option = this.#options.find((each) => each.category === category && each.type === "select");
-    const value = valuesOf(option).find((each) => each.toLowerCase() === wanted.toLowerCase());
-    if (option === undefined || value === undefined) return [wanted];
+    const value = valuesOf(option).find((each) => each.toLowerCase() === name.toLowerCase());
+    if (option === undefined || value === undefined) return [name];
     if (option.currentValue === value) return [];
-    return (await this.#set(option.id, value)) ? [] : [wanted];
+    return (await this.#set(option.id, value)) ? [] : [name];
   }
 
   /** Each model has its own options. */

@@ -59,10 +59,10 @@ class Room {
   #left = MAX_UPDATE_CHARS;
 
   listOf<Part>(parts: readonly Part[], leftOutPart: (leftOut: string) => Part): readonly Part[] {
-    const kept: Part[] = [];
+    const included: Part[] = [];
     const leftOut: Part[] = [];
-    for (const part of parts) (this.#takes(part) ? kept : leftOut).push(part);
-    return leftOut.length === 0 ? parts : [...kept, leftOutPart(`${lengthOf(leftOut)} characters`)];
+    for (const part of parts) (this.#takes(part) ? included : leftOut).push(part);
+    return leftOut.length === 0 ? parts : [...included, leftOutPart(`${lengthOf(leftOut)} characters`)];
   }
 
   dataOf(data: unknown): unknown {

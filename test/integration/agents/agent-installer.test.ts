@@ -1,7 +1,7 @@
 import { access, chmod, mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { afterEach, beforeEach, expect, test } from "vitest";
 import type { AgentDefinition } from "../../../src/agents/agent-definition.ts";
 import { AgentInstaller } from "../../../src/agents/install/agent-installer.ts";
 import { aScriptedAgent } from "../../support/agent-harness.ts";
@@ -52,7 +52,7 @@ const tell = (text: string) => void told.push(text);
 const list = () => readdir(join(dataDir, "agents"));
 const calls = async () => (await readFile(join(dataDir, "calls"), "utf8")).trim().split("\n");
 
-it("an agent is installed when it is first needed, whole or not at all, and told of", async () => {
+test("an agent is installed when it is first needed, whole or not at all, and told of", async () => {
   await npmDoes(INSTALLS);
   const [agent, installer] = [anAgent(), anInstaller()];
   expect(await installer.isThere(agent)).toBe(false);
@@ -70,7 +70,7 @@ it("an agent is installed when it is first needed, whole or not at all, and told
   expect(await calls()).toEqual([expect.stringMatching(/^install @fakes\/fake@1\.2\.3 .*--ignore-scripts/)]);
 });
 
-it("npm has a home of its own and the operator's settings for it, and nothing else", async () => {
+test("npm has a home of its own and the operator's settings for it, and nothing else", async () => {
   await npmDoes(`env > ${dataDir}/env; ${INSTALLS}`);
   process.env.OPENAI_API_KEY = "sk-not-for-npm";
 
@@ -87,7 +87,7 @@ it("npm has a home of its own and the operator's settings for it, and nothing el
   expect(env).toContainEqual(`HOME=${dataDir}/agents/.npm-fake`);
 });
 
-it("whoever needs it meanwhile waits for the one installation, in this process and in another", async () => {
+test("whoever needs it meanwhile waits for the one installation, in this process and in another", async () => {
   await npmDoes(`while [ ! -e ${dataDir}/go ]; do sleep 0.05; done; ${INSTALLS}`);
   const [first, second] = [anInstaller(), anInstaller()];
 
@@ -100,7 +100,7 @@ it("whoever needs it meanwhile waits for the one installation, in this process a
   expect(await list()).toEqual([INSTALLED]);
 });
 
-it("what was killed in the middle is done anew, and leaves nothing", async () => {
+test("what was killed in the middle is done anew, and leaves nothing", async () => {
   await npmDoes(INSTALLS);
   await mkdir(join(dataDir, "agents/.half-fake-x/node_modules"), { recursive: true });
   const lock = join(dataDir, "agents", `${INSTALLED}.lock`);
@@ -112,7 +112,7 @@ it("what was killed in the middle is done anew, and leaves nothing", async () =>
   expect(await list()).toEqual([INSTALLED]);
 });
 
-it("a holder that lives is waited for, however long it takes", async () => {
+test("a holder that lives is waited for, however long it takes", async () => {
   await npmDoes(`sleep 0.9; ${INSTALLS}`);
   const [first, second] = [anInstaller(), anInstaller()];
 
@@ -121,7 +121,7 @@ it("a holder that lives is waited for, however long it takes", async () => {
   expect(await calls()).toHaveLength(1);
 });
 
-it("what npm cannot do is told with its last words, without keys, and can be tried again", async () => {
+test("what npm cannot do is told with its last words, without keys, and can be tried again", async () => {
   await npmDoes(
     'echo "npm error network http://me:pw@r.test/ _authToken=abc //r.test/:_password=xyz" >&2; exit 7',
   );
@@ -141,7 +141,7 @@ it("what npm cannot do is told with its last words, without keys, and can be tri
   await expect(installer.provide(anAgent(), tell, signal)).resolves.toContain(INSTALLED);
 });
 
-it("whoever waits for an installation that fails hears of it, and does not begin another", async () => {
+test("whoever waits for an installation that fails hears of it, and does not begin another", async () => {
   await npmDoes(`while [ ! -e ${dataDir}/go ]; do sleep 0.05; done; exit 1`);
   const installer = anInstaller();
   const all = [1, 2].map(() => installer.provide(anAgent(), tell, signal));
@@ -154,13 +154,13 @@ it("whoever waits for an installation that fails hears of it, and does not begin
   expect(await calls()).toHaveLength(1);
 });
 
-it("a machine without npm is told so", async () => {
+test("a machine without npm is told so", async () => {
   const installing = anInstaller({ PATH: join(dataDir, "nothing") }).provide(anAgent(), tell, signal);
 
   await expect(installing).rejects.toMatchObject({ message: expect.stringContaining("no program npm") });
 });
 
-it("a package without a program for this machine is told so", async () => {
+test("a package without a program for this machine is told so", async () => {
   await npmDoes("mkdir bin");
 
   const installing = anInstaller().provide(anAgent(), tell, signal);
@@ -169,7 +169,7 @@ it("a package without a program for this machine is told so", async () => {
   expect((await list()).filter((name) => name.includes("@"))).toEqual([]);
 });
 
-it("whoever gives up does not wait, and closing ends npm", async () => {
+test("whoever gives up does not wait, and closing ends npm", async () => {
   await npmDoes(`trap 'touch ${dataDir}/ended; exit 1' TERM; touch ${dataDir}/begun; sleep 100 & wait`);
   const giveUp = new AbortController();
   const installer = anInstaller();

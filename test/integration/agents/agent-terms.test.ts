@@ -1,6 +1,6 @@
 import { mkdir, readFile, readlink, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import { createAcpRunner } from "../../../src/agents/acp/acp-runner.ts";
 import type { AgentDefinition, AgentLaunch } from "../../../src/agents/agent-definition.ts";
 import type { AgentStart } from "../../../src/core/agents/agent-runner.ts";
@@ -68,7 +68,7 @@ async function noted(method: string) {
 describe("how a turn ends", () => {
   const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
 
-  it.each<[number | undefined, string, string, boolean]>([
+  test.each<[number | undefined, string, string, boolean]>([
     [401, "bad key", "external_authentication_required", false],
     [403, "not you", "external_authentication_required", false],
     [402, "pay", "insufficient_credits", false],
@@ -93,7 +93,7 @@ describe("how a turn ends", () => {
     await ended;
   });
 
-  it.each([
+  test.each([
     [401, 3, "external_authentication_required"],
     [500, 5, "resource_unavailable"],
   ])("by us, when the model answers %i and the agent tries for ever", async (status, tries, code) => {
@@ -114,7 +114,7 @@ describe("how a turn ends", () => {
     await waitFor(async () => (await noted("session/cancel")).length === 1, { what: "the cancel" });
   });
 
-  it.each([
+  test.each([
     [true, "resource_unavailable", "The model answered with an error: overloaded"],
     [false, "external_authentication_required", "refused with status 401"],
   ])("with an error of the agent; what the gateway saw (%s) is no guess", async (isSeen, code, message) => {
@@ -130,14 +130,14 @@ describe("how a turn ends", () => {
     await ended;
   });
 
-  it("well when an earlier turn's model failed and was asked no more", async () => {
+  test("well when an earlier turn's model failed and was asked no more", async () => {
     const { session, gateway } = await start();
     gateway.fail({ status: 500, message: "from before" });
 
     expect(await session.prompt("go")).toEqual({ stopReason: "end_turn" });
   });
 
-  it("cancelled, whatever the model answered", async () => {
+  test("cancelled, whatever the model answered", async () => {
     const { session, gateway } = await start({ "session/prompt": "wait" });
     const turn = session.prompt("go");
     await waitFor(async () => (await noted("session/prompt")).length === 1, { what: "the prompt" });
@@ -148,7 +148,7 @@ describe("how a turn ends", () => {
     expect(await turn).toEqual({ stopReason: "cancelled" });
   });
 
-  it("by a limit that the agent tells", async () => {
+  test("by a limit that the agent tells", async () => {
     const { session } = await start({
       "session/prompt": [{ stopReason: "max_tokens" }, { stopReason: "max_turn_requests" }],
     });
@@ -159,7 +159,7 @@ describe("how a turn ends", () => {
     ]);
   });
 
-  it("with the tokens that went through the gateway in this turn, not those that the agent tells", async () => {
+  test("with the tokens that went through the gateway in this turn, not those that the agent tells", async () => {
     const { session, gateway } = await start({
       "session/prompt": ["wait", { stopReason: "end_turn", usage }],
     });
@@ -174,7 +174,7 @@ describe("how a turn ends", () => {
     expect(await session.prompt("again")).toMatchObject({ usage });
   });
 
-  it.each([
+  test.each([
     ["by turn", 30],
     ["by session", 20],
   ] as const)("with the tokens of this turn, of an agent that counts %s", async (countsUsage, second) => {
@@ -191,7 +191,7 @@ describe("how a turn ends", () => {
 });
 
 describe("words in the middle of a turn", () => {
-  it("reach an agent that takes them, while it has one", async () => {
+  test("reach an agent that takes them, while it has one", async () => {
     const { session } = await start({
       initialize: STEERS,
       "session/prompt": "wait",
@@ -217,7 +217,7 @@ describe("words in the middle of a turn", () => {
     expect(await session.steer("too late")).toBe(false);
   });
 
-  it("wait for the next turn of one that does not say that it does", async () => {
+  test("wait for the next turn of one that does not say that it does", async () => {
     const { session } = await start({
       "session/prompt": "wait",
       "_session/steering": { outcome: "injected" },
@@ -244,7 +244,7 @@ describe("tool servers", () => {
   };
   const remote = { type: "http", name: "issues", url: "http://127.0.0.1:9/token/tools/issues", headers: [] };
 
-  it("are told when a session is opened, and when it is loaded; remote ones by the gateway's address", async () => {
+  test("are told when a session is opened, and when it is loaded; remote ones by the gateway's address", async () => {
     const capabilities = { loadSession: true, mcpCapabilities: { http: true } };
     const initialize = { protocolVersion: 1, agentCapabilities: capabilities };
     const { session } = await start({ initialize }, { start: { mcpServers } });
@@ -255,7 +255,7 @@ describe("tool servers", () => {
     expect(loaded.mcpServers).toEqual([local, remote]);
   });
 
-  it("that the agent cannot reach are left out, which is said", async () => {
+  test("that the agent cannot reach are left out, which is said", async () => {
     const { updates } = await start({}, { start: { mcpServers } });
     const none = await start({}, { start: { mcpServers }, agent: { acceptsMcpServers: false } });
 
@@ -269,7 +269,7 @@ describe("what is chosen", () => {
   const model = optionOf("model", "model", ["m-1", "m-2"]);
   const effort = optionOf("effort", "thought_level", ["low", "high"]);
 
-  it("is set by the agent's options, the model first", async () => {
+  test("is set by the agent's options, the model first", async () => {
     const opened = { sessionId: "s", configOptions: [effort, model] };
     const answers = {
       "session/new": opened,
@@ -286,7 +286,7 @@ describe("what is chosen", () => {
     expect(updates).toEqual([]);
   });
 
-  it("is told when the agent has no such thing, or refuses it", async () => {
+  test("is told when the agent has no such thing, or refuses it", async () => {
     const refused = { code: -32602, message: "no" };
     const answers = {
       "session/new": { sessionId: "s", configOptions: [model] },
@@ -300,7 +300,7 @@ describe("what is chosen", () => {
     ]);
   });
 
-  it("by the launch is not asked for again", async () => {
+  test("by the launch is not asked for again", async () => {
     const ways = { launch: { setsModel: true, passesBasePrompt: true } };
     const { session, updates } = await start(
       {},
@@ -314,20 +314,20 @@ describe("what is chosen", () => {
 });
 
 describe("a launch", () => {
-  it("lets the agent be let in before its session is opened", async () => {
+  test("lets the agent be let in before its session is opened", async () => {
     await start({}, { launch: { authenticate: "key" } });
 
     expect(await noted("authenticate")).toEqual([{ methodId: "key" }]);
   });
 
-  it("that is refused at the door fails as what it is", async () => {
+  test("that is refused at the door fails as what it is", async () => {
     const authenticate = { code: -32000, message: "who are you?" };
     const refused = start({ authenticate }, { launch: { authenticate: "key" } });
 
     await expect(refused).rejects.toMatchObject({ code: "external_authentication_required" });
   });
 
-  it("tells what the agent has to know, with the base prompt", async () => {
+  test("tells what the agent has to know, with the base prompt", async () => {
     const ways = { launch: { instructions: "Ask first." } };
     const { session } = await start({}, { ...ways, start: { basePrompt: "Be brief." } });
     await session.prompt("go");
@@ -335,7 +335,7 @@ describe("a launch", () => {
     expect((await noted("session/prompt"))[0].prompt[0].text).toContain("Be brief.\n\nAsk first.");
   });
 
-  it("starts the agent in the working directory", async () => {
+  test("starts the agent in the working directory", async () => {
     const { workspace } = await open();
     const workingDirectory = join(workspace.directory, "repository");
     await mkdir(workingDirectory);
@@ -345,7 +345,7 @@ describe("a launch", () => {
     expect(await readFile(join(workspace.home, "../../noted-cwd"), "utf8")).toBe(workingDirectory);
   });
 
-  it("writes files into the home, wherever links of an earlier turn lead", async () => {
+  test("writes files into the home, wherever links of an earlier turn lead", async () => {
     const { workspace } = await open();
     const outside = join(workspace.directory, "outside");
     await mkdir(outside);

@@ -1,6 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createAcpRunner } from "../../../src/agents/acp/acp-runner.ts";
 import { createCatalogue } from "../../../src/agents/catalogue.ts";
 import type { ToolCallUpdate } from "../../../src/core/agents/agent-runner.ts";
@@ -14,7 +14,7 @@ describe("the demo agent", () => {
   });
   afterEach(() => harness.close());
 
-  it("says once a session that it has no model, and which variables give an agent one", async () => {
+  test("says once a session that it has no model, and which variables give an agent one", async () => {
     const { session, said } = await harness.start();
     await session.prompt("hello");
     await session.prompt("hello again");
@@ -24,7 +24,7 @@ describe("the demo agent", () => {
     }
   });
 
-  it("tells its plan through every state", async () => {
+  test("tells its plan through every state", async () => {
     const { session, updates } = await harness.start();
     await session.prompt("hello");
 
@@ -36,7 +36,7 @@ describe("the demo agent", () => {
     expect(plans.at(-1)).toEqual(["completed", "completed", "completed"]);
   });
 
-  it("shows what it read and wrote", async () => {
+  test("shows what it read and wrote", async () => {
     const { session, updates } = await harness.start();
     await session.prompt("write notes.txt remember");
     await session.prompt("hello");
@@ -56,7 +56,7 @@ describe("the demo agent", () => {
     });
   });
 
-  it("appends each turn to its report", async () => {
+  test("appends each turn to its report", async () => {
     const { session } = await harness.start({ basePrompt: "Be brief." });
     await session.prompt("one");
     await session.prompt("two");
@@ -66,7 +66,7 @@ describe("the demo agent", () => {
     expect(report).toMatch(/## Turn 1.*> one.*Instructions: Be brief\..*## Turn 2.*> two/s);
   });
 
-  it("shows a command's output, exit code and failure", async () => {
+  test("shows a command's output, exit code and failure", async () => {
     const { session, updates, said } = await harness.start();
 
     await session.prompt("shell echo out; echo err >&2; exit 4");
@@ -76,7 +76,7 @@ describe("the demo agent", () => {
     expect(said()).toContain("exit code 4");
   });
 
-  it("keeps to itself where what it was compiled to is kept", async () => {
+  test("keeps to itself where what it was compiled to is kept", async () => {
     const { session, updates } = await harness.start();
 
     await session.prompt("shell env");
@@ -86,7 +86,7 @@ describe("the demo agent", () => {
     expect(told).not.toContain("NODE_COMPILE_CACHE");
   });
 
-  it("looks at images", async () => {
+  test("looks at images", async () => {
     const { session, said } = await harness.start();
 
     await session.prompt("say hello", { images: [{ mimeType: "image/png", bytes: Buffer.from("four") }] });
@@ -94,7 +94,7 @@ describe("the demo agent", () => {
     expect(said()).toContain("I was given 1 to look at: image/png of 4 bytes.");
   });
 
-  it("changes nothing while it plans, and does again afterwards", async () => {
+  test("changes nothing while it plans, and does again afterwards", async () => {
     const { session, said } = await harness.start();
 
     await session.prompt("hello", { mode: { name: "plan", words: "" } });
@@ -105,7 +105,7 @@ describe("the demo agent", () => {
     expect(await readdir(harness.workspace.directory)).toEqual(["ERRAND-REPORT.md"]);
   });
 
-  it("keeps its sessions in its own home alone", async () => {
+  test("keeps its sessions in its own home alone", async () => {
     const { session } = await harness.start();
     await session.prompt("say hello");
 

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createAcpRunner } from "../../../src/agents/acp/acp-runner.ts";
 import type { AgentDefinition, AgentLaunch } from "../../../src/agents/agent-definition.ts";
 import { createLocalSandbox } from "../../../src/sandboxes/local/local-sandbox.ts";
@@ -18,7 +18,7 @@ beforeEach(() => {
 afterEach(() => harness?.close());
 
 describe("what an agent may do without harm", () => {
-  it("print what is no message, and tell updates that nobody knows", async () => {
+  test("print what is no message, and tell updates that nobody knows", async () => {
     const { session, updates } = await start("noisy");
 
     await session.prompt("go");
@@ -32,14 +32,14 @@ describe("what an agent may do without harm", () => {
     );
   });
 
-  it("fail to load a session after telling half of it", async () => {
+  test("fail to load a session after telling half of it", async () => {
     const { session, said } = await start("cannot-load", { previousSession: "old" });
 
     expect(session).toMatchObject({ resumed: false, sessionId: "s" });
     expect(said()).toBe("");
   });
 
-  it("be given up before it is ready, and nothing of it stays", async () => {
+  test("be given up before it is ready, and nothing of it stays", async () => {
     const giveUp = new AbortController();
     const seconds = uniqueSeconds();
     const started = start("silent", { signal: giveUp.signal }, { file: seconds });
@@ -52,13 +52,13 @@ describe("what an agent may do without harm", () => {
     expect(await processesWith(seconds)).toEqual([]);
   });
 
-  it("die over loading a session", async () => {
+  test("die over loading a session", async () => {
     const { session } = await start("dies-on-load", { previousSession: "old" });
 
     expect(session.resumed).toBe(false);
   });
 
-  it("answer a cancelled turn with an error", async () => {
+  test("answer a cancelled turn with an error", async () => {
     const { session } = await start("error-on-cancel");
     const turn = session.prompt("go");
 
@@ -67,7 +67,7 @@ describe("what an agent may do without harm", () => {
     expect(await turn).toEqual({ stopReason: "cancelled" });
   });
 
-  it("ask for files, which it does not get from us", async () => {
+  test("ask for files, which it does not get from us", async () => {
     const { session, said } = await start("asks-for-files");
 
     await session.prompt("go");
@@ -77,7 +77,7 @@ describe("what an agent may do without harm", () => {
 });
 
 describe("what fails a start", () => {
-  it.each([
+  test.each([
     ["version-2", "agent_process_failed", "version 2"],
     ["needs-login", "external_authentication_required", "Authentication required"],
     ["silent", "agent_process_failed", "not ready"],
@@ -92,7 +92,7 @@ describe("what fails a start", () => {
     expect(await processesWith(seconds)).toEqual([]);
   });
 
-  it("a program that is not there", async () => {
+  test("a program that is not there", async () => {
     const catalogue = catalogueOf(["/usr/bin/no-such-agent"]);
 
     await expect(startWith(catalogue)).rejects.toMatchObject({
@@ -103,7 +103,7 @@ describe("what fails a start", () => {
 });
 
 describe("what fails a turn", () => {
-  it.each([
+  test.each([
     ["endless", "more than 16777216 bytes"],
     ["asks-endlessly", "asks more than it waits for"],
   ])("what has no end, %s, and the agent is ended", async (way, message) => {
@@ -118,7 +118,7 @@ describe("what fails a turn", () => {
     expect(await processesWith(seconds)).toEqual([]);
   });
 
-  it("dying while a child holds its output open", async () => {
+  test("dying while a child holds its output open", async () => {
     const seconds = uniqueSeconds();
     const { session } = await start("leaves-a-child", {}, { file: seconds });
 
@@ -130,7 +130,7 @@ describe("what fails a turn", () => {
     await waitFor(async () => (await processesWith(seconds)).length === 0, { what: "the child's end" });
   });
 
-  it("closing its output and living on", async () => {
+  test("closing its output and living on", async () => {
     const seconds = uniqueSeconds();
     const { session } = await start("closes-stdout", {}, { file: seconds });
 
@@ -139,7 +139,7 @@ describe("what fails a turn", () => {
     expect(await processesWith(seconds)).toEqual([]);
   });
 
-  it("ending for a reason that is not in the protocol", async () => {
+  test("ending for a reason that is not in the protocol", async () => {
     const { session } = await start("strange-stop");
 
     await expect(session.prompt("go")).rejects.toMatchObject({
@@ -150,7 +150,7 @@ describe("what fails a turn", () => {
 });
 
 describe("an agent that tells more than can be stored", () => {
-  it("waits, and is cancelled when it is listened to again", async () => {
+  test("waits, and is cancelled when it is listened to again", async () => {
     const { session, turn, told, room } = await aFlood();
 
     await session.cancel();
@@ -165,7 +165,7 @@ describe("an agent that tells more than can be stored", () => {
     expect(told() - before).toBeLessThan(100);
   });
 
-  it("is closed while it waits", async () => {
+  test("is closed while it waits", async () => {
     const seconds = uniqueSeconds();
     const { session, turn } = await aFlood({ file: seconds });
     const failed = expect(turn).rejects.toMatchObject({ code: "agent_process_failed" });
@@ -176,7 +176,7 @@ describe("an agent that tells more than can be stored", () => {
     expect(await processesWith(seconds)).toEqual([]);
   });
 
-  it("may die while it is not listened to", async () => {
+  test("may die while it is not listened to", async () => {
     const { session } = await start("floods");
     const room = Promise.withResolvers<void>();
     closeRoom(room.promise);
@@ -186,7 +186,7 @@ describe("an agent that tells more than can be stored", () => {
 });
 
 describe("an agent without a channel for the base prompt", () => {
-  it("is told it ahead of the first prompt, marked as what it is", async () => {
+  test("is told it ahead of the first prompt, marked as what it is", async () => {
     const { session, said } = await start("echo", { basePrompt: "Be brief." });
 
     await session.prompt("first");
@@ -197,7 +197,7 @@ describe("an agent without a channel for the base prompt", () => {
     expect(said()).toBe(`${first}second`);
   });
 
-  it("is not told again when its session is taken up again", async () => {
+  test("is not told again when its session is taken up again", async () => {
     const { session, said } = await start("echo", { basePrompt: "Be brief.", previousSession: "s" });
 
     await session.prompt("first");
@@ -208,13 +208,13 @@ describe("an agent without a channel for the base prompt", () => {
 });
 
 describe("a model", () => {
-  it("is chosen where the agent offers it", async () => {
+  test("is chosen where the agent offers it", async () => {
     await start("offers-models", { modelId: "model-b" });
 
     expect(await readFile(chosenModel(), "utf8")).toBe("model=model-b");
   });
 
-  it("is told as not offered otherwise", async () => {
+  test("is told as not offered otherwise", async () => {
     const { updates } = await start("offers-models", { modelId: "model-c" });
 
     expect(updates).toContainEqual({

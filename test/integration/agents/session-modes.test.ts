@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, expect, it } from "vitest";
+import { afterEach, expect, test } from "vitest";
 import { createAcpRunner } from "../../../src/agents/acp/acp-runner.ts";
 import type { AgentSession } from "../../../src/core/agents/agent-runner.ts";
 import { createLocalSandbox } from "../../../src/sandboxes/local/local-sandbox.ts";
@@ -36,7 +36,7 @@ function heard(): Promise<string> {
   return readFile(join(harness?.workspace.directory ?? "", "heard"), "utf8");
 }
 
-it("an agent's mode is entered for the turn and left for the next, by its option where it has one", async () => {
+test("a mode is set by the session option for one turn and reset for the next", async () => {
   const session = await start("mode-option");
 
   await session.prompt("a", { mode: NORMAL });
@@ -48,7 +48,7 @@ it("an agent's mode is entered for the turn and left for the next, by its option
   expect(await heard()).toBe(`a;${plan}b;${plan}c;mode=ownd;`);
 });
 
-it("by the older request where it has no option", async () => {
+test("a mode is set by the older request if the agent has no option", async () => {
   const session = await start("mode-request");
 
   await session.prompt("a", { mode: PLAN });
@@ -57,7 +57,7 @@ it("by the older request where it has no option", async () => {
   expect(await heard()).toBe("mode=plan;a;mode=own;b;");
 });
 
-it("a session that is taken up in a mode of ours leaves it", async () => {
+test("a session that is resumed in one of our modes leaves it", async () => {
   const session = await start("mode-request", "s");
 
   await session.prompt("a", { mode: NORMAL });
@@ -65,7 +65,7 @@ it("a session that is taken up in a mode of ours leaves it", async () => {
   expect(await heard()).toBe("mode=own;a;");
 });
 
-it.each([
+test.each([
   ["has no modes", "no-modes", PLAN, "Plan it.\n\na;"],
   ["has another one", "mode-request", ORCHESTRATE, "Share it out.\n\na;"],
   ["refuses it", "mode-refused", PLAN, "Plan it.\n\na;"],
@@ -77,7 +77,7 @@ it.each([
   expect(await heard()).toBe(expected);
 });
 
-it("a turn that is cancelled while its mode is set does not begin", async () => {
+test("a turn that is cancelled while its mode is set does not begin", async () => {
   const session = await start("mode-slow");
 
   const turn = session.prompt("a", { mode: PLAN });
@@ -88,7 +88,7 @@ it("a turn that is cancelled while its mode is set does not begin", async () => 
   expect(await heard()).toBe("mode=plan;");
 });
 
-it("an agent that does not look at images is given none", async () => {
+test("an agent that does not look at images is given none", async () => {
   const session = await start("no-modes");
 
   await session.prompt("a", { images: [{ mimeType: "image/png", bytes: Buffer.from("x") }] });

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { mkdir, readdir, rm, symlink, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createBubblewrapSandbox } from "../../../src/sandboxes/bubblewrap/bubblewrap-sandbox.ts";
 import { findCgroupPlaces } from "../../../src/sandboxes/bubblewrap/cgroup-places.ts";
 import { DEFAULT_SANDBOX_LIMITS } from "../../../src/sandboxes/sandbox-limits.ts";
@@ -34,7 +34,7 @@ describe.skipIf(skipped !== undefined)(
       });
       afterEach(() => harness.close());
 
-      it("cannot see another run's files, nor reach them by a link", async () => {
+      test("cannot see another run's files, nor reach them by a link", async () => {
         const other = join(harness.root, "other-run");
         await mkdir(other);
         await writeFile(join(other, "secret.txt"), "secret");
@@ -47,7 +47,7 @@ describe.skipIf(skipped !== undefined)(
         expect(out.trim()).toBe(`${harness.root}:\nworkspace`);
       });
 
-      it("cannot write where it may only read, nor make directories outside its own", async () => {
+      test("cannot write where it may only read, nor make directories outside its own", async () => {
         const runtime = join(harness.root, "runtime");
         await writeFile(runtime, "program");
 
@@ -61,7 +61,7 @@ describe.skipIf(skipped !== undefined)(
         expect(existsSync(join(harness.root, "x"))).toBe(false);
       });
 
-      it("has a /tmp of its own", async () => {
+      test("has a /tmp of its own", async () => {
         const canary = `errand-canary-${crypto.randomUUID()}`;
         await writeFile(join("/tmp", canary), "");
 
@@ -73,13 +73,13 @@ describe.skipIf(skipped !== undefined)(
         expect(existsSync("/tmp/mine")).toBe(false);
       });
 
-      it("tells of a file it should read that is not there", async () => {
+      test("a missing readable file is reported", async () => {
         const { exited } = harness.shell("true", { readable: [join(harness.root, "missing")] });
 
         expect(await exited).toMatchObject({ code: 127, reason: expect.stringContaining("missing") });
       });
 
-      it("reaches no port of the host's 127.0.0.1, nor any other network", async () => {
+      test("reaches no port of the host's 127.0.0.1, nor any other network", async () => {
         const server = createServer((socket) => socket.end("reached")).listen(0, "127.0.0.1");
         await new Promise((resolve) => server.once("listening", resolve));
         const address = server.address();
@@ -93,7 +93,7 @@ describe.skipIf(skipped !== undefined)(
         expect(out).toBe("refused\n0\n");
       });
 
-      it("sees no process of the host", async () => {
+      test("sees no process of the host", async () => {
         const { out } = await harness.run(
           "grep -l . /proc/[0-9]*/cmdline | wc -l; cat /proc/*/environ | grep -c VITEST",
         );
@@ -103,7 +103,7 @@ describe.skipIf(skipped !== undefined)(
         expect(environments).toBe("0");
       });
 
-      it("has no capability and can get none", async () => {
+      test("has no capability and can get none", async () => {
         const { out } = await harness.run(`
         grep -h -E '^Cap|^NoNewPrivs' /proc/self/status
         unshare --user --map-root-user true 2>/dev/null && echo namespace
@@ -116,7 +116,7 @@ describe.skipIf(skipped !== undefined)(
       });
 
       // The kernel asks for the user there, not for capabilities: for an agent of a root worker it would be open.
-      it("cannot write the kernel's settings", async () => {
+      test("cannot write the kernel's settings", async () => {
         const files = [
           "/proc/sys/kernel/core_pattern",
           "/proc/sys/vm/drop_caches",
@@ -131,7 +131,7 @@ describe.skipIf(skipped !== undefined)(
         expect(out).toBe("");
       });
 
-      it("keeps its environment out of every argument on the host", async () => {
+      test("keeps its environment out of every argument on the host", async () => {
         const seconds = uniqueSeconds();
         const secret = `canary-${seconds}`;
         harness.shell(`sleep ${seconds}`, { env: { PATH: "/usr/bin:/bin", SECRET: secret } });
@@ -141,7 +141,7 @@ describe.skipIf(skipped !== undefined)(
         expect(await processesWith("--setenv")).toEqual([]);
       });
 
-      it("starts nothing when its limits cannot be set", async () => {
+      test("starts nothing when its limits cannot be set", async () => {
         const impossible = await SandboxHarness.open((dataDir) => bubblewrapIn(dataDir, { processes: -5 }));
 
         const exit = await impossible.shell("touch started").exited;
@@ -152,7 +152,7 @@ describe.skipIf(skipped !== undefined)(
         expect(left).toBe(false);
       });
 
-      it.skipIf(unlimited !== undefined)(
+      test.skipIf(unlimited !== undefined)(
         "leaves no cgroup when a command has ended, whether somebody kills it or not",
         async () => {
           const own = await harness.run("cat /proc/self/cgroup");
@@ -165,7 +165,7 @@ describe.skipIf(skipped !== undefined)(
         },
       );
 
-      it("runs nothing of the agent's environment outside", async () => {
+      test("runs nothing of the agent's environment outside", async () => {
         const { err, code } = await harness.run("unset LD_PRELOAD; true", {
           env: { PATH: "/usr/bin:/bin", LD_PRELOAD: "/no/such/library.so" },
         });
@@ -178,7 +178,7 @@ describe.skipIf(skipped !== undefined)(
   },
 );
 
-it("a bubblewrap that is not there is told with what would help", async () => {
+test("a missing bubblewrap is reported with a remedy", async () => {
   const problem = await createBubblewrapSandbox({
     ...{ dataDir: "/nowhere", limits: DEFAULT_SANDBOX_LIMITS },
     program: "/usr/bin/no-such-bwrap",

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createDockerSandbox } from "../../../src/sandboxes/docker/docker-sandbox.ts";
 import type { Sandbox } from "../../../src/sandboxes/sandbox.ts";
 import { DEFAULT_SANDBOX_LIMITS } from "../../../src/sandboxes/sandbox-limits.ts";
@@ -32,7 +32,7 @@ describe.skipIf(skipped !== undefined)(
     });
     afterEach(() => harness.close());
 
-    it("no value of the environment is known to the daemon, or in an argument or variable of what runs outside", async () => {
+    test("no value of the environment is known to the daemon, or in an argument or variable of what runs outside", async () => {
       const seconds = uniqueSeconds();
       const canary = `canary-${seconds}`;
       harness.shell(`sleep ${seconds}`, { env: { PATH: "/usr/bin:/bin", SECRET: canary }, label: "run 7" });
@@ -47,7 +47,7 @@ describe.skipIf(skipped !== undefined)(
       expect(HostConfig.LogConfig.Type).toBe("none");
     });
 
-    it("leaves no container and no file when a command has ended, whether well, badly or killed", async () => {
+    test("leaves no container and no file when a command has ended, whether well, badly or killed", async () => {
       const seconds = uniqueSeconds();
       const sleeper = harness.shell(`sleep ${seconds}`);
       const ended = [
@@ -68,7 +68,7 @@ describe.skipIf(skipped !== undefined)(
       });
     });
 
-    it("runs our Node, and with it the door, in an image that has neither Node nor its libraries", async () => {
+    test("the port forward runs by our Node in an image without Node and its libraries", async () => {
       const socketPath = join(harness.root, "door", "s");
       await mkdir(join(harness.root, "door"));
       const server = createServer((socket) => socket.end("through")).listen(socketPath);
@@ -88,7 +88,7 @@ describe.skipIf(skipped !== undefined)(
       expect(await makeSandbox(harness.root, docker.imageBare).unavailable()).toBeUndefined();
     });
 
-    it("gives the image's own variables and folders of programs, and does not run its entrypoint", async () => {
+    test("gives the image's own variables and folders of programs, and does not run its entrypoint", async () => {
       const change = [
         "ENV PATH=/opt/tools/bin:/usr/bin:/bin",
         "ENV OF_IMAGE=1 BOTH=image",
@@ -106,7 +106,7 @@ describe.skipIf(skipped !== undefined)(
       expect(out).toBe("/agents/bin:/opt/tools/bin:/usr/bin:/bin 1 own 2\n");
     });
 
-    it.each(["errand-test:missing", "127.0.0.1:9/none:1"])(
+    test.each(["errand-test:missing", "127.0.0.1:9/none:1"])(
       "tells why the image %s is not there",
       async (image) => {
         const { exited } = harness.shell("true", { image });
@@ -118,14 +118,17 @@ describe.skipIf(skipped !== undefined)(
       },
     );
 
-    it.each(["--privileged", "-v/:/host", "a b", ""])("takes %j for no name of an image", async (image) => {
-      expect(await harness.shell("true", { image }).exited).toMatchObject({
-        code: 127,
-        reason: expect.stringContaining("no name of an image"),
-      });
-    });
+    test.each(["--privileged", "-v/:/host", "a b", ""])(
+      "%j is rejected as the name of an image",
+      async (image) => {
+        expect(await harness.shell("true", { image }).exited).toMatchObject({
+          code: 127,
+          reason: expect.stringContaining("no name of an image"),
+        });
+      },
+    );
 
-    it("says of an image that cannot run our Node what it would need", async () => {
+    test("the error for an image that cannot run our Node names what the image needs", async () => {
       // The end of an archive: two blocks of zeros.
       await writeFile(join(harness.root, "empty.tar"), Buffer.alloc(1024));
       await docker.call("import", join(harness.root, "empty.tar"), "errand-test:empty");
@@ -135,7 +138,7 @@ describe.skipIf(skipped !== undefined)(
       expect(await exited).toMatchObject({ code: 127, reason: expect.stringMatching(/needs glibc/) });
     });
 
-    it("a path with commas and quotes is mounted as it is", async () => {
+    test("a path with commas and quotes is mounted as it is", async () => {
       const odd = join(harness.root, 'a,b "c"');
       await mkdir(odd);
 
@@ -144,7 +147,7 @@ describe.skipIf(skipped !== undefined)(
       expect(await readFile(join(odd, "file"), "utf8")).toBe("hello\n");
     });
 
-    it("sweep ends what lives on without its worker, since its first program was stopped", async () => {
+    test("sweep ends what lives on without its worker, since its first program was stopped", async () => {
       const seconds = uniqueSeconds();
       const worker = startWorker(docker, harness.root, seconds);
       await waitFor(async () => (await processesWith(seconds)).length >= 2, { what: "the worker's agent" });
@@ -159,7 +162,7 @@ describe.skipIf(skipped !== undefined)(
       expect(await readdir(join(harness.root, "sandboxes"))).toEqual([]);
     });
 
-    it("says why it cannot be used, and has nothing to sweep then", async () => {
+    test("an unusable docker reports the reason and sweeps nothing", async () => {
       const nowhere = { ...docker.environment, DOCKER_HOST: "unix:///nowhere/docker.sock" };
       const options = { dataDir: harness.root, limits: DEFAULT_SANDBOX_LIMITS, image: docker.imageWithNode };
       const away = createDockerSandbox({ ...options, docker: { program: "docker", environment: nowhere } });
@@ -176,7 +179,7 @@ describe.skipIf(skipped !== undefined)(
 );
 
 describe.skipIf(skipped !== undefined)("a daemon that dies", () => {
-  it("is told of its commands, which end all the same", async () => {
+  test("is told of its commands, which end all the same", async () => {
     const docker = await startDocker();
     const harness = await SandboxHarness.open((dataDir) =>
       createDockerSandbox({ dataDir, limits: DEFAULT_SANDBOX_LIMITS, docker, image: docker.imageBare }),

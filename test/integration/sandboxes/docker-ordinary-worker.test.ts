@@ -3,7 +3,7 @@ import { chmod, chown, cp, mkdir, mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { reasonToSkipBubblewrap } from "../../support/bubblewrap.ts";
 import { reasonToSkipDocker, startDocker, type TestDocker } from "../../support/docker-daemon.ts";
 import type { SandboxRun } from "../../support/sandbox-run-main.ts";
@@ -51,7 +51,7 @@ describe.skipIf(skipped !== undefined)(
       await rm(root, { recursive: true, force: true });
     });
 
-    it.each(["docker", "bubblewrap"])("has its own files and no rights in %s, and a name", async (name) => {
+    test.each(["docker", "bubblewrap"])("has its own files and no rights in %s, and a name", async (name) => {
       const { err, exit, out } = await run(name, {
         script: "echo hello > made; id -un; grep CapBnd /proc/self/status",
       });
@@ -64,7 +64,7 @@ describe.skipIf(skipped !== undefined)(
       expect(await stat(join(dataDir, "made"))).toMatchObject({ uid: ID, gid: ID });
     });
 
-    it.each(["docker", "bubblewrap"])(
+    test.each(["docker", "bubblewrap"])(
       "has its processes limited in %s, without a cgroup of its own",
       async (name) => {
         const { err } = await run(name, {

@@ -1,6 +1,6 @@
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createLocalSandbox } from "../../../src/sandboxes/local/local-sandbox.ts";
 import { describeSandbox } from "../../contract/sandbox-contract.ts";
 import { describeSandboxDoor } from "../../contract/sandbox-port-forward-contract.ts";
@@ -16,14 +16,14 @@ describeSandboxSweep("local", {
 });
 
 describe("the local sandbox", () => {
-  it("says that it isolates nothing", async () => {
+  test("says that it isolates nothing", async () => {
     expect(createLocalSandbox("/nowhere").isolated).toBe(false);
     expect(await createLocalSandbox("/nowhere").weaknesses()).toEqual([
       expect.stringMatching(/without a sandbox.*Install/),
     ]);
   });
 
-  it("tells of a door whose port is somebody else's", async () => {
+  test("a port forward reports a port that is already in use", async () => {
     const harness = await SandboxHarness.open(createLocalSandbox);
     const server = createServer().listen(0, "127.0.0.1");
     await new Promise((resolve) => server.once("listening", resolve));

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createAgentChooser, defaultAgentName } from "../../../src/agents/agent-chooser.ts";
 import { AGENT_NAMES, type AgentSetting } from "../../../src/agents/agent-settings.ts";
 import { createCatalogue } from "../../../src/agents/catalogue.ts";
@@ -39,12 +39,12 @@ function refusalOf(config: RunConfig, bootstrap: Bootstrap = {}, member?: string
   throw new Error("It was not refused.");
 }
 
-it("the settings name each agent of the catalogue", () => {
+test("the settings name each agent of the catalogue", () => {
   expect([...createCatalogue(CUSTOM).keys()]).toEqual([...AGENT_NAMES]);
   expect(createCatalogue().has("custom")).toBe(false);
 });
 
-it.each<[string, AgentSetting, ModelServers, string]>([
+test.each<[string, AgentSetting, ModelServers, string]>([
   ["nothing", "auto", {}, "demo"],
   ["a compatible endpoint", "auto", { ...COMPATIBLE, ...ANTHROPIC }, "opencode"],
   ["Anthropic's key", "auto", ALL, "claude"],
@@ -58,7 +58,7 @@ it.each<[string, AgentSetting, ModelServers, string]>([
 });
 
 describe("a model chooses the agent", () => {
-  it.each<[string, Bootstrap, string]>([
+  test.each<[string, Bootstrap, string]>([
     ["claude-opus-5-5", { servers: ALL }, "claude"],
     ["sonnet", { servers: ALL }, "claude"],
     ["gpt-6.1-sol", { servers: ALL }, "codex"],
@@ -82,7 +82,7 @@ describe("a model chooses the agent", () => {
     expect(choose({ model_id: "gpt-1", harness: { model_id: model } }, bootstrap)).toBe(expected);
   });
 
-  it.each<[RunConfig, Bootstrap, string, string]>([
+  test.each<[RunConfig, Bootstrap, string, string]>([
     [{ model_id: "llama-9" }, { servers: ALL }, "config.model_id", "llama-9"],
     [{ model_id: "gemini-3" }, { servers: OPENAI }, "config.model_id", "GEMINI_API_KEY"],
     [{ model_id: "anthropic/claude-x" }, { servers: OPENAI }, "config.model_id", "ANTHROPIC_API_KEY"],
@@ -102,7 +102,7 @@ describe("a model chooses the agent", () => {
   });
 });
 
-it.each<[RunConfig, Bootstrap, string | undefined]>([
+test.each<[RunConfig, Bootstrap, string | undefined]>([
   [{ model_id: "gemini-3" }, { servers: OPENAI }, "gemini"],
   [{ harness: { type: "opencode", model_id: "claude-x" } }, { servers: GEMINI }, "anthropic"],
   [{ harness: { type: "claude" } }, { servers: OPENAI }, "anthropic"],
@@ -113,7 +113,7 @@ it.each<[RunConfig, Bootstrap, string | undefined]>([
 });
 
 describe("an agent is named", () => {
-  it.each<[string, string | undefined, ModelServers]>([
+  test.each<[string, string | undefined, ModelServers]>([
     ["claude", undefined, ANTHROPIC],
     ["claude", "a-model-of-ours", ANTHROPIC],
     ["claude", "anthropic/claude-opus-5-5", { ...ANTHROPIC, ...COMPATIBLE }],
@@ -127,7 +127,7 @@ describe("an agent is named", () => {
     expect(choose({ harness }, { servers })).toBe(type);
   });
 
-  it.each<[string, string | undefined, ModelServers, string, string]>([
+  test.each<[string, string | undefined, ModelServers, string, string]>([
     ["nobody", undefined, ALL, "config.harness.type", "nobody"],
     ["claude", undefined, OPENAI, "config.harness.type", "ANTHROPIC_API_KEY"],
     ["opencode", undefined, {}, "config.harness.type", "one of OPENAI_API_KEY"],
@@ -141,7 +141,7 @@ describe("an agent is named", () => {
     expect(refusal.message).toContain(word);
   });
 
-  it.each<[RunConfig, Bootstrap, string]>([
+  test.each<[RunConfig, Bootstrap, string]>([
     [{ harness: { type: "nobody" } }, {}, "harness.type"],
     [{ harness: { type: "claude" } }, {}, "harness.type"],
     [{ model_id: "llama-9" }, { servers: ALL }, "model_id"],
@@ -153,7 +153,7 @@ describe("an agent is named", () => {
     expect(options.issues?.map((issue) => issue.path)).toEqual([`agent_config.${path}`]);
   });
 
-  it("custom without a command", () => {
+  test("custom without a command", () => {
     const options = { catalogue: createCatalogue(), servers: {}, setting: "auto" as const };
     const chooser = createAgentChooser({ ...options, isPriced: () => false });
 
@@ -168,7 +168,7 @@ describe("an agent is named", () => {
 describe("a limit of the cost", () => {
   const budget = { max_cost_usd: 1 };
 
-  it.each<[string, RunConfig, Bootstrap]>([
+  test.each<[string, RunConfig, Bootstrap]>([
     ["whose price is known", { model_id: "gpt-6.1-sol" }, { servers: OPENAI }],
     ["that is the default and has one", {}, { servers: OPENAI }],
     ["of an agent that tells its cost", { model_id: "claude-unpriced" }, { servers: ANTHROPIC }],
@@ -177,7 +177,7 @@ describe("a limit of the cost", () => {
     expect(() => choose({ ...config, budget }, bootstrap)).not.toThrow();
   });
 
-  it.each<[string, RunConfig, Bootstrap]>([
+  test.each<[string, RunConfig, Bootstrap]>([
     ["a model without a price", { model_id: "llama-9" }, { servers: COMPATIBLE }],
     ["a default model without one", {}, { servers: COMPATIBLE, defaultModel: "llama-9" }],
     ["an agent of which nothing is known", { harness: { type: "custom" } }, {}],

@@ -1,9 +1,9 @@
 import { RequestError } from "@agentclientprotocol/sdk/unstable";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { toAppError } from "../../../src/agents/acp/agent-error.ts";
 
 describe("toAppError", () => {
-  it.each([
+  test.each([
     [
       "the protocol's own code for logging in",
       new RequestError(-32000, "Authentication required"),
@@ -47,13 +47,13 @@ describe("toAppError", () => {
     expect(toAppError(error)).toMatchObject({ code, retryable, cause: error });
   });
 
-  it("keeps the agent's message and its detail", () => {
+  test("keeps the agent's message and its detail", () => {
     const error = toAppError(new RequestError(-32603, "Internal error", { details: "no such model" }));
 
     expect(error.message).toBe("Internal error: no such model");
   });
 
-  it("cuts a message that is a whole page", () => {
+  test("cuts a message that is a whole page", () => {
     expect(toAppError(new RequestError(-32603, "x".repeat(100_000))).message).toHaveLength(2_000);
   });
 });

@@ -1,8 +1,8 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { parseCommand } from "../../../src/agents/agent-settings.ts";
 
 describe("the command of a custom agent", () => {
-  it.each<[string, readonly string[]]>([
+  test.each<[string, readonly string[]]>([
     ["goose acp", ["goose", "acp"]],
     ["  /opt/agent   --acp\t-v ", ["/opt/agent", "--acp", "-v"]],
     [`/opt/a --name 'two words' --x="a \\"b\\""`, ["/opt/a", "--name", "two words", '--x=a "b"']],
@@ -12,7 +12,7 @@ describe("the command of a custom agent", () => {
     expect(parseCommand(text)).toEqual(words);
   });
 
-  it.each(["", "  ", "[]", "[1]", "['a']", "it's", 'say "x', "ends\\"])("is not %s", (text) => {
+  test.each(["", "  ", "[]", "[1]", "['a']", "it's", 'say "x', "ends\\"])("is not %s", (text) => {
     expect(parseCommand(text)).toBeUndefined();
   });
 });

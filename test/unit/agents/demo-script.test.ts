@@ -1,8 +1,8 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { parseScript } from "../../../src/agents/demo/script.ts";
 
 describe("parseScript", () => {
-  it.each([
+  test.each([
     ["sleep 0.5", [{ kind: "sleep", seconds: 0.5 }]],
     ["flood 10", [{ kind: "flood", chunks: 10 }]],
     ["fail", [{ kind: "fail", code: -32603 }]],
@@ -33,7 +33,7 @@ describe("parseScript", () => {
     expect(parseScript(prompt)).toEqual(steps);
   });
 
-  it.each([
+  test.each([
     "Please write a test for the parser; it must fail first, then pass.",
     "The tests fail when I sleep badly",
     "read the code then tell me",

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { AgentDefinition, LaunchRequest } from "../../../src/agents/agent-definition.ts";
 import { createCatalogue } from "../../../src/agents/catalogue.ts";
 
@@ -24,12 +24,12 @@ function launch(name: string, changes: Partial<LaunchRequest> = {}) {
 const PACKAGED = [...catalogue.values()].filter(({ npmPackage }) => npmPackage !== undefined);
 
 describe.each(PACKAGED.map(({ name }) => name))("%s", (name) => {
-  it("is pinned to one version, with a licence", () => {
+  test("is pinned to one version, with a licence", () => {
     expect(agent(name).npmPackage?.version).toMatch(/^\d+\.\d+\.\d+$/);
     expect(agent(name).license).not.toBe("");
   });
 
-  it("is led to the gateway, by the model that was asked for and with no key", () => {
+  test("the launch uses the gateway and the requested model, and contains no key", () => {
     const provider = agent(name).providers[0] ?? "openai";
     const { argv, env } = launch(name, { model: { provider, id: "the-model" } });
     const told = JSON.stringify([argv, env]);
@@ -43,13 +43,13 @@ describe.each(PACKAGED.map(({ name }) => name))("%s", (name) => {
   });
 
   // Claude asks for each step in any case, and we grant it.
-  it.skipIf(name === "claude")("is launched otherwise when it is to ask", () => {
+  test.skipIf(name === "claude")("is launched otherwise when it is to ask", () => {
     expect(launch(name, { permissionPolicy: "ask" })).not.toEqual(launch(name));
   });
 });
 
 describe("what tells them apart", () => {
-  it("opencode uses the library of the model's provider, and reads its instructions from a file", () => {
+  test("opencode uses the library of the model's provider, and reads its instructions from a file", () => {
     const config = (changes: Partial<LaunchRequest>) =>
       JSON.parse(launch("opencode", changes).env.OPENCODE_CONFIG_CONTENT ?? "");
 
@@ -77,21 +77,21 @@ describe("what tells them apart", () => {
     });
   });
 
-  it("copilot speaks the newer API to OpenAI itself alone", () => {
+  test("copilot uses the newer API only for OpenAI itself", () => {
     const wire = (isCompatible: boolean) =>
       launch("copilot", { servers: { openai: { isCompatible } } }).env.COPILOT_PROVIDER_WIRE_API;
 
     expect([wire(false), wire(true)]).toEqual(["responses", "completions"]);
   });
 
-  it("gemini and qwen want to be let in first", () => {
+  test("gemini and qwen authenticate first", () => {
     expect([launch("gemini").authenticate, launch("qwen").authenticate]).toEqual([
       "gemini-api-key",
       "openai",
     ]);
   });
 
-  it("a custom agent is told of the models' servers that there are", () => {
+  test("a custom agent receives the configured model servers", () => {
     const { argv, env, readable } = launch("custom");
 
     expect([argv, readable]).toEqual([["/opt/agent", "acp"], ["/opt"]]);

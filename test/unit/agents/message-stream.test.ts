@@ -1,13 +1,13 @@
 import { PassThrough, Readable } from "node:stream";
 import type { AnyMessage } from "@agentclientprotocol/sdk/unstable";
-import { expect, it } from "vitest";
+import { expect, test } from "vitest";
 import { type MessageTap, openMessageStream } from "../../../src/agents/acp/message-stream.ts";
 import { quiet } from "../../support/manual-clock.ts";
 
 const UPDATE = { jsonrpc: "2.0", method: "session/update", params: { sessionId: "s", update: { n: 1 } } };
 const ANSWER = { jsonrpc: "2.0", id: 0, result: {} };
 
-it("tells updates in order and before the answer behind them, and noise apart", async () => {
+test("updates are delivered in order and before the response that follows them, and noise separately", async () => {
   const { told, tap } = recordingTap();
   const stdout = new PassThrough();
   const stream = openMessageStream(new PassThrough(), stdout, tap);
@@ -19,7 +19,7 @@ it("tells updates in order and before the answer behind them, and noise apart", 
   expect(passed).toEqual([ANSWER]);
 });
 
-it("reads nothing while there is no room for more", async () => {
+test("reads nothing while there is no room for more", async () => {
   const { told, tap } = recordingTap();
   const semaphore = Promise.withResolvers<void>();
   let written = 0;
@@ -40,7 +40,7 @@ it("reads nothing while there is no room for more", async () => {
   expect(told).toHaveLength(1_001);
 });
 
-it("puts messages together that arrive in pieces, also within a letter", async () => {
+test("messages that arrive in pieces are joined, even if a character is split", async () => {
   const { tap } = recordingTap();
   const stdout = new PassThrough();
   const message = { ...ANSWER, result: { text: "grüße" } };
@@ -55,7 +55,7 @@ it("puts messages together that arrive in pieces, also within a letter", async (
   expect(await collect(stream.readable)).toEqual([message]);
 });
 
-it("gives up on a message without end", async () => {
+test("an endless message fails the stream", async () => {
   const { tap } = recordingTap();
   const stdout = new PassThrough();
   const stream = openMessageStream(new PassThrough(), stdout, tap);
@@ -68,14 +68,14 @@ it("gives up on a message without end", async () => {
   await expect(passed).rejects.toThrow("more than 16777216 bytes");
 });
 
-it("gives up on an agent that asks and takes no answers", async () => {
+test("an agent that sends requests and reads no responses fails the stream", async () => {
   const { tap } = recordingTap();
   const stream = openMessageStream(new PassThrough(), Readable.from(asking(10_000)), tap);
 
   await expect(collect(stream.readable)).rejects.toThrow("asks more than it waits for");
 });
 
-it("gives up on an agent of which too large questions wait", async () => {
+test("too many bytes of unanswered requests fail the stream", async () => {
   const { tap } = recordingTap();
   const large = asking(20, { title: "x".repeat(1024 * 1024) });
   const stream = openMessageStream(new PassThrough(), Readable.from(large), tap);
@@ -83,7 +83,7 @@ it("gives up on an agent of which too large questions wait", async () => {
   await expect(collect(stream.readable)).rejects.toThrow("asks more than it waits for");
 });
 
-it("bears with an agent that asks as much and takes the answers", async () => {
+test("an agent that sends as many requests and reads the responses is accepted", async () => {
   const { tap } = recordingTap();
   const stdin = new PassThrough();
   stdin.resume();
@@ -106,7 +106,7 @@ function* asking(count: number, params = {}): Generator<Buffer> {
     yield Buffer.from(line({ jsonrpc: "2.0", id: id % 100, method, params }));
 }
 
-it("writes one line a message", async () => {
+test("each message is written as one line", async () => {
   const { tap } = recordingTap();
   const stdin = new PassThrough();
   const writer = openMessageStream(stdin, new PassThrough(), tap).writable.getWriter();

@@ -1,12 +1,12 @@
 import type { PermissionOptionKind } from "@agentclientprotocol/sdk/unstable";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { PermissionAnswers } from "../../../src/agents/acp/permission-answers.ts";
 import type { AgentUpdate, PermissionRequest } from "../../../src/core/agents/agent-runner.ts";
 
 const CANCELLED = { outcome: { outcome: "cancelled" } };
 
 describe("policy allow", () => {
-  it.each<[readonly PermissionOptionKind[], string]>([
+  test.each<[readonly PermissionOptionKind[], string]>([
     [["reject_once", "allow_always", "allow_once"], "allow_once"],
     [["reject_once", "allow_always"], "allow_always"],
   ])("of %j it chooses %s and reports it", async (kinds, chosen) => {
@@ -18,7 +18,7 @@ describe("policy allow", () => {
     expect(updates).toEqual([{ kind: "agent.permission_granted", title: "Write a.txt", optionId: chosen }]);
   });
 
-  it("grants nothing where nothing can be allowed", async () => {
+  test("the policy allow grants nothing if no option allows", async () => {
     const { answers, updates } = theAnswers("allow");
 
     expect(await answers.answer(aRequest(["reject_once"]))).toEqual(CANCELLED);
@@ -27,7 +27,7 @@ describe("policy allow", () => {
 });
 
 describe("policy ask", () => {
-  it("takes the observer's answer", async () => {
+  test("the policy ask uses the observer's answer", async () => {
     const { answers, asked } = theAnswers("ask", async () => "reject_once");
 
     expect(await answers.answer(aRequest(["allow_once", "reject_once"]))).toEqual({
@@ -38,13 +38,13 @@ describe("policy ask", () => {
     ]);
   });
 
-  it("is cancelled when nobody will answer", async () => {
+  test("the policy ask cancels the request if no observer can answer", async () => {
     const { answers } = theAnswers("ask", async () => undefined);
 
     expect(await answers.answer(aRequest(["allow_once"]))).toEqual(CANCELLED);
   });
 
-  it("a cancelled turn cancels every pending request, and no later one", async () => {
+  test("a cancelled turn cancels every pending request, and no later one", async () => {
     const { answers } = theAnswers("ask", ({ title }) =>
       title === "later" ? Promise.resolve("x") : new Promise(() => {}),
     );

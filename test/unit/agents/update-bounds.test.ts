@@ -1,4 +1,4 @@
-import { expect, it } from "vitest";
+import { expect, test } from "vitest";
 import { boundedUpdate } from "../../../src/agents/acp/update-bounds.ts";
 import { mapUpdate } from "../../../src/agents/acp/update-mapping.ts";
 import type { AgentUpdate } from "../../../src/core/agents/agent-runner.ts";
@@ -7,7 +7,7 @@ import { cleaned } from "../../../src/core/clean-text.ts";
 const LARGE = { files: Array.from({ length: 20_000 }, () => "file") };
 const LEFT_OUT = { leftOut: `${JSON.stringify(LARGE).length} characters` };
 
-it("raw parts that are too large are left out, with their size; the rest is kept", () => {
+test("raw parts that are too large are left out, with their size; the rest is kept", () => {
   const call = {
     kind: "agent.tool_call",
     toolCallId: "1",
@@ -20,7 +20,7 @@ it("raw parts that are too large are left out, with their size; the rest is kept
   expect(boundedUpdate({ kind: "agent.other", name: "n", data: LARGE })).toMatchObject({ data: LEFT_OUT });
 });
 
-it("what is small stays as it is, and what is not there is not added", () => {
+test("small parts stay unchanged, and missing members are not added", () => {
   const call = { kind: "agent.tool_call", toolCallId: "1", rawInput: { path: "a" } } as const;
 
   expect(boundedUpdate(call)).toEqual(call);
@@ -41,7 +41,7 @@ function boundedOf(update: unknown): AgentUpdate {
 
 const LONGEST = "x".repeat(128_000);
 
-it.each<[string, (text: string) => object]>([
+test.each<[string, (text: string) => object]>([
   ["texts", (text) => ({ content: [{ type: "content", content: { type: "text", text } }] })],
   ["what is no text", (text) => ({ content: [{ type: "content", content: { type: "image", data: text } }] })],
   ["locations", (path) => ({ locations: [{ path }] })],
@@ -61,7 +61,7 @@ it.each<[string, (text: string) => object]>([
   },
 );
 
-it("a plan is bounded in the same way", () => {
+test("a plan is bounded in the same way", () => {
   const entry = { content: LONGEST, status: "pending", priority: "low" };
   const update = { sessionUpdate: "plan", entries: Array(120).fill(entry) };
 
@@ -71,7 +71,7 @@ it("a plan is bounded in the same way", () => {
   expect(storedLengthOf(update)).toBeLessThan(STORED_MAX);
 });
 
-it("a small part behind a large one is kept, and a raw part has the room that is left", () => {
+test("a small part behind a large one is kept, and a raw part has the room that is left", () => {
   const large = { type: "text", text: "x".repeat(300_000) } as const;
   const small = { type: "text", text: "Done." } as const;
   const call = { kind: "agent.tool_call", toolCallId: "1", content: [large, large, large, small] } as const;
@@ -84,14 +84,14 @@ it("a small part behind a large one is kept, and a raw part has the room that is
   });
 });
 
-it("a diff of two of the longest texts is kept whole", () => {
+test("a diff of two of the longest texts is kept whole", () => {
   const diff = { type: "diff", path: "package-lock.json", oldText: LONGEST, newText: LONGEST } as const;
   const call = { kind: "agent.tool_call", toolCallId: "1", content: [diff] } as const;
 
   expect(boundedUpdate(call)).toEqual(call);
 });
 
-it("survives what is nested without end", () => {
+test("endless nesting is bounded without an error", () => {
   const data: unknown = JSON.parse(`${"[".repeat(50_000)}${"]".repeat(50_000)}`);
 
   expect(boundedUpdate({ kind: "agent.other", name: "n", data })).toMatchObject({ data });

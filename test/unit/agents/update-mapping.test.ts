@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { TerminalOutput } from "../../../src/agents/acp/terminal-output.ts";
 import { mapUpdate } from "../../../src/agents/acp/update-mapping.ts";
 import type { AgentUpdate, ToolCallUpdate } from "../../../src/core/agents/agent-runner.ts";
@@ -11,7 +11,7 @@ const ECHO = "Echo: verb=hello users=";
 describe.each(AGENTS)("the recorded updates of %s", (agent) => {
   const updates = recordedUpdates(agent).flatMap((update) => mapUpdate(update) ?? []);
 
-  it("give the text of its answers", () => {
+  test("give the text of its answers", () => {
     const text = updates.flatMap((update) => (update.kind === "agent.message" ? update.text : [])).join("");
 
     expect(text).toContain("All done with write.");
@@ -19,13 +19,13 @@ describe.each(AGENTS)("the recorded updates of %s", (agent) => {
     expect(text).toContain(ECHO);
   });
 
-  it("give its thoughts apart from its answers", () => {
+  test("give its thoughts apart from its answers", () => {
     const thoughts = updates.flatMap((update) => (update.kind === "agent.thought" ? update.text : []));
 
     expect(thoughts.filter((text) => text.includes("thinking it over"))).toHaveLength(2);
   });
 
-  it("give two tool calls that end completed, with a title and a kind", () => {
+  test("give two tool calls that end completed, with a title and a kind", () => {
     const calls = foldToolCalls(updates);
 
     expect(calls.map(({ status }) => status)).toEqual(["completed", "completed"]);
@@ -35,7 +35,7 @@ describe.each(AGENTS)("the recorded updates of %s", (agent) => {
     }
   });
 
-  it("leave nothing unknown but configuration options", () => {
+  test("leave nothing unknown but configuration options", () => {
     const unknown = updates.flatMap((update) => (update.kind === "agent.other" ? update.name : []));
 
     expect(unknown.filter((name) => name !== "config_option_update")).toEqual([]);
@@ -43,7 +43,7 @@ describe.each(AGENTS)("the recorded updates of %s", (agent) => {
 });
 
 describe("what agents tell differently", () => {
-  it("a new file's diff has no old text, or an empty one", () => {
+  test("a new file's diff has no old text, or an empty one", () => {
     const diffs = ["claude", "gemini", "copilot", "qwen"].map((agent) => {
       const updates = recordedUpdates(agent).flatMap((update) => mapUpdate(update) ?? []);
       return updates.flatMap((update) => (update.kind === "agent.tool_call" ? (update.content ?? []) : []));
@@ -56,7 +56,7 @@ describe("what agents tell differently", () => {
     }
   });
 
-  it("codex tells a terminal's output beside the content", () => {
+  test("codex reports a terminal's output beside the content", () => {
     const updates = recordedUpdates("codex").flatMap((update) => mapUpdate(update) ?? []);
 
     const outputs = updates.flatMap((update) =>
@@ -70,7 +70,7 @@ describe("what agents tell differently", () => {
     });
   });
 
-  it("codex tells a notice", () => {
+  test("codex reports a notice", () => {
     const updates = recordedUpdates("codex").flatMap((update) => mapUpdate(update) ?? []);
 
     expect(updates).toContainEqual({
@@ -80,7 +80,7 @@ describe("what agents tell differently", () => {
     });
   });
 
-  it("claude, codex and copilot give a title; claude and opencode a cost", () => {
+  test("claude, codex and copilot give a title; claude and opencode a cost", () => {
     const titled = AGENTS.filter((agent) => kindsOf(agent).has("agent.title"));
     const costing = AGENTS.filter((agent) =>
       recordedUpdates(agent)
@@ -94,13 +94,13 @@ describe("what agents tell differently", () => {
 });
 
 describe("mapUpdate", () => {
-  it("keeps an update of a kind that nobody knows yet", () => {
+  test("an update of an unknown kind is stored", () => {
     const update = mapUpdate({ sessionUpdate: "mind_reading", depth: 3 });
 
     expect(update).toEqual({ kind: "agent.other", name: "mind_reading", data: { depth: 3 } });
   });
 
-  it("keeps a known kind of an unexpected shape", () => {
+  test("keeps a known kind of an unexpected shape", () => {
     const image = { type: "image", data: "aGk=", mimeType: "image/png" };
 
     expect(mapUpdate({ sessionUpdate: "agent_message_chunk", content: image })).toMatchObject({
@@ -110,14 +110,14 @@ describe("mapUpdate", () => {
     expect(mapUpdate("nonsense")).toEqual({ kind: "agent.other", name: "unknown", data: "nonsense" });
   });
 
-  it("drops the list of commands and echoes of our own prompt", () => {
+  test("drops the list of commands and echoes of our own prompt", () => {
     expect(mapUpdate({ sessionUpdate: "available_commands_update", availableCommands: [] })).toBeUndefined();
     expect(
       mapUpdate({ sessionUpdate: "user_message_chunk", content: { type: "text", text: "hi" } }),
     ).toBeUndefined();
   });
 
-  it("leaves out what an update does not name, so that it does not replace what is known", () => {
+  test("leaves out what an update does not name, so that it does not replace what is known", () => {
     const update = mapUpdate({
       sessionUpdate: "tool_call_update",
       toolCallId: "a",
@@ -128,7 +128,7 @@ describe("mapUpdate", () => {
     expect(update).toEqual({ kind: "agent.tool_call", toolCallId: "a", status: "failed" });
   });
 
-  it("keeps tool content of a type it does not know", () => {
+  test("keeps tool content of a type it does not know", () => {
     const content = [{ type: "hologram", size: 2 }];
 
     const update = mapUpdate({ sessionUpdate: "tool_call", toolCallId: "a", title: "Show", content });
@@ -136,7 +136,7 @@ describe("mapUpdate", () => {
     expect(update).toMatchObject({ content: [{ type: "other", data: { type: "hologram", size: 2 } }] });
   });
 
-  it("maps a plan", () => {
+  test("maps a plan", () => {
     const entries = [{ content: "Look", status: "completed", priority: "high" }];
 
     expect(mapUpdate({ sessionUpdate: "plan", entries })).toEqual({ kind: "agent.plan", entries });
@@ -144,7 +144,7 @@ describe("mapUpdate", () => {
 });
 
 describe("TerminalOutput", () => {
-  it("joins the pieces of a terminal's output and keeps terminals apart", () => {
+  test("joins the pieces of a terminal's output and keeps terminals apart", () => {
     const terminals = new TerminalOutput();
 
     const joined = [piece("a", "one "), piece("b", "other"), piece("a", "two")].map((update) =>
@@ -154,7 +154,7 @@ describe("TerminalOutput", () => {
     expect(joined).toEqual([piece("a", "one "), piece("b", "other"), piece("a", "one two")]);
   });
 
-  it("keeps the end of an output without end", () => {
+  test("only the end of an endless output is stored", () => {
     const terminals = new TerminalOutput();
     terminals.joined(piece("a", "x".repeat(100_000)));
 

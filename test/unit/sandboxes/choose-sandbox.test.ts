@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { chooseSandbox, type SandboxChoices } from "../../../src/sandboxes/choose-sandbox.ts";
 import type { Sandbox } from "../../../src/sandboxes/sandbox.ts";
 
@@ -6,14 +6,14 @@ const DEMO = { name: "demo", isDemo: true };
 const REAL = { name: "codex", isDemo: false };
 
 describe("auto", () => {
-  it("takes docker where it can be used", async () => {
+  test("auto chooses docker if docker is usable", async () => {
     const { notes, sandbox, warnings } = await chooseSandbox("auto", choices({}));
 
     expect(sandbox.name).toBe("docker");
     expect({ notes, warnings }).toEqual({ notes: [], warnings: [] });
   });
 
-  it("takes bubblewrap where docker cannot be used, and says why", async () => {
+  test("auto chooses bubblewrap if docker is unusable, and reports the reason", async () => {
     const { notes, requireFor, sandbox } = await chooseSandbox("auto", choices({ docker: "no daemon" }));
 
     expect(sandbox.name).toBe("bubblewrap");
@@ -21,7 +21,7 @@ describe("auto", () => {
     expect(() => requireFor(REAL)).not.toThrow();
   });
 
-  it("runs the demo agent, and it alone, without a sandbox where there is none", async () => {
+  test("auto runs only the demo agent if no sandbox is usable", async () => {
     const none = { docker: "no daemon", bubblewrap: "not installed" };
     const { requireFor, sandbox, warnings } = await chooseSandbox("auto", choices(none));
 
@@ -39,7 +39,7 @@ describe("auto", () => {
 });
 
 describe("by name", () => {
-  it("local is given to a real agent too, and says that it keeps nothing", async () => {
+  test("local also runs a real agent, and warns that it isolates nothing", async () => {
     const { requireFor, sandbox, warnings } = await chooseSandbox("local", choices({}));
 
     expect(sandbox.name).toBe("local");
@@ -47,17 +47,20 @@ describe("by name", () => {
     expect(() => requireFor(REAL)).not.toThrow();
   });
 
-  it.each(["docker", "bubblewrap"] as const)("%s is refused where it cannot be used", async (name) => {
-    expect((await chooseSandbox(name, choices({}))).sandbox.name).toBe(name);
-    await expect(chooseSandbox(name, choices({ [name]: "not here" }))).rejects.toMatchObject({
-      code: "environment_setup_failed",
-      message: expect.stringContaining("not here"),
-      options: { remedy: expect.stringContaining("ERRAND_SANDBOX") },
-    });
-  });
+  test.each(["docker", "bubblewrap"] as const)(
+    "choosing %s by name fails if it is unusable",
+    async (name) => {
+      expect((await chooseSandbox(name, choices({}))).sandbox.name).toBe(name);
+      await expect(chooseSandbox(name, choices({ [name]: "not here" }))).rejects.toMatchObject({
+        code: "environment_setup_failed",
+        message: expect.stringContaining("not here"),
+        options: { remedy: expect.stringContaining("ERRAND_SANDBOX") },
+      });
+    },
+  );
 });
 
-it("what killed workers left is swept in every sandbox, whichever is in use now", async () => {
+test("the sweep covers every sandbox, not only the chosen one", async () => {
   const { sweep } = await chooseSandbox("bubblewrap", choices({ docker: "no daemon" }));
 
   expect(await sweep()).toBe(3);
