@@ -162,12 +162,12 @@ export function apiDeps(bootstrap: Bootstrap, deps: AppDeps): ApiDeps {
   };
 }
 
-/** The given function of each adapter that has it, by the adapter's name. */
+/** The host name under which this process takes jobs. A process of role `api` takes none. */
 export function hostOf({ role, workerHost }: Config): { readonly host?: string } {
   return workerHost === undefined || role === "api" ? {} : { host: workerHost };
 }
 
-/** One value for each secret key, the current key first. */
+/** The given function of each adapter that has it, by the adapter's name. */
 export function openersOf<Kind extends "openRepository" | "openPullRequests">(
   adapters: ReadonlyMap<string, RunningAdapter>,
   kind: Kind,
@@ -195,7 +195,7 @@ function composeSkills(
   };
 }
 
-/** One for each secret key, the present one's first. */
+/** One value for each secret key, the current key first. */
 function fromSecretKeys<T>(
   { config: { oldSecretKeys }, secretKey }: Pick<Bootstrap, "config" | "secretKey">,
   purpose: string,

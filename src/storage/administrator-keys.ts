@@ -10,7 +10,7 @@ import type { StoreDeps } from "./store-deps.ts";
 const NAME = "Administrator";
 const KEY_NAME = "The installation's own key";
 
-/** Whether this is the one key already, of an administrator who may use it. */
+/** Whether this is already the one key of an enabled administrator. */
 const IS_SET = `
   SELECT id FROM principals
   WHERE id = (SELECT principal_id FROM identities WHERE team_id = $1::uuid AND subject = $2)
@@ -29,7 +29,7 @@ export class PrismaAdministratorKeys implements AdministratorKeys {
     this.#deps = deps;
   }
 
-  /** Nearly every start finds it as the one before has left it. */
+  /** Nearly every start finds the key unchanged. */
   async set(hash: string, hint: string, formerHashes: readonly string[] = []): Promise<void> {
     if (await this.#isThere(IS_SET, [...ADMINISTRATOR, hash])) return;
     await this.#deps.database.transaction(async (tx) => {
@@ -42,7 +42,7 @@ export class PrismaAdministratorKeys implements AdministratorKeys {
     this.#deps.pubsub.publish([CHANNELS.keys]);
   }
 
-  /** Who comes second waits for the first at the administrator's row, and then sees the first's key. */
+  /** The second process waits for the first at the administrator's row, and then sees its key. */
   async setFirst(hash: string, hint: string): Promise<boolean> {
     return this.#deps.database.transaction(async (tx) => {
       const principalId = await this.#administrator(tx);
@@ -60,7 +60,7 @@ export class PrismaAdministratorKeys implements AdministratorKeys {
     return (await this.#deps.database.rows({ text, values })).length > 0;
   }
 
-  /** Made, or made able again; its row is locked until the end of the transaction. */
+  /** Creates or enables the administrator. Its row is locked until the end of the transaction. */
   async #administrator(tx: Tx): Promise<string> {
     const wanted = { teamId: FIRST_TEAM, subject: ADMINISTRATOR_SUBJECT, displayName: NAME };
     const { id } = await ensureIdentity(tx, wanted, this.#deps.clock.now());
@@ -69,7 +69,7 @@ export class PrismaAdministratorKeys implements AdministratorKeys {
   }
 }
 
-/** Its administrator may have other keys: those have been made by somebody. */
+/** The administrator may have other keys, which have a creator. */
 function ownKeyOf(principalId: string) {
   return { principalId, createdBy: null };
 }

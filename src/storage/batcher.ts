@@ -1,12 +1,12 @@
 export interface BatcherOptions<Item, Answer> {
-  /** One answer for each item, in their order. Must be repeatable for a part of the items. */
+  /** Returns one answer for each item, in order. It must be repeatable for a part of the items. */
   readonly perform: (items: readonly Item[]) => Promise<readonly Answer[]>;
-  /** Of items with the same one, only one goes at a time; none where it is left out. */
+  /** Only one item with the same key is in flight at a time. Default: no limit. */
   readonly keyOf?: (item: Item) => string;
   readonly itemsMax: number;
 }
 
-/** While one waits for the disk or the network, the next is worked on. */
+/** While one batch waits for the disk or the network, the next one is prepared. */
 const UNDER_WAY_MAX = 2;
 
 interface Waiting<Item, Answer> {
@@ -16,10 +16,10 @@ interface Waiting<Item, Answer> {
 }
 
 /**
- * Has things that arrive together done together, where that costs hardly more than one of them. Nobody waits for company
- * while there is nothing to do. What comes while others are under way goes beside them once there is as much of it, else
- * after them: many small companies cost twice as much as few large ones. What fails together is done again one by one, so
- * that nothing fails for another's sake.
+ * Runs items that arrive together as one batch, where that costs hardly more than one item. An item never waits while
+ * nothing is in flight. At most two batches are in flight, and the second starts early only if it is at least as
+ * large as the first, because many small batches cost twice as much as few large ones. The items of a failed batch
+ * run again one by one, so that no item fails because of another.
  */
 export class Batcher<Item, Answer> {
   readonly #options: BatcherOptions<Item, Answer>;
@@ -51,7 +51,7 @@ export class Batcher<Item, Answer> {
     });
   }
 
-  /** The one that has waited longest, and those that may go with it. */
+  /** The item that has waited longest, and those that may join it. */
   #takeBatch(): readonly Waiting<Item, Answer>[] {
     const { itemsMax, keyOf } = this.#options;
     const keys = new Set<string>();

@@ -4,12 +4,12 @@ import type { BlobStore } from "../core/ports/blob-store.ts";
 import type { Clock } from "../core/ports/clock.ts";
 import type { Database, Tx } from "./database.ts";
 
-/** Of what is read piece by piece, in bytes. */
+/** The size of the pieces of a read, in bytes. */
 export const PIECE_LENGTH = 2 ** 20;
 const PIECE = "SELECT substring(bytes FROM $2::int FOR $3::int) AS piece FROM blobs WHERE id = $1::uuid";
 type Piece = { readonly piece: Uint8Array };
 
-/** Blobs as rows: reached by every worker, and in the same backup as the rest. */
+/** Stores blobs as rows, which every worker reaches and which are in the same backup as the rest. */
 export function createPrismaBlobStore(database: Database, clock: Clock): BlobStore {
   return {
     async put(blob) {
@@ -41,10 +41,10 @@ export function raiseGone(): never {
   throw new AppError("internal_error", "A stored file is gone.", { retryable: false });
 }
 
-/** Much longer than any change takes between putting a blob and naming it. */
+/** Much longer than any change needs between storing a blob and referencing it. */
 const UNNAMED_MINUTES = 60;
 
-/** What a process put away before it died, or what was put for a request that was then refused. */
+/** Deletes blobs of a process that died, or of a request that was refused. */
 function prune(client: Pick<Tx, "$executeRaw">): Promise<number> {
   return client.$executeRaw`
     DELETE FROM blobs WHERE created_at < now() - ${UNNAMED_MINUTES}::int * interval '1 minute'

@@ -9,8 +9,9 @@ import type { Tx } from "./database.ts";
 import { toJson } from "./rows.ts";
 
 /**
- * Rows that a change writes beside the run. Each that can meet a twin is written by `ON CONFLICT DO NOTHING`:
- * the twin's transaction is waited for, and losing to it is told by `UniqueConflict`, not by a broken transaction.
+ * Rows that a change writes beside the run. Each that may already exist is written with `ON CONFLICT DO NOTHING`: the
+ * statement waits for the other transaction, and a conflict becomes a `UniqueConflict` instead of a failed
+ * transaction.
  */
 export async function bindThread(tx: Tx, runId: RunId, { thread, expected }: ThreadBinding): Promise<void> {
   if (expected === undefined) await makeThread(tx, { ...thread });
@@ -22,7 +23,7 @@ export async function bindThread(tx: Tx, runId: RunId, { thread, expected }: Thr
   await tx.threadRun.createMany({ data: [{ threadId: thread.id, runId }], skipDuplicates: true });
 }
 
-/** Makes the thread unless this very row is there already; another row with its key means it is taken. */
+/** Creates the thread unless this row exists. Another row with the same key is a conflict. */
 export async function makeThread(tx: Tx, { id, adapter, installation, key }: Thread): Promise<void> {
   const made = await tx.thread.createMany({
     data: [{ id, adapter, installation, key }],

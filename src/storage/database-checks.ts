@@ -3,10 +3,10 @@ import type { Clock } from "../core/ports/clock.ts";
 import type { Statements } from "./database.ts";
 import { listMigrations } from "./migrations.ts";
 
-/** Each request takes several statements one after the other. */
+/** Each request needs several statements one after another. */
 const SLOW_MS = 50;
 const OLDEST_VERSION = 15;
-/** Signatures of platforms are refused by their age after five minutes; times in lists look wrong before that. */
+/** Platforms' signatures are refused when they are five minutes old; times in lists look wrong before that. */
 const SKEW_WARN_MS = 2_000;
 const SKEW_FAIL_MS = 60_000;
 
@@ -55,7 +55,7 @@ async function lookAtMigrations(database: Statements): Promise<Finding> {
   return ok(`All ${ours.length} are applied.`);
 }
 
-/** The database's clock against the middle of the question, which is when it was asked for, give or take. */
+/** Compares the database's clock with the middle of the query. */
 async function lookAtClocks(database: Statements, clock: Clock): Promise<Finding> {
   const began = clock.now().getTime();
   const [row] = await database.query(

@@ -5,31 +5,31 @@ import type { Log } from "../core/ports/log.ts";
 import { Prisma, PrismaClient } from "./generated/client.ts";
 import { StatementNames } from "./statement-names.ts";
 
-/** A Prisma transaction: what the rows of one change are written through. */
+/** A Prisma transaction, through which the rows of one change are written. */
 export type Tx = Prisma.TransactionClient;
 
-/** As PostgreSQL takes it: `$1` stands for the first value. */
+/** In PostgreSQL's syntax: `$1` stands for the first value. */
 export interface Statement {
   readonly text: string;
   readonly values: readonly unknown[];
-  /** Planned for these very values each time, for where no one plan is good for all. */
+  /** Planned for its values each time, because no single plan is good for all values. */
   readonly isPlannedAnew?: boolean;
 }
 
-/** What stores work on: the database, or one transaction of it. */
+/** What stores use: the database, or one transaction of it. */
 export interface Statements {
   query<T>(query: (client: Tx) => Promise<T>): Promise<T>;
-  /** All of `work` or nothing. Repeated when the database could not serialise it, so it must be repeatable. */
+  /** Runs `work` as one transaction. It is repeated after a serialisation failure, so it must be repeatable. */
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
   /**
-   * The rows of one statement, sent as it is. For the few that every request waits for: of a short statement's processor
-   * time, Prisma's client takes more than half (docs/decisions/0011). 64-bit numbers and decimals may come as text.
-   * Repeated as a transaction is.
+   * The rows of one statement, which is sent without Prisma's client. Used for the few statements that every request
+   * waits for, because the client needs more than half of the processor time of a short statement
+   * (docs/decisions/0011). 64-bit numbers and decimals may arrive as text. Repeated like a transaction.
    */
   rows<Row extends object>(statement: Statement): Promise<readonly Row[]>;
 }
 
-/** Within a transaction, every statement and every transaction is a part of it. */
+/** Inside a transaction, every statement and every nested transaction is part of it. */
 export function statementsOf(tx: Tx): Statements {
   const perform = <T>(work: (tx: Tx) => Promise<T>): Promise<T> => work(tx);
   return {
@@ -42,23 +42,26 @@ export function statementsOf(tx: Tx): Statements {
 export interface DatabaseOptions {
   readonly url: string;
   readonly maxConnections: number;
-  /** For statements that carry much; the default is made for short ones. */
+  /** For statements with much data; the default fits short ones. */
   readonly statementMs?: number;
   readonly log: Log;
 }
 
-/** Without these three a silent link hangs a query for ever, and goes on hanging after the link has healed. */
+/** Without these three limits a silent connection blocks a query for ever, even after the network has recovered. */
 const CONNECT_TIMEOUT_MS = 2_000;
 const STATEMENT_TIMEOUT_MS = 4_000;
-/** A worker that is frozen or cut off within a transaction would keep its locks, and with them the run, for ever. */
+/**
+ * A worker that freezes or is disconnected inside a transaction would otherwise keep its locks, and with them the
+ * run, for ever.
+ */
 const IDLE_TRANSACTION_TIMEOUT_MS = 5_000;
-/** No statement is so long that it were worth starting processes for it or compiling it, and each takes tens of ms. */
+/** No statement is long enough for parallel workers or compilation, which take tens of milliseconds each. */
 const SETTINGS = "-c max_parallel_workers_per_gather=0 -c jit=off";
 const TRANSACTION_WAIT_MS = 2_000;
 const TRANSACTION_TIMEOUT_MS = 8_000;
 const CONFLICT_TRIES = 3;
 
-/** The pool and the Prisma client on it; every statement goes through `query` or `transaction`. */
+/** The connection pool with its Prisma client. Every statement goes through `query` or `transaction`. */
 export class Database implements Statements {
   readonly #pool: pg.Pool;
   readonly #adapter: PrismaPg;
@@ -77,16 +80,17 @@ export class Database implements Statements {
       keepAlive: true,
       application_name: "errand",
     });
-    // An idle connection that breaks is reported here, and would take the process down without a listener.
+    // A broken idle connection is reported here. Without a listener it would end the process.
     this.#pool.on("error", (error) => log.warn("database.connection.lost", { error: error.message }));
-    // One that breaks just as it is handed out has lost the pool's listener and not yet got the borrower's.
+    // A connection that breaks while it is handed out has no listener of the pool any more and none of the borrower
+    // yet.
     this.#pool.on("connect", (client) => client.on("error", () => undefined));
     this.#adapter = new PrismaPg(this.#pool, {
       statementNameGenerator: ({ sql }) => this.#names.nameOf(sql),
     });
   }
 
-  /** Made when it is first needed, which may be never: one holds 6 MiB, and its WebAssembly more than that. */
+  /** Created on first use, which may never happen: a client takes 6 MiB, and its WebAssembly more than that. */
   get #prisma(): PrismaClient {
     this.#client ??= new PrismaClient({ adapter: this.#adapter });
     return this.#client;
@@ -110,7 +114,7 @@ export class Database implements Statements {
     return repeated(async () => (await this.#pool.query<Row>({ name, text, values: [...values] })).rows);
   }
 
-  /** Undefined when the database answers, else why it does not. */
+  /** Undefined when the database answers, otherwise the reason. */
   async unreachable(): Promise<string | undefined> {
     try {
       await this.#pool.query("SELECT 1");
@@ -126,7 +130,7 @@ export class Database implements Statements {
   }
 }
 
-/** Does again what the database gave up for the sake of others: nothing of it is stored. */
+/** Repeats a transaction that the database gave up because of others. Nothing of it was stored. */
 async function repeated<T>(work: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {
@@ -137,10 +141,10 @@ async function repeated<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Of PostgreSQL, for a transaction that could not be serialised and for a deadlock. */
+/** PostgreSQL's codes of a serialisation failure and of a deadlock. */
 const CONFLICT_CODES = new Set(["40001", "40P01"]);
 
-/** Prisma has a code of its own for them, but not for statements that it sends as they are. */
+/** Prisma has its own code for them, except for raw statements. */
 function isWriteConflict(error: unknown): boolean {
   if (!(error instanceof Prisma.PrismaClientKnownRequestError))
     return error instanceof pg.DatabaseError && CONFLICT_CODES.has(error.code ?? "");
@@ -150,12 +154,15 @@ function isWriteConflict(error: unknown): boolean {
   return error.code === "P2034" || driverAdapterError?.cause?.kind === "TransactionWriteConflict";
 }
 
-/** Codes of Prisma for a database that cannot be reached, is starting or does not answer in time. */
+/** Prisma's codes for a database that is unreachable, is starting or does not answer in time. */
 const UNREACHABLE = new Set(["P1000", "P1001", "P1002", "P1008", "P1011", "P1017", "P2024", "P2028"]);
 const LOST_LINK =
   /ECONNREFUSED|ECONNRESET|EPIPE|ENOENT.*\.s\.PGSQL|timeout|Connection terminated|not queryable|server closed|DatabaseNotReachable|ConnectionClosed|SocketTimeout|57P0\d|25P03|canceling statement|terminating connection|closed the connection|starting up|recovery mode|not yet accepting|shutting down|too many clients/i;
 
-/** A database that is away, or busy with the same rows, is an expected failure that passes; all else is a bug. */
+/**
+ * An unreachable database, or one that is busy with the same rows, is an expected temporary failure. Any other error
+ * is a bug.
+ */
 function translated(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof AppError) return error;
   if (isWriteConflict(error)) return unavailable("Others are changing the same.", error);

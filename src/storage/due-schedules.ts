@@ -21,7 +21,7 @@ export class PrismaDueSchedules implements DueSchedules {
     });
   }
 
-  /** The time until then is taken by the database's clock, which also decides whether it has come. */
+  /** Measured by the database's clock, which also decides when the time has come. */
   async ring(id: string, at: Date): Promise<void> {
     await this.#deps.database.transaction(async (tx) => {
       const [wait] = await tx.$queryRaw<{ ms: number }[]>`

@@ -24,7 +24,7 @@ interface Nothing {
   readonly isHeldBack: boolean;
 }
 
-/** Positions below this are settled: no transaction that is still running, or will begin, can have one. */
+/** Positions below this are final: no running or future transaction can have one. */
 export const SETTLED = Prisma.sql`pg_snapshot_xmin(pg_current_snapshot())::text::bigint`;
 
 const WITHIN_LENGTH = Prisma.raw(withinLength("SELECT * FROM looked", 'position, "runId", seq'));
@@ -37,9 +37,9 @@ export class PrismaEventLog implements EventLog {
   }
 
   /**
-   * The page is cut before it is filtered, so that a viewer of few runs does not make the database read them all. What
-   * is held back is asked in the same statement, which sees one moment: a second one could find it settled already.
-   * Of an event that the viewer does not see, the place alone leaves the database: its body may be large.
+   * The page is cut before it is filtered, so that the database does not read all events for a viewer of few runs.
+   * The same statement tells whether events are held back, because a second statement could see a later state. For an
+   * event that the viewer may not see, only the position leaves the database, because its body may be large.
    */
   async read(after: EventLogPosition, limit: number, viewer?: Viewer): Promise<EventLogPage> {
     const { position, runId, seq } = after;

@@ -4,8 +4,8 @@ import type { RunEventKind } from "../core/runs/events.ts";
 import type { Statement } from "./database.ts";
 
 /**
- * The rows of `page`, which have a `body`, in this order as far as they are not too long together. To measure a text, the
- * database has to unpack it; so a page that is too long already as it is stored is cut before.
+ * The rows of `page` in this order, up to the length limit; they have a `body`. The database must unpack a text to
+ * measure it, so a page that is too long in its stored size is cut first.
  */
 export function withinLength(page: string, order: string): string {
   return `
@@ -23,7 +23,7 @@ function sumBefore(length: string, order: string): string {
 const COLUMNS = `run_id AS "runId", seq, turn, at, kind, body, position`;
 const OF_KINDS = "AND kind = ANY($4::text[])";
 
-/** The events of a run behind one of them, as `RunStore.readEvents` gives them. */
+/** The events of a run after a given one, for `RunStore.readEvents`. */
 export function eventsStatement(
   id: RunId,
   after: number,

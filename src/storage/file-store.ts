@@ -38,7 +38,7 @@ export class PrismaFileStore implements FileStore {
   }
 }
 
-/** The rows of a change's files. Their blobs are there already; a key of the table sees to it. */
+/** The rows of a change's files. A foreign key makes sure that their blobs exist. */
 export async function addFiles(
   tx: Tx,
   runId: RunId,

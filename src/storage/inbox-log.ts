@@ -5,7 +5,7 @@ import type { Statements } from "./database.ts";
 import type { Prisma } from "./generated/client.ts";
 import { withoutNulls } from "./rows.ts";
 
-/** The body is not among them: it may hold anything. */
+/** The body is left out, because it may contain anything. */
 const SHOWN = {
   id: true,
   seq: true,

@@ -16,7 +16,7 @@ export interface NewRunRows {
 const COLUMNS = [...ORIGIN_COLUMNS, ...PROGRESS_COLUMNS];
 const NAMES = COLUMNS.map(({ name }) => name).join(", ");
 
-/** What is to be stored, as it was sent: a row for each new run. */
+/** The rows to store, as they were sent: one for each new run. */
 const GIVEN = `
   given AS MATERIALIZED (
     SELECT * FROM json_to_recordset($1) AS given (
@@ -42,16 +42,17 @@ const LOGGED = `
 const NEW_JOBS = `
   new_jobs AS (
     SELECT job.* FROM created JOIN given USING (id), jsonb_to_recordset(given.jobs) AS job (${JOB_COLUMNS}))`;
-/** The words are kept apart by what nobody writes, so that none is found across them. */
+/** Texts are separated by a character that no user writes, so that no match spans two of them. */
 const SEARCHED = `
   searched AS (
     INSERT INTO run_search_texts (run_id, text)
     SELECT id, concat_ws(E'\\n\\x01', given.title, given.prompt, given.skill) FROM created JOIN given USING (id))`;
 
 /**
- * Stores new runs, each with its log, remembered answer and jobs, as one statement: one round trip, and by itself one
- * transaction. All of a run hangs on its answer: if another one is there under its key, nothing of the run is stored.
- * Returns the ids of those that are. No two may bring an answer of one key. `jobSql` is the `sql` of a `JobInsert`.
+ * Stores new runs with their logs, idempotent responses and jobs as one statement, which is one round trip and one
+ * transaction. Everything of a run depends on its response: if one exists under the key, nothing of the run is
+ * stored. Returns the ids of the stored runs. Two runs must not have a response under the same key. `jobSql` is the
+ * `sql` of a `JobInsert`.
  */
 export async function insertRuns(
   statements: Pick<Statements, "rows">,
@@ -62,10 +63,12 @@ export async function insertRuns(
   return new Set(made.map(({ id }) => id));
 }
 
-/** More would make one caller wait for the others' rows. */
+/** With more rows, one caller would wait too long for the rows of others. */
 const INSERTED_TOGETHER_MAX = 32;
 
-/** Stores new runs, those that arrive at once together. False: an answer is remembered under the run's key already. */
+/**
+ * Stores new runs, several at once if they arrive together. False: there is already a response under the run's key.
+ */
 export function insertsOf(
   statements: Pick<Statements, "rows">,
   jobSql: string,
@@ -82,8 +85,8 @@ export function insertsOf(
 }
 
 /**
- * A run that is done again, since its company failed, may be there: the database had stored all of it, and only its answer
- * came too late. Nobody else's run can have its id. Throws what says anything else.
+ * A run that is tried again after a failed batch may exist already: the database had stored it, and only its answer
+ * was late. No other run can have its id. Any other error is rethrown.
  */
 function storedBefore(error: unknown, rows: readonly NewRunRows[]): ReadonlySet<string> {
   const isThere = error instanceof pg.DatabaseError && error.constraint === "runs_pkey";

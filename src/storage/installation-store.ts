@@ -44,7 +44,7 @@ export class PrismaInstallationStore implements InstallationStore {
 
   async #make(adapter: string, externalId: string): Promise<Installation> {
     await this.#deps.database.transaction(async (tx) => {
-      // Held, or two that come at once were both the first.
+      // Locked, because otherwise two simultaneous ones could both be the first.
       await tx.$queryRaw`SELECT FROM teams WHERE id = ${FIRST_TEAM}::uuid FOR NO KEY UPDATE`;
       const enabled = (await tx.installation.count({ where: { adapter } })) === 0;
       const id = newId(this.#deps.clock.now());

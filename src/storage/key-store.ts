@@ -65,7 +65,7 @@ export class PrismaKeyStore implements KeyStore {
   }
 }
 
-/** The key, locked for the transaction: whoever waited sees what the one before has stored. */
+/** The key, locked for the transaction. A waiting transaction sees what the previous one stored. */
 async function lockToChange(tx: Tx, teamId: TeamId, id: string): Promise<ApiKey | undefined> {
   await tx.$queryRaw`SELECT FROM api_keys WHERE id = ${id}::uuid FOR NO KEY UPDATE`;
   const row = await tx.apiKey.findFirst({ where: { id, principal: { teamId } } });

@@ -5,10 +5,10 @@ import type { Statements } from "./database.ts";
 import { RUN_CONFIG } from "./json-columns.ts";
 import { parseJson } from "./rows.ts";
 
-/** How long a queued run, an event or a delivery may lie before somebody looks whether its job was lost. */
+/** How long a queued run, an event or a delivery may wait before Errand checks whether its job was lost. */
 export const IDLE_SECONDS = 15;
 
-/** All times are the database's: the workers' clocks may differ. */
+/** All times are the database's, because the clocks of workers may differ. */
 export class PrismaLeaseStore implements LeaseStore {
   readonly #database: Statements;
 

@@ -1,14 +1,14 @@
 import type { Client } from "pg";
 import { withSession } from "./session.ts";
 
-/** Moving every event of a large installation takes its time. */
+/** Moving all events of a large installation takes a while. */
 const QUERY_LIMIT_MS = 15 * 60_000;
 
 /**
- * Positions in the log are ids of transactions, which begin anew in a server that was given a copy of our tables. Then
- * the old ones lie ahead of all new ones. This moves them back, in their order, right behind where the server stands;
- * so do the places that readers of the log keep. Done at every start; it finds nothing to do unless the tables came
- * from elsewhere. Returns whether it had to.
+ * Positions in the log are transaction ids, which start again in a server that received a copy of our tables. Then
+ * the old positions are ahead of all new ones. This moves them back, in order, behind the server's current
+ * transaction, and so it moves the cursors of the log. It runs at every start, and does nothing unless the tables
+ * came from another server. Returns whether it changed anything.
  */
 export async function repairLog(url: string): Promise<boolean> {
   return withSession(
@@ -16,7 +16,7 @@ export async function repairLog(url: string): Promise<boolean> {
     { applicationName: "errand log repair", queryLimitMs: QUERY_LIMIT_MS },
     async (client) => {
       await client.query("BEGIN");
-      // One process at a time: the second finds it done.
+      // One process at a time. The second finds nothing to do.
       await client.query("SELECT pg_advisory_xact_lock(hashtext('errand log repair'))");
       const ahead = await positionsAhead(client);
       if (ahead > 0n) await moveBack(client, ahead);
@@ -26,7 +26,7 @@ export async function repairLog(url: string): Promise<boolean> {
   );
 }
 
-/** How far events and their readers are ahead of the transactions that the server has begun; in peace, not at all. */
+/** How far events and cursors are ahead of the server's transactions; normally 0 or less. */
 async function positionsAhead(client: Client): Promise<bigint> {
   const { rows } = await client.query<{ ahead: string | null }>(`
     SELECT greatest((SELECT max(position) FROM run_events), (SELECT max(position) FROM event_log_cursors)) + 1

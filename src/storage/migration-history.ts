@@ -11,7 +11,7 @@ type HistoryRow = {
   readonly logs: string | null;
 };
 
-/** Prisma's own table, to the letter. */
+/** Exactly Prisma's own table. */
 const CREATE_TABLE = `
   CREATE TABLE IF NOT EXISTS _prisma_migrations (
     id                  VARCHAR(36) PRIMARY KEY NOT NULL,
@@ -24,14 +24,14 @@ const CREATE_TABLE = `
     applied_steps_count INTEGER NOT NULL DEFAULT 0
   )`;
 
-/** Rows that a person marked as rolled back are history only. */
+/** Rows that were marked as rolled back are only history. */
 const READ_ROWS = `
   SELECT migration_name, checksum, finished_at, logs
     FROM _prisma_migrations
    WHERE rolled_back_at IS NULL
    ORDER BY started_at`;
 
-/** The checksums of the applied migrations by name. Throws `StartupError` when one of them was never finished. */
+/** The checksums of the applied migrations by name. Throws `StartupError` when one was never finished. */
 export async function readHistory(client: Client): Promise<ReadonlyMap<string, string>> {
   await client.query(CREATE_TABLE);
   const { rows } = await client.query<HistoryRow>(READ_ROWS);

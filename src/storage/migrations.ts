@@ -15,25 +15,24 @@ import {
 import { withSession } from "./session.ts";
 
 const MIGRATIONS_FOLDER = resolve(import.meta.dirname, "../../prisma/migrations");
-/** Prisma's own number, so that its tools and we keep out of each other's way. */
+/** Prisma's own lock number, so that its tools and this runner exclude each other. */
 const LOCK_ID = 72707369;
 const OLDEST_SERVER = 150_000;
 const LOCK_POLL_MS = 50;
 /** A migration may rewrite a large table. */
 const QUERY_LIMIT_MS = 3_600_000;
 const COMMENTS = /--.*$|\/\*[\s\S]*?\*\//gm;
-/** What PostgreSQL refuses inside a transaction. It must be the only statement of its file. */
+/** Statements that PostgreSQL refuses inside a transaction. Such a statement must be alone in its file. */
 const CONCURRENTLY = /\b(?:INDEX|REINDEX\s+\w+)\s+CONCURRENTLY\b/i;
 
 /**
- * Brings the database to the schema of this version and returns the names of what it applied. Any number of processes
- * may start at once: one applies, the others wait and find nothing to do. Prisma's table and rules are kept, so its
- * tools agree with the result; only its engine is not needed.
- *
- * A file runs in one transaction with its record, so a process killed in the middle leaves no trace and the next start
- * tries again. A file that fails is recorded and stops every later start, because what it left open needs a person.
- *
- * Throws `StartupError` for what a person must repair. Needs a session of its own: not through a transaction pooler.
+ * Migrates the database to the schema of this version, and returns the names of the applied migrations. Any number of
+ * processes may start at once: one applies, the others wait and find nothing to do. Prisma's table and rules are
+ * followed, so its tools agree with the result; only its engine is not needed.
+ * A file runs in one transaction with its record. A process that is killed leaves no trace, and the next start tries
+ * again. A file that fails is recorded and stops every later start, because a person must repair what it left.
+ * Throws `StartupError` for what a person must repair. It needs its own session, so it does not work through a
+ * transaction pooler.
  */
 export async function applyMigrations(
   url: string,
@@ -54,7 +53,7 @@ export async function applyMigrations(
   });
 }
 
-/** The names of this version's migrations, in their order. */
+/** The names of this version's migrations, in order. */
 export async function listMigrations(): Promise<readonly string[]> {
   return (await readMigrations(MIGRATIONS_FOLDER)).map(({ name }) => name);
 }
@@ -77,9 +76,9 @@ async function readMigration(folder: string, name: string): Promise<Migration> {
 }
 
 /**
- * The lock ends with the session. Waiting for it in one blocking statement would be simpler, and was tried: CREATE INDEX
- * CONCURRENTLY waits for every statement that began before it, also for those that wait for this lock, and PostgreSQL
- * ends the deadlock by failing one of them.
+ * The lock ends with the session. Waiting for it in one blocking statement was tried, but CREATE INDEX CONCURRENTLY
+ * waits for every earlier statement, also for those that wait for this lock, and PostgreSQL ends the deadlock by
+ * failing one of them.
  */
 async function lockMigrations(client: Client): Promise<void> {
   for (;;) {
@@ -108,7 +107,7 @@ async function findPending(
   return migrations.filter(({ name }) => !appliedChecksums.has(name));
 }
 
-/** After a step back to an older version; its migrations must keep to what both versions can work with. */
+/** Happens after a downgrade. Migrations must leave a schema that the previous version can use. */
 function warnOfNewer(applied: ReadonlyMap<string, string>, migrations: readonly Migration[], log: Log): void {
   const known = new Set(migrations.map(({ name }) => name));
   const unknown = [...applied.keys()].filter((name) => !known.has(name));
@@ -144,12 +143,12 @@ async function recordRolledBack(client: Client, migration: Migration, error: unk
   await recordFailed(client, await recordStarted(client, migration), error);
 }
 
-/** When the connection is gone, so is the transaction: nothing was done, and the next start may try again. */
+/** If the connection is lost, so is the transaction: nothing was done, and the next start may try again. */
 function ignoreLostConnection(): void {
   return;
 }
 
-/** The record comes first here: a process that is killed may leave an invalid index, which a person must drop. */
+/** The record comes first here, because a killed process may leave an invalid index that a person must drop. */
 async function applyBare(client: Client, migration: Migration): Promise<void> {
   const id = await recordStarted(client, migration);
   try {

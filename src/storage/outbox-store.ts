@@ -18,7 +18,8 @@ export class PrismaOutboxStore implements OutboxStore {
 
   async take(threadId: string): Promise<TakenDelivery | undefined> {
     return this.#deps.database.transaction(async (tx) => {
-      // One writer a thread: a second one, of a worker taken for dead, waits here and then sees what was taken.
+      // One writer per thread. A second one, of a worker that was taken for dead, waits here and then sees what was
+      // taken.
       await tx.$queryRaw`SELECT 1 FROM threads WHERE id = ${threadId}::uuid FOR UPDATE`;
       await replaceOldCards(tx, threadId);
       const first = await tx.outboxDelivery.findFirst({
@@ -53,7 +54,7 @@ export class PrismaOutboxStore implements OutboxStore {
   async failed(deliveryId: string, error: string, retryAfterMs?: number): Promise<void> {
     await this.#deps.database.transaction(async (tx) => {
       const state = retryAfterMs === undefined ? "dead" : "waiting";
-      // Another worker may have sent it meanwhile; sending it again would show what is no longer so.
+      // Another worker may have sent it meanwhile. Sending it again would show outdated content.
       const where = { uid: deliveryId, state: "waiting" };
       const [row] = await tx.outboxDelivery.updateManyAndReturn({ where, data: { state, error } });
       if (row === undefined || retryAfterMs === undefined) return;
@@ -77,7 +78,7 @@ export class PrismaOutboxStore implements OutboxStore {
   }
 }
 
-/** Only the newest card of a run is shown. One that was tried stays: it may be the message that must be edited. */
+/** Only the newest card of a run is shown. A card that was tried stays, because its message may have to be edited. */
 async function replaceOldCards(tx: Tx, threadId: string): Promise<void> {
   await tx.$executeRaw`
     UPDATE outbox_deliveries older SET state = 'replaced'

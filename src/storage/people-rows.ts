@@ -12,7 +12,7 @@ import {
 } from "./generated/client.ts";
 import { selectList, withoutNulls } from "./rows.ts";
 
-/** What `principalOf` wants of the principals with these ids. */
+/** The columns that `principalOf` needs, for the principals with these ids. */
 export const FIND_PRINCIPALS = `
   SELECT ${selectList(Object.values(Prisma.PrincipalScalarFieldEnum))} FROM principals WHERE id = ANY ($1::uuid[])`;
 

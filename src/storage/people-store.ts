@@ -77,8 +77,8 @@ export class PrismaPeopleStore implements PeopleStore {
 }
 
 /**
- * The principal and the administrators of its team, locked in one order, so that two who change each other's rows do
- * not wait for each other. Who waited sees what the one before has stored.
+ * The principal and the administrators of its team, locked in one order, so that two transactions that change each
+ * other's rows cannot deadlock. A waiting transaction sees what the previous one stored.
  */
 async function lockToChange(tx: Tx, teamId: TeamId, id: PrincipalId): Promise<readonly Principal[]> {
   const rows = await tx.$queryRaw<{ id: string }[]>`
@@ -95,7 +95,10 @@ interface WantedIdentity {
   readonly displayName: string | undefined;
 }
 
-/** The first message of an account makes its principal; of two first ones at once, the second takes the first's. */
+/**
+ * The first message of an account creates its principal. Of two simultaneous first messages, the second uses the
+ * principal of the first.
+ */
 export async function ensureIdentity(
   tx: Tx,
   { teamId, subject, displayName }: WantedIdentity,

@@ -64,7 +64,7 @@ async function now(database: Statements): Promise<Date> {
   return clock.now;
 }
 
-/** News of what is not committed yet would send others looking too early, so it is held until then. */
+/** Notifications are held until the commit, because subscribers would otherwise read too early. */
 async function atomically<T>(deps: StoreDeps, work: (storage: Storage) => Promise<T>): Promise<T> {
   const { pubsub, value } = await deps.database.transaction(async (tx) => {
     const pubsub = new PendingNotifications(deps.pubsub);
@@ -75,7 +75,7 @@ async function atomically<T>(deps: StoreDeps, work: (storage: Storage) => Promis
   return value;
 }
 
-/** Collects what a transaction announces until it is committed. */
+/** Collects the notifications of a transaction until it is committed. */
 class PendingNotifications implements PubSub {
   readonly #pubsub: PubSub;
   readonly #topics = new Set<string>();
@@ -101,7 +101,7 @@ const FIND_ANSWER = `
   SELECT request_hash AS "requestHash", status, body FROM idempotent_responses
   WHERE principal_id = $1::uuid AND key = $2`;
 
-/** In parts, so that no statement runs into its time limit. */
+/** In parts, so that no statement reaches its time limit. */
 const PRUNE_ANSWERS = `
   DELETE FROM idempotent_responses WHERE (principal_id, key) IN (
     SELECT principal_id, key FROM idempotent_responses

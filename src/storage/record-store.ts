@@ -13,7 +13,7 @@ interface Place {
   readonly updatedAt?: Date;
 }
 
-/** What this asks of a table of Prisma's, whichever it is. */
+/** The methods of a Prisma table that are used here. */
 export interface RecordTable<Row, Columns> {
   createMany(args: { data: Columns[]; skipDuplicates: true }): Promise<Count>;
   findFirst(args: { where: Place }): Promise<Row | null>;
@@ -28,7 +28,7 @@ export interface RecordMapping<R extends TeamRecord, Row, Columns> {
   recordOf(row: Row): R;
 }
 
-/** Records of one kind in their table: the rows are mapped by the kind, the rest is the same for all. */
+/** Stores records of one kind in their table. Each kind maps its own rows; the rest is shared. */
 export class PrismaRecordStore<R extends TeamRecord, Row, Columns> implements RecordStore<R> {
   readonly #database: Statements;
   readonly #mapping: RecordMapping<R, Row, Columns>;
@@ -89,7 +89,7 @@ export class PrismaRecordStore<R extends TeamRecord, Row, Columns> implements Re
   }
 }
 
-/** Of a write that met a unique index; where there is but one to meet, by its name. */
+/** Whether a write met a unique index. For a table with one such index, that is its name. */
 export function isNameTaken(error: unknown): boolean {
   return error instanceof Prisma.PrismaClientKnownRequestError && error.code === "P2002";
 }

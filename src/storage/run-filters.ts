@@ -5,7 +5,7 @@ import { Prisma } from "./generated/client.ts";
 
 const { join, raw, sql } = Prisma;
 
-/** What it depends on how a filter is best said. */
+/** What the best form of a filter depends on. */
 export interface Outlook {
   readonly sort: RunSort;
   /** Metadata pairs that many runs have, as `key=value`. */
@@ -20,8 +20,8 @@ type Conditions = {
 };
 
 /**
- * A run was updated when it was created or later, but for what the clocks of two processes differ. Where runs are in the
- * order of their updates, this says where those that are created after a time begin.
+ * A run is updated at or after its creation, except for the difference of two clocks. In the order of updates, this
+ * says where the runs created after a time begin.
  */
 const CLOCKS_DIFFER = raw("interval '1 day'");
 
@@ -42,7 +42,7 @@ const CONDITIONS: Conditions = {
   skill: (skill) => hashed("skill_hash", sql`${skill}`, sql`skill = ${skill}`),
   scheduleId: (id) => hashed("schedule_hash", sql`${id}::uuid::text`, sql`schedule_id = ${id}::uuid`),
   conversationId: (conversationId) => sql`conversation_id = ${conversationId}::uuid`,
-  // What is said of the empty array is what the index says of itself; without it, it would not be used.
+  // The index has the same condition on the empty array. Without it here, the index would not be used.
   ancestorId: (id) => sql`ancestor_ids @> ARRAY[${id}]::uuid[] AND ancestor_ids <> '{}'`,
   artifactType,
   metadata,
@@ -75,7 +75,7 @@ function conditionOf<Filter extends keyof RunFilters>(
 ): Prisma.Sql[] {
   const value = filters[filter];
   if (value === undefined) return [];
-  // Only the environment may be asked for as none.
+  // Only the environment can be filtered by absence.
   if (value === null) return [sql`environment_hash IS NULL`];
   return [CONDITIONS[filter](value as never, outlook)];
 }
@@ -86,22 +86,23 @@ function hashed(column: string, value: Prisma.Sql, condition: Prisma.Sql): Prism
 }
 
 /**
- * A condition that another one nearly says already. The planner would multiply the chances of both, and expect far fewer
- * runs than there are; of this it expects that every second passes.
+ * A condition that another one nearly implies. The planner would multiply the selectivity of both and expect far too
+ * few runs; for this form it expects that half of the rows pass.
  */
 function implied(condition: Prisma.Sql): Prisma.Sql {
   return sql`coalesce(${condition}, false)`;
 }
 
-/** Written out, so that the index of this type is seen to be the right one. */
+/** Written out, so that the planner recognises the index of this type. */
 function artifactType(type: string): Prisma.Sql {
   const known = ARTIFACT_TYPES.find((each) => each === type);
   return known === undefined ? sql`false` : sql`artifact_types @> ${raw(`'{${known}}'`)}`;
 }
 
 /**
- * Of a frequent pair, the index would give far too many runs. Of all others the planner believes that up to every
- * two-hundredth run has them, and would rather walk through all runs than use the index; said twice, it is little enough.
+ * For a frequent pair the index would return far too many runs. For any other pair the planner expects up to half a
+ * percent of the runs, and would rather read all runs than use the index; with the condition written twice, its
+ * estimate is low enough.
  */
 function metadata(given: Readonly<Record<string, string>>, { frequentPairs }: Outlook): Prisma.Sql {
   const pairs = pairsOf(given);
@@ -117,7 +118,7 @@ export function pairsOf(metadata: Readonly<Record<string, string>>): string[] {
   return Object.entries(metadata).map(([key, value]) => `${key}=${value}`);
 }
 
-/** What is special in a pattern is meant as it stands. */
+/** Escapes the special characters of a pattern. */
 function patternOf(text: string): string {
   return `%${text.replaceAll(/[\\%_]/g, "\\$&")}%`;
 }

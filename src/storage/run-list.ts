@@ -25,7 +25,10 @@ const NONE: ReadonlySet<string> = new Set();
 
 const MEMBERS = { updated_at: "updatedAt", created_at: "createdAt", title: "title", agent: "agent" } as const;
 const TYPES = { updated_at: "timestamptz", created_at: "timestamptz", title: "text", agent: "text" } as const;
-/** One plan is good for all values of these: the index that begins with the column walks in the order of the page. */
+/**
+ * One plan is good for all values of these filters: the index that starts with the column returns runs in the order
+ * of the page.
+ */
 const EVENLY_INDEXED: ReadonlySet<keyof RunFilters> = new Set([
   "name",
   "modelId",
@@ -37,7 +40,7 @@ const EVENLY_INDEXED: ReadonlySet<keyof RunFilters> = new Set([
   "artifactType",
 ]);
 
-/** Many callers look at runs at once: those that watch them, above all. */
+/** Many callers read runs at the same time, mainly those that watch them. */
 const READ_TOGETHER_MAX = 50;
 
 export function readsOf(statements: Pick<Statements, "rows">): Batcher<string, RunRow | undefined> {
@@ -56,15 +59,15 @@ export function findStatement(key: Exclude<RunKey, { readonly id: RunId }>): Sta
   return { text: FIND_NEWEST_OF_CONVERSATION, values: [key.conversationId] };
 }
 
-/** Which of these pairs many runs have, by what the planner knows of the table. */
+/** Which of these pairs many runs have, according to the planner's statistics. */
 export function frequentStatement(metadata: Readonly<Record<string, string>>): Statement {
   return { text: FIND_FREQUENT_PAIRS, values: [pairsOf(metadata)] };
 }
 
-/** One run more than the page has, so that it is known whether there is another page. */
+/** Selects one run more than the page has, to know whether there is another page. */
 export function listStatement(query: RunQuery, frequentPairs: ReadonlySet<string> = NONE): Statement {
   const { filters, limit, order, sort } = query;
-  // The length stands in the text: of a length that it does not know, the planner expects a tenth of the table.
+  // The limit is part of the text, because for an unknown limit the planner expects a tenth of the table.
   const end = raw(`${order}, id ${order} LIMIT ${limit + 1}`);
   const conditions = [visibleTo(query.viewer), ...conditionsOf(filters, { sort, frequentPairs })];
   const pieces = piecesOf(query).map((piece) => {
@@ -75,7 +78,7 @@ export function listStatement(query: RunQuery, frequentPairs: ReadonlySet<string
   return { text, values, isPlannedAnew: !isEvenlyIndexed(filters) };
 }
 
-/** Whether a walk begins here that would meet whatever is updated meanwhile: then it has to be known where it ends. */
+/** Whether this page starts a walk that would meet runs updated meanwhile. Then the end of the walk must be known. */
 export function needsEnd({ after, order, sort }: RunQuery): boolean {
   return after === undefined && sort === "updated_at" && order === "asc";
 }
@@ -87,7 +90,7 @@ export function newestStatement({ viewer }: RunQuery): Statement {
   return { text, values };
 }
 
-/** `until`: where the walk ends that begins with this page. One that goes on ends where it was to end. */
+/** `until`: the end of the walk that starts with this page. A continued walk keeps its end. */
 export function pageOf(
   runs: readonly Run[],
   { after, limit, sort }: RunQuery,
@@ -104,13 +107,13 @@ function positionOf(run: Run, sort: RunSort): RunPosition {
   return { value: value instanceof Date ? value.toISOString() : value, id: run.id };
 }
 
-/** By far most runs are over soon. The others have an index of their own. */
+/** Most runs end soon. The others have their own index. */
 const LONG_MS = 6 * 3_600_000;
 const LONG = sql`updated_at - created_at > interval '06:00:00'`;
 
 /**
- * In the order of their updates, the runs that were created before a time begin a little after that time, but for those
- * that lived long. In one piece, the database would walk to them through all that came later.
+ * In the order of updates, the runs created before a time begin a little after that time, except long-lived ones. In
+ * one statement, the database would read everything that came later.
  */
 function piecesOf(query: RunQuery): readonly (readonly Prisma.Sql[])[] {
   const { after, filters, order, sort } = query;
@@ -121,7 +124,7 @@ function piecesOf(query: RunQuery): readonly (readonly Prisma.Sql[])[] {
   const untilEnd = sql`updated_at < ${end}::timestamptz`;
   const long = [sql`updated_at >= ${end}::timestamptz`, LONG, ...place];
   if (order === "asc") return [[untilEnd, ...place], long];
-  // Of two places to start at, the database takes either.
+  // Of two starting points the database would choose either.
   const isBehindEnd = after !== undefined && new Date(after.value) < end;
   return [isBehindEnd ? place : [untilEnd], long];
 }
@@ -135,7 +138,7 @@ function inOne(pieces: readonly Prisma.Sql[], inOrder: Prisma.Sql): Prisma.Sql {
   )} ${inOrder}`;
 }
 
-/** As a comparison of rows, the database starts at the right place of the index, which no OR brings it to. */
+/** As a row comparison, the database starts at the right place of the index. With OR it does not. */
 function positionAfter({ after, sort, order }: RunQuery): Prisma.Sql[] {
   if (after === undefined) return [];
   const place = sql`(${after.value}::${raw(TYPES[sort])}, ${after.id}::uuid)`;

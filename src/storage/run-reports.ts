@@ -45,7 +45,7 @@ export class PrismaRunReports implements RunReports {
   }
 }
 
-/** One short walk along an index for each environment and question, however many runs there were. */
+/** One short index scan for each environment and question, however many runs there are. */
 function lastRunsSql(viewer: Viewer, environmentIds: readonly string[]): Prisma.Sql {
   const visible = visibleTo(viewer);
   return Prisma.sql`

@@ -58,7 +58,7 @@ export class PrismaRunStore implements RunStore {
     return createdRun(origin, change);
   }
 
-  /** It is hardly ever changed by somebody else meanwhile; then it is held before the second look. */
+  /** Concurrent changes of a run are rare. After one, the row is locked before the second read. */
   async change(id: RunId, decide: Decide): Promise<Run> {
     const { database } = this.#deps;
     const changed =
@@ -72,7 +72,7 @@ export class PrismaRunStore implements RunStore {
     return changed.run;
   }
 
-  /** Undefined when the run was changed by somebody else since it was read; then nothing is stored. */
+  /** Undefined when another transaction has changed the run since it was read; then nothing is stored. */
   async #tryChange(statements: Statements, id: RunId, decide: Decide): Promise<Changed | undefined> {
     const subject = await readSubject(statements, id);
     const change = decide(subject);
@@ -114,7 +114,7 @@ export class PrismaRunStore implements RunStore {
   async list(query: RunQuery): Promise<RunPage> {
     const { database } = this.#deps;
     const { metadata } = query.filters;
-    // Before the page: what is updated after it was read must be beyond the end.
+    // Read before the page, because runs updated after the page was read must be after the end.
     const [end] = needsEnd(query) ? await database.rows<NewestUpdate>(newestStatement(query)) : [];
     const found =
       metadata === undefined ? [] : await database.rows<FrequentPair>(frequentStatement(metadata));
@@ -160,11 +160,11 @@ type Decide = (subject: RunSubject) => RunChange | undefined;
 
 interface Changed {
   readonly run: Run;
-  /** Undefined when nothing was to be changed. */
+  /** Undefined when nothing had to change. */
   readonly by?: RunChange;
 }
 
-/** Whether it is of the run alone: of its row, its log, the answer to who asked, and the jobs. */
+/** Whether the change affects only the run: its row, its log, its idempotent response and its jobs. */
 function isAlone(change: RunChange): boolean {
   const { artifacts = [], binding, followUps, inputs = [], notices, inboxResult: result, takes } = change;
   const lists = [artifacts, followUps, inputs, notices];
@@ -172,7 +172,7 @@ function isAlone(change: RunChange): boolean {
   return lists.every((list) => list.length === 0) && others.every((other) => other === undefined);
 }
 
-/** As it would be read back. */
+/** The run as it would be read back. */
 function createdRun(origin: RunOrigin, { events, progress }: RunChange): Run {
   return { ...origin, ...progress, updatedAt: origin.createdAt, lastSeq: events.length };
 }

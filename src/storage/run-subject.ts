@@ -8,7 +8,7 @@ import { RUN_COLUMNS, runOf } from "./run-columns.ts";
 import { followUpOf, threadOf } from "./run-rows.ts";
 
 const LOCK = "SELECT FROM runs WHERE id = $1::uuid FOR UPDATE";
-/** One statement, so that all of it is of one moment. Whatever writes the row gives it another `xmin`. */
+/** One statement, so that everything is from one moment. Every write to the row gives it another `xmin`. */
 const READ = `
   SELECT ${RUN_COLUMNS}, xmin::text AS version, coalesce(lease_expires_at < clock_timestamp(), false) AS over,
     (SELECT json_agg(one ORDER BY seq) FROM (
@@ -19,12 +19,12 @@ const READ = `
       WHERE id IN (SELECT thread_id FROM thread_runs WHERE run_id = runs.id)) AS one) AS threads
   FROM runs WHERE id = $1::uuid`;
 
-/** A run as it stands, with what tells whether it still stands so. */
+/** A run with the version by which a later change is recognised. */
 export interface VersionedSubject extends RunSubject {
   readonly version: string;
 }
 
-/** A time in JSON is a text. */
+/** Times are texts in JSON. */
 type Sent<Row> = Omit<Row, "createdAt"> & { readonly createdAt: string };
 interface SubjectRow extends Run {
   readonly version: string;
@@ -33,12 +33,15 @@ interface SubjectRow extends Run {
   readonly threads: readonly Sent<Thread>[] | null;
 }
 
-/** Holds the run for this transaction: until then nobody else changes it. */
+/** Locks the run until the end of this transaction. */
 export async function lockRun(statements: Pick<Statements, "rows">, id: RunId): Promise<void> {
   await statements.rows({ text: LOCK, values: [id] });
 }
 
-/** All that is decided upon. After waiting for a lock it is to be read anew: a statement sees what was when it began. */
+/**
+ * Everything that a decision needs. It must be read again after waiting for a lock, because a statement sees the
+ * state at its start.
+ */
 export async function readSubject(
   statements: Pick<Statements, "rows">,
   id: RunId,

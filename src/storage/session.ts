@@ -7,10 +7,9 @@ const KEEPALIVE_DELAY_MS = 10_000;
 export type SessionOptions = { readonly applicationName: string; readonly queryLimitMs: number };
 
 /**
- * One connection for the length of `work`, for what needs a session of its own (locks, DDL). Left to its defaults, a
- * pg client waits for ever on a link that went silent, and ends the process when a link breaks between two queries.
- *
- * Throws `StartupError` when there is no connection to be had.
+ * Opens one connection for the duration of `work`, which needs its own session (locks, DDL). With its defaults, a pg
+ * client waits for ever on a silent connection, and ends the process when a connection breaks between two queries.
+ * Throws `StartupError` when it cannot connect.
  */
 export async function withSession<T>(
   url: string,
@@ -25,7 +24,7 @@ export async function withSession<T>(
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEPALIVE_DELAY_MS,
   });
-  // The query that meets the broken connection rejects; nothing is lost by ignoring the event.
+  // The query on the broken connection rejects, so the event can be ignored.
   client.on("error", () => undefined);
   try {
     await connect(client);

@@ -16,7 +16,7 @@ import type { StoreDeps } from "./store-deps.ts";
 
 type Settings = Pick<Storage, "schedules" | "dueSchedules" | "policies" | "routingRules">;
 
-/** The stores of schedules and rules. Who keeps rules in mind is told when they have changed. */
+/** The stores of schedules and rules. They notify caches of rules about changes. */
 export function createSettings(deps: StoreDeps): Settings {
   const { database, pubsub } = deps;
   return {

@@ -10,9 +10,9 @@ const FIND_BY_HASH = `
   SELECT ${selectList(Object.values(Prisma.ShareLinkScalarFieldEnum))} FROM share_links
   WHERE token_hash = $1
     AND (key_id IS NULL OR EXISTS (SELECT FROM api_keys WHERE id = key_id AND revoked_at IS NULL))`;
-/** For so long, a link that is over is still told of. */
+/** How long an expired link is still listed. */
 export const KEPT_MS = 30 * 24 * 3_600_000;
-/** At a time, so that no statement runs into its time limit. */
+/** The number per statement, so that none reaches its time limit. */
 const PRUNED_MAX = 5_000;
 
 export class PrismaShareLinkStore implements ShareLinkStore {

@@ -7,7 +7,7 @@ interface Row {
   readonly last: Date;
 }
 
-/** Served by the index of team, skill and time of creation. */
+/** Uses the index of team, skill and creation time. */
 export function createSkillHistory(database: Statements): SkillHistory {
   return {
     lastRuns: async (viewer, skillIds) => {

@@ -1,16 +1,16 @@
 import { createHash } from "node:crypto";
 
 /**
- * A connection keeps the plan of each named statement until it closes, some tens of kilobytes each. The texts of a
- * program are few; this many is for statements that are put together from what somebody asks for.
+ * A connection keeps the plan of each named statement until it closes, some tens of kilobytes each. The statements of
+ * the program are few; the rest of the limit is for statements composed from requests.
  */
 const NAMES_MAX = 300;
 
-/** The names under which statements are prepared. What comes when all are given away is not prepared. */
+/** The names of prepared statements. When all names are used, further statements are not prepared. */
 export class StatementNames {
   readonly #names = new Map<string, string>();
 
-  /** Empty: without a name. */
+  /** Empty: the statement gets no name. */
   nameOf(text: string): string {
     const known = this.#names.get(text);
     if (known !== undefined) return known;

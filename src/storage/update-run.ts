@@ -7,7 +7,7 @@ import type { VersionedSubject } from "./run-subject.ts";
 
 const CHANGED = PROGRESS_COLUMNS.map(({ name }) => `${name} = given.${name}`);
 
-/** A lease runs by the database's clock, which all workers share. */
+/** Leases expire by the database's clock, which all workers share. */
 const LEASES = {
   kept: [],
   granted: [
@@ -18,11 +18,14 @@ const LEASES = {
   dropped: ["lease_token = NULL", "lease_worker = NULL", "lease_expires_at = NULL"],
 } as const;
 
-/** Of what has no event, nobody needs to hear. Never back, though the clocks of two processes differ: a walk would show it twice. */
+/**
+ * `updated_at` changes only together with an event and never moves backwards, although the clocks of two processes
+ * differ. Otherwise pagination could return a run twice.
+ */
 const UPDATED = `
   updated_at = CASE WHEN given.events = '[]' THEN runs.updated_at ELSE greatest(runs.updated_at, given.at) END`;
 
-/** Everything hangs on the run being still the one decided upon: otherwise nothing is changed, and there is no event of it. */
+/** Everything depends on the run being unchanged since the decision. Otherwise nothing is stored. */
 const statement = (lease: keyof typeof LEASES) => `
   WITH given AS MATERIALIZED (
     SELECT * FROM json_to_record($1) AS given (
@@ -45,8 +48,8 @@ const TEXTS = {
 } as const;
 
 /**
- * Stores what has become of a run, with its events, as one statement. Returns it as it is now; undefined, and nothing is
- * stored, when it is no longer what was decided upon.
+ * Stores the change of a run with its events as one statement. Returns the changed run; undefined, and nothing is
+ * stored, when the run has changed since the decision.
  */
 export async function updateRun(
   statements: Pick<Statements, "rows">,

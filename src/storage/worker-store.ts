@@ -3,7 +3,7 @@ import type { Load, WorkerStore } from "../core/workers/worker-store.ts";
 import type { Statements } from "./database.ts";
 import type { Worker as WorkerRow } from "./generated/client.ts";
 
-/** Signs of life come three times as often. */
+/** Heartbeats arrive three times as often. */
 export const LIVE_SECONDS = 30;
 const KEPT_SECONDS = 24 * 3_600;
 
@@ -13,7 +13,7 @@ const BEAT = `
   ON CONFLICT (id) DO UPDATE SET last_seen_at = clock_timestamp()`;
 const FORGET = "DELETE FROM workers WHERE last_seen_at < clock_timestamp() - $1::int * interval '1 second'";
 
-/** All times are the database's: the workers' clocks may differ. */
+/** All times are the database's, because the clocks of workers may differ. */
 export class PrismaWorkerStore implements WorkerStore {
   readonly #database: Statements;
 

@@ -17,7 +17,10 @@ import type { WorkspaceProvider } from "../workspaces/workspace.ts";
 
 /** The dependencies of one attempt. */
 export interface AttemptDeps {
-  readonly storage: Storage;
+  readonly storage: Pick<
+    Storage,
+    "environments" | "files" | "leases" | "people" | "runs" | "secrets" | "threads"
+  >;
   readonly agents: AgentRunner;
   readonly gateways: Gateways;
   readonly workspaces: WorkspaceProvider;

@@ -9,7 +9,7 @@ import type { InboundMessage, ThreadAdapter } from "../threads/thread-adapter.ts
 import type { InboxResult } from "./inbox-result.ts";
 
 export interface IntakeDeps {
-  readonly storage: Storage;
+  readonly storage: Pick<Storage, "inbox" | "installations" | "people" | "threads">;
   readonly runs: RunService;
   readonly adapters: ReadonlyMap<string, ThreadAdapter>;
   readonly clock: Clock;

@@ -14,10 +14,10 @@ export interface RuleServiceDeps<R extends Rule> {
   check?(rule: R): Promise<void>;
 }
 
-/** What a caller sets of a rule. */
+/** The members of a rule that its author chooses. */
 export type RuleEdit<R extends Rule> = Omit<R, "id" | "teamId" | "creatorId" | "createdAt" | "updatedAt">;
 
-/** What administrators do with their team's rules of one kind. */
+/** Administrators manage their team's rules of one kind through this service. */
 export class RuleService<R extends Rule> {
   readonly #records: RecordStore<R>;
   readonly #deps: RuleServiceDeps<R>;
@@ -27,7 +27,7 @@ export class RuleService<R extends Rule> {
     this.#deps = deps;
   }
 
-  /** Those that are switched off too, in their order. */
+  /** All rules in their order, disabled ones included. */
   async list(teamId: TeamId): Promise<readonly R[]> {
     return (await this.#records.list(teamId)).toSorted(byOrder);
   }
@@ -47,7 +47,7 @@ export class RuleService<R extends Rule> {
     return rule;
   }
 
-  /** A member that `edit` leaves out is not kept. */
+  /** A member that `edit` leaves out is removed. */
   async replace(teamId: TeamId, ruleId: string, edit: RuleEdit<R>): Promise<R> {
     const { id, creatorId, createdAt } = await this.get(teamId, ruleId);
     const origin = { id, teamId, creatorId, createdAt, updatedAt: this.#deps.clock.now() };

@@ -37,7 +37,7 @@ import { requireKeepableConfig, requireSupportedConfig } from "./supported-confi
 import { requireVisible } from "./visibility.ts";
 
 export interface RunServiceDeps extends RunRules {
-  readonly storage: Storage;
+  readonly storage: Pick<Storage, "environments" | "runs">;
   readonly clock: Clock;
   readonly writer: NoticeWriter;
   readonly agents: AgentChoice;
@@ -81,7 +81,7 @@ export class RunService {
   }
 
   /** The same service inside a transaction of the storage. */
-  within(storage: Storage): RunService {
+  within(storage: RunServiceDeps["storage"]): RunService {
     return new RunService({ ...this.#deps, storage });
   }
 

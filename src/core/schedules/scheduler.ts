@@ -7,7 +7,7 @@ import type { NextDue } from "./cron.ts";
 import { fired, type Schedule } from "./schedule.ts";
 
 export interface SchedulerDeps {
-  readonly storage: Storage;
+  readonly storage: Pick<Storage, "atomically" | "dueSchedules" | "people">;
   readonly runs: RunService;
   readonly nextDue: NextDue;
   /** The address of a schedule. */

@@ -8,7 +8,7 @@ import type { TakenWebhook } from "./webhook-stores.ts";
 
 /** Stores the result of a try in one transaction; undefined when the delivery is no longer active. */
 export async function completeTry(
-  storage: Storage,
+  storage: Pick<Storage, "webhooks">,
   taken: TakenWebhook,
   answer: WebhookAnswer,
   now: Date,
@@ -36,7 +36,7 @@ export async function completeTry(
 
 /** Updates the failure count of the endpoint, and disables an endpoint that only fails. */
 async function keepCount(
-  storage: Storage,
+  storage: Pick<Storage, "webhooks">,
   endpoint: WebhookEndpoint,
   outcome: Outcome,
   now: Date,
@@ -56,7 +56,7 @@ async function keepCount(
  * The notice appears in the endpoint's own history, and is sent to the team's other endpoints that subscribe to it.
  */
 async function disable(
-  storage: Storage,
+  storage: Pick<Storage, "webhooks">,
   endpoint: WebhookEndpoint,
   reason: string,
   now: Date,

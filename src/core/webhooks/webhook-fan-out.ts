@@ -8,7 +8,7 @@ import { type MessageTools, runMessage, type VisibleEvent } from "./webhook-mess
 import type { LogPart } from "./webhook-stores.ts";
 
 export interface WebhookFanOutDeps extends MessageTools {
-  readonly storage: Storage;
+  readonly storage: Pick<Storage, "atomically">;
   readonly log: Log;
 }
 
@@ -55,7 +55,7 @@ export class WebhookFanOut {
   }
 
   async #deliveriesOf(
-    storage: Storage,
+    storage: Pick<Storage, "webhooks">,
     stateChanges: LogPart["stateChanges"],
   ): Promise<readonly NewWebhookDelivery[]> {
     const endpointsOf = new Map<TeamId, readonly WebhookEndpoint[]>();

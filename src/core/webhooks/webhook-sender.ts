@@ -9,7 +9,7 @@ import { secretOwner, validSecrets } from "./webhook-endpoint.ts";
 import type { TakenWebhook } from "./webhook-stores.ts";
 
 export interface WebhookSenderDeps {
-  readonly storage: Storage;
+  readonly storage: Pick<Storage, "atomically" | "webhooks">;
   readonly client: WebhookClient;
   readonly box: SecretBox;
   readonly clock: Clock;

@@ -8,7 +8,7 @@ import { runJob } from "../runs/run-job.ts";
 import type { Storage } from "../storage.ts";
 
 export interface MaintenanceDeps {
-  readonly storage: Storage;
+  readonly storage: Pick<Storage, "answers" | "inbox" | "leases" | "outbox" | "shareLinks">;
   readonly blobs: Pick<BlobStore, "prune">;
   readonly queue: Queue;
   readonly runWorker: RunWorker;

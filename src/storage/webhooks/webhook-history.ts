@@ -79,7 +79,7 @@ export class PrismaWebhookHistory implements WebhookHistory {
     );
   }
 
-  /** The endpoint itself goes with its last delivery. */
+  /** The endpoint is deleted with its last delivery. */
   #removeForgotten(limit: number): Promise<number> {
     return this.#database.query(async (client) => {
       const count = await client.$executeRaw`

@@ -10,11 +10,11 @@ import type { Prisma, RunEvent as RunEventRow } from "../generated/client.ts";
 import { METADATA } from "../json-columns.ts";
 import { parseJson, withoutNulls } from "../rows.ts";
 
-/** The name of this reader of the log. */
+/** The name of this cursor. */
 const READER = "webhooks";
 
 type Row = Pick<RunEventRow, "runId" | "seq" | "turn" | "at" | "kind" | "position"> & {
-  /** Of moves alone: what agents say may be long. */
+  /** Only for state changes, because what agents say may be long. */
   readonly body: unknown;
 };
 
@@ -33,7 +33,7 @@ export class PrismaWebhookLog implements WebhookLog {
   }
 }
 
-/** Whether there is something to read: without it, nothing is locked nor written. The migrations made the reader. */
+/** Whether there is something to read. If not, nothing is locked or written. The migrations created the cursor. */
 async function hasUnread(tx: Tx): Promise<boolean> {
   const [reader] = await tx.$queryRaw<{ hasUnread: boolean }[]>`
     SELECT EXISTS (
@@ -44,8 +44,8 @@ async function hasUnread(tx: Tx): Promise<boolean> {
 }
 
 /**
- * While no endpoint is switched on, the reader goes to the end without reading. In one statement: it sees either no
- * event that is newer than an endpoint, or that endpoint.
+ * While no endpoint is enabled, the cursor moves to the end without reading. It is one statement, so it sees either
+ * no event newer than an endpoint, or that endpoint.
  */
 async function passOver(tx: Tx): Promise<boolean> {
   const count = await tx.$executeRaw`
@@ -80,7 +80,7 @@ async function readOn(tx: Tx, limit: number): Promise<LogPart> {
 async function movesOf(tx: Tx, rows: readonly Row[]): Promise<LogPart["stateChanges"]> {
   if (rows.length === 0) return [];
   const ids = [...new Set(rows.map(({ runId }) => runId))];
-  // A run that is not the team's is seen by few, an endpoint of the team's by all.
+  // An endpoint of the team is visible to every member, so private runs are left out.
   const where = { id: { in: ids }, teamOwned: true };
   const runs = await tx.run.findMany({ where, select: TOLD });
   const byId = new Map(runs.map((run) => [run.id, toldRunOf(run)]));

@@ -6,10 +6,10 @@ import type { Statements, Tx } from "../database.ts";
 import { Prisma } from "../generated/client.ts";
 import { deliveryColumns, endpointOf, NOBODY, newDeliveryOf } from "./webhook-rows.ts";
 
-/** Whoever takes a delivery has this long to settle it: longer than a post may last. */
+/** How long a taken delivery is reserved: longer than a post may last. */
 const TAKEN_SECONDS = 60;
 
-/** What one statement can do in its time, with much to spare. */
+/** Much less than one statement can do in its time limit. */
 const GIVEN_UP_AT_ONCE = 1_000;
 
 const NOW = Prisma.sql`clock_timestamp()`;
@@ -31,8 +31,8 @@ export class PrismaWebhookOutbox implements WebhookOutbox {
   }
 
   /**
-   * One statement, so that of many senders each gets another delivery, without waiting for one another. What was taken
-   * goes on waiting, only later, and so holds back what comes after it until it is settled.
+   * One statement, so that each of many senders gets another delivery without waiting. A taken delivery stays waiting
+   * with a later due time, and blocks the following ones until it is completed.
    */
   async take(busy: readonly string[]): Promise<TakenWebhook | undefined> {
     const rows = await this.#database.query(
@@ -100,10 +100,7 @@ export class PrismaWebhookOutbox implements WebhookOutbox {
   }
 }
 
-/**
- * Puts a delivery off, and with it those that may not be sent before it: left due, they would be looked at in vain each
- * time somebody looks for work.
- */
+/** Postpones a delivery and those that must wait for it. If those stayed due, each search would find them in vain. */
 async function postpone(tx: Tx, id: string, ms: number): Promise<void> {
   await tx.$executeRaw`
     UPDATE webhook_deliveries later SET due_at = ${NOW} + ${Math.ceil(ms)}::int * interval '1 millisecond'
@@ -113,7 +110,7 @@ async function postpone(tx: Tx, id: string, ms: number): Promise<void> {
         AND later.state = 'waiting' AND later.retry_step = 0)`;
 }
 
-/** The way is free for what was put off with it. */
+/** The deliveries that were postponed with it can be sent. */
 async function hasten(tx: Tx, id: string): Promise<void> {
   await tx.$executeRaw`
     UPDATE webhook_deliveries later SET due_at = ${NOW} FROM webhook_deliveries settled

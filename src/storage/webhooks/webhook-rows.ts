@@ -15,10 +15,10 @@ import type {
 import { WEBHOOK_SECRETS } from "../json-columns.ts";
 import { parseJson, toJson, withoutNulls } from "../rows.ts";
 
-/** In the place of the team of an endpoint that was forgotten. */
+/** The team of an endpoint that was deleted. */
 export const NOBODY = "00000000-0000-0000-0000-000000000000";
 
-/** Rows to domain and back. */
+/** Rows of webhooks to the domain and back. */
 export function endpointOf({ secrets, teamId, createdBy, events, ...row }: EndpointRow): WebhookEndpoint {
   return withoutNulls<WebhookEndpoint>({
     ...row,
