@@ -90,7 +90,7 @@ describe("the stream of all runs", () => {
     await client.connect();
     await client.query("BEGIN");
     await client.query(
-      `INSERT INTO run_events (run_id, seq, turn, kind, body) VALUES ($1, 2, 0, 'workspace.ready', '{"kind":"workspace.ready"}')`,
+      `INSERT INTO run_events (run_id, seq, turn, kind, body) VALUES ($1, 2, 0, 'workspace.ready', '{"kind":"workspace.ready","restored":false}')`,
       [slow],
     );
 
