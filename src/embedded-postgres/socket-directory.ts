@@ -42,7 +42,7 @@ async function refuseForeign(directory: string, uid: number): Promise<void> {
   const found = await lstat(directory).catch(() => undefined);
   if (found && (found.uid !== uid || !found.isDirectory())) {
     throw new StartupError(
-      `The directory for the database's socket, ${directory}, belongs to somebody else: remove it, or use a shorter ERRAND_DATA_DIR`,
+      `The directory for the database's socket, ${directory}, belongs to another user: remove it, or use a shorter ERRAND_DATA_DIR`,
     );
   }
 }

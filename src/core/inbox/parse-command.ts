@@ -24,7 +24,7 @@ export function parseCommand(text: string): Command {
 export function helpText(trigger: string): string {
   return [
     `I run a coding agent for you. Tell me what to do: \`${trigger} add a test for the parser\`.`,
-    `Here I keep one run for good: \`${trigger} …\` goes on with it, \`${trigger} status\` tells how it stands,`,
-    `\`${trigger} stop\` stops it, and \`${trigger} new …\` begins another one.`,
+    `This thread has one run: \`${trigger} …\` continues it, \`${trigger} status\` shows its state,`,
+    `\`${trigger} stop\` stops it, and \`${trigger} new …\` starts another one.`,
   ].join("\n");
 }

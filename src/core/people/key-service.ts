@@ -138,7 +138,7 @@ export class KeyService {
   async #ownerFor(caller: KeyHolder, wanted: PrincipalId = caller.principal.id): Promise<Principal> {
     if (wanted === caller.principal.id) return caller.principal;
     if (!hasScope(caller, "admin"))
-      throw new AppError("not_authorized", "Only an administrator may make a key for somebody else.");
+      throw new AppError("not_authorized", "Only an administrator may create a key for another principal.");
     const [owner] = await this.#deps.storage.people.getMany([wanted]);
     if (owner === undefined || !(await this.#mayGive(caller, owner))) return raiseUnknown();
     if (owner.disabled) throw invalidMember("principal_uid", "is disabled");

@@ -78,6 +78,6 @@ function requireAnAdministrator(after: Principal, administrators: readonly Princ
   const isOne = after.administrator && !after.disabled;
   if (isOne || administrators.some(({ id }) => id !== after.id) || administrators.length === 0) return;
   throw new AppError("invalid_request", "This is the team's last administrator.", {
-    remedy: "Make somebody else an administrator first.",
+    remedy: "Make another principal an administrator first.",
   });
 }

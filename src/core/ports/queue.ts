@@ -9,7 +9,7 @@ export interface Job {
   /** A run's id, a lane of the inbox, a thread's id, a schedule's id. */
   readonly key: string;
   /**
-   * Only workers of this name are given the job. For a name that no worker has had yet, no job is stored: the janitor of
+   * Only workers of this name are given the job. For a name that no worker has had yet, no job is stored: the maintenance of
    * the first worker of that name ensures it.
    */
   readonly host?: string;

@@ -267,7 +267,7 @@ function approvalOf({ effect, policy, reason }: Verdict): Approval | undefined {
 }
 
 /** Shows a follow-up to people who read the run's threads. */
-function followUpNotice({ displayName = "Somebody" }: Viewer, { message }: FollowUpInput): Notice {
+function followUpNotice({ displayName = "A user" }: Viewer, { message }: FollowUpInput): Notice {
   const words = Array.from(message);
   const cut = words.length > TOLD_LENGTH ? `${words.slice(0, TOLD_LENGTH).join("")}…` : message;
   return { kind: "message", purpose: "reply", text: `${displayName} asked over the API: ${cut}` };

@@ -96,7 +96,7 @@ export class ScheduleService {
   }
 
   /**
-   * The check uses the creator, whoever edits the schedule: its runs belong to the creator and never have
+   * The check uses the creator, also when another user edits the schedule: its runs belong to the creator and never have
    * administrator rights.
    */
   async #requireEnvironment({ teamId, creatorId, config }: Schedule): Promise<void> {

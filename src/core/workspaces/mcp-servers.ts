@@ -32,7 +32,7 @@ function filled(server: string, value: string, secrets: Variables): string {
     const secret = Object.hasOwn(secrets, name) ? secrets[name] : undefined;
     if (secret !== undefined) return secret;
     throw new AppError("environment_setup_failed", `MCP server "${server}" needs the secret ${name}.`, {
-      remedy: `Set a secret named ${name}, for the team or for whoever starts the run.`,
+      remedy: `Set a secret named ${name}, for the team or for the user who starts the run.`,
     });
   });
 }

@@ -22,7 +22,7 @@ export interface EgressOptions {
 }
 
 const NO_NETWORK =
-  "There is no network here but for the run's models, repositories and tool servers. " +
+  "This sandbox reaches only the run's models, repositories and MCP servers. " +
   "The environment of the run can have the network `internet`.";
 
 export const noEgress: Egress = {
